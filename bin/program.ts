@@ -215,10 +215,10 @@ export async function programFor(words: readonly string[]): Promise<Command> {
  */
 export function parsedWords(words: readonly string[]): readonly string[] {
   const [first] = words;
-  const asked = first === 'help' ? [...words.filter((word) => word !== first), '--help'] : words;
-  const [name = ''] = asked;
+  const given = first === 'help' ? [...words.filter((word) => word !== first), '--help'] : words;
+  const [name = ''] = given;
   const isKnown = Object.hasOwn(commands, name) || name.startsWith('-');
-  return isKnown ? asked : asked.filter((word) => !helpFlags.includes(word));
+  return isKnown ? given : given.filter((word) => !helpFlags.includes(word));
 }
 
 /** Adds `--quiet` to a command and to its subcommands that do something themselves. */

@@ -64,7 +64,7 @@ describe('a server that has started', () => {
     },
   );
 
-  it('has an admin who can sign in with a random password', async () => {
+  it('has an admin who can log in with a random password', async () => {
     const [one, other] = [await start(), await start({ random: seededRandom('other') })];
     expect(one.adminEmail).toBe('admin@example.com');
     expect(one.adminPassword).toMatch(/^[\w-]{16}$/);

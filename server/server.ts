@@ -32,7 +32,7 @@ import {
 import { stateError } from './store/engine/state-error.ts';
 import { rethrowUnlessDiskError, storageProblem } from './store/engine/storage-error.ts';
 import { DataFolder } from './store/folder/data-folder.ts';
-import { signedInAdmin } from './tenants/admin.ts';
+import { loggedInAdmin } from './tenants/admin.ts';
 import type { Tenant } from './tenants/tenants.ts';
 import { openVariation, type Variation } from './variation/variation.ts';
 import { variationTransform } from './variation/varied-response.ts';
@@ -144,7 +144,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
       ...shared,
     });
     open.unshift(services.tenants);
-    const admin = await signedInAdmin(services, data);
+    const admin = await loggedInAdmin(services, data);
     const controlToken = random.bytes(24).toString('base64url');
     const { variationSeed, variations: names } = settings;
     const variation = openVariation(variationSeed, names.size > 0 ? names : undefined);
@@ -245,7 +245,7 @@ function runningServer({ services, listeners, control, watchdog, stores }: Runni
  * settings.
  */
 function openBudgets({ connectionLimits }: Settings, log: Log) {
-  const { connectionsMax, underwayMaxBytes, unreadMaxBytes } =
+  const { connectionsMax, inFlightMaxBytes, unreadMaxBytes } =
     completeConnectionLimits(connectionLimits);
   const openFiles = new Semaphore(shareOpenFiles(openFilesLimit(), connectionsMax).api);
   if (openFiles.max < connectionsMax) {
@@ -256,7 +256,7 @@ function openBudgets({ connectionLimits }: Settings, log: Log) {
   }
   return {
     openFiles,
-    incompleteTransfers: new ByteBudget(underwayMaxBytes),
+    incompleteTransfers: new ByteBudget(inFlightMaxBytes),
     unread: new ByteBudget(unreadMaxBytes),
   };
 }

@@ -281,7 +281,7 @@ export interface ConnectionLimits {
   /** Maximum number of bytes discarded in that time before the connection is cut. */
   readonly discardMaxBytes: number;
   /** Maximum total bytes of incomplete bodies and messages on all API connections. */
-  readonly underwayMaxBytes: number;
+  readonly inFlightMaxBytes: number;
   /** Maximum total bytes of responses that clients have not read, on all API connections. */
   readonly unreadMaxBytes: number;
 }
@@ -342,7 +342,7 @@ const defaultConnectionLimits: ConnectionLimits = {
   connectionsMax: 50_000,
   discardMaxMs: 10_000,
   discardMaxBytes: 4 * limits.bodyMaxBytes,
-  underwayMaxBytes: 134_217_728,
+  inFlightMaxBytes: 134_217_728,
   unreadMaxBytes: 134_217_728,
 };
 

@@ -18,7 +18,7 @@ afterEach(() => testbed.reset());
 afterAll(() => testbed.close());
 
 describe('a testbed', () => {
-  it('runs on loopback with its admin signed in', async () => {
+  it('runs on loopback with its admin logged in', async () => {
     expect(testbed.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(testbed.controlUrl).not.toBe(testbed.baseUrl);
     expect((await testbed.admin.call('count-devices')).body).toEqual({ count: 0 });

@@ -115,7 +115,7 @@ function testbedOver(inside: OpenServer, { apiUrl, close }: OpenApi): Testbed {
   const { baseUrl, controlUrl, controlToken, headerPrefix, tls } = server;
   const { adminEmail, adminPassword } = server;
   const adminId = tenants.first.store.users.findByEmail(adminEmail)?.id ?? '';
-  const adminToken = signIn(inside, tenants.first, adminId);
+  const adminToken = logIn(inside, tenants.first, adminId);
   const admin = { adminEmail, adminPassword, adminToken };
   const first = testbedTenant(inside, tenants.first, { apiUrl, admin });
   let closing: Promise<void> | undefined;
@@ -166,20 +166,20 @@ async function createTenant(
   const added = await states.add(name, { email, password });
   if (typeof added === 'string') throw new Error(`the tenant ${name} cannot be created: ${added}`);
   const { tenant, admin } = added;
-  const adminToken = signIn(inside, tenant, admin.id);
-  const signedIn: TenantAdmin = {
+  const adminToken = logIn(inside, tenant, admin.id);
+  const loggedIn: TenantAdmin = {
     adminEmail: admin.email,
     adminPassword: admin.password,
     adminToken,
   };
-  return testbedTenant(inside, tenant, { apiUrl, admin: signedIn });
+  return testbedTenant(inside, tenant, { apiUrl, admin: loggedIn });
 }
 
 /**
  * Issues a token that does not expire, so that a test which advances the clock by a week keeps its
  * admin.
  */
-function signIn({ services }: OpenServer, tenant: Tenant, userId: string): string {
+function logIn({ services }: OpenServer, tenant: Tenant, userId: string): string {
   const wanted = { userId, kind: 'first', nowMs: tenant.clock.now() } as const;
   return issueUserToken(services, tenant, wanted);
 }

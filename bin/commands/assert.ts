@@ -6,7 +6,7 @@ import * as values from '../options/option-values.ts';
 import { deviceOption, jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
-import { addControlOptions, ask } from '../server-access/control-listener.ts';
+import { addControlOptions, callControl } from '../server-access/control-listener.ts';
 import { type JournalOptions, queryOf } from './journal/filters.ts';
 
 const TIMES_MAX = 1_000_000;
@@ -65,7 +65,7 @@ async function assertSteps(
 ): Promise<ExitCode> {
   const { controlUrl, controlToken, tenant, device, times, after, json = false } = options;
   const query = queryOf({ controlUrl, controlToken, ...(tenant !== undefined && { tenant }) });
-  const { status, body } = await ask(options, `/assert?${query}`, {
+  const { status, body } = await callControl(options, `/assert?${query}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({

@@ -7,7 +7,7 @@ import { jsonLinesOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
 import { stopSignal } from '../output/stop-signal.ts';
-import { addControlOptions, ask } from '../server-access/control-listener.ts';
+import { addControlOptions, callControl } from '../server-access/control-listener.ts';
 import { addFilterOptions, type JournalOptions, queryOf } from './journal/filters.ts';
 import type { ShownEntry } from './journal/lines.ts';
 import { show } from './journal/lines.ts';
@@ -63,8 +63,8 @@ async function awaitEntries(options: AwaitOptions): Promise<ExitCode> {
     whole: String(output.json),
   });
   try {
-    const asked = { signal: stop, expected: [200, 408] };
-    const { status, body } = await ask(options, `/await?${query}`, asked);
+    const init = { signal: stop, expected: [200, 408] };
+    const { status, body } = await callControl(options, `/await?${query}`, init);
     const { entries, otherEntries = [], error } = (await body.json()) as AwaitResponse;
     for (const entry of entries) show(entry, output);
     if (status === 200) return exitCodes.pass;

@@ -7,7 +7,11 @@ import * as values from '../options/option-values.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
-import { addControlOptions, askAs, type ControlAccess } from '../server-access/control-listener.ts';
+import {
+  addControlOptions,
+  type ControlAccess,
+  callControlForTenant,
+} from '../server-access/control-listener.ts';
 
 const RATE_MAX = 10_000;
 
@@ -74,7 +78,7 @@ function isGiven({ until, rate: factor }: ClockOptions): boolean {
 async function changeClock(wanted: ClockChange, options: ClockOptions): Promise<ExitCode> {
   const { json = false } = options;
   const isQuestion = wanted !== 'reset' && Object.keys(wanted).length === 0;
-  const { body } = await askAs(options, controlPaths.clock, {
+  const { body } = await callControlForTenant(options, controlPaths.clock, {
     method: wanted === 'reset' ? 'DELETE' : isQuestion ? 'GET' : 'POST',
     ...(wanted !== 'reset' && !isQuestion && { json: wanted }),
   });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { knownDevices, signInDevices } from '../dev/bench/signed-in.ts';
+import { authenticateDevices, knownDevices } from '../dev/bench/authenticated-devices.ts';
 import { runCommand, startServe } from '../testing/built-command.ts';
 
 let serve: Awaited<ReturnType<typeof startServe>>;
@@ -40,7 +40,7 @@ describe('fleetbed explain', () => {
     expect(place).toBe(`${serve.ready.controlUrl}/#request=asked`);
     const { code, stdout, stderr } = await runCommand(['explain', 'asked'], environment);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^answered {4}401: the Authorization header is missing$/m);
+    expect(stdout).toMatch(/^response {4}401: the Authorization header is missing$/m);
     expect(stdout).toMatch(/^ {2}expected {2}Bearer <token>$/m);
     expect(stdout).toMatch(/^curl -isS .*\$TOKEN" "\$URL/m);
   });
@@ -71,7 +71,7 @@ describe('fleetbed explain', () => {
   });
 
   it('explains why a device gets no update, and suggests names for a misspelt one', async () => {
-    const [device] = await signInDevices(serve.ready, 1);
+    const [device] = await authenticateDevices(serve.ready, 1);
     const url = serve.ready.baseUrl + operations['get-next-deployment'].path;
     const headers = { Authorization: `Bearer ${device}` };
     const response = await fetch(`${url}?artifact_name=a&device_type=board`, { headers });

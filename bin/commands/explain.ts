@@ -12,8 +12,8 @@ import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
 import {
   addControlOptions,
-  ask,
   type ControlAccess,
+  callControl,
   refusalOf,
 } from '../server-access/control-listener.ts';
 
@@ -69,7 +69,7 @@ async function explain(requestId: string | undefined, options: ExplainOptions): 
   const place = requestId === undefined ? '' : `/${encodeURIComponent(requestId)}`;
   const headers = { Accept: json ? 'application/json' : 'text/plain' };
   const path = `/explanations${place}?${query}`;
-  const { status, body } = await ask(options, path, { headers, expected: [200, 404] });
+  const { status, body } = await callControl(options, path, { headers, expected: [200, 404] });
   // Loaded here, so that other commands start without the judge.
   const { findingLines, lintRequest } = await import('./journal/lint.ts');
   const findings = requestId === undefined ? [] : await lintRequest(options, requestId);

@@ -17,9 +17,9 @@ import { readNamedFile } from '../output/files.ts';
 import { createOutput } from '../output/output.ts';
 import {
   addControlOptions,
-  ask,
   type ControlAccess,
   type ControlResponse,
+  callControl,
 } from '../server-access/control-listener.ts';
 import { readPlanFile, unfiredLines } from '../server-access/fault-plan-file.ts';
 
@@ -111,7 +111,7 @@ function listActions({ json = false }: { readonly json?: boolean }): void {
 }
 
 async function list(options: FaultsOptions): Promise<ExitCode> {
-  const { body } = await askFaults(options, 'GET');
+  const { body } = await callFaults(options, 'GET');
   const { rules } = (await body.json()) as { rules: readonly RuleState[] };
   const output = createOutput(options.json ?? false);
   output.data(rules);
@@ -126,7 +126,7 @@ async function list(options: FaultsOptions): Promise<ExitCode> {
 async function add(file: string, options: FaultsOptions): Promise<ExitCode> {
   await readPlanFile('faults add', file);
   const text = await readNamedFile('faults add', file);
-  const { body } = await askFaults(options, 'POST', { body: text });
+  const { body } = await callFaults(options, 'POST', { body: text });
   const { added } = (await body.json()) as { added: readonly string[] };
   const output = createOutput(options.json ?? false);
   output.data(added);
@@ -135,7 +135,7 @@ async function add(file: string, options: FaultsOptions): Promise<ExitCode> {
 }
 
 async function clear(id: string | undefined, options: FaultsOptions): Promise<ExitCode> {
-  const { body } = await askFaults(options, 'DELETE', id === undefined ? {} : { id });
+  const { body } = await callFaults(options, 'DELETE', id === undefined ? {} : { id });
   const response = (await body.json()) as { cleared: number };
   const output = createOutput(options.json ?? false);
   output.data(response);
@@ -148,7 +148,7 @@ const nonePlanned =
   'No fault is planned, so none has fired; add a plan with "npx fleetbed faults add FILE".';
 
 async function check(options: FaultsOptions): Promise<ExitCode> {
-  const { status, body } = await askFaults(options, 'GET', { below: '/check' });
+  const { status, body } = await callFaults(options, 'GET', { below: '/check' });
   const { rules, unfired } = (await body.json()) as ResponseOf<'GET /faults/check'>;
   const output = createOutput(options.json ?? false);
   output.data(unfired);
@@ -164,7 +164,7 @@ interface FaultsRequest {
   readonly body?: string;
 }
 
-function askFaults(
+function callFaults(
   options: FaultsOptions,
   method: string,
   { below = '', id, body }: FaultsRequest = {},
@@ -173,5 +173,5 @@ function askFaults(
   if (options.tenant !== undefined) query.set('tenant', options.tenant);
   if (id !== undefined) query.set('id', id);
   const path = `/faults${below}?${query}`;
-  return ask(options, path, { method, body: body ?? null, expected: [200, 201, 409] });
+  return callControl(options, path, { method, body: body ?? null, expected: [200, 201, 409] });
 }

@@ -5,7 +5,11 @@ import { exitCodeHelp, unusable } from '../options/exit-code-help.ts';
 import { deviceOption, jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
-import { addControlOptions, askAs, type ControlAccess } from '../server-access/control-listener.ts';
+import {
+  addControlOptions,
+  type ControlAccess,
+  callControlForTenant,
+} from '../server-access/control-listener.ts';
 
 interface ResetOptions extends ControlAccess {
   readonly device?: string;
@@ -38,7 +42,7 @@ const goneSentence = 'removed, as the start state does not contain it';
 
 async function reset(options: ResetOptions): Promise<ExitCode> {
   const { device, json = false } = options;
-  const { status, body } = await askAs(options, '/reset', {
+  const { status, body } = await callControlForTenant(options, '/reset', {
     method: 'POST',
     json: device === undefined ? {} : { device },
   });

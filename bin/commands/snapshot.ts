@@ -6,7 +6,11 @@ import * as values from '../options/option-values.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
-import { addControlOptions, askAs, type ControlAccess } from '../server-access/control-listener.ts';
+import {
+  addControlOptions,
+  type ControlAccess,
+  callControlForTenant,
+} from '../server-access/control-listener.ts';
 
 interface SnapshotOptions extends ControlAccess {
   readonly json?: boolean;
@@ -55,7 +59,9 @@ export function configure(command: Command): void {
       .addOption(jsonOption())
       .addHelpText('after', exits)
       .action(async (snapshot: string, options: SnapshotOptions) => {
-        await askAs(options, `/snapshots/${encodeURIComponent(snapshot)}${below}`, { method });
+        await callControlForTenant(options, `/snapshots/${encodeURIComponent(snapshot)}${below}`, {
+          method,
+        });
         const output = createOutput(options.json ?? false);
         output.data({ [done]: snapshot });
         if (!output.json) output.line(`${snapshot} is ${done}.`);
@@ -68,7 +74,7 @@ export function configure(command: Command): void {
     .addOption(jsonOption())
     .addHelpText('after', exits)
     .action(async (options: SnapshotOptions) => {
-      const { body } = await askAs(options, '/snapshots', { method: 'GET' });
+      const { body } = await callControlForTenant(options, '/snapshots', { method: 'GET' });
       const snapshots = (await body.json()) as readonly ShownSnapshot[];
       const output = createOutput(options.json ?? false);
       output.data(snapshots);

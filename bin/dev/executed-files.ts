@@ -1,7 +1,7 @@
 /**
- * `npm run executed-files`: sends a signed auth request to a running, warmed-up server, and prints
- * the source files whose functions handled it, in the order of execution. These are the files to
- * read for the life of a request.
+ * `npm run executed-files`: sends a signed authentication request to a running, warmed-up server,
+ * and prints the source files whose functions handled it, in the order of execution. These are the
+ * files to read for the life of a request.
  */
 import { once } from 'node:events';
 import type { Debugger } from 'node:inspector';
@@ -10,7 +10,7 @@ import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { startServer } from '../../server/server.ts';
-import { newDevice } from './bench/signed-in.ts';
+import { newDevice } from './bench/authenticated-devices.ts';
 
 /** Requests before the measured one, which fill the caches and load the lazy modules. */
 const WARM_UP_REQUESTS = 20;

@@ -5,11 +5,6 @@
  */
 export const unwanted = [
   {
-    pattern:
-      /\b(StoredPart|PartWithFacts|PartFacts|DevicePart|DeploymentPart|choosePart|beginPart)\b/g,
-    instead: 'device deployment',
-  },
-  {
     pattern: /\b(worldOf|SmallWorld|SwiftWorld|VirtualWorld|world\.sqlite|worldTables)\b/g,
     instead: 'tenant or server; a world is a start-state file',
   },
@@ -34,10 +29,6 @@ export const unwanted = [
     legal: ['bin/virtual/'],
   },
   {
-    pattern: /\b(herd\w*|booksOf|balanceOf|crew|muster\w*|[pP]layer\w*)\b/g,
-    instead: 'backoffComparison, metrics, reconciliation, workers, buildDevices',
-  },
-  {
     pattern: /\bscenes?\b/g,
     instead: 'incident',
     legal: [
@@ -51,20 +42,6 @@ export const unwanted = [
     pattern: /\b(\w+_(LEAST|MOST)(_\w+)?|(least|most)(Ms|Bytes|PerSecond|PollMs))\b/g,
     instead: 'min, max',
   },
-  {
-    pattern: /\b(hurry|dutiesDone|asChore|letCloneSpeak|everyoneRests|goOnWithUpdates)\b/g,
-    instead: 'forceStop, onboardingDone, inBackground, runClone, allIdle, resumeUpdates',
-  },
-  {
-    pattern:
-      /\b((interface|type) (Means|Surroundings|Passage|Doors|Came|Sight)|equip|carryOut|areOne|hasPlaceFor|patrol)\b/g,
-    instead: 'a standard word, as TenantDependencies, onTenantCreated, InternalApi, apply, start',
-  },
-  {
-    pattern:
-      /\b(brake|isImpatient|asksForPatience|byHand|playOne|playInto|PlayableCase|unplayed)\b/g,
-    instead: 'stop, noRateWait, isOverloaded, reproScript, run…, notRun',
-  },
   { pattern: /\b(is|are)\s+no\s+good\b/g, instead: '"is rejected"' },
   {
     pattern: /\bmended\b|\blets\s+go\s+of\b|\bstands?\s+still\b/g,
@@ -72,7 +49,7 @@ export const unwanted = [
   },
   {
     pattern: /Forget token|Look closer|because the API cannot delete it|a value of your choice/g,
-    instead: 'sign out, inspect, "left on the server (the API has no delete)", a generated value',
+    instead: 'log out, inspect, "left on the server (the API has no delete)", a generated value',
   },
   {
     pattern: /"fleetbed (?=[a-z])|\b(run|with|them): fleetbed (?=[a-z])/g,
@@ -84,5 +61,26 @@ export const unwanted = [
       /\b(interface|type|class) \w*(Answers?|Reply|Replies)\b|\b(an|the|each|every)\s+answers?\b/g,
     instead: 'response (the verb "answer" is fine)',
     legal: ['fixtures/clients/', 'simulator/cluster/', 'conformance/self-test/workers.ts'],
+  },
+  {
+    pattern:
+      /\b[sS]ign(s|ed|ing)?[- ](in|ins|out)\b(?! (a|in|the|place|which|with)\b)|[sS]ign(ed)?(In|Out)[A-Z]?\w*/g,
+    instead: 'a device authenticates by an authentication request; a user logs in and out',
+    legal: ['bin/commands/worker/', 'conformance/signing/', 'fixtures/vectors/'],
+  },
+  {
+    pattern: /\b[aA]uth requests?\b/g,
+    instead: '"authentication request"; authRequest in names',
+  },
+  {
+    pattern: /\b(askedView|askJson|askAs|askForAbort|abortAsked)|^(asked|answered|wrong) {3,}/gm,
+    instead: 'request, response, problem; callControl, requestJson, requestAbort',
+    legal: ['conformance/'],
+  },
+  {
+    pattern:
+      /\b([uU]nder[wW]ay\w*|onTheWay\w*|environment\.rest|Carrier|livesCount|StateJournal)\b/g,
+    instead: 'inFlight…, inProgress, environment.sleep, InProcessTransport, loopCount, StateLog',
+    legal: ['conformance/'],
   },
 ];

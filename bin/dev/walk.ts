@@ -23,7 +23,7 @@ import {
   type TestServer,
   targetOf,
 } from '../../server/testing/test-server.ts';
-import { signIn } from '../../server/testing/test-tenants.ts';
+import { logIn } from '../../server/testing/test-tenants.ts';
 
 type PathNames = Readonly<Record<string, string>>;
 
@@ -147,8 +147,8 @@ async function walkApi(opened: TestServer): Promise<void> {
   let round = 0;
   for (const row of rows) {
     round += 1;
-    // Signs in again, because an earlier call may have ended the session.
-    const { text: adminToken } = await signIn(opened, opened.adminEmail, opened.adminPassword);
+    // Logs in again, because an earlier call may have ended the session.
+    const { text: adminToken } = await logIn(opened, opened.adminEmail, opened.adminPassword);
     const server = { ...opened, adminToken };
     const device = await acceptedDevice(server, `walker-${round}`);
     const isForDevices = row.authorization === 'device' || row.authorization === 'socket';

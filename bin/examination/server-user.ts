@@ -20,7 +20,7 @@ export interface ServerUserParts {
   readonly payloadType: string;
   readonly seed: string;
   /** Returns what the client polled for last. */
-  readonly asked: () => ReturnType<typeof lastPoll>;
+  readonly lastPoll: () => ReturnType<typeof lastPoll>;
   /** Called for everything that was done, for the judge. */
   readonly act: (act: ServerAct['act'], subject?: string) => void;
 }
@@ -124,12 +124,13 @@ export class ServerUser {
 
   async #deployArtifact({ offer, states }: OfferedUpdate) {
     const device = await this.#deviceId();
-    const asked = this.#parts.asked();
-    if (asked === undefined)
+    const polled = this.#parts.lastPoll();
+    if (polled === undefined)
       throw new SceneStopped('no poll of the client has device_type and artifact_name');
     this.#artifacts += 1;
-    const artifactName = offer === 'installed' ? asked.artifactName : `examined-${this.#artifacts}`;
-    await this.#upload(artifactName, asked.deviceType);
+    const artifactName =
+      offer === 'installed' ? polled.artifactName : `examined-${this.#artifacts}`;
+    await this.#upload(artifactName, polled.deviceType);
     const map = states && {
       states: Object.fromEntries(
         Object.entries(states).map(([state, action]) => [state, { action }]),

@@ -69,8 +69,8 @@ function timesOf(asked: readonly JournaledRequest[]): number[] {
 
 /** Returns the times at which the device received a token. */
 function tokenTimes(behaviour: string): number[] {
-  const signIns = fleet.askedBy(behaviour, 'post-auth-request');
-  return timesOf(signIns.filter(({ status }) => status === 200));
+  const authRequests = fleet.requestsOf(behaviour, 'post-auth-request');
+  return timesOf(authRequests.filter(({ status }) => status === 200));
 }
 
 function gaps(times: readonly number[]): number[] {
@@ -116,7 +116,7 @@ describe('a server during a day and a night', () => {
   });
 
   it('receives later requests of a night-only device only at night', async () => {
-    const hours = timesOf(fleet.askedBy('night-only'))
+    const hours = timesOf(fleet.requestsOf('night-only'))
       .filter((time) => time > noonMs + HOUR_MS)
       .map((time) => new Date(time).getUTCHours());
     expect(hours.length).toBeGreaterThan(20);
@@ -136,15 +136,15 @@ describe('a server during a day and a night', () => {
       'hang-for-ever': 'installing',
       bricked: 'rebooting',
     });
-    const reports = timesOf(fleet.askedBy('hang-while-downloading', 'put-deployment-status'));
+    const reports = timesOf(fleet.requestsOf('hang-while-downloading', 'put-deployment-status'));
     expect(gaps(reports)[0]).toBeGreaterThanOrEqual(10 * MINUTE_MS);
-    const [last] = timesOf(fleet.askedBy('bricked')).slice(-1);
+    const [last] = timesOf(fleet.requestsOf('bricked')).slice(-1);
     expect(last).toBeLessThan(noonMs + 3 * HOUR_MS);
   });
 
   it('receives the polls of lockstep devices at round times', () => {
     const late = (behaviour: string): number[] =>
-      timesOf(fleet.askedBy(behaviour, 'post-next-deployment-v2'))
+      timesOf(fleet.requestsOf(behaviour, 'post-next-deployment-v2'))
         .slice(5)
         .map((time) => time % POLL_MS);
     expect(Math.max(...late('polls-in-lockstep'))).toBeLessThan(POLL_MS / 2);

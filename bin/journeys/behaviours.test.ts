@@ -118,14 +118,14 @@ describe("the server's record of a device that", () => {
   it('is steady: has each status once, in order, and the new artifact', async () => {
     expect(fleet.reportsOf('steady')).toEqual(success());
     expect(await fleet.inventoryArtifact('steady')).toBe(release);
-    // A device loses its token in the reboot, so it signs in again before its last report.
-    const asked = fleet.askedBy('steady').map(({ operation }) => operation);
+    // A device loses its token in the reboot, so it authenticates again before its last report.
+    const asked = fleet.requestsOf('steady').map(({ operation }) => operation);
     const last = asked.lastIndexOf('put-deployment-status');
     expect(asked.slice(last - 2, last)).toEqual(['put-deployment-status', 'post-auth-request']);
   });
 
   it('is slow: has the same statuses, later', () => {
-    const times = fleet.askedBy('slow', 'put-deployment-status').map(({ at }) => Date.parse(at));
+    const times = fleet.requestsOf('slow', 'put-deployment-status').map(({ at }) => Date.parse(at));
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1400);
     expect(fleet.reportsOf('slow')).toEqual(success());
   });
@@ -141,14 +141,16 @@ describe("the server's record of a device that", () => {
   });
 
   it('has a wrong clock: has alerts of years ago, unchanged', async () => {
-    const [alert] = fleet.askedBy('clock-skew', 'post-alerts');
+    const [alert] = fleet.requestsOf('clock-skew', 'post-alerts');
     expect(alert?.status).toBe(204);
     const year = new Date(fleet.testbed.clock.now()).getUTCFullYear();
     expect(JSON.stringify(alert?.requestBody)).toContain(`${year - 5}-`);
   });
 
   it('sends many alerts: has all of them', async () => {
-    const sent = fleet.askedBy('alert-storm', 'post-alerts').filter(({ status }) => status === 204);
+    const sent = fleet
+      .requestsOf('alert-storm', 'post-alerts')
+      .filter(({ status }) => status === 204);
     expect(sent.length).toBeGreaterThan(POLLS_AFTER);
     const { body } = await fleet.testbed.admin.call('list-alerts', {
       parameters: { id: fleet.idOf('alert-storm') },
@@ -163,8 +165,8 @@ describe("the server's record of a device that", () => {
     });
     expect(body.auth_sets.length).toBeGreaterThanOrEqual(2);
     expect(new Set(body.auth_sets.map(({ pubkey }) => pubkey)).size).toBe(body.auth_sets.length);
-    const signIns = fleet.askedBy('key-rotation', 'post-auth-request');
-    const statuses = signIns.map(({ status }) => status).join(' ');
+    const authRequests = fleet.requestsOf('key-rotation', 'post-auth-request');
+    const statuses = authRequests.map(({ status }) => status).join(' ');
     expect(statuses).toMatch(/200.* 401.* 200/);
   });
 
@@ -174,7 +176,7 @@ describe("the server's record of a device that", () => {
     });
     expect(body.auth_sets).toHaveLength(1);
     const inventories = fleet
-      .askedBy('cloned-identity', 'put-attributes')
+      .requestsOf('cloned-identity', 'put-attributes')
       .map(({ requestBody }) => JSON.stringify(requestBody).includes(release));
     expect(inventories).toContain(true);
     expect(inventories.at(-1)).toBe(false);
@@ -218,21 +220,21 @@ describe("the server's record of an update that", () => {
   });
 
   it('hangs in its download: has a late success', () => {
-    const times = fleet.askedBy('hang-while-downloading', 'put-deployment-status');
+    const times = fleet.requestsOf('hang-while-downloading', 'put-deployment-status');
     const [downloading = 0, installing = 0] = times.map(({ at }) => Date.parse(at));
     expect(installing - downloading).toBeGreaterThanOrEqual(800);
   });
 
   it('hangs for ever or bricks the device: has the last reported status', () => {
     expect(fleet.reportsOf('hang-for-ever')).toEqual(['downloading 204', 'installing 204']);
-    expect(fleet.askedBy('hang-for-ever').at(-1)?.operation).toBe('put-deployment-status');
+    expect(fleet.requestsOf('hang-for-ever').at(-1)?.operation).toBe('put-deployment-status');
     expect(fleet.reportsOf('bricked').at(-1)).toBe('rebooting 204');
-    expect(fleet.askedBy('bricked').at(-1)?.operation).toBe('put-deployment-status');
+    expect(fleet.requestsOf('bricked').at(-1)?.operation).toBe('put-deployment-status');
   });
 
-  it('loses power: has a new sign-in, then the rest of the artifact file', () => {
+  it('loses power: authenticates again, then gets the rest of the artifact file', () => {
     expect(fleet.reportsOf('crash-and-resume')).toEqual(success(['downloading 204']));
-    const asked = fleet.askedBy('crash-and-resume').map(({ operation }) => operation);
+    const asked = fleet.requestsOf('crash-and-resume').map(({ operation }) => operation);
     const crash = asked.indexOf('put-deployment-status');
     expect(asked.slice(crash, crash + 3)).toEqual([
       'put-deployment-status',
@@ -279,10 +281,11 @@ describe('a badly written client', () => {
   });
 
   it('that floods sends more requests than other clients, in bursts', () => {
-    const polls = (name: string): number => fleet.askedBy(name, 'post-next-deployment-v2').length;
+    const polls = (name: string): number =>
+      fleet.requestsOf(name, 'post-next-deployment-v2').length;
     expect(polls('floods')).toBeGreaterThan(polls('steady'));
     const times = fleet
-      .askedBy('floods', 'post-next-deployment-v2')
+      .requestsOf('floods', 'post-next-deployment-v2')
       .map(({ at }) => Date.parse(at));
     const gaps = times.slice(1).map((time, at) => time - (times[at] ?? 0));
     expect(Math.max(...gaps)).toBeGreaterThan(100);

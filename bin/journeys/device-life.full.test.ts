@@ -44,7 +44,7 @@ describe('a server that limits its rate', () => {
       requestTimeLimitMs: 5000,
     });
     const [steady = 0, ignores = 0, floods = 0] = names.map(
-      (name) => fleet.askedBy(name).filter(({ status }) => status === 429).length,
+      (name) => fleet.requestsOf(name).filter(({ status }) => status === 429).length,
     );
     // In each window, an obedient device gets one 429; the others ask again every 100 ms.
     expect(steady).toBeLessThanOrEqual(5);
@@ -90,7 +90,8 @@ describe('the persistent connection of a device', () => {
       );
     };
     expect(causes('steady').filter((cause) => cause === 'power-lost')).toHaveLength(1);
-    const connects = (name: string) => fleet.askedBy(name, 'connect').map(({ status }) => status);
+    const connects = (name: string) =>
+      fleet.requestsOf(name, 'connect').map(({ status }) => status);
     expect(connects('steady')).toEqual([101, 101]);
     expect(connects('bricked')).toEqual([101]);
     expect(connects('socket-flapping').length).toBeGreaterThan(3);

@@ -65,7 +65,10 @@ describe('the embedding example of the guide', () => {
   it(
     'fails when its client misbehaves',
     async () => {
-      const careless = example.replace('=== 401) await signIn()', '=== 403) await signIn()');
+      const careless = example.replace(
+        '=== 401) await authenticate()',
+        '=== 403) await authenticate()',
+      );
       expect(careless).not.toBe(example);
       const { code, stdout } = await vitest(careless.replace('while', 'if'));
       expect([code, JSON.parse(stdout).numFailedTests]).toEqual([1, 2]);

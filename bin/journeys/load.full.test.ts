@@ -23,7 +23,7 @@ function ofOperation(part: string) {
 
 const ofDevices = ofOperation('');
 const polls = ofOperation('next-deployment');
-const signIns = ofOperation('auth-request');
+const authRequests = ofOperation('auth-request');
 
 function between(values: readonly number[], fromMs: number, toMs: number): number {
   return values.filter((value) => value >= fromMs && value < toMs).length;
@@ -63,7 +63,7 @@ describe('stages of a fleet', () => {
 });
 
 describe('a plan with a number of polls', () => {
-  it('ends once each device has polled that often, not counting refused sign-ins', {
+  it('ends once each device has polled that often, not counting refused authentication requests', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const run = await runFleet({ devices: 4, iterations: 3 });
@@ -177,7 +177,7 @@ describe('a reconnect storm', () => {
     const counted = run.result.errors.filter(({ cause }) => cause === 'cut');
     expect(counted).toMatchObject([{ operation: 'connect', count: 12 }]);
     // The devices continue to work: only their sockets were closed.
-    expect(moments(run, signIns).filter((atMs) => atMs >= MINUTE_MS)).toEqual([]);
+    expect(moments(run, authRequests).filter((atMs) => atMs >= MINUTE_MS)).toEqual([]);
   });
 
   it('without jitter reconnects all devices at once', { timeout: RUN_MAX_MS }, async () => {
@@ -223,7 +223,7 @@ describe('a power cut', () => {
     const asked = moments(run, ofDevices);
     expect(between(asked, 0, 60_000)).toBeGreaterThan(0);
     expect(between(asked, 60_001, 80_000)).toBe(0);
-    const returns = moments(run, signIns).filter((atMs) => atMs >= 80_000);
+    const returns = moments(run, authRequests).filter((atMs) => atMs >= 80_000);
     expect(returns).toHaveLength(12);
     expect(new Set(returns.map((atMs) => Math.floor(atMs / 1000))).size).toBeGreaterThan(4);
     expect(Math.max(...returns)).toBeLessThan(90_500);
@@ -232,7 +232,7 @@ describe('a power cut', () => {
 
   it('without jitter restarts all devices at once', { timeout: RUN_MAX_MS }, async () => {
     const run = await runFleet({ incidents: [{ ...cut, jitter: false }] });
-    const returns = moments(run, signIns).filter((atMs) => atMs >= 80_000);
+    const returns = moments(run, authRequests).filter((atMs) => atMs >= 80_000);
     expect(returns).toHaveLength(12);
     for (const atMs of returns) expect(Math.abs(atMs - 90_000)).toBeLessThan(500);
   });
@@ -262,10 +262,12 @@ describe('a power cut', () => {
 });
 
 describe('a week in which device tokens expire', () => {
-  it('requires exactly one new sign-in from every device', { timeout: RUN_MAX_MS }, async () => {
+  it('requires every device to authenticate again exactly once', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
     const week = { name: 'token-expiry-week', atMs: 30_000, withinMs: 60_000 } as const;
     const run = await runFleet({ incidents: [week] });
-    const renewed = moments(run, signIns).filter((atMs) => atMs >= 30_000);
+    const renewed = moments(run, authRequests).filter((atMs) => atMs >= 30_000);
     expect(renewed).toHaveLength(12);
     expect(Math.max(...renewed)).toBeLessThan(101_000);
     const refused = run.events.filter((event) => polls(event) && isRefused(event));
@@ -355,7 +357,7 @@ describe('a simulated network with latency and loss', () => {
   it('delays WebSockets by a round trip, like requests', { timeout: RUN_MAX_MS }, async () => {
     const firstAfterToken = async (latencyMs: number): Promise<number> => {
       const run = await runFleet({ ...plan, link: { latencyMs } });
-      const [granted = 0] = moments(run, (event) => signIns(event) && !isRefused(event));
+      const [granted = 0] = moments(run, (event) => authRequests(event) && !isRefused(event));
       const [first = 0] = moments(run, opened);
       return first - granted;
     };

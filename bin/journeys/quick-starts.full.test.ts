@@ -134,7 +134,7 @@ describe('the README commands in a fresh clone', () => {
     const known = readdirSync(projectFolder);
     const files = readdirSync(join(folder, 'fleetbed')).filter((name) => !known.includes(name));
     expect(files.sort()).toEqual([
-      ...['answer.json', 'conformance.html', 'conformance.xml', 'vectors'],
+      ...['response.json', 'conformance.html', 'conformance.xml', 'vectors'],
     ]);
   });
 });

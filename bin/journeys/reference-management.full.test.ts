@@ -10,7 +10,7 @@ import {
 } from '../../server/testing/test-device.ts';
 import { connectPeer } from '../../server/testing/test-peer.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
-import { mailTo, signIn } from '../../server/testing/test-tenants.ts';
+import { logIn, mailTo } from '../../server/testing/test-tenants.ts';
 import {
   acceptTransfer,
   answerStat,
@@ -53,7 +53,7 @@ async function callEach(path: Record<string, string>, ...ids: readonly string[])
 }
 
 describe('a client made from the OpenAPI document of the management API', () => {
-  it('drives sign-in, users and personal access tokens', async () => {
+  it('drives login, users and personal access tokens', async () => {
     const own = await client.call('login', { body: { no_expiry: false } });
     await client.call('logout', { secret: own.text });
     const email = 'user@example.com';
@@ -66,13 +66,13 @@ describe('a client made from the OpenAPI document of the management API', () => 
     await callEach({}, 'list-users', 'get-own-user');
     await callEach({ id }, 'get-user');
     await client.call('update-user', { path: { id }, body: { roles: [] } });
-    const { text: secret } = await signIn(server, email, fresh);
+    const { text: secret } = await logIn(server, email, fresh);
     const body = { password: `${fresh}-2`, current_password: fresh };
     await client.call('update-own-user', { secret, body });
-    const signedIn = await signIn(server, email, body.password);
+    const loggedIn = await logIn(server, email, body.password);
     const again = { password: `${fresh}-3`, current_password: body.password };
-    await client.call('update-own-user-v1', { secret: signedIn.text, body: again });
-    const { text: last } = await signIn(server, email, again.password);
+    await client.call('update-own-user-v1', { secret: loggedIn.text, body: again });
+    const { text: last } = await logIn(server, email, again.password);
     const change = { email: 'new@example.com', current_password: again.password };
     await client.call('start-email-change', { secret: last, body: change });
     const mail = await mailTo(server, change.email);

@@ -119,7 +119,7 @@ describe('set-up fails with exit code 3 and one sentence', () => {
 
   it('when the login is answered with a page in place of a token', async () => {
     const site = createHttpServer(({ url = '' }, response) => {
-      if (url.endsWith('/login')) response.end('<title>Sign in</title>');
+      if (url.endsWith('/login')) response.end('<title>Log in</title>');
       else response.writeHead(401).end('{"error":"no token"}');
     });
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));

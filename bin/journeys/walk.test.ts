@@ -53,7 +53,7 @@ describe('the step-by-step walk of the guide', () => {
     const { stdout, stderr, code } = await run(walk);
     expect(stderr).not.toContain('curl:');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^sign-in: 401\nsign-in: 200\n/);
+    expect(stdout).toMatch(/^authentication: 401\nauthentication: 200\n/);
     expect(JSON.parse(stdout.split('\n').at(-1) ?? '')).toMatchObject({ success: 1, pending: 0 });
     expect(Object.fromEntries(['motd', 'dest_dir', 'filename'].map(written))).toEqual({
       motd: 'hello from release 2\n',
@@ -66,7 +66,10 @@ describe('the step-by-step walk of the guide', () => {
     await server.close();
     server = await startTestServer({ adminPassword, autoAccept: true });
     const { stdout, code } = await run(walk);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^sign-in: 401\nsign-in: 200\n/)]);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^authentication: 401\nauthentication: 200\n/),
+    ]);
     expect(JSON.parse(stdout.split('\n').at(-1) ?? '')).toMatchObject({ success: 1 });
   });
 

@@ -87,7 +87,7 @@ interface ControlFetchOptions extends RequestInit {
  * Calls the control listener, and fails when the response exceeds a size limit.
  * @throws CommandError
  */
-export async function ask(
+export async function callControl(
   { controlUrl, controlToken }: Pick<ControlAccess, 'controlUrl' | 'controlToken'>,
   path: string,
   { expected = [200], isEndless = false, ...init }: ControlFetchOptions = {},
@@ -108,7 +108,7 @@ export async function ask(
  * because of the server's state (404, 409, 422) has exit code 1.
  * @throws CommandError
  */
-export async function askAs(
+export async function callControlForTenant(
   options: ControlAccess,
   path: ControlTarget,
   { method, json }: { readonly method: string; readonly json?: object },
@@ -116,7 +116,7 @@ export async function askAs(
   const query =
     options.tenant === undefined ? '' : `?${new URLSearchParams({ tenant: options.tenant })}`;
   const expected = [200, 204, 404, 409, 422];
-  const { status, body } = await ask(options, path + query, {
+  const { status, body } = await callControl(options, path + query, {
     method,
     expected,
     ...(json && {

@@ -21,7 +21,10 @@ const SENTENCE_MAX_CHARACTERS = 1000;
 /** Limit on the pages read from one list, which is a hundred thousand items. */
 const PAGES_MAX = 200;
 
-/** A signed-in user. Every method throws CommandError, with exit code 1 when the server refuses. */
+/**
+ * A user who is logged in. Every method throws CommandError, with exit code 1 when the server
+ * refuses.
+ */
 export class ManagementApi {
   readonly #options: ServerAccess;
   readonly #fetch: Fetch;
@@ -35,7 +38,7 @@ export class ManagementApi {
     this.#client = adminClient(options.url, token, by);
   }
 
-  /** Signs in if necessary, and renews an expired token from a run file. */
+  /** Logs in if necessary, and renews an expired token from a run file. */
   static async open(options: ServerAccess): Promise<ManagementApi> {
     const { ca, token, email, password, foundAdmin } = options;
     const caPem = ca === undefined ? options.caPem : await readNamedFile('--ca', ca);

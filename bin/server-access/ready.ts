@@ -39,7 +39,7 @@ export function serverReady(server: RunningServer, tls?: TlsReady): ServerReady 
   };
 }
 
-/** Returns the address of the console, with the token that signs in. */
+/** Returns the address of the console, with the token that logs the user in. */
 export function consoleUrl(server: { controlUrl: string; controlToken: string }): string {
   return `${server.controlUrl}/#token=${encodeURIComponent(server.controlToken)}`;
 }

@@ -12,7 +12,7 @@ import { FOR_ALL, fileError, requireWritable, writeWhole } from '../output/files
 
 /** The options; each of them enables TLS, with or without --tls. */
 export const tlsOptionRows = {
-  isAsked: {
+  isEnabled: {
     flag: '--tls',
     group: 'TLS',
     help: 'serve the API over HTTPS with a certificate of a new test CA',
@@ -44,7 +44,7 @@ export interface TlsReady {
  */
 export function tlsPlan(options: object) {
   const given = settingsOfOptions(tlsOptionRows, options);
-  const { isAsked, caFolder, ...tls } = given;
+  const { isEnabled, caFolder, ...tls } = given;
   if (caFolder !== undefined && tls.certFile !== undefined) {
     throw new CommandError(
       '--tls-ca-out cannot be used with --tls-cert, which replaces the test CA.',

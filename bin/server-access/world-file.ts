@@ -6,7 +6,7 @@ import { readWorld, WorldTextError } from '../../server/world/world-text.ts';
 import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { readNamedFile } from '../output/files.ts';
-import { ask, type ControlAccess } from './control-listener.ts';
+import { type ControlAccess, callControl } from './control-listener.ts';
 
 /** Returns the devices, artifacts and deployments of a loaded world as lines. */
 export function worldLines({ devices, artifacts, deployments }: LoadedWorld): string[] {
@@ -35,7 +35,10 @@ export async function loadWorldFile(
   const query =
     where.tenant === undefined ? '' : `?${new URLSearchParams({ tenant: where.tenant })}`;
   const init = { method: 'POST', body: text, headers: { 'Content-Type': 'text/yaml' } };
-  const { status, body } = await ask(where, `/world${query}`, { ...init, expected: [200, 422] });
+  const { status, body } = await callControl(where, `/world${query}`, {
+    ...init,
+    expected: [200, 422],
+  });
   if (status === 200) return (await body.json()) as LoadedWorld;
   const { error } = (await body.json()) as { error: string };
   throw new CommandError(`${file}: ${error.replace(/^body: /, '')}`, exitCodes.usage);

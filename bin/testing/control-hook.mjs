@@ -15,42 +15,42 @@ const v2 = `${baseUrl}/api/management/v2`;
 const devices = `${v2}/devauth/devices`;
 
 /** Calls the management API and returns the response. @throws Error for an unexpected status */
-async function ask(method, url, { json, form, statuses = [200, 201, 204] } = {}) {
+async function send(method, url, { json, form, statuses = [200, 201, 204] } = {}) {
   const headers = { Authorization: `Bearer ${token}` };
   if (json !== undefined) headers['Content-Type'] = 'application/json';
   const body = form ?? (json === undefined ? undefined : JSON.stringify(json));
-  const answer = await fetch(url, { method, headers, body });
-  if (statuses.includes(answer.status)) return answer;
-  throw new Error(`${method} ${url}: ${answer.status} ${await answer.text()}`);
+  const response = await fetch(url, { method, headers, body });
+  if (statuses.includes(response.status)) return response;
+  throw new Error(`${method} ${url}: ${response.status} ${await response.text()}`);
 }
 
-const asked = async (url, options) => (await ask('GET', url, options)).json();
-const createdId = (answer) => answer.headers.get('location')?.split('/').at(-1);
+const getJson = async (url, options) => (await send('GET', url, options)).json();
+const createdId = (response) => response.headers.get('location')?.split('/').at(-1);
 
-async function shownOrNull(url, name, read = (answer) => answer.json()) {
-  const answer = await ask('GET', url, { statuses: [200, 404] });
-  return { [name]: answer.status === 404 ? null : await read(answer) };
+async function shownOrNull(url, name, read = (response) => response.json()) {
+  const response = await send('GET', url, { statuses: [200, 404] });
+  return { [name]: response.status === 404 ? null : await read(response) };
 }
 
 async function decide(status) {
-  const { auth_sets: sets } = await asked(`${devices}/${input.deviceId}`);
+  const { auth_sets: sets } = await getJson(`${devices}/${input.deviceId}`);
   const set = sets.find(({ pubkey }) => pubkey.trim() === input.publicKeyPem.trim());
-  await ask('PUT', `${devices}/${input.deviceId}/auth/${set.id}/status`, { json: { status } });
+  await send('PUT', `${devices}/${input.deviceId}/auth/${set.id}/status`, { json: { status } });
 }
 
 async function upload() {
   const form = new FormData();
   form.set('artifact', new Blob([Buffer.from(input.contentBase64, 'base64')]), input.fileName);
-  const answer = await ask('POST', `${v1}/deployments/artifacts`, {
+  const response = await send('POST', `${v1}/deployments/artifacts`, {
     form,
     statuses: [201, 409, 422],
   });
-  return { artifactId: answer.status === 201 ? createdId(answer) : null };
+  return { artifactId: response.status === 201 ? createdId(response) : null };
 }
 
 async function find() {
   const query = input.status === null ? '' : `&status=${input.status}`;
-  const page = await asked(`${devices}?per_page=500${query}`);
+  const page = await getJson(`${devices}?per_page=500${query}`);
   const found = page.find((device) => device.identity_data.serial === input.identity.serial);
   return { device: found ?? null };
 }
@@ -61,44 +61,46 @@ const steps = {
   'show-device': () => shownOrNull(`${devices}/${input.deviceId}`, 'device'),
   preauthorize: async () => {
     const json = { identity_data: input.identity, pubkey: input.publicKeyPem };
-    return { deviceId: createdId(await ask('POST', devices, { json })) };
+    return { deviceId: createdId(await send('POST', devices, { json })) };
   },
   accept: () => decide('accepted'),
   reject: () => decide('rejected'),
   decommission: async () => {
-    await ask('DELETE', `${devices}/${input.deviceId}`, { statuses: [204, 404] });
+    await send('DELETE', `${devices}/${input.deviceId}`, { statuses: [204, 404] });
   },
   'upload-artifact': upload,
   'find-artifact': async () => {
-    const listed = await asked(`${v2}/deployments/artifacts?name=${input.name}`);
+    const listed = await getJson(`${v2}/deployments/artifacts?name=${input.name}`);
     const found = listed.find((each) => each.device_types_compatible.includes(input.deviceType));
     return { artifactId: found?.id ?? null };
   },
   'delete-artifact': async () => {
     const url = `${v1}/deployments/artifacts/${input.artifactId}`;
-    await ask('DELETE', url, { statuses: [204, 404] });
+    await send('DELETE', url, { statuses: [204, 404] });
   },
   deploy: async () => {
-    const answer = await ask('POST', `${v1}/deployments/deployments`, { json: input.deployment });
-    return { deploymentId: createdId(answer) };
+    const response = await send('POST', `${v1}/deployments/deployments`, {
+      json: input.deployment,
+    });
+    return { deploymentId: createdId(response) };
   },
   'find-deployment': async () => {
-    const listed = await asked(`${v2}/deployments/deployments?name=${input.name}`);
+    const listed = await getJson(`${v2}/deployments/deployments?name=${input.name}`);
     return { deploymentId: listed[0]?.id ?? null };
   },
   abort: async () => {
     const url = `${v1}/deployments/deployments/${input.deploymentId}/status`;
-    await ask('PUT', url, { json: { status: 'aborted' }, statuses: [204, 404, 422] });
+    await send('PUT', url, { json: { status: 'aborted' }, statuses: [204, 404, 422] });
   },
   'device-deployment': async () => {
     const url = `${v1}/deployments/deployments/${input.deploymentId}/devices/list`;
-    const listed = await asked(url);
+    const listed = await getJson(url);
     return { deviceDeployment: listed.find(({ id }) => id === input.deviceId) ?? null };
   },
   'deployment-log': () => {
     const { deploymentId, deviceId } = input;
     const url = `${v1}/deployments/deployments/${deploymentId}/devices/${deviceId}/log`;
-    return shownOrNull(url, 'log', (answer) => answer.text());
+    return shownOrNull(url, 'log', (response) => response.text());
   },
 };
 

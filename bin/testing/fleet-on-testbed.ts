@@ -115,7 +115,7 @@ export class FleetOnTestbed {
   }
 
   /** Returns the requests of the device in order, optionally of one operation only. */
-  askedBy(behaviour: string, operation?: string): JournaledRequest[] {
+  requestsOf(behaviour: string, operation?: string): JournaledRequest[] {
     const entries = this.testbed.journal.list({
       kind: 'exchange',
       device: this.idOf(behaviour),
@@ -139,7 +139,7 @@ export class FleetOnTestbed {
 
   /** Returns the statuses that the device reported, with the responses. */
   reportsOf(behaviour: string): string[] {
-    return this.askedBy(behaviour, 'put-deployment-status').map(({ status, requestBody }) => {
+    return this.requestsOf(behaviour, 'put-deployment-status').map(({ status, requestBody }) => {
       const text = typeof requestBody === 'string' ? requestBody : JSON.stringify(requestBody);
       return `${/"status":\s*"([\w-]+)"/.exec(text.replaceAll('\\', ''))?.[1]} ${status}`;
     });

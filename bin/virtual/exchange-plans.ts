@@ -1,10 +1,10 @@
 /** Decides the delays and faults of the exchanges between a fleet and a server in memory. */
 import type { Random } from '../../fixtures/base/random.ts';
 import { deviceOfCaller } from '../../simulator/client/session.ts';
-import type { CarrierSubject } from '../../simulator/network/carrier.ts';
 import { PowerLoss } from '../../simulator/network/errors.ts';
+import type { InProcessSubject } from '../../simulator/network/in-process-transport.ts';
 import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';
-import type { ExchangePlan } from './carrier.ts';
+import type { ExchangePlan } from './memory-transport.ts';
 
 /**
  * Longest one-way delay in milliseconds: enough for exchanges of different devices to overtake each
@@ -27,7 +27,7 @@ interface ExchangePlanOptions {
 export function exchangePlans({
   faults,
   delays,
-}: ExchangePlanOptions): ((subject: CarrierSubject) => ExchangePlan | undefined) | undefined {
+}: ExchangePlanOptions): ((subject: InProcessSubject) => ExchangePlan | undefined) | undefined {
   if (faults.length === 0 && delays === undefined) return undefined;
   const counts = faults.map((fault) => ({ fault, count: 0 }));
   return ({ caller, operation }) => {

@@ -87,9 +87,12 @@ describe('a run in virtual time', () => {
     const { result, violations } = await runTrial(smallTrial({}, { restarts }));
     expect(violations).toEqual([]);
     expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
-    const signIns = result.operations.find(({ operation }) => operation === 'post-auth-request');
-    // Each device signs in at first and after the reboot of its update, never because of a restart.
-    expect(signIns?.responses['2xx']).toBe(8);
+    const authRequests = result.operations.find(
+      ({ operation }) => operation === 'post-auth-request',
+    );
+    // Each device authenticates at first and after the reboot of its update, never because of a
+    // restart.
+    expect(authRequests?.responses['2xx']).toBe(8);
   });
 
   it('reports a status that the server loses in a restart', async () => {
@@ -137,10 +140,12 @@ describe('a run in virtual time', () => {
     const { result } = await runTrial(
       smallTrial({ durationMs: 8 * 24 * 60 * MINUTE_MS, pollIntervalMs: 360 * MINUTE_MS }),
     );
-    const signIns = result.operations.find(({ operation }) => operation === 'post-auth-request');
-    // Each of four devices signs in at first, after its reboot, and for a renewal after five to six
-    // days.
-    expect(signIns?.responses['2xx']).toBe(12);
+    const authRequests = result.operations.find(
+      ({ operation }) => operation === 'post-auth-request',
+    );
+    // Each of four devices authenticates at first, after its reboot, and for a renewal after five
+    // to six days.
+    expect(authRequests?.responses['2xx']).toBe(12);
     expect(result.errors.filter(({ cause }) => cause !== 'status/401')).toEqual([]);
   });
 

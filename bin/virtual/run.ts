@@ -14,9 +14,9 @@ import type { Machine } from '../../simulator/metrics/generator-machine.ts';
 import { cohortsOf } from '../../simulator/plan/cohort.ts';
 import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';
 import type { Restart } from '../../simulator/plan/restarts.ts';
-import { MemoryCarrier } from './carrier.ts';
 import { exchangePlans } from './exchange-plans.ts';
 import { type InvariantViolation, violationsIn } from './invariants.ts';
+import { MemoryTransport } from './memory-transport.ts';
 import { UnauthorizedDevice } from './unauthorized-device.ts';
 import { openVirtualServer, virtualHost, virtualUser } from './virtual-server.ts';
 
@@ -89,7 +89,7 @@ export async function virtualRun(
     clock,
     pollIntervalMs,
     server,
-    carrier: new MemoryCarrier(way),
+    inProcess: new MemoryTransport(way),
     random: random.stream('virtual/unauthorized-device'),
   });
   const trouble = new AbortController();
@@ -103,7 +103,7 @@ export async function virtualRun(
       ...hooks,
       signal: AbortSignal.any([hooks.signal, trouble.signal]),
       clock,
-      carrier: new MemoryCarrier({ ...way, listener: between(server.listener), planOf }),
+      inProcess: new MemoryTransport({ ...way, listener: between(server.listener), planOf }),
       looks: looksAt(plan, pollIntervalMs),
       machine: () => idleMachine,
       drive: (isQuiet) => {

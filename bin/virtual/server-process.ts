@@ -49,7 +49,7 @@ export class RestartableServer {
   /** A copy of the data folder to restart with, instead of the current folder. */
   #kept: string | undefined;
   #restartCallbacks = new Set<() => void>();
-  #underWay: Promise<void> = Promise.resolve();
+  #restarting: Promise<void> = Promise.resolve();
   /** True while the server stops or starts; virtual time must not pass. */
   isBusy = false;
   /** Number of times that the server has stopped. */
@@ -110,7 +110,7 @@ export class RestartableServer {
   restart(lastingMs: number): void {
     if (this.#isEnding || !this.isUp || this.#over.signal.aborted) return;
     this.#isEnding = true;
-    this.#underWay = this.#restart(lastingMs).catch((cause: unknown) => {
+    this.#restarting = this.#restart(lastingMs).catch((cause: unknown) => {
       const message = cause instanceof Error ? cause.message : String(cause);
       this.onTrouble(new RestartError(`the server did not come back: ${message}`, { cause }));
     });
@@ -134,7 +134,7 @@ export class RestartableServer {
 
   async close(): Promise<void> {
     this.#over.abort();
-    await this.#underWay;
+    await this.#restarting;
     await this.#running?.server.close();
     if (this.#root !== undefined) rmSync(this.#root, { recursive: true, force: true });
   }

@@ -10,12 +10,12 @@ import { ManagementClient } from '../../simulator/client/management.ts';
 import { type ClientSession, newSession } from '../../simulator/client/session.ts';
 import { deviceKey } from '../../simulator/identity/device-key.ts';
 import { RunMetrics } from '../../simulator/metrics/run-metrics.ts';
-import type { Carrier } from '../../simulator/network/carrier.ts';
 import { StatusError } from '../../simulator/network/errors.ts';
+import type { InProcessTransport } from '../../simulator/network/in-process-transport.ts';
 import { planTransport } from '../../simulator/network/plan-transport.ts';
 import type { FleetPlan } from '../../simulator/plan/plan.ts';
-import type { ReachedServer } from './carrier.ts';
 import type { InvariantViolation } from './invariants.ts';
+import type { ReachedServer } from './memory-transport.ts';
 import { virtualUser } from './virtual-server.ts';
 
 const MAC = 'fe:ed:fe:ed:00:01';
@@ -30,7 +30,7 @@ interface UnauthorizedDeviceOptions {
    * Carries the device's requests without faults, so that every wrong response is the server's
    * mistake.
    */
-  readonly carrier: Carrier;
+  readonly inProcess: InProcessTransport;
   readonly random: Random;
   readonly pollIntervalMs: number;
   readonly server: Pick<ReachedServer, 'isUp' | 'ends'>;
@@ -59,9 +59,9 @@ export class UnauthorizedDevice {
   isBusy = false;
 
   constructor(options: UnauthorizedDeviceOptions) {
-    const { plan, clock, carrier, random } = options;
+    const { plan, clock, inProcess, random } = options;
     const observer = new RunMetrics(clock);
-    const transport = planTransport(plan, { clock, observer, connectionsMax: 1, carrier });
+    const transport = planTransport(plan, { clock, observer, connectionsMax: 1, inProcess });
     this.#options = options;
     this.#client = new DeviceClient({ transport, clock, headerPrefix: plan.headerPrefix });
     this.#management = new ManagementClient({ transport, clock, credentials: virtualUser });
@@ -94,9 +94,9 @@ export class UnauthorizedDevice {
   async #visit(): Promise<void> {
     const { random } = this.#options;
     await this.#tryEndedToken();
-    if (!(await this.#signsIn())) {
+    if (!(await this.#authenticates())) {
       await this.#accept();
-      await this.#signsIn();
+      await this.#authenticates();
     }
     await this.#poll();
     if (random.fraction() < 1 / 2) return;
@@ -110,9 +110,9 @@ export class UnauthorizedDevice {
     if (isRejected) await this.#management.decommission(id);
   }
 
-  async #signsIn(): Promise<boolean> {
+  async #authenticates(): Promise<boolean> {
     try {
-      await this.#client.signIn(this.#session);
+      await this.#client.authenticate(this.#session);
       return true;
     } catch (error) {
       if (error instanceof StatusError && error.status === 401) return false;

@@ -69,8 +69,8 @@ function senderOf(exchange: FullExchange): string | undefined {
   const { sub } = membersOf(subject);
   if (typeof sub === 'string') return sub;
   const issued = String(exchange.responseBody() ?? '').split('.')[1];
-  const signedIn = issued && parsedJson(Buffer.from(issued, 'base64url').toString('utf8'));
-  const { sub: given } = membersOf(signedIn);
+  const granted = issued && parsedJson(Buffer.from(issued, 'base64url').toString('utf8'));
+  const { sub: given } = membersOf(granted);
   if (typeof given === 'string') return given;
   const body = exchange.requestBody();
   const { key } = identityIn(typeof body === 'string' ? parsedJson(body) : body) ?? {};

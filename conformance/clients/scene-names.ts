@@ -57,7 +57,7 @@ const steps = {
   'socket-wrong-accept': 'answer the handshake with a wrong Sec-WebSocket-Accept',
   overload: 'answer 429, with Retry-After in seconds, as a date, and without it',
   outage: 'answer 503 and cut connections six times in a row',
-  'sign-in-outage': 'answer 503 and cut connections at authentication, six times in a row',
+  'authentication-outage': 'answer 503 and cut connections at authentication, six times in a row',
   'report-outage': 'answer 503 and cut connections at a final status, six times in a row',
   'error-bodies': 'answer errors with empty, HTML, object and very long bodies',
   'bad-request': 'answer 400 to a valid request',

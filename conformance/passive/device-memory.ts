@@ -76,7 +76,7 @@ export class DeviceMemory {
     const { id } = exchange.row;
     const { bodyBytes } = exchange.request;
     if (exchange.isSuccess) this.taken.set(id, Math.max(this.taken.get(id) ?? 0, bodyBytes));
-    if (id === 'post-auth-request') this.#signedIn(exchange);
+    if (id === 'post-auth-request') this.#authenticated(exchange);
     else this.#used(exchange);
     if (id === 'put-deployment-status') this.#reported(exchange);
     if (exchange.status === 200 && id.includes('next-deployment')) this.#offered(exchange);
@@ -90,7 +90,7 @@ export class DeviceMemory {
     deployment.recorded = undefined;
   }
 
-  #signedIn({ status, sent, response, serverNowMs, hasBody }: JudgedExchange): void {
+  #authenticated({ status, sent, response, serverNowMs, hasBody }: JudgedExchange): void {
     this.refusal = undefined;
     if (status !== 200 || !hasBody) return;
     const { pubkey } = membersOf(sent);

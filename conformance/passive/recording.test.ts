@@ -99,7 +99,7 @@ function reasonsOf({ leftOut }: RecordingJudgement): Readonly<Record<string, num
   return Object.fromEntries(leftOut.map(({ reason, entries }) => [reason, entries]));
 }
 
-const signIn = () =>
+const authRequest = () =>
   entry(paths.auth, {
     method: 'POST',
     headers: [['X-SVC-Signature', 'c2ln']],
@@ -122,7 +122,7 @@ describe('the recording of a correct server', () => {
     const found = await judge(
       'proxy.har',
       har(
-        signIn(),
+        authRequest(),
         asks(json(instructions)),
         entry('', { method: 'GET', url: link, headers: [], content: undefined }),
         reports('installing'),
@@ -163,14 +163,17 @@ describe('the recording of a correct server', () => {
 
   it('is judged in the order in which the exchanges ended', async () => {
     const [first, last] = [reports('success'), asks({ size: 0 }, 204)];
-    const found = await judge('turned.har', har(last, first, signIn(), asks(json(instructions))));
+    const found = await judge(
+      'turned.har',
+      har(last, first, authRequest(), asks(json(instructions))),
+    );
     expect(found.outcome).toBe('held');
   });
 });
 
 describe('a judged recording shows a violation', () => {
   it('with the entry, the expected and the actual behaviour, and no secrets', async () => {
-    const entries = [signIn(), asks(json(instructions)), reports('success')];
+    const entries = [authRequest(), asks(json(instructions)), reports('success')];
     const found = await judge('again.har', har(...entries, asks(json(instructions))));
     expect(brokenBy(found)).toEqual(['next.finished-is-over']);
     expect(found.outcome).toBe('violated');
@@ -221,7 +224,7 @@ describe('a judged recording shows no violation', () => {
   });
 
   it('when the token in a response was masked', async () => {
-    const [masked] = [signIn()];
+    const [masked] = [authRequest()];
     const text = har(masked).replaceAll(token, '[masked]');
     const found = await judge('masked-token.har', text);
     expect(found.outcome).toBe('nothing');
@@ -230,7 +233,7 @@ describe('a judged recording shows no violation', () => {
 
   it('when the signature of a link was masked', async () => {
     const text = har(
-      signIn(),
+      authRequest(),
       asks(json(instructions)),
       entry('', { method: 'GET', url: link, status: 403, headers: [] }),
     ).replaceAll('c2lnbmVk', '[masked]');

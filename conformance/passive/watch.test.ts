@@ -74,7 +74,7 @@ function exchangeOf(step: GivenExchange, sentMs: number) {
   };
 }
 
-const signIn = (response: unknown = first, status = 200, pubkey = 'key-1'): GivenExchange => ({
+const authRequest = (response: unknown = first, status = 200, pubkey = 'key-1'): GivenExchange => ({
   operation: 'post-auth-request',
   status,
   response,
@@ -126,7 +126,7 @@ const report = (
 
 const error = { error: 'no', request_id: 'r-1' };
 const refusedWith = (response: unknown, change: Partial<GivenExchange> = {}): GivenExchange => ({
-  ...signIn(response, 401),
+  ...authRequest(response, 401),
   ...change,
 });
 
@@ -145,7 +145,7 @@ const free = { sent: { device_provides: { ...provides, kernel: '6' } } };
 /** The life of a device on a correct server, with all three ways to ask for a deployment. */
 const honest: readonly GivenExchange[] = [
   refusedWith(error, { headers: { 'x-svc-requestid': 'r-1' } }),
-  signIn(),
+  authRequest(),
   simple('put-attributes', 200, { sent: [] }),
   simple('patch-attributes', 200, { sent: [] }),
   simple('get-configuration', 200, { response: { key: 'value' } }),
@@ -171,13 +171,13 @@ const honest: readonly GivenExchange[] = [
   askV2(),
   ask('get-next-deployment', otherInstructions('d-3')),
   ask('post-next-deployment', otherInstructions('d-3')),
-  signIn(second),
+  authRequest(second),
   askV2(undefined, { token: second }),
   askV2({ error: 'over' }, { token: second, status: 401, afterSeconds: 8 * DAY_SECONDS }),
 ];
 
-const offered = [signIn(), askV2(instructions)];
-const letInAgain = [signIn(), { ...signIn(second), token: second }];
+const offered = [authRequest(), askV2(instructions)];
+const letInAgain = [authRequest(), { ...authRequest(second), token: second }];
 const refusedToken = (token: string) => askV2(error, { status: 401, token });
 const refusedAgain = (response: unknown, headers = {}) => refusedWith(response, { headers });
 const page = '<html>busy</html>';
@@ -193,8 +193,8 @@ function withWrong(path: string): unknown {
 }
 
 const fieldBreaches = instructionFields.flatMap(({ field, requirements: { v1, v2 } }) => [
-  ...(v1 ? [[v1, [signIn(), ask('get-next-deployment', withWrong(field))]] as const] : []),
-  ...(v2 ? [[v2, [signIn(), askV2(withWrong(field))]] as const] : []),
+  ...(v1 ? [[v1, [authRequest(), ask('get-next-deployment', withWrong(field))]] as const] : []),
+  ...(v2 ? [[v2, [authRequest(), askV2(withWrong(field))]] as const] : []),
 ]);
 
 const statusBreaches = reportableStatuses.map((status) => {
@@ -206,14 +206,20 @@ const statusBreaches = reportableStatuses.map((status) => {
 const breaches: readonly (readonly [RequirementId, readonly GivenExchange[]])[] = [
   ...fieldBreaches,
   ...statusBreaches,
-  ['auth.token-is-plain-text', [signIn(`"${first}"`)]],
-  ['auth.token-is-a-jwt', [signIn('a-token')]],
-  ['tokens.device-token-lasts-a-week', [signIn(tokenOf('x', { iat: 0, exp: DAY_SECONDS }))]],
-  ['tokens.device-token-lasts-a-week', [signIn(), askV2(), refusedToken(first), signIn(second)]],
-  ['tokens.device-token-opens', [signIn(), refusedToken(first), signIn(second)]],
-  ['tokens.renewal', [...letInAgain, refusedToken(second), signIn(first)]],
-  ['tokens.expired-is-refused', [signIn(), askV2(undefined, { afterSeconds: 8 * DAY_SECONDS })]],
-  ['next.nothing-is-204', [signIn(), askV2('null')]],
+  ['auth.token-is-plain-text', [authRequest(`"${first}"`)]],
+  ['auth.token-is-a-jwt', [authRequest('a-token')]],
+  ['tokens.device-token-lasts-a-week', [authRequest(tokenOf('x', { iat: 0, exp: DAY_SECONDS }))]],
+  [
+    'tokens.device-token-lasts-a-week',
+    [authRequest(), askV2(), refusedToken(first), authRequest(second)],
+  ],
+  ['tokens.device-token-opens', [authRequest(), refusedToken(first), authRequest(second)]],
+  ['tokens.renewal', [...letInAgain, refusedToken(second), authRequest(first)]],
+  [
+    'tokens.expired-is-refused',
+    [authRequest(), askV2(undefined, { afterSeconds: 8 * DAY_SECONDS })],
+  ],
+  ['next.nothing-is-204', [authRequest(), askV2('null')]],
   ['next.get-pending-is-200', [ask('get-next-deployment', instructions, { status: 201 })]],
   ['next.post-pending-is-200', [ask('post-next-deployment', instructions, { status: 201 })]],
   ['next.v2-pending-is-200', [askV2(instructions, { status: 202 })]],
@@ -336,17 +342,21 @@ describe('the watch of a device decides nothing', () => {
     ['of a refusal for which the contract shows no body', [report('installing', 409)]],
     [
       'when a refused token was followed by a refused device',
-      [signIn(), refusedToken(first), refusedWith({ error: 'no' })],
+      [authRequest(), refusedToken(first), refusedWith({ error: 'no' })],
     ],
     [
       'when the device was let in again with another key',
-      [signIn(), refusedToken(first), signIn(second, 200, 'key-2')],
+      [authRequest(), refusedToken(first), authRequest(second, 200, 'key-2')],
     ],
     [
       'when the refused token was past its week',
-      [signIn(), askV2(error, { status: 401, afterSeconds: 8 * DAY_SECONDS }), signIn(second)],
+      [
+        authRequest(),
+        askV2(error, { status: 401, afterSeconds: 8 * DAY_SECONDS }),
+        authRequest(second),
+      ],
     ],
-    ['when a form of asking was never taken', [signIn(), askV2(error, { status: 400 })]],
+    ['when a form of asking was never taken', [authRequest(), askV2(error, { status: 400 })]],
     [
       'when a longer body was refused than was ever taken',
       [
@@ -375,7 +385,7 @@ describe('the watch of a device decides nothing', () => {
       'when a source has ended',
       [...offered, simple(SOURCE, 403, { afterSeconds: 2 * DAY_SECONDS })],
     ],
-    ['of a source that was never offered', [signIn(), simple(SOURCE, 404)]],
+    ['of a source that was never offered', [authRequest(), simple(SOURCE, 404)]],
     [
       'of what the operator of a test server had it do',
       [askV2(page, { status: 429, headers: { 'x-svc-testbed-fault': 'planned' } })],
@@ -409,7 +419,7 @@ describe('the evidence of a breach in a device life', () => {
   });
 
   it('is the exchange that refused a token, not the later proof', () => {
-    const steps = [signIn(), askV2(), refusedToken(first), signIn(second)];
+    const steps = [authRequest(), askV2(), refusedToken(first), authRequest(second)];
     expect(evidenceOf(steps, 'tokens.device-token-lasts-a-week')).toMatchObject({
       expected: 'the token to be accepted, 2 s after it was granted',
       response: { status: 401 },
@@ -423,8 +433,8 @@ describe('the evidence of a breach in a device life', () => {
       [...offered, report('success', 204), askV2(instructions)],
       'c2VjcmV0',
     ],
-    ['auth.token-is-plain-text', [signIn(`"${first}"`)], first],
-    ['auth.token-is-a-jwt', [signIn(`opaque-${'t'.repeat(5000)}`)], 'opaque-ttt'],
+    ['auth.token-is-plain-text', [authRequest(`"${first}"`)], first],
+    ['auth.token-is-a-jwt', [authRequest(`opaque-${'t'.repeat(5000)}`)], 'opaque-ttt'],
     ['errors.body-is-error', [refusedWith(page)], `Bearer ${first}`],
   ])('contains no secret for the requirement %s', (requirement, steps, secret) => {
     const text = JSON.stringify(evidenceOf(steps, requirement));

@@ -93,7 +93,7 @@ describe('a run against a server that is not this API', () => {
   );
 
   it.each([
-    ['<title>Sign in</title>', /: the login was answered 200 OK with the HTML page Sign in; check/],
+    ['<title>Log in</title>', /: the login was answered 200 OK with the HTML page Log in; check/],
     ['{"token":"secret"}', /: the login was answered 200 without a plain token; check --url/],
     ['', /: the login was answered 200 OK without a body; check/],
   ])('ends when the login is answered %j, and shows no secret', async (body, sentence) => {

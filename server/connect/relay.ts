@@ -41,10 +41,10 @@ export class Relay implements SessionEnd {
   readonly #unread: ConnectionBytes;
   readonly #isRunning = { terminal: false, portForward: false, session: false };
   /**
-   * State of the user's shell slot on the device: `asked` after the user's request, `taken` from
-   * the device's confirmation until the shell stops.
+   * State of the user's shell slot on the device: `requested` after the user's request, `taken`
+   * from the device's confirmation until the shell stops.
    */
-  #place: 'none' | 'asked' | 'taken' = 'none';
+  #place: 'none' | 'requested' | 'taken' = 'none';
 
   constructor({
     socket,
@@ -129,7 +129,7 @@ export class Relay implements SessionEnd {
     } else if (proto === shell && (typ === 'new' || typ === 'stop')) {
       this.#setTerminal(typ === 'new');
       if (typ === 'stop') this.#place = 'none';
-      else if (this.#place === 'none') this.#place = 'asked';
+      else if (this.#place === 'none') this.#place = 'requested';
     } else if (proto === portForward && typ === 'new' && !this.#isRunning.portForward) {
       this.#isRunning.portForward = true;
       this.#record('open_portforward', targetOf(body));

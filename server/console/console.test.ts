@@ -49,13 +49,13 @@ describe('the first load of the console', () => {
   });
 });
 
-describe('signing in to the console', () => {
+describe('logging in to the console', () => {
   it('keeps the token out of the address bar and deletes it on request', async () => {
     await openConsole(page, server);
     expect(page.url()).toBe(`${server.controlUrl}/#/`);
     await page.reload();
     await page.getByText('No deployments yet').waitFor();
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByLabel('Control token').waitFor();
     await page.reload();
     await page.getByLabel('Control token').waitFor();
@@ -212,7 +212,7 @@ describe('the console page', () => {
     expect(reached.slice(0, 4)).toEqual([
       'Skip to the content',
       'Theme: system',
-      'Sign out',
+      'Log out',
       'Overview',
     ]);
     await page.getByRole('link', { name: 'Devices', exact: true }).focus();

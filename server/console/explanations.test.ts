@@ -76,7 +76,7 @@ describe('the link to an explanation in an error response', () => {
     expect(await title()).toMatch(/^400: /);
   });
 
-  it('opens in a new tab without signing in again', async () => {
+  it('opens in a new tab without logging in again', async () => {
     const context = await browser.newContext();
     await openConsole(await context.newPage(), server);
     const tab = await context.newPage();

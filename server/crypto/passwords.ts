@@ -18,13 +18,13 @@ const RUNNING_MAX = 2;
 const WAITING_MAX = 128;
 
 /** Thrown when too many passwords are waiting to be hashed. */
-export class TooManySignIns extends Error {
-  override readonly name = 'TooManySignIns';
+export class TooManyLogins extends Error {
+  override readonly name = 'TooManyLogins';
 }
 
 /**
  * Returns `salt:hash`, both in hex.
- * @throws TooManySignIns when too many hashes are waiting
+ * @throws TooManyLogins when too many hashes are waiting
  */
 export async function hashPassword(password: string, random: Random): Promise<string> {
   const salt = random.bytes(16);
@@ -37,7 +37,7 @@ const noHash = `${'0'.repeat(32)}:${'0'.repeat(2 * HASH_BYTES)}`;
 /**
  * Returns true when the password matches the stored hash. `stored` is undefined for an unknown
  * user, and for an invited user without a password; the result is then false.
- * @throws TooManySignIns when too many hashes are waiting
+ * @throws TooManyLogins when too many hashes are waiting
  */
 export async function passwordFits(password: string, stored: string | undefined): Promise<boolean> {
   const [salt = '', hash = ''] = (stored ?? noHash).split(':');
@@ -50,7 +50,7 @@ const waiting: (() => void)[] = [];
 
 async function derive(password: string, salt: Buffer): Promise<Buffer> {
   if (running < RUNNING_MAX) running += 1;
-  else if (waiting.length >= WAITING_MAX) throw new TooManySignIns('too many sign-ins are waiting');
+  else if (waiting.length >= WAITING_MAX) throw new TooManyLogins('too many logins are waiting');
   else await new Promise<void>((resolve) => waiting.push(resolve));
   try {
     return await new Promise((resolve, reject) => {

@@ -54,7 +54,7 @@ export function commandOf(correction: Correction, around: CommandFacts): string 
 }
 
 function linesOf(step: PreparationStep, around: CommandFacts): string[] {
-  switch (step.does) {
+  switch (step.kind) {
     case 'wait':
       return [`sleep ${step.seconds}`];
     case 'accept':
@@ -86,7 +86,7 @@ function emailLine(email: string): string {
 }
 
 function deviceTokenLines(
-  { identity, keyType }: Extract<PreparationStep, { does: 'device-token' }>,
+  { identity, keyType }: Extract<PreparationStep, { kind: 'device-token' }>,
   around: CommandFacts,
 ): string[] {
   const { names, namesTenant } = around;
@@ -171,13 +171,13 @@ function requestWords({
 function withEncodedQuery(target: CommandText): string[] {
   const start = target.indexOf('?');
   const pairs = start < 0 ? [] : pairsOf(target.slice(start + 1));
-  const isAsked = (pair: CommandText): boolean => pair.some((part) => typeof part !== 'string');
-  const asked = pairs.filter(isAsked);
-  if (asked.length === 0) return [urlOf(target)];
+  const needsValue = (pair: CommandText): boolean => pair.some((part) => typeof part !== 'string');
+  const needed = pairs.filter(needsValue);
+  if (needed.length === 0) return [urlOf(target)];
   const known = pairs
-    .filter((pair) => !isAsked(pair))
+    .filter((pair) => !needsValue(pair))
     .flatMap((pair, at) => [at ? '&' : '?', ...pair]);
-  const encoded = asked.map((pair) => `--data-urlencode ${quotedText(pair)}`);
+  const encoded = needed.map((pair) => `--data-urlencode ${quotedText(pair)}`);
   return ['-G', ...encoded, urlOf([...target.slice(0, start), ...known])];
 }
 

@@ -25,7 +25,7 @@ import {
 } from '../testing/test-device.ts';
 import { correctedOf, explanationOf, runInBash } from '../testing/test-explanations.ts';
 import { startTestServer, type TestResponse, type TestServer } from '../testing/test-server.ts';
-import { control, secondTenant, signedInUser, testPassword } from '../testing/test-tenants.ts';
+import { control, loggedInUser, secondTenant, testPassword } from '../testing/test-tenants.ts';
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -68,7 +68,7 @@ async function commandAfter(
   const known = { URL: server.baseUrl, TOKEN: device.token, PASSWORD: testPassword, ...variables };
   const ran = await runInBash(`set -u\n${explanation.command}`, known);
   const given = new Set([...Object.keys(known), 'KEY', 'ID_DATA', 'FILE', 'EMAIL']);
-  const unset = Object.keys(explanation.needs).filter((name) => !given.has(name));
+  const unset = Object.keys(explanation.variables).filter((name) => !given.has(name));
   return { explanation, ran, unset };
 }
 
@@ -162,8 +162,8 @@ it.each(keyTypes)(
     const pubkey = own.publicKeyPem.slice(0, -40);
     const body = JSON.stringify({ id_data: own.idData, pubkey });
     const response = await authenticate(server, own, { body });
-    const { command, needs } = await correctedOf(server, response);
-    expect(needs).toHaveProperty('KEY');
+    const { command, variables } = await correctedOf(server, response);
+    expect(variables).toHaveProperty('KEY');
     const ran = await runInBash(`set -u; KEY=${await keyFile(own)}\n${command}`);
     expect([response.status, ran.status, ran.stderr]).toEqual([400, 200, '']);
   },
@@ -252,7 +252,7 @@ describe('the proposed command for a request without a valid token', () => {
     const pending = await authenticate(server, own, { body });
     const { explanation } = await commandAfter(pending);
     expect(explanation.command).not.toContain(tenant.tenantToken);
-    expect(explanation.needs).toHaveProperty('TENANT_TOKEN');
+    expect(explanation.variables).toHaveProperty('TENANT_TOKEN');
     const ran = await runInBash(explanation.command, {
       URL: server.baseUrl,
       KEY: await keyFile(own),
@@ -265,7 +265,7 @@ describe('the proposed command for a request without a valid token', () => {
 
   it('logs in as a user with the permission', async () => {
     const roles = ['RBAC_ROLE_CI'];
-    const user = await signedInUser(server, 'ci@first.example', { roles });
+    const user = await loggedInUser(server, 'ci@first.example', { roles });
     const response = await server.call('list-devices', { token: user.token });
     const { ran } = await commandAfter(response);
     expect(ran.stderr).toContain('set EMAIL to the e-mail address of a user who may do this');
@@ -358,13 +358,13 @@ describe('the proposed command for a request that the state forbids', () => {
   });
 
   it('keeps the body that only another user may send', async () => {
-    const { token } = await signedInUser(server, 'reader@first.example', {
+    const { token } = await loggedInUser(server, 'reader@first.example', {
       roles: ['RBAC_ROLE_OBSERVER'],
     });
     const json = { name: 'kept', artifact_name: 'release-1', devices: [device.id] };
     const response = await server.call('create-deployment', { token, json });
-    const { correctedRequest, first } = await correctedOf(server, response);
-    expect([response.status, first]).toEqual([403, expect.stringMatching(/another user/)]);
+    const { correctedRequest, before } = await correctedOf(server, response);
+    expect([response.status, before]).toEqual([403, expect.stringMatching(/another user/)]);
     expect(correctedRequest.body).toBe('@$BODY_FILE');
   });
 

@@ -64,13 +64,13 @@ export function correctedValue(
       const isOfMarked = problem.keys.length === 0 && marked.size > 0;
       if (better) value = better.value;
       else if (isOfMarked) return { value, needs };
-      else if (!isAskable(problem)) return undefined;
+      else if (!canBeMarked(problem)) return undefined;
       else {
-        const asked = markedAt(schema, value, problem.keys, options);
-        const meaning = meaningOf(problem, asked.isText);
-        if (meaning !== undefined) needs[asked.variable] = meaning;
+        const replaced = markedAt(schema, value, problem.keys, options);
+        const meaning = meaningOf(problem, replaced.isText);
+        if (meaning !== undefined) needs[replaced.variable] = meaning;
         marked.add(placeOf(issue));
-        value = asked.value;
+        value = replaced.value;
       }
       // The whole value has been replaced, so the places of the remaining problems are out of date.
       if (problem.keys.length === 0) break;
@@ -83,7 +83,7 @@ export function correctedValue(
  * Returns true if the reader can be asked for the value at this place. An invalid name, or a member
  * that is not accepted, cannot be marked without losing what the caller meant.
  */
-function isAskable(problem: ValueProblem): boolean {
+function canBeMarked(problem: ValueProblem): boolean {
   const { schema, issue, keys } = problem;
   const isPlace = keys.length > 0 && shapeAt(schema, keys) !== undefined;
   return isPlace && !isOfName(problem) && issue.expected !== 'never';

@@ -18,14 +18,14 @@ import {
   operationAt,
   parametersIn,
 } from './nearest.ts';
-import { neighbourOf, operationsOf } from './neighbour.ts';
 import { type PlannedRequest, plan } from './planned.ts';
 import { ownerOf, safePoll } from './polls.ts';
 import type { ReceivedRequest } from './received-request.ts';
 import { isDeviceAsUser, remedyOf } from './remedy.ts';
+import type { RefusedRequest } from './request-problem.ts';
+import { operationsOf, similarOperationOf } from './similar-operation.ts';
 import { type KnownStore, type PreparationStep, stepsOf } from './steps.ts';
 import { readable } from './text.ts';
-import type { RefusedRequest } from './wrong.ts';
 
 /** A request that succeeds, and the steps that have to come before it. */
 export interface Correction {
@@ -37,8 +37,8 @@ export interface Correction {
 
 /** What the caller can do about a refusal. */
 export interface Advice {
-  /** A sentence that says what to do first. */
-  readonly first?: string;
+  /** A sentence that says what to do before the request. */
+  readonly before?: string;
   /** Absent if no request can achieve what the caller wanted. */
   readonly correction?: Correction;
 }
@@ -58,17 +58,17 @@ export interface CorrectionInput extends RefusedRequest {
 export function adviceOn(refused: CorrectionInput): Advice {
   const meant = meantBy(refused);
   if (!meant) {
-    const first = remedyOf(refused, undefined, []);
-    return first === undefined ? {} : { first };
+    const before = remedyOf(refused, undefined, []);
+    return before === undefined ? {} : { before };
   }
   // A user's write may do more than the device wanted, such as ending a deployment for all devices.
   if (isDeviceAsUser(refused) && meant.method !== 'GET') {
-    return { first: remedyOf(refused, undefined, []) ?? '' };
+    return { before: remedyOf(refused, undefined, []) ?? '' };
   }
   // Sending the request again would overwrite changes that others have made since.
   if (refused.refusal.status === 412 && meant.method !== 'GET') {
     return {
-      first: 'read the resource again, apply your change to it, and send it with the new ETag',
+      before: 'read the resource again, apply your change to it, and send it with the new ETag',
     };
   }
   const { warning, ...request } = requestFor(instead(meant, refused) ?? meant, meant, refused);
@@ -81,9 +81,9 @@ export function adviceOn(refused: CorrectionInput): Advice {
     replacementOf(request, refused),
     isForced(request) ? 'force: true ends the access of the accepted key of the device' : undefined,
   ];
-  const first = words.filter((one) => one !== undefined).join('; ');
+  const before = words.filter((one) => one !== undefined).join('; ');
   return {
-    ...(first !== '' && { first }),
+    ...(before !== '' && { before }),
     correction: {
       request,
       steps,
@@ -128,26 +128,26 @@ function warningOf(endsUpdateOf: string | undefined, deviceId: string): string |
 }
 
 function requestFor(operation: Operation, meant: Operation, refused: CorrectionInput): PlannedPoll {
-  const { asked, refusal, place, expected } = refused;
+  const { request, refusal, place, expected } = refused;
   const { status } = refusal;
-  const parameters = parametersIn(meant, asked.path);
+  const parameters = parametersIn(meant, request.path);
   // The sent data applies to another operation only if that operation replaces the first one.
   const isOther = operation !== refused.operation && operation !== meant && status !== 410;
   const { device_type: type } = parameters;
   const search = type === undefined ? '' : `device_type=${type}`;
-  const bare = { ...asked, search, headers: new Map(), body: undefined, bodyBytes: 0 };
-  const own = isOther ? bare : asked;
+  const bare = { ...request, search, headers: new Map(), body: undefined, bodyBytes: 0 };
+  const own = isOther ? bare : request;
   if (!isPollOperation(operation)) {
-    return plan(operation, { asked: own, parameters, status, place, expected });
+    return plan(operation, { request: own, parameters, status, place, expected });
   }
   // A request with a signed link has no token that identifies the device.
   const linked = isOther && status !== 403 ? parameters.device_id : undefined;
-  const deviceId = linked ?? ownerOf(asked);
-  const poll = safePoll({ operation, asked: own }, refused.store, deviceId);
+  const deviceId = linked ?? ownerOf(request);
+  const poll = safePoll({ operation, request: own }, refused.store, deviceId);
   const warning = warningOf(poll.endsUpdateOf, deviceId);
   const warned = warning === undefined ? {} : { warning };
-  const faulty = { asked: poll.asked, parameters, status };
-  if (poll.asked === own) {
+  const faulty = { request: poll.request, parameters, status };
+  if (poll.request === own) {
     return { ...plan(poll.operation, { ...faulty, place, expected }), ...warned };
   }
   // The poll was replaced by another one, which does not contain the problem.
@@ -156,18 +156,18 @@ function requestFor(operation: Operation, meant: Operation, refused: CorrectionI
 }
 
 /** Returns the operation that the request named or most likely meant, if any. */
-function meantBy({ asked, refusal, operation, mounts }: CorrectionInput): Operation | undefined {
+function meantBy({ request, refusal, operation, mounts }: CorrectionInput): Operation | undefined {
   if (operation) return operation;
-  const { method, path } = asked;
+  const { method, path } = request;
   const evidence = refusal.detail?.evidence;
   const known = operationsOf(mounts);
   const meant =
     evidence instanceof UnknownPath
-      ? neighbourOf(asked, evidence).operation
+      ? similarOperationOf(request, evidence).operation
       : (operationAt(path, methodsLike(method), known) ??
         inOtherVersion(method, path, known) ??
         operationAt(path, ['GET'], known) ??
-        similarTo(asked, known));
+        similarTo(request, known));
   if (!meant || !mayBeMeant(method, meant)) return undefined;
   // With a part of the path missing, the request may change more than the caller wanted.
   return meant.method !== 'GET' && isWider(meant, path) ? undefined : meant;

@@ -37,7 +37,7 @@ function startAs(...dialects: DialectName[]): Promise<TestServer> {
 }
 
 /** Returns the explanation of a request that must be refused with this status. */
-async function refusedWith(server: TestServer, status: number, [method, path, call]: Asked) {
+async function refusedWith(server: TestServer, status: number, [method, path, call]: RequestCall) {
   const response = await server.request(method, path, call);
   expect([path, response.status]).toEqual([path, status]);
   const explanation = await explanationOf(server, response);
@@ -54,7 +54,7 @@ function deviceOf(server: TestServer, name: string): Promise<AcceptedDevice> {
   return known;
 }
 
-type Asked = readonly [method: string, path: string, call?: TestCall];
+type RequestCall = readonly [method: string, path: string, call?: TestCall];
 
 const idPath = (path: string): string => path.replace(/\{\w+\}/g, 'some');
 
@@ -64,10 +64,10 @@ describe('an operation that the dialect open-source lacks', () => {
     async (_, row) => {
       const server = await startAs('open-source');
       const explained = await refusedWith(server, 404, [row.method, idPath(row.path)]);
-      const { wrong, first, correctedRequest } = explained;
+      const { problem, before, correctedRequest } = explained;
       const { what = '', instead } = dialectWithout(row, openSource) ?? {};
-      expect(wrong.expected).toContain(`dialect open-source; it has no ${what} (${row.method}`);
-      expect(first).toMatch(/or start the server without --dialect open-source(;|$)/);
+      expect(problem.expected).toContain(`dialect open-source; it has no ${what} (${row.method}`);
+      expect(before).toMatch(/or start the server without --dialect open-source(;|$)/);
       expect(correctedRequest === undefined).toBe(instead === undefined);
       expect(explained.command === undefined).toBe(instead === undefined);
     },
@@ -80,8 +80,8 @@ describe('an operation that the dialect open-source lacks', () => {
     const provided = { device_type: 'board', artifact_name: 'release-0' };
     const json = { device_provides: provided, update_control_map: true };
     const response = await server.request('POST', path, { token: device.token, json });
-    const { correctedRequest, first, command } = await correctedOf(server, response);
-    expect(first).toMatch(/^fall back to version 1, with the content of device_provides/);
+    const { correctedRequest, before, command } = await correctedOf(server, response);
+    expect(before).toMatch(/^fall back to version 1, with the content of device_provides/);
     expect(correctedRequest).toMatchObject({
       method: 'POST',
       path: operations['post-next-deployment'].path,
@@ -125,26 +125,26 @@ describe.each(dialectNames)('the nearest path under the dialect %s', (name) => {
     const row: Operation = { ...operations, ...managementOperations }[id];
     const device = await deviceOf(server, name);
     const token = path.toLowerCase().includes('management') ? server.adminToken : device.token;
-    const { wrong } = await refusedWith(server, 404, [method, path, { token }]);
-    expect(wrong).toEqual({ path: 'path', expected: `${row.method} ${row.path}`, actual: path });
+    const { problem } = await refusedWith(server, 404, [method, path, { token }]);
+    expect(problem).toEqual({ path: 'path', expected: `${row.method} ${row.path}`, actual: path });
   });
 });
 
 it('a path unlike any of the API gets an example and not one expected path', async () => {
   const server = await startAs();
-  const { wrong, command } = await refusedWith(server, 404, ['GET', '/phpmyadmin/index.php']);
+  const { problem, command } = await refusedWith(server, 404, ['GET', '/phpmyadmin/index.php']);
   expect(command).toBeUndefined();
-  expect(wrong.expected).toMatch(/^a path of the API, such as [A-Z]+ \//);
+  expect(problem.expected).toMatch(/^a path of the API, such as [A-Z]+ \//);
 });
 
 it("a path that resembles one that the dialect lacks is explained with the dialect's name", async () => {
   const server = await startAs('open-source');
   const path = '/api/management/v2/tenantadm/tenants/mee';
-  const { wrong, first } = await refusedWith(server, 404, ['GET', path]);
-  expect(wrong.expected).toContain(
+  const { problem, before } = await refusedWith(server, 404, ['GET', path]);
+  expect(problem.expected).toContain(
     'it has no tenants (GET /api/management/v2/tenantadm/tenants/me)',
   );
-  expect(first).toMatch(/^continue without it/);
+  expect(before).toMatch(/^continue without it/);
 });
 
 describe('the dialect storage-host', () => {
@@ -153,8 +153,8 @@ describe('the dialect storage-host', () => {
     const device = await acceptedDevice(server, 'reader');
     const { uri } = await linkTo(server, device.token, await publish(server));
     const { pathname, search, origin } = new URL(uri);
-    const { wrong, command = '' } = await refusedWith(server, 404, ['GET', pathname + search]);
-    expect(wrong.expected).toContain(
+    const { problem, command = '' } = await refusedWith(server, 404, ['GET', pathname + search]);
+    expect(problem.expected).toContain(
       `at ${origin}, because the dialect storage-host serves artifact files on another port`,
     );
     const ran = await runInBash(command, { TOKEN: device.token });
@@ -167,9 +167,9 @@ describe('the dialect storage-host', () => {
     const { path } = operations['get-configuration'];
     const headers = { Authorization: `Bearer ${device.token}` };
     const response = await fetch(`${server.storageUrl}${path}`, { headers });
-    const { wrong, first, command } = await correctedOf(server, response);
-    expect(wrong.expected).toContain('serves only artifact files on this port');
-    expect(first).toBe(`send the request to ${server.baseUrl}`);
+    const { problem, before, command } = await correctedOf(server, response);
+    expect(problem.expected).toContain('serves only artifact files on this port');
+    expect(before).toBe(`send the request to ${server.baseUrl}`);
     const ran = await runInBash(command, { TOKEN: device.token });
     expect([ran.status, ran.stderr]).toEqual([200, '']);
   });
@@ -192,12 +192,12 @@ describe('the dialect token-before-routing', () => {
     ['DELETE', operations['get-configuration'].path],
   ])('is named for a missing token if path or method is wrong too: %s %s', async (method, path) => {
     const server = await startAs('token-before-routing');
-    const { wrong, first, correctedRequest } = await refusedWith(server, 401, [method, path]);
-    expect(wrong.path).toBe('header.Authorization');
-    expect(first).toMatch(/token-before-routing checks first; then correct the (path|method)$/);
+    const { problem, before, correctedRequest } = await refusedWith(server, 401, [method, path]);
+    expect(problem.path).toBe('header.Authorization');
+    expect(before).toMatch(/token-before-routing checks first; then correct the (path|method)$/);
     const device = await deviceOf(server, 'token-before-routing');
     if (!correctedRequest) throw new Error('no corrected request');
-    const sender = { device, userToken: server.adminToken, needs: {} };
+    const sender = { device, userToken: server.adminToken, variables: {} };
     const sent = await sendCorrected(server, correctedRequest, sender);
     expect([401, 405]).not.toContain(sent.status);
     expect(sent.text).not.toContain('no such path');
@@ -210,9 +210,9 @@ it('the dialect asynchronous-provisioning advises a device to wait for its recor
   servers.set('asynchronous', Promise.resolve(server));
   const { token } = await acceptedDevice(server, 'early');
   const { path } = operations['get-configuration'];
-  const { wrong, first, isUnchanged } = await refusedWith(server, 404, ['GET', path, { token }]);
-  expect([wrong.path, isUnchanged]).toEqual(['state', true]);
-  expect(first).toMatch(/^wait until the device is provisioned/);
+  const { problem, before, isUnchanged } = await refusedWith(server, 404, ['GET', path, { token }]);
+  expect([problem.path, isUnchanged]).toEqual(['state', true]);
+  expect(before).toMatch(/^wait until the device is provisioned/);
 });
 
 it.each(['open-source', 'storage-host'] as const)(

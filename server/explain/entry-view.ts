@@ -21,7 +21,7 @@ import {
 import type { FrameRecord } from '../journal/frame.ts';
 import type { UnreadableRecord } from '../journal/unreadable.ts';
 import { noUpdateView } from './no-update-view.ts';
-import { mistakeInRecord } from './wrong.ts';
+import { problemInRecord } from './request-problem.ts';
 
 /**
  * A journal entry as JSON. `fleetbed calendar` reads `at`, `method`, `path`, `status` and bodies
@@ -80,7 +80,7 @@ function refusalView(record: ExchangeRecord, refusal: Refusal) {
   return {
     status,
     error: maskText(error),
-    ...(maskJson({ ...mistakeInRecord(record, refusal), rule: detail?.rule }) as object),
+    ...(maskJson({ ...problemInRecord(record, refusal), rule: detail?.rule }) as object),
   };
 }
 

@@ -13,7 +13,7 @@ import {
   runInBash,
 } from '../testing/test-explanations.ts';
 import { startTestServer, type TestCall, type TestServer } from '../testing/test-server.ts';
-import { control, signedInUser, testPassword } from '../testing/test-tenants.ts';
+import { control, loggedInUser, testPassword } from '../testing/test-tenants.ts';
 import type { Explanation } from './explain.ts';
 
 const rows: readonly Operation[] = Object.values({
@@ -40,7 +40,7 @@ let device: AcceptedDevice;
 beforeAll(async () => {
   server = await startTestServer({ adminPassword: testPassword });
   device = await acceptedDevice(server, 'every');
-  userToken = (await signedInUser(server, 'sender@first.example')).token;
+  userToken = (await loggedInUser(server, 'sender@first.example')).token;
 });
 
 afterAll(() => server.close());
@@ -54,19 +54,19 @@ async function ask(method: string, row: Operation, call: TestCall & { path?: str
   if (response.status < 400) return undefined;
   const explanation = await correctedOf(server, response);
   commands.push(explanation.command);
-  needed.set(explanation.command, Object.keys(explanation.needs));
+  needed.set(explanation.command, Object.keys(explanation.variables));
   expect(explanation).toMatchObject({
     requestId: filled,
     tenant: filled,
     at: '2026-11-21T12:00:00.000Z',
-    asked: { method, path: filled },
+    request: { method, path: filled },
     status: response.status,
     sentence: method === 'HEAD' ? filled : response.json().error,
     rule: { heading: filled, sentence: filled, requirements: expect.any(Array) },
-    wrong: { path: filled },
+    problem: { path: filled },
     correctedRequest: { method: filled, path: expect.stringMatching(/^\//) },
     command: expect.stringMatching(/curl/),
-    needs: { URL: filled },
+    variables: { URL: filled },
   } satisfies Partial<Record<keyof Explanation, unknown>>);
   expect(contradictionsIn(explanation)).toEqual([]);
   await expectServed(row, explanation);
@@ -77,16 +77,16 @@ async function ask(method: string, row: Operation, call: TestCall & { path?: str
 
 /** Requires that the corrected request is not refused for the same reason again. */
 async function expectServed(row: Operation, explanation: Awaited<ReturnType<typeof correctedOf>>) {
-  const { correctedRequest, isUnchanged, wrong, status, sentence, needs } = explanation;
+  const { correctedRequest, isUnchanged, problem, status, sentence, variables } = explanation;
   // The test takes no preparatory steps, and the sender's own token must stay valid.
-  const isRepeated = isUnchanged || explanation.asked.path.startsWith(correctedRequest.path);
-  if ((isRepeated && wrong.path === 'state') || endsToken.has(row.id)) return;
+  const isRepeated = isUnchanged || explanation.request.path.startsWith(correctedRequest.path);
+  if ((isRepeated && problem.path === 'state') || endsToken.has(row.id)) return;
   // `fetch` cannot open websockets; the tests of commands cover them.
   if (correctedRequest.headers.Upgrade) return;
-  const sent = await sendCorrected(server, correctedRequest, { device, userToken, needs });
+  const sent = await sendCorrected(server, correctedRequest, { device, userToken, variables });
   sentAgain += 1;
   expect(sent.text.includes(JSON.stringify(sentence)) && sent.status === status).toBe(false);
-  // A valid auth request may be the first contact of a device and thus still be refused.
+  // A valid authentication request may be the first contact of a device and thus still be refused.
   if (row.authorization !== 'signature')
     expect([sent.status, sent.text]).not.toEqual([401, sent.text]);
 }
@@ -110,11 +110,11 @@ describe.each(rows.map((row) => [row.id, row] as const))('every refusal of %s', 
 
   it('is explained for an unknown method and an almost correct path', async () => {
     const method = await server.request('PROPFIND', row.path.replace(/\{\w+\}/g, 'nothing'));
-    const { wrong, correctedRequest } = await explanationOf(server, method);
-    expect([wrong.path, correctedRequest?.method ?? 'GET']).toEqual(['method', 'GET']);
+    const { problem, correctedRequest } = await explanationOf(server, method);
+    expect([problem.path, correctedRequest?.method ?? 'GET']).toEqual(['method', 'GET']);
     const path = row.path.replace(/\{\w+\}/g, 'nothing').replace('s', 'z');
     const asked = await ask(row.method, row, { path, ...tokenFor(row) });
-    expect(asked?.explanation.wrong).toEqual({
+    expect(asked?.explanation.problem).toEqual({
       path: 'path',
       expected: `${row.method} ${row.path}`,
       actual: path,
@@ -152,7 +152,7 @@ it('bytes that are not HTTP are explained too', async () => {
     200,
     expect.objectContaining({
       sentence: JSON.parse(response.body).error,
-      wrong: {
+      problem: {
         path: 'request',
         expected: 'an HTTP/1.1 request (RFC 9112)',
         actual: expect.stringMatching(/^the request line has something else .* HTTX/),
@@ -166,7 +166,7 @@ it('a percent escape that cannot be decoded is explained too', async () => {
   const head = [`X-SVC-RequestID: undecodable`, `Authorization: Bearer ${device.token}`];
   expect((await sendRaw(server, rawRequest(`GET ${path}`, head))).status).toBe(400);
   const { text } = await control(server, 'GET', '/explanations/undecodable');
-  expect(JSON.parse(text)).toMatchObject({ wrong: { path: 'path' }, command: filled });
+  expect(JSON.parse(text)).toMatchObject({ problem: { path: 'path' }, command: filled });
 });
 
 it('every corrected request that could be sent was sent', () => {

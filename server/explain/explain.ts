@@ -12,17 +12,17 @@ import type { Tenant } from '../tenants/tenants.ts';
 import { commandOf } from './command.ts';
 import { adviceOn, type Correction } from './correction.ts';
 import { diagnose } from './doctor/evidence.ts';
-import { urlOf } from './neighbour.ts';
 import { type ReceivedRequest, receivedRequestOf, textOf } from './received-request.ts';
-import { ruleOf } from './rule.ts';
-import { readable, type VariableMeanings, variableNamed, variables } from './text.ts';
 import {
-  mistakeInRequest,
   operationOf,
+  problemInRequest,
   type RefusedRecord,
   type RefusedRequest,
   type RequestProblem,
-} from './wrong.ts';
+} from './request-problem.ts';
+import { ruleOf } from './rule.ts';
+import { urlOf } from './similar-operation.ts';
+import { readable, type VariableMeanings, variableNamed, variables } from './text.ts';
 
 /** Everything known about a refusal. Secrets are replaced by `$NAME`. */
 export type Explanation = ReadOnly<v.InferOutput<typeof refusedResponse>>;
@@ -42,25 +42,25 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
   const { refusal } = record;
   if (!refusal) return undefined;
   const { tenant } = facts;
-  const asked = receivedRequestOf(record);
+  const request = receivedRequestOf(record);
   const operation = operationOf(record);
-  const wrong = mistakeInRequest({ asked, refusal, operation });
+  const problem = problemInRequest({ request, refusal, operation });
   const { evidence } = refusal.detail ?? {};
   const malformed = evidence instanceof MalformedRequest ? evidence : undefined;
   const diagnosis = malformed ? mistakeView(malformed) : diagnose(evidence);
   // What cannot be read does not say what was meant, so nothing can be corrected but the mistake.
-  const refused = { asked, refusal, operation, wrong };
-  const advice: AdviceView = malformed ? { needs: {} } : adviceView(refused, facts);
-  const { first: _first, ...rest } = advice;
+  const refused = { request, refusal, operation, problem };
+  const advice: AdviceView = malformed ? { variables: {} } : adviceView(refused, facts);
+  const { before: _before, ...rest } = advice;
   return {
     requestId: record.requestId,
     tenant: tenant.name,
     at: new Date(record.atMs).toISOString(),
-    asked: askedView(record, operation),
+    request: requestView(record, operation),
     status: refusal.status,
     sentence: refusal.error,
     rule: ruleOf(refusal, operation),
-    wrong,
+    problem,
     ...(diagnosis && { diagnosis }),
     // A diagnosed mistake is more precise than the general advice on wrong signatures, so that
     // advice is left out.
@@ -77,33 +77,33 @@ function sentenceOf(words: string): string {
 }
 
 interface AdvisedRequest extends RefusedRequest {
-  readonly wrong: RequestProblem;
+  readonly problem: RequestProblem;
 }
 
 type AdviceView = Pick<
   Explanation,
-  'first' | 'correctedRequest' | 'isUnchanged' | 'command' | 'needs'
+  'before' | 'correctedRequest' | 'isUnchanged' | 'command' | 'variables'
 >;
 
 function adviceView(
   refused: AdvisedRequest,
   { tenant, names, adminEmail, mounts }: ExplainFacts,
 ): AdviceView {
-  const { asked, wrong } = refused;
+  const { request, problem } = refused;
   const { name, isFirst, store } = tenant;
   const advised = {
     ...refused,
-    place: wrong.path,
-    expected: wrong.expected,
+    place: problem.path,
+    expected: problem.expected,
     store,
     mounts,
     ...(!isFirst && { otherTenant: name }),
   };
-  const { first, correction } = adviceOn(advised);
-  const words = first === undefined ? {} : { first };
-  if (!correction) return { ...words, needs: {} };
+  const { before, correction } = adviceOn(advised);
+  const words = before === undefined ? {} : { before };
+  if (!correction) return { ...words, variables: {} };
   const lines = commandOf(correction, { names, adminEmail, namesTenant: !isFirst });
-  const base = baseUrl(asked, mounts);
+  const base = baseUrl(request, mounts);
   const used = needsOf(lines, base);
   const meanings = { ...correction.request.needs, ...neededInPath(used, refused) };
   const needs = Object.fromEntries(
@@ -112,19 +112,19 @@ function adviceView(
   const correctedRequest = correctedView(correction);
   const isUnchanged = isSame(correctedRequest, refused, correction.request.isAsSent);
   // Nothing in the request was corrected, so it would be refused again for the same reason.
-  const isOfRequest = /^(body|query|path)\b/.test(wrong.path);
+  const isOfRequest = /^(body|query|path)\b/.test(problem.path);
   if (isUnchanged && isOfRequest && correction.steps.length === 0) {
-    return { first: first ?? `correct ${wrong.path} as the message says`, needs: {} };
+    return { before: before ?? `correct ${problem.path} as the message says`, variables: {} };
   }
   // A request that cannot be fulfilled would be refused again with 422.
-  if (isUnchanged && refused.refusal.status === 422) return { ...words, needs: {} };
+  if (isUnchanged && refused.refusal.status === 422) return { ...words, variables: {} };
   return {
     ...words,
     correctedRequest,
     ...(isUnchanged && { isUnchanged: true as const }),
     // The command runs in a subshell, which ends if a variable is missing or an earlier step fails.
     command: ['(', 'set -eo pipefail', ...definitionsOf(needs, base, lines), lines, ')'].join('\n'),
-    needs,
+    variables: needs,
   };
 }
 
@@ -132,36 +132,39 @@ function adviceView(
  * Returns the variable that the reader must set for a path parameter that names nothing existing,
  * with its expected value.
  */
-function neededInPath(needs: VariableMeanings, { wrong }: AdvisedRequest): Record<string, string> {
-  const [, parameter = ''] = /^path\.(\w+)$/.exec(wrong.path) ?? [];
+function neededInPath(
+  needs: VariableMeanings,
+  { problem }: AdvisedRequest,
+): Record<string, string> {
+  const [, parameter = ''] = /^path\.(\w+)$/.exec(problem.path) ?? [];
   const name = variableNamed(parameter);
-  return name in needs && wrong.expected !== undefined ? { [name]: wrong.expected } : {};
+  return name in needs && problem.expected !== undefined ? { [name]: problem.expected } : {};
 }
 
 /** Returns true if the corrected request equals the request that was sent. */
 function isSame(
   { method, path, body }: CorrectedRequest,
-  { asked, wrong, refusal }: AdvisedRequest,
+  { request, problem, refusal }: AdvisedRequest,
   isBodyAsSent = false,
 ): boolean {
-  const target = asked.search === '' ? asked.path : `${asked.path}?${asked.search}`;
+  const target = request.search === '' ? request.path : `${request.path}?${request.search}`;
   // For an unknown path, the corrected request goes to another path or another port.
   const isElsewhere = refusal.detail?.evidence instanceof UnknownPath;
   // A body that was too large has not been read.
-  const isRead = asked.body !== undefined || asked.bodyBytes === 0;
+  const isRead = request.body !== undefined || request.bodyBytes === 0;
   const isKept = isRead && refusal.status !== 413;
-  const isOfHeader = wrong.path.startsWith('header');
+  const isOfHeader = problem.path.startsWith('header');
   return (
     !isElsewhere &&
     isKept &&
     !isOfHeader &&
-    method === asked.method &&
+    method === request.method &&
     path === maskText(target) &&
-    (isBodyAsSent || body === textOf(asked))
+    (isBodyAsSent || body === textOf(request))
   );
 }
 
-function askedView({ method, url }: RefusedRecord, operation: Operation | undefined) {
+function requestView({ method, url }: RefusedRecord, operation: Operation | undefined) {
   return {
     method,
     path: maskText(url),

@@ -1,5 +1,5 @@
 /** Renders explanations of refusals and of missing updates as text. */
-import { mistakeRows, requestLabel } from '../../fixtures/control/refusal-rows.ts';
+import { problemRows, requestLabel } from '../../fixtures/control/refusal-rows.ts';
 import type { Explanation } from './explain.ts';
 import type { NoUpdateExplanation } from './no-update.ts';
 
@@ -11,25 +11,25 @@ const LABEL_CHARACTERS = 12;
  * Returns a refusal as text. The command comes last and is not indented, so that it can be copied.
  */
 export function explanationText(explanation: Explanation): string {
-  const { requestId, at, tenant, asked, status, sentence, rule, wrong } = explanation;
-  const { diagnosis, first, command, needs } = explanation;
+  const { requestId, at, tenant, request, status, sentence, rule, problem } = explanation;
+  const { diagnosis, before, command, variables } = explanation;
   const ids = rule.requirements.length === 0 ? '' : ` [${rule.requirements.join(', ')}]`;
   const rows: readonly LabelledLine[] = [
-    ['request', `${requestId} at ${at} in ${tenant}`],
-    ['asked', `${asked.method} ${asked.path}`],
-    ['operation', asked.operation && `${asked.operation} (${asked.heading})`],
-    ['answered', `${status}: ${sentence}`],
+    ['request ID', `${requestId} at ${at} in ${tenant}`],
+    ['request', `${request.method} ${request.path}`],
+    ['operation', request.operation && `${request.operation} (${request.heading})`],
+    ['response', `${status}: ${sentence}`],
     ['rule', `${rule.heading}: ${rule.sentence}${ids}`],
-    ...mistakeRows(wrong).map(
-      ([label, text]): LabelledLine => [label === 'wrong' ? label : `  ${label}`, text],
+    ...problemRows(problem).map(
+      ([label, text]): LabelledLine => [label === 'problem' ? label : `  ${label}`, text],
     ),
     ['mistake', diagnosis && `${diagnosis.mistake}: ${diagnosis.sentence}`],
     ['  detail', diagnosis?.detail],
     ['  remedy', diagnosis?.remedy],
-    ['first', first],
+    ['before', before],
     ...requestRows(explanation),
-    ...Object.entries(needs).map(
-      ([name, meaning], index) => [index === 0 ? 'set' : '', `${name}: ${meaning}`] as const,
+    ...Object.entries(variables).map(
+      ([name, meaning], index) => [index === 0 ? 'variables' : '', `${name}: ${meaning}`] as const,
     ),
   ];
   return `${labelled(rows)}${command === undefined ? '' : `command\n${command}\n`}`;
@@ -53,7 +53,10 @@ export function noUpdateText(explanation: NoUpdateExplanation): string {
   const { requestId, at, tenant, device, polled, outcome, condition, because } = explanation;
   const { remedy, passed, deployments } = explanation;
   return labelled([
-    ['request', `${requestId ?? 'the next one'} at ${at} in ${tenant}`],
+    [
+      requestId === undefined ? 'request' : 'request ID',
+      `${requestId ?? 'the next one'} at ${at} in ${tenant}`,
+    ],
     ['device', device.identity === undefined ? device.id : `${device.identity} (${device.id})`],
     ['polled', polled],
     ['outcome', `${outcome}: ${because}`],

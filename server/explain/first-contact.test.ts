@@ -24,8 +24,8 @@ async function explained(response: TestResponse) {
   expect(response.status).toBe(401);
   const explanation = await correctedOf(server, response);
   expect(contradictionsIn(explanation)).toEqual([]);
-  expect(explanation.wrong.path).toBe('state');
-  expect(explanationText(explanation)).toMatch(/^wrong +the state of the server, not the request/m);
+  expect(explanation.problem.path).toBe('state');
+  expect(explanationText(explanation)).toMatch(/^problem +the state of the server, not the request/m);
   return explanation;
 }
 
@@ -39,16 +39,16 @@ async function idOf({ idData }: TestDevice): Promise<string> {
   return devices.find(({ identity_data }) => JSON.stringify(identity_data) === idData)?.id ?? '';
 }
 
-describe('the explanation of a pending auth request', () => {
+describe('the explanation of a pending authentication request', () => {
   it('names no mistake in a first contact, but the command that accepts it', async () => {
     const device = newDevice('first');
-    const { wrong, first, isUnchanged } = await explained(await authenticate(server, device));
-    expect(wrong).toEqual({
+    const { problem, before, isUnchanged } = await explained(await authenticate(server, device));
+    expect(problem).toEqual({
       path: 'state',
       expected: 'an accepted key of this device',
       actual: 'a new device, which this request has recorded',
     });
-    expect(first).toBe(
+    expect(before).toBe(
       `nothing is wrong with the request: run "npx fleetbed accept ${await idOf(device)}", and send it again`,
     );
     expect(isUnchanged).toBe(true);
@@ -57,24 +57,24 @@ describe('the explanation of a pending auth request', () => {
   it('reports a second request as still pending', async () => {
     const device = newDevice('second');
     await authenticate(server, device);
-    const { wrong, first } = await explained(await authenticate(server, device));
-    expect(wrong.actual).toBe('a pending key: no user has accepted it yet');
-    expect(first).toContain('npx fleetbed accept');
+    const { problem, before } = await explained(await authenticate(server, device));
+    expect(problem.actual).toBe('a pending key: no user has accepted it yet');
+    expect(before).toContain('npx fleetbed accept');
   });
 
   it('reports a new key when the device is known', async () => {
     await acceptedDevice(server, 'known');
-    const { wrong, first } = await explained(await authenticate(server, newDevice('known')));
-    expect(wrong.actual).toBe('a new key of a known device, which this request has recorded');
-    expect(first).toContain('npx fleetbed accept');
+    const { problem, before } = await explained(await authenticate(server, newDevice('known')));
+    expect(problem.actual).toBe('a new key of a known device, which this request has recorded');
+    expect(before).toContain('npx fleetbed accept');
   });
 
   it('names the identity of another device with the same key', async () => {
     const device = newDevice('started once');
     await authenticate(server, device);
     const again = { ...device, idData: newDevice('started twice').idData };
-    const { first } = await explained(await authenticate(server, again));
-    expect(first).toContain(
+    const { before } = await explained(await authenticate(server, again));
+    expect(before).toContain(
       `; the same key belongs to ${device.idData}: send the same id_data at each start`,
     );
   });
@@ -82,9 +82,9 @@ describe('the explanation of a pending auth request', () => {
   it('reports a rejected key without a command to accept it', async () => {
     const device: AcceptedDevice = await acceptedDevice(server, 'rejected');
     await decide(server, device, 'rejected');
-    const { wrong, first, command } = await explained(await authenticate(server, device));
-    expect(wrong.actual).toBe('a rejected key');
-    expect(first).toContain(`npx fleetbed accept ${device.id}`);
+    const { problem, before, command } = await explained(await authenticate(server, device));
+    expect(problem.actual).toBe('a rejected key');
+    expect(before).toContain(`npx fleetbed accept ${device.id}`);
     expect(command).not.toContain('{"status":"accepted"}');
   });
 
@@ -93,12 +93,12 @@ describe('the explanation of a pending auth request', () => {
     const response = await authenticate(server, device);
     const id = await idOf(device);
     await server.call('decommission-device', { token: server.adminToken, parameters: { id } });
-    expect((await explained(response)).first).toContain('the device was removed: send it again');
+    expect((await explained(response)).before).toContain('the device was removed: send it again');
     const accepted = await acceptedDevice(server, 'accepted meanwhile');
     await decide(server, accepted, 'rejected');
     const refused = await authenticate(server, accepted);
     await decide(server, accepted, 'accepted');
-    expect((await explained(refused)).first).toContain(
+    expect((await explained(refused)).before).toContain(
       'its key has been accepted since, so send it again',
     );
   });
@@ -107,8 +107,8 @@ describe('the explanation of a pending auth request', () => {
 it('the explanation of an automatically accepted key says to send the request again', async () => {
   const own = await startTestServer({ autoAccept: true });
   const response = await authenticate(own, newDevice('auto'));
-  const { first, isUnchanged } = await correctedOf(own, response);
-  expect([first, isUnchanged]).toEqual([
+  const { before, isUnchanged } = await correctedOf(own, response);
+  expect([before, isUnchanged]).toEqual([
     'nothing is wrong with the request: its key has been accepted since, so send it again',
     true,
   ]);

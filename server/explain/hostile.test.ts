@@ -37,13 +37,16 @@ const hostile = fc
   .map((parts) => parts.join('').replaceAll('\0', ''));
 
 /** Returns the words of the calls that a command would make, without making any call. */
-async function callsOf({ command, needs }: Pick<CorrectedExplanation, 'command' | 'needs'>) {
+async function callsOf({
+  command,
+  variables,
+}: Pick<CorrectedExplanation, 'command' | 'variables'>) {
   const stubs = [
     'curl() { printf "%s\\0" "$@"; printf "end\\0"; }',
     'openssl() { :; }',
     'mktemp() { echo body; }',
   ];
-  const asked = Object.keys(needs).map((name) => [name, `$${name}`]);
+  const asked = Object.keys(variables).map((name) => [name, `$${name}`]);
   const { stdout, stderr } = await runInBash([...stubs, command, 'rm -f body; ls -A'].join('\n'), {
     ...Object.fromEntries(asked),
     URL: 'http://url',
@@ -91,8 +94,8 @@ describe('a command built from hostile input', () => {
       const body = JSON.stringify({ id_data: idData, pubkey: device.publicKeyPem, note: text });
       const headers = { 'Content-Type': 'application/json', 'X-SVC-Signature': 'x' };
       const response = await server.call('post-auth-request', { headers, body });
-      const { command, needs } = await correctedOf(server, response);
-      const { made, stderr } = await callsOf({ command, needs });
+      const { command, variables } = await correctedOf(server, response);
+      const { made, stderr } = await callsOf({ command, variables });
       expect({ made, stderr }).toEqual({ made: '', stderr: '' });
       const sent = await runInBash(
         `mktemp() { echo body; }; openssl() { :; }; curl() { :; }\n${command}\ncat body`,

@@ -29,8 +29,8 @@ it('a device path below the prefix of users is explained with the right path', a
   const { path } = operations['get-next-deployment'];
   const query = '?artifact_name=a&device_type=b';
   const wrongPath = path.replace('/devices/', '/management/') + query;
-  const { wrong } = await explanationAt('GET', wrongPath, { token: device.token });
-  expect(wrong.expected).toBe(`GET ${path}`);
+  const { problem } = await explanationAt('GET', wrongPath, { token: device.token });
+  expect(problem.expected).toBe(`GET ${path}`);
 });
 
 it('values in the body of a GET are explained as misplaced', async () => {
@@ -38,8 +38,8 @@ it('values in the body of a GET are explained as misplaced', async () => {
   const json = '{"artifact_name":"a","device_type":"b"}';
   const headers = [`Authorization: Bearer ${device.token}`, `Content-Length: ${json.length}`];
   const { headers: answered } = await sendRaw(server, rawRequest(`GET ${path}`, headers, json));
-  const { first } = await explanationOf(server, { headers: new Headers(answered) });
-  expect(first).toMatch(/^put it into the query: the body of a GET is not read/);
+  const { before } = await explanationOf(server, { headers: new Headers(answered) });
+  expect(before).toMatch(/^put it into the query: the body of a GET is not read/);
 });
 
 describe('the explanation of an unknown path', () => {
@@ -63,19 +63,19 @@ describe('the explanation of an unknown path', () => {
   };
 
   it('does not blame a dialect that leaves the path unchanged', async () => {
-    const { wrong } = await explainedOn('open-source', '/api/devices/v1/nothing', {});
-    expect(wrong.expected).toMatch(/^a path of the API, such as/);
+    const { problem } = await explainedOn('open-source', '/api/devices/v1/nothing', {});
+    expect(problem.expected).toMatch(/^a path of the API, such as/);
   });
 
   it('says what the port of artifact files serves', async () => {
-    const { wrong } = await explainedOn('storage-host', '/foo', {}, 'storage');
-    expect(wrong.expected).toMatch(/^an artifact link exactly/);
+    const { problem } = await explainedOn('storage-host', '/foo', {}, 'storage');
+    expect(problem.expected).toMatch(/^an artifact link exactly/);
   });
 
-  it('says that sign-in needs no token, whatever the dialect checks first', async () => {
+  it('says that an authentication request needs no token, whatever the dialect checks first', async () => {
     const path = operations['post-auth-request'].path.replace('requests', 'request');
-    const { first } = await explainedOn('token-before-routing', path, { body: '{}' });
-    expect(first).toMatch(/^correct the path: sign-in needs no token/);
+    const { before } = await explainedOn('token-before-routing', path, { body: '{}' });
+    expect(before).toMatch(/^correct the path: an authentication request needs no token/);
   });
 });
 
@@ -87,7 +87,7 @@ describe('the explanation of a request that belongs to another operation', () =>
       headers: JSON_TYPE,
       body: '{"status":"aborted"}',
     });
-    expect(explained.first).toContain('devices have their own operations below /api/devices/');
+    expect(explained.before).toContain('devices have their own operations below /api/devices/');
     expect(explained.command).toBeUndefined();
   });
 
@@ -95,17 +95,17 @@ describe('the explanation of a request that belongs to another operation', () =>
     const { path } = managementOperations['create-deployment'];
     const body = '{"name":"to-all-of-lab","artifact_name":"release-1","group":"lab"}';
     const call = { token: server.adminToken, headers: JSON_TYPE, body };
-    expect((await explanationAt('POST', path, call)).first).toContain('deployments/group/{name}');
+    expect((await explanationAt('POST', path, call)).before).toContain('deployments/group/{name}');
   });
 
   it('asks for no credentials in the body of a login', async () => {
     const { path } = managementOperations.login;
     const body = '{"email":"a@b.example","password":"a-long-password"}';
-    const { needs, correctedRequest } = await explanationAt('POST', path, {
+    const { variables, correctedRequest } = await explanationAt('POST', path, {
       headers: JSON_TYPE,
       body,
     });
-    expect(Object.keys(needs).toSorted()).toEqual(['EMAIL', 'PASSWORD', 'URL']);
+    expect(Object.keys(variables).toSorted()).toEqual(['EMAIL', 'PASSWORD', 'URL']);
     expect(correctedRequest).not.toHaveProperty('body');
   });
 });

@@ -18,7 +18,7 @@ import {
 
 /** The sent request, its status, and the place of the problem, such as `body.status`. */
 interface FaultyBody {
-  readonly asked: ReceivedRequest;
+  readonly request: ReceivedRequest;
   readonly status: number;
   readonly place: string;
   /** The expected value at that place. */
@@ -42,17 +42,17 @@ export interface PlannedBody {
  */
 export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBody | undefined {
   const { body: schema } = operation;
-  const { asked } = faulty;
+  const { request } = faulty;
   if (!schema) return undefined;
-  if (hasUnknownBody(asked)) return faulty.status === 413 ? smaller(faulty) : inFile;
-  if (!asked.body && operation.bodyOptional) return undefined;
-  const text = textOf(asked);
-  const given = asked.body ? jsonOf(text) : { value: {} };
+  if (hasUnknownBody(request)) return faulty.status === 413 ? smaller(faulty) : inFile;
+  if (!request.body && operation.bodyOptional) return undefined;
+  const text = textOf(request);
+  const given = request.body ? jsonOf(text) : { value: {} };
   if (operation.bodyOptional && given && saysNothing(given.value, schema)) return undefined;
   const better = given && correctedValue(schema, given.value);
   // An empty body would be valid, but it would remove existing data.
-  const isEmpty = !asked.body && Object.keys(better?.needs ?? {}).length === 0;
-  const isSound = asked.body !== undefined && given !== undefined && v.is(schema, given.value);
+  const isEmpty = !request.body && Object.keys(better?.needs ?? {}).length === 0;
+  const isSound = request.body !== undefined && given !== undefined && v.is(schema, given.value);
   if (!better || isEmpty || (!isSound && hasOtherNumbers(text ?? ''))) {
     return corrected(faulty, schema);
   }
@@ -122,11 +122,11 @@ function improved(value: unknown, { operation, schema, faulty, needs }: BodyFact
     return { ...value, devices, all_devices: undefined };
   }
   if (!isOfRule || keys.length === 0) return value;
-  const asked = markedAt(schema, value, keys);
+  const marked = markedAt(schema, value, keys);
   const meaning = expected ?? (status === 409 ? 'a different one than was sent' : undefined);
-  const form = asked.isText ? '' : ', as JSON';
-  if (meaning !== undefined) needs[asked.variable] = meaning + form;
-  return asked.value;
+  const form = marked.isText ? '' : ', as JSON';
+  if (meaning !== undefined) needs[marked.variable] = meaning + form;
+  return marked.value;
 }
 
 function isDeployment({ id }: Operation): boolean {

@@ -43,7 +43,7 @@ export interface PlannedRequest {
 
 /** The sent request, and what is known to be wrong with it. */
 interface FaultyRequest {
-  readonly asked: ReceivedRequest;
+  readonly request: ReceivedRequest;
   /** Path parameters of the sent request, undecoded, by the names of its operation. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly status: number;
@@ -116,22 +116,22 @@ const handshake: readonly (readonly [string, CommandText])[] = [
 const meaningful = ['accept', 'range', 'if-range', 'if-match', 'if-none-match'];
 
 function keptHeaders({
-  asked,
+  request,
   status,
 }: FaultyRequest): readonly (readonly [string, CommandText])[] {
   const isCondition = status === 412 || status === 416;
   return meaningful
     .filter((name) => !isCondition || name === 'accept')
-    .map((name) => [name, asked.headers.get(name) ?? ''] as const)
+    .map((name) => [name, request.headers.get(name) ?? ''] as const)
     .filter(([, value]) => value !== '*/*' && /^[\x20-\x7e]+$/.test(value))
     .map(([name, value]) => [name, [value]] as const);
 }
 
-function pathFor(operation: Operation, { asked, parameters, place }: FaultyRequest): CommandText {
+function pathFor(operation: Operation, { request, parameters, place }: FaultyRequest): CommandText {
   const known = {
-    ...idsIn(operation, asked.path),
+    ...idsIn(operation, request.path),
     ...parameters,
-    ...parametersIn(operation, asked.path),
+    ...parametersIn(operation, request.path),
   };
   const values = Object.values(known);
   // A single path parameter means the same resource, even if the successor gives it another name.
@@ -174,12 +174,12 @@ function encodeOdd(text: string): string {
 
 function queryFor(
   { query }: Operation,
-  { asked, status, place, expected }: FaultyRequest,
+  { request, status, place, expected }: FaultyRequest,
 ): { readonly text: CommandText; readonly needs: VariableMeanings } {
   if (!query) return { text: [], needs: {} };
   const schema = v.object(query);
   const names = Object.keys(query);
-  const search = status === 410 ? forSuccessor(asked.search, names) : asked.search;
+  const search = status === 410 ? forSuccessor(request.search, names) : request.search;
   const given = givenIn(search, names);
   const [, refused = ''] = /^query\.(.+)$/.exec(place) ?? [];
   const isSent = Object.keys(given).every((name) => new URLSearchParams(search).has(name));
@@ -188,8 +188,8 @@ function queryFor(
   if (fits && refused in query) given[refused] = markFor(refused);
   else if (fits && isSent) return { text: questionOf(encodeOdd(search)), needs: {} };
   const better = correctedValue(schema, given, { isQuery: true }) ?? { value: given, needs: {} };
-  const isAsked = fits && expected !== undefined;
-  const needs = isAsked ? { [variableNamed(refused)]: expected } : better.needs;
+  const isNeeded = fits && expected !== undefined;
+  const needs = isNeeded ? { [variableNamed(refused)]: expected } : better.needs;
   return { text: questionOf(searchOf(better.value)), needs };
 }
 

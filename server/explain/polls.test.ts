@@ -29,9 +29,9 @@ describe('the proposed correction of a poll', () => {
     'of %s takes values from a body of the other version',
     async (name, row, json, expected) => {
       const response = await server.request('POST', row.path, { token: device.token, json });
-      const { correctedRequest, first } = await correctedOf(server, response);
+      const { correctedRequest, before } = await correctedOf(server, response);
       expect([response.status, JSON.parse(correctedRequest.body ?? '')]).toEqual([400, expected]);
-      expect(first).toContain(`${name} of this operation`);
+      expect(before).toContain(`${name} of this operation`);
     },
   );
 
@@ -39,7 +39,7 @@ describe('the proposed correction of a poll', () => {
     'of neither version assumes no version: %j',
     async (json) => {
       const response = await server.request('POST', second.path, { token: device.token, json });
-      expect((await correctedOf(server, response)).first ?? '').not.toContain('version');
+      expect((await correctedOf(server, response)).before ?? '').not.toContain('version');
     },
   );
 
@@ -87,11 +87,11 @@ describe('the proposed correction of a poll', () => {
     await server.call('get-next-deployment', { token, query: provides });
     const call = { token, json: { device_provides: provided } };
     const response = await server.call('post-next-deployment-v2', call);
-    const { correctedRequest, needs } = await correctedOf(server, response);
+    const { correctedRequest, variables } = await correctedOf(server, response);
     expect(JSON.parse(correctedRequest.body ?? '')).toEqual({
       device_provides: { ...provided, artifact_name: '$ARTIFACT_NAME' },
     });
-    expect(needs.ARTIFACT_NAME).toContain('installed on the device');
+    expect(variables.ARTIFACT_NAME).toContain('installed on the device');
   });
 
   it('warns that it ends an update in progress, and only then', async () => {
@@ -100,7 +100,7 @@ describe('the proposed correction of a poll', () => {
     const json = { device_provides: provides, update_control_map: 'true' };
     const firstOf = async (call: object) =>
       (await correctedOf(server, await server.call('post-next-deployment-v2', { token, ...call })))
-        .first ?? '';
+        .before ?? '';
     expect(await firstOf({ json })).not.toContain('under way');
     await publish(server, { name: 'release-9' });
     await deploy(server, [own], { artifact_name: 'release-9' });
@@ -112,8 +112,8 @@ describe('the proposed correction of a poll', () => {
     const other = { device_provides: { ...provides, device_type: 5 } };
     expect(await firstOf({ json: other })).toContain(ends);
     const path = `${of(operations['get-next-deployment'])}${search}`;
-    const { first = '' } = await correctedOf(server, await server.request('GET', path));
-    expect(first).toContain('a poll with different data ends an update in progress');
+    const { before = '' } = await correctedOf(server, await server.request('GET', path));
+    expect(before).toContain('a poll with different data ends an update in progress');
   });
 
   it('that is not JSON is left to the sender', async () => {

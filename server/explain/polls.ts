@@ -27,7 +27,7 @@ const required = Object.keys(inQuery.query ?? {});
 /** A request for an operation, usually a poll. */
 interface ExplainedPoll {
   readonly operation: Operation;
-  readonly asked: ReceivedRequest;
+  readonly request: ReceivedRequest;
   /** The data of the poll that got the current update, if this poll would end the update. */
   readonly endsUpdateOf?: string;
 }
@@ -39,77 +39,77 @@ interface ExplainedPoll {
  * data.
  */
 export function safePoll(
-  { operation, asked }: ExplainedPoll,
+  { operation, request }: ExplainedPoll,
   { devices, deviceDeployments }: KnownStore,
   deviceId: string,
 ): ExplainedPoll {
   const last = devices.facts.find(deviceId)?.lastPoll?.answered;
   const lastOperation = last && operationsById.get(last.operation);
-  const again = lastOperation && { operation: lastOperation, asked: withDataOf(asked, last) };
-  const lastProvides = again && providesIn(again.asked);
-  const isUnknown = hasUnknownBody(asked);
-  const sent = isUnknown ? {} : providesIn(asked);
+  const again = lastOperation && { operation: lastOperation, request: withDataOf(request, last) };
+  const lastProvides = again && providesIn(again.request);
+  const isUnknown = hasUnknownBody(request);
+  const sent = isUnknown ? {} : providesIn(request);
   const isLastData =
     lastProvides &&
     Object.entries(sent).every(([name, value]) => String(lastProvides[name]) === String(value));
   const isWhole = required.every((name) => name in sent);
   if (again && isLastData && !isWhole && !isUnknown) return again;
-  const warning = endedBy(isUnknown ? undefined : asked, deviceDeployments.open(deviceId));
-  if (isWhole && isInOtherForm(asked, operation)) {
-    return { operation, asked: inForm(asked, operation, sent), ...warning };
+  const warning = endedBy(isUnknown ? undefined : request, deviceDeployments.open(deviceId));
+  if (isWhole && isInOtherForm(request, operation)) {
+    return { operation, request: inForm(request, operation, sent), ...warning };
   }
-  const isNothing = Object.keys(sent).length === 0 && bodyOf(asked) === undefined && !isUnknown;
-  const bare = isNothing && operation === inQuery ? withoutBody(asked) : asked;
-  return { operation, asked: bare, ...warning };
+  const isNothing = Object.keys(sent).length === 0 && bodyOf(request) === undefined && !isUnknown;
+  const bare = isNothing && operation === inQuery ? withoutBody(request) : request;
+  return { operation, request: bare, ...warning };
 }
 
 /**
  * Returns the data of the update in progress that the poll would end because its own data differs.
  */
 function endedBy(
-  asked: ReceivedRequest | undefined,
+  request: ReceivedRequest | undefined,
   { deviceDeployments }: Pick<DeviceDeployments, 'deviceDeployments'>,
 ): Pick<ExplainedPoll, 'endsUpdateOf'> {
-  const underWay = deviceDeployments.find(
+  const inProgress = deviceDeployments.find(
     ({ request, offeredMs }) => offeredMs !== undefined && request,
   );
-  if (!underWay?.request) return {};
-  const isSame = asked && textOfPoll(asked) === underWay.request;
-  return isSame ? {} : { endsUpdateOf: pairsText(requestIn(underWay.request)) };
+  if (!inProgress?.request) return {};
+  const isSame = request && textOfPoll(request) === inProgress.request;
+  return isSame ? {} : { endsUpdateOf: pairsText(requestIn(inProgress.request)) };
 }
 
 function inForm(
-  asked: ReceivedRequest,
+  request: ReceivedRequest,
   operation: Operation,
   provides: ReceivedProvides,
 ): ReceivedRequest {
   const body = operation === inBody ? provides : { device_provides: provides };
-  return { ...asked, search: '', body: Buffer.from(JSON.stringify(body)) };
+  return { ...request, search: '', body: Buffer.from(JSON.stringify(body)) };
 }
 
 /**
  * Returns the request with the data of a recorded poll. A body that was too long is not recorded.
  */
-function withDataOf(asked: ReceivedRequest, { operation, content }: KnownPoll): ReceivedRequest {
-  const bare = withoutBody(asked);
+function withDataOf(request: ReceivedRequest, { operation, content }: KnownPoll): ReceivedRequest {
+  const bare = withoutBody(request);
   if (operation === inQuery.id) return { ...bare, search: content?.split('?')[1] ?? '' };
   const body = content === undefined ? undefined : Buffer.from(content, 'latin1');
   return { ...bare, search: '', body, bodyBytes: body?.length ?? 1 };
 }
 
 /** Returns true if the body has the form of the other version of the operation. */
-export function isInOtherForm(asked: ReceivedRequest, operation: Operation): boolean {
-  const body = bodyOf(asked);
+export function isInOtherForm(request: ReceivedRequest, operation: Operation): boolean {
+  const body = bodyOf(request);
   if (!isPollOperation(operation) || operation === inQuery || !body) return false;
   const isOfSecond = isObject(body.device_provides);
   if (operation === inBody) return isOfSecond;
   return !isOfSecond && required.some((name) => name in body);
 }
 
-function providesIn(asked: Pick<ReceivedRequest, 'search' | 'body'>): ReceivedProvides {
-  const body = bodyOf(asked);
+function providesIn(request: Pick<ReceivedRequest, 'search' | 'body'>): ReceivedProvides {
+  const body = bodyOf(request);
   if (body) return isObject(body.device_provides) ? body.device_provides : body;
-  const search = new URLSearchParams(asked.search);
+  const search = new URLSearchParams(request.search);
   return Object.fromEntries([...search].filter(([name]) => required.includes(name)));
 }
 
@@ -117,14 +117,14 @@ function providesIn(asked: Pick<ReceivedRequest, 'search' | 'body'>): ReceivedPr
  * Returns the poll's data in the form in which the server stores it with an offer. Values of other
  * types become strings.
  */
-function textOfPoll(asked: ReceivedRequest): string {
-  const pairs = Object.entries(providesIn(asked)).map(([name, value]) => [name, String(value)]);
-  const wantsControlMap = String(bodyOf(asked)?.update_control_map) === 'true';
+function textOfPoll(request: ReceivedRequest): string {
+  const pairs = Object.entries(providesIn(request)).map(([name, value]) => [name, String(value)]);
+  const wantsControlMap = String(bodyOf(request)?.update_control_map) === 'true';
   return requestText({ provides: Object.fromEntries(pairs), wantsControlMap });
 }
 
-function bodyOf(asked: Pick<ReceivedRequest, 'body'>): ReceivedProvides | undefined {
-  const value = jsonOf(textOf(asked))?.value;
+function bodyOf(request: Pick<ReceivedRequest, 'body'>): ReceivedProvides | undefined {
+  const value = jsonOf(textOf(request))?.value;
   return isObject(value) ? value : undefined;
 }
 
@@ -132,14 +132,14 @@ function bodyOf(asked: Pick<ReceivedRequest, 'body'>): ReceivedProvides | undefi
  * Returns the request without its body. A body that was not recorded is not needed, since the
  * reader is asked for its data.
  */
-function withoutBody(asked: ReceivedRequest): ReceivedRequest {
+function withoutBody(request: ReceivedRequest): ReceivedRequest {
   const isLength = (name: string): boolean => /^(content-length|transfer-encoding)$/.test(name);
-  const headers = new Map([...asked.headers].filter(([name]) => !isLength(name)));
-  return { ...asked, headers, body: undefined, bodyBytes: 0 };
+  const headers = new Map([...request.headers].filter(([name]) => !isLength(name)));
+  return { ...request, headers, body: undefined, bodyBytes: 0 };
 }
 
 /** Returns the id of the device whose token the request has; empty without a device token. */
-export function ownerOf(asked: ReceivedRequest): string {
-  const owner = tokenOwnerIn(asked);
+export function ownerOf(request: ReceivedRequest): string {
+  const owner = tokenOwnerIn(request);
   return owner?.isDevice ? owner.subject : '';
 }

@@ -12,7 +12,6 @@ import { OTHER_KEYS_MAX } from '../crypto/refused-signature.ts';
 import { type MountedServer, UnknownPath } from '../pipeline/mounted.ts';
 import type { StoredAuthSet } from '../store/devices.ts';
 import { nearestOperation, operationAt } from './nearest.ts';
-import { neighbourOf, operationsOf } from './neighbour.ts';
 import { isInOtherForm } from './polls.ts';
 import {
   hasUnknownBody,
@@ -21,6 +20,8 @@ import {
   textOf,
   tokenOwnerIn,
 } from './received-request.ts';
+import type { RefusedRequest } from './request-problem.ts';
+import { operationsOf, similarOperationOf } from './similar-operation.ts';
 import {
   authSetIn,
   hasOtherKey,
@@ -29,7 +30,6 @@ import {
   type KnownStore,
   type PreparationStep,
 } from './steps.ts';
-import type { RefusedRequest } from './wrong.ts';
 
 interface RemedyInput extends RefusedRequest {
   readonly place: string;
@@ -60,25 +60,25 @@ export function remedyOf(
   next: Operation | undefined,
   steps: readonly PreparationStep[],
 ): string | undefined {
-  const { refusal, operation, asked } = refused;
+  const { refusal, operation, request } = refused;
   const { evidence } = refusal.detail ?? {};
-  if (evidence instanceof UnknownPath) return neighbourOf(asked, evidence).remedy;
+  if (evidence instanceof UnknownPath) return similarOperationOf(request, evidence).remedy;
   if (isUnaccepted(refused)) return acceptanceWords(refused, steps);
-  if (operation && isInOtherForm(asked, operation)) {
+  if (operation && isInOtherForm(request, operation)) {
     const isFirst = operation.id === operations['post-next-deployment'].id;
     return `this is the body of the other version: version ${isFirst ? 1 : 2} of this operation has the provides of the device ${isFirst ? 'at the top level' : 'in device_provides'}`;
   }
-  if (operation?.authorization === 'link' && /%26|amp;|(?:\\|%5C)u0026/i.test(asked.search)) {
+  if (operation?.authorization === 'link' && /%26|amp;|(?:\\|%5C)u0026/i.test(request.search)) {
     return 'read the link with a JSON parser: it was sent with an escaped "&"';
   }
-  if (operation?.authorization === 'link' && (/%25/.test(asked.search) || holdsQuery(asked))) {
+  if (operation?.authorization === 'link' && (/%25/.test(request.search) || holdsQuery(request))) {
     return 'send the link unchanged: it was URL-encoded a second time';
   }
-  if (operation?.authorization === 'link' && /^[^&]+$/.test(asked.search)) {
+  if (operation?.authorization === 'link' && /^[^&]+$/.test(request.search)) {
     return 'put the link in quotes: the shell cuts it at the first "&"';
   }
-  const wait = steps.find(({ does }) => does === 'wait');
-  if (wait?.does === 'wait' && refusal.status === 429) {
+  const wait = steps.find(({ kind }) => kind === 'wait');
+  if (wait?.kind === 'wait' && refusal.status === 429) {
     return `wait ${wait.seconds} s, or set the server's clock ahead with "npx fleetbed clock +${wait.seconds}s"`;
   }
   const known =
@@ -95,16 +95,16 @@ export function remedyOf(
 }
 
 /** Returns a hint at another operation that a malformed request may have meant. */
-function otherWay({ asked, refusal, operation, place }: RemedyInput): string | undefined {
+function otherWay({ request, refusal, operation, place }: RemedyInput): string | undefined {
   if (refusal.status !== 400) return undefined;
   const isOfQuery = place.startsWith('query.') && operation?.body === undefined;
-  if (isOfQuery && (asked.bodyBytes > 0 || hasUnknownBody(asked))) {
-    return `put it into the query: the body of a ${asked.method} is not read`;
+  if (isOfQuery && (request.bodyBytes > 0 || hasUnknownBody(request))) {
+    return `put it into the query: the body of a ${request.method} is not read`;
   }
   const users = managementOperations;
   switch (operation?.id) {
     case users['create-deployment'].id:
-      return namesGroup(asked)
+      return namesGroup(request)
         ? `the body cannot name a group: use ${nameOf(users['create-group-deployment'])} to deploy to a group`
         : undefined;
     case users['abort-deployment'].id:
@@ -129,8 +129,8 @@ function nameOf({ method, path }: Operation): string {
   return `${method} ${path}`;
 }
 
-function namesGroup(asked: ReceivedRequest): boolean {
-  const body = jsonOf(textOf(asked))?.value;
+function namesGroup(request: ReceivedRequest): boolean {
+  const body = jsonOf(textOf(request))?.value;
   return isObject(body) && 'group' in body;
 }
 
@@ -160,7 +160,7 @@ function lookUpWords(operation: Operation): string {
 }
 
 function remedyOf401(refused: RemedyInput, steps: readonly PreparationStep[]): string | undefined {
-  const { refusal, operation, place, asked, mounts } = refused;
+  const { refusal, operation, place, request, mounts } = refused;
   if (refusal.status !== 401) return undefined;
   if (operation?.id === operations['post-auth-request'].id) {
     const isSignature = place.startsWith('header.');
@@ -173,35 +173,35 @@ function remedyOf401(refused: RemedyInput, steps: readonly PreparationStep[]): s
   }
   const token = tokenWords(steps);
   const known = operationsOf(mounts);
-  if (operation ?? operationAt(asked.path, [asked.method], known)) return token;
-  const { operation: nearest, isSimilar } = nearestOperation(asked.method, asked.path, known);
+  if (operation ?? operationAt(request.path, [request.method], known)) return token;
+  const { operation: nearest, isSimilar } = nearestOperation(request.method, request.path, known);
   if (isSimilar && nearest.authorization === 'signature') {
-    return 'correct the path: sign-in needs no token, but the dialect token-before-routing requires one on every other path';
+    return 'correct the path: an authentication request needs no token, but the dialect token-before-routing requires one on every other path';
   }
-  const isPath = operationAt(asked.path, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], known);
+  const isPath = operationAt(request.path, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], known);
   const rest = isPath ? 'method' : 'path';
   return `${token}, which the dialect token-before-routing checks first; then correct the ${rest}`;
 }
 
 /** Returns true if a device called an operation for users. */
-export function isDeviceAsUser({ asked, refusal, operation }: RefusedRequest): boolean {
+export function isDeviceAsUser({ request, refusal, operation }: RefusedRequest): boolean {
   const isForUsers = operation?.authorization === 'user';
-  return refusal.status === 401 && isForUsers && tokenOwnerIn(asked)?.isDevice === true;
+  return refusal.status === 401 && isForUsers && tokenOwnerIn(request)?.isDevice === true;
 }
 
 function tokenWords(steps: readonly PreparationStep[]): string {
   for (const step of steps) {
-    if (step.does === 'accept') {
-      return `the device is not accepted: run "npx fleetbed accept ${step.deviceId}", then sign in for a new token`;
+    if (step.kind === 'accept') {
+      return `the device is not accepted: run "npx fleetbed accept ${step.deviceId}", then authenticate for a new token`;
     }
-    if (step.does === 'device-token' && step.instead === 'another key') {
-      return 'the token belongs to a key that is no longer accepted: sign in with the accepted key of the device';
+    if (step.kind === 'device-token' && step.instead === 'another key') {
+      return 'the token belongs to a key that is no longer accepted: authenticate with the accepted key of the device';
     }
-    if (step.does === 'device-token' && step.instead === 'nobody') {
-      return `a user has rejected the device; to allow it again, run "npx fleetbed accept ${step.deviceId}", then sign in for a new token`;
+    if (step.kind === 'device-token' && step.instead === 'nobody') {
+      return `a user has rejected the device; to allow it again, run "npx fleetbed accept ${step.deviceId}", then authenticate for a new token`;
     }
-    if (step.does === 'preauthorize') {
-      return 'the device of this token was removed: sign in again, accept the device, and use its new token';
+    if (step.kind === 'preauthorize') {
+      return 'the device of this token was removed: authenticate again, accept the device, and use its new token';
     }
   }
   return 'get a valid token';
@@ -211,18 +211,18 @@ function tokenWords(steps: readonly PreparationStep[]): string {
  * Returns the remedy for a device that was refused for its status although its request is valid.
  */
 function acceptanceWords(refused: RemedyInput, steps: readonly PreparationStep[]): string {
-  const { asked, store, otherTenant, refusal } = refused;
+  const { request, store, otherTenant, refusal } = refused;
   const fine = 'nothing is wrong with the request';
-  const set = authSetIn(asked, store);
-  const step = steps.find(({ does }) => does === 'accept');
-  if (step?.does === 'accept') {
+  const set = authSetIn(request, store);
+  const step = steps.find(({ kind }) => kind === 'accept');
+  if (step?.kind === 'accept') {
     const user =
       otherTenant === undefined ? '' : ` --email <of a user of ${shellWord(otherTenant)}>`;
     const shared = set ? sharedKeyWords(set, store) : '';
     return `${fine}: run "npx fleetbed accept ${step.deviceId}${user}", and send it again${shared}`;
   }
   if (set && hasOtherKey(set, store)) {
-    return `sign in with the accepted key of the device; to replace that key with this one, run "npx fleetbed accept ${set.deviceId}", which ends the access of the other key`;
+    return `authenticate with the accepted key of the device; to replace that key with this one, run "npx fleetbed accept ${set.deviceId}", which ends the access of the other key`;
   }
   if (set?.status === 'rejected') {
     return `${fine}, but a user has rejected the device; to allow it again, run "npx fleetbed accept ${set.deviceId}"`;
@@ -233,7 +233,7 @@ function acceptanceWords(refused: RemedyInput, steps: readonly PreparationStep[]
     return `${fine}: decommission or reject another device, or raise the limit, and send it again`;
   }
   if (refusal.error.includes('too many keys')) {
-    return 'decommission the device as a user, then sign in again with the key that it will keep';
+    return 'decommission the device as a user, then authenticate again with the key that it will keep';
   }
   return `${fine}, but the device was removed: send it again, and then run "npx fleetbed accept --all"`;
 }

@@ -1,5 +1,5 @@
 /**
- * Finds the steps before a corrected request: waiting, signing in, and having a device accepted.
+ * Finds the steps before a corrected request: waiting, logging in, and having a device accepted.
  */
 
 import { valueText } from '../../fixtures/base/value-text.ts';
@@ -12,12 +12,12 @@ import { readIdentity } from '../rules/identity.ts';
 import type { StoredAuthSet } from '../store/devices.ts';
 import type { Store } from '../store/store.ts';
 import { jsonOf, type ReceivedRequest, textOf, tokenOwnerIn } from './received-request.ts';
-import type { RefusedRequest } from './wrong.ts';
+import type { RefusedRequest } from './request-problem.ts';
 
 /** A step that has to come before the request. */
 export type PreparationStep =
   | {
-      readonly does: 'device-token';
+      readonly kind: 'device-token';
       readonly deviceId?: string;
       readonly identity?: string;
       readonly keyType?: KeyType;
@@ -27,12 +27,12 @@ export type PreparationStep =
        */
       readonly instead?: 'another key' | 'nobody';
     }
-  /** Signs in as the user with this e-mail address, if known, or as another user. */
-  | { readonly does: 'user-token'; readonly email?: string; readonly isOther?: boolean }
-  | { readonly does: 'accept'; readonly path: string; readonly deviceId: string }
+  /** Logs in as the user with this e-mail address, if known, or as another user. */
+  | { readonly kind: 'user-token'; readonly email?: string; readonly isOther?: boolean }
+  | { readonly kind: 'accept'; readonly path: string; readonly deviceId: string }
   /** Preauthorizes a device that the server no longer knows. */
-  | { readonly does: 'preauthorize' }
-  | { readonly does: 'wait'; readonly seconds: number };
+  | { readonly kind: 'preauthorize' }
+  | { readonly kind: 'wait'; readonly seconds: number };
 
 /** The parts of a store that the explanations read. */
 export type KnownStore = Pick<Store, 'devices' | 'users' | 'deviceDeployments'>;
@@ -46,7 +46,7 @@ interface PreparationInput extends RefusedRequest {
 export function stepsOf(refused: PreparationInput, operation: Operation): PreparationStep[] {
   const { refusal, place } = refused;
   const wait = Number(refusal.headers['Retry-After']);
-  if (Number.isInteger(wait) && wait > 0) return [{ does: 'wait', seconds: wait }];
+  if (Number.isInteger(wait) && wait > 0) return [{ kind: 'wait', seconds: wait }];
   const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
   if (!isOfToken(place) && !isRole) return acceptance(refused);
   // A malformed Authorization header may contain a valid token.
@@ -60,17 +60,17 @@ export function isOfToken(place: string): boolean {
   return place === 'header.Authorization' || place === 'header.Cookie';
 }
 
-function userToken({ asked, store, refusal }: PreparationInput): PreparationStep {
-  if (refusal.status === 403) return { does: 'user-token', isOther: true };
-  const user = store.users.find(tokenOwnerIn(asked)?.subject ?? '');
-  return { does: 'user-token', ...(user && { email: user.email }) };
+function userToken({ request, store, refusal }: PreparationInput): PreparationStep {
+  if (refusal.status === 403) return { kind: 'user-token', isOther: true };
+  const user = store.users.find(tokenOwnerIn(request)?.subject ?? '');
+  return { kind: 'user-token', ...(user && { email: user.email }) };
 }
 
-function deviceToken({ asked, store }: PreparationInput): PreparationStep[] {
-  const owner = tokenOwnerIn(asked);
+function deviceToken({ request, store }: PreparationInput): PreparationStep[] {
+  const owner = tokenOwnerIn(request);
   const device = owner?.isDevice ? store.devices.find(owner.subject) : undefined;
   if (!device) {
-    return [...(owner?.isDevice ? [preauthorize] : []), { does: 'device-token' }];
+    return [...(owner?.isDevice ? [preauthorize] : []), { kind: 'device-token' }];
   }
   const sets = store.devices.listAuthSets(device.id);
   const set = sets.find(({ status }) => status === 'accepted') ?? sets[0];
@@ -81,7 +81,7 @@ function deviceToken({ asked, store }: PreparationInput): PreparationStep[] {
   return [
     ...(set ? acceptOf(set) : [preauthorize]),
     {
-      does: 'device-token',
+      kind: 'device-token',
       deviceId: device.id,
       identity: device.identity,
       ...(keyType && { keyType }),
@@ -90,12 +90,12 @@ function deviceToken({ asked, store }: PreparationInput): PreparationStep[] {
   ];
 }
 
-const preauthorize: PreparationStep = { does: 'preauthorize' };
+const preauthorize: PreparationStep = { kind: 'preauthorize' };
 
 /** Returns the step that accepts a known pending device. */
-function acceptance({ asked, refusal, operation, store }: PreparationInput): PreparationStep[] {
+function acceptance({ request, refusal, operation, store }: PreparationInput): PreparationStep[] {
   if (!isUnaccepted({ refusal, operation })) return [];
-  const set = authSetIn(asked, store);
+  const set = authSetIn(request, store);
   return set && !hasOtherKey(set, store) ? acceptOf(set) : [];
 }
 
@@ -117,10 +117,10 @@ export function isUnaccepted({
 
 /** Returns the current authentication set of the device and key in an authentication request. */
 export function authSetIn(
-  asked: ReceivedRequest,
+  request: ReceivedRequest,
   { devices }: KnownStore,
 ): StoredAuthSet | undefined {
-  const body = jsonOf(textOf(asked))?.value;
+  const body = jsonOf(textOf(request))?.value;
   const given = new Map<string, unknown>(Object.entries(body ?? {}));
   const identity = readIdentity(valueText(given.get('id_data')));
   const key = readPublicKey(valueText(given.get('pubkey')));
@@ -133,5 +133,5 @@ function acceptOf({ id, deviceId, status }: StoredAuthSet): PreparationStep[] {
   // Only a user can decide to accept a rejected device again.
   if (status !== 'pending') return [];
   const row = managementOperations['set-auth-set-status'];
-  return [{ does: 'accept', path: pathOf(row, { id: deviceId, aid: id }), deviceId }];
+  return [{ kind: 'accept', path: pathOf(row, { id: deviceId, aid: id }), deviceId }];
 }

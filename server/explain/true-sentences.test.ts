@@ -54,8 +54,8 @@ describe('the explanation of a body that is not JSON', () => {
     ['["x', 'ends too early: it is cut off within a string'],
   ])('names the place of the mistake: %j', async (body, place) => {
     const call = { token: device.token, headers: JSON_TYPE, body };
-    const { wrong } = await explanationAt('PUT', setting, call);
-    expect(wrong.actual).toContain(`text that is not JSON: it ${place}`);
+    const { problem } = await explanationAt('PUT', setting, call);
+    expect(problem.actual).toContain(`text that is not JSON: it ${place}`);
   });
 });
 
@@ -105,17 +105,17 @@ describe('the explanation of a valid token in a wrong header', () => {
     ['of none', () => ({ Authorization: 'Bearer ' }), 'put the token after "Bearer "'],
   ])('names the form and asks for no new token: %s', async (_, headersOf, first) => {
     const explained = await explanationAt('GET', setting, { headers: headersOf(device.token) });
-    expect([explained.status, explained.wrong.path]).toEqual([401, 'header.Authorization']);
-    expect(explained.first).toContain(first);
+    expect([explained.status, explained.problem.path]).toEqual([401, 'header.Authorization']);
+    expect(explained.before).toContain(first);
     expect(explained.command).not.toContain(operations['post-auth-request'].path);
   });
 
   it('names the cookie where it counts and where not', async () => {
     const headers = { Cookie: 'JWT=a.b.c' };
     const connect = await explanationAt('GET', operations.connect.path, { headers });
-    expect(connect.wrong.path).toBe('header.Cookie');
+    expect(connect.problem.path).toBe('header.Cookie');
     const next = await explanationAt('GET', operations['get-next-deployment'].path, { headers });
-    expect(next.wrong.actual).toContain(
+    expect(next.problem.actual).toContain(
       'the cookie JWT is accepted only from users and at /connect',
     );
   });
@@ -125,9 +125,9 @@ describe('the explanation for a device that lost its acceptance', () => {
   it("names the way back, and the device's journal has the refusal", async () => {
     const own = await acceptedDevice(server, 'rejected');
     await decide(server, own, 'rejected');
-    const { first } = await explanationAt('GET', setting, { token: own.token });
-    expect(first).toMatch(
-      new RegExp(`^a user has rejected .* run "npx fleetbed accept ${own.id}", then sign in`),
+    const { before } = await explanationAt('GET', setting, { token: own.token });
+    expect(before).toMatch(
+      new RegExp(`^a user has rejected .* run "npx fleetbed accept ${own.id}", then authenticate`),
     );
     const { entries } = await journalPage(server, `device=${own.id}&operation=get-configuration`);
     expect(entries).toHaveLength(1);
@@ -163,9 +163,9 @@ describe('the explanation for a valid artifact link', () => {
     await createDeployment(server, [device]);
     const { uri } = await linkTo(server, device.token, id);
     const explained = await explanationAt('GET', uri.slice(server.baseUrl.length), { headers });
-    expect([explained.status, explained.wrong.path]).toEqual([status, path]);
-    expect(explained.wrong.expected).toMatch(expected);
-    expect(explained.first).toMatch(/^send it again without .*the link is valid\b/);
+    expect([explained.status, explained.problem.path]).toEqual([status, path]);
+    expect(explained.problem.expected).toMatch(expected);
+    expect(explained.before).toMatch(/^send it again without .*the link is valid\b/);
   });
 });
 
@@ -175,8 +175,8 @@ describe('the explanation of a second key of a device', () => {
     const second = { ...newDevice('two keys'), idData: own.idData };
     const explained = await explanationOf(server, await authenticate(server, second));
     expect([explained.status, explained.isUnchanged]).toEqual([401, true]);
-    expect(explained.first).toMatch(
-      /^sign in with the accepted key .* ends the access of the other/,
+    expect(explained.before).toMatch(
+      /^authenticate with the accepted key .* ends the access of the other/,
     );
     expect(explained.command).not.toContain('"status":"accepted"');
   });
@@ -185,8 +185,11 @@ describe('the explanation of a second key of a device', () => {
     const own = await acceptedDevice(server, 'one key');
     const path = managementOperations['preauthorize-device'].path;
     const json = { identity_data: JSON.parse(own.idData), pubkey: own.publicKeyPem };
-    const { status, first } = await explanationAt('POST', path, { token: server.adminToken, json });
-    expect([status, first]).toEqual([409, expect.stringMatching(/^nothing to do/)]);
+    const { status, before } = await explanationAt('POST', path, {
+      token: server.adminToken,
+      json,
+    });
+    expect([status, before]).toEqual([409, expect.stringMatching(/^nothing to do/)]);
   });
 });
 
@@ -199,8 +202,8 @@ describe('the explanation of a malformed form', () => {
     form.append('file', new Blob(['x']), 'x');
     form.append('device_types_compatible', 'board');
     const path = managementOperations['generate-artifact'].path;
-    const { wrong } = await explanationAt('POST', path, { token: server.adminToken, body: form });
-    expect(wrong).toMatchObject({
+    const { problem } = await explanationAt('POST', path, { token: server.adminToken, body: form });
+    expect(problem).toMatchObject({
       path: 'form.device_types_compatible',
       expected: expect.stringMatching(/in a part before that of the file$/),
       actual: 'no such part before the file',
@@ -210,8 +213,8 @@ describe('the explanation of a malformed form', () => {
 
 it('a compressed body is explained with the name of the compression', async () => {
   const call = { token: device.token, headers: JSON_TYPE, body: gzipSync('{}') };
-  const { wrong, first } = await explanationAt('PUT', setting, call);
-  expect([wrong.actual, first]).toEqual([
+  const { problem, before } = await explanationAt('PUT', setting, call);
+  expect([problem.actual, before]).toEqual([
     'bytes compressed with gzip',
     expect.stringMatching(/^send the body uncompressed/),
   ]);
@@ -237,8 +240,8 @@ it('a wrong id in a report is explained with the object that it names', async ()
   for (const [id, words] of ids) {
     const path = pathOf(operations['put-deployment-status'], { id });
     const call = { token: own.token, headers: JSON_TYPE, body: '{"status":"installing"}' };
-    const { status, wrong } = await explanationAt('PUT', path, call);
-    expect([status, wrong.actual]).toEqual([404, expect.stringMatching(words)]);
+    const { status, problem } = await explanationAt('PUT', path, call);
+    expect([status, problem.actual]).toEqual([404, expect.stringMatching(words)]);
   }
 });
 
@@ -246,8 +249,8 @@ it('an artifact in use is explained with the deployment that uses it', async () 
   const id = await publish(server, { name: 'release-used' });
   const deployed = await createDeployment(server, [device], { artifact_name: 'release-used' });
   const path = managementOperations['delete-artifact'].path.replace('{id}', id);
-  const { wrong } = await explanationAt('DELETE', path, { token: server.adminToken });
-  expect(wrong.actual).toBe(
+  const { problem } = await explanationAt('DELETE', path, { token: server.adminToken });
+  expect(problem.actual).toBe(
     `one of the deployment ${deployed.headers.get('location')?.split('/').at(-1)}`,
   );
 });
@@ -258,20 +261,20 @@ it('a link that was escaped is explained with the way in which it was escaped', 
   const { uri } = await linkTo(server, device.token, id);
   const path = uri.slice(server.baseUrl.length);
   for (const escaped of ['&amp;', '%26', '\\u0026', '%5Cu0026']) {
-    const { first } = await explanationAt('GET', path.replaceAll('&', escaped));
-    expect(first).toMatch(/^read the link with a JSON parser/);
+    const { before } = await explanationAt('GET', path.replaceAll('&', escaped));
+    expect(before).toMatch(/^read the link with a JSON parser/);
   }
   const twice = path.replaceAll('%', '%25');
   for (const escaped of [twice, twice.replace('?', '%3F'), encodeURI(path).replace('?', '%3F')]) {
-    const { first } = await explanationAt('GET', escaped);
-    expect(first).toBe('send the link unchanged: it was URL-encoded a second time');
+    const { before } = await explanationAt('GET', escaped);
+    expect(before).toBe('send the link unchanged: it was URL-encoded a second time');
   }
 });
 
 it('a setting of null is explained with the way to remove a setting', async () => {
   const call = { token: device.token, json: { timezone: null } };
-  const { first } = await explanationAt('PUT', setting, call);
-  expect(first).toBe('to remove a setting, send an empty string as its value');
+  const { before } = await explanationAt('PUT', setting, call);
+  expect(before).toBe('to remove a setting, send an empty string as its value');
 });
 
 describe('the explanation of a request beyond a limit', () => {
@@ -285,16 +288,16 @@ describe('the explanation of a request beyond a limit', () => {
       '101 settings',
     ],
   ])('states limit and actual number: %s %s', async (method, path, json, expected, actual) => {
-    const { wrong } = await explanationAt(method, path, { token: device.token, json });
-    expect(wrong.expected?.replace(',', '')).toContain(expected);
-    expect(wrong.actual).toBe(actual);
+    const { problem } = await explanationAt(method, path, { token: device.token, json });
+    expect(problem.expected?.replace(',', '')).toContain(expected);
+    expect(problem.actual).toBe(actual);
   });
 });
 
 it('a device that is not connected is explained with the advice to wait', async () => {
   const path = managementOperations['check-device-update'].path.replace('{id}', device.id);
-  const { first } = await explanationAt('POST', path, { token: server.adminToken });
-  expect(first).toBe('wait until its websocket is open, and send the request again');
+  const { before } = await explanationAt('POST', path, { token: server.adminToken });
+  expect(before).toBe('wait until its websocket is open, and send the request again');
 });
 
 it("a refusal by a planned fault is explained with the fault's name", async () => {
@@ -319,8 +322,8 @@ it('a websocket that ends after a text frame names that frame as the reason', as
 });
 
 it("the command for a websocket warns that it closes the device's current one", async () => {
-  const { first } = await explanationAt('GET', operations.connect.path, { token: device.token });
-  expect(first).toMatch(/opens a new websocket, which closes the current one/);
+  const { before } = await explanationAt('GET', operations.connect.path, { token: device.token });
+  expect(before).toMatch(/opens a new websocket, which closes the current one/);
 });
 
 it('the journal records the code with which the server closed a websocket', async () => {
@@ -346,8 +349,8 @@ describe('the explanation of a write that would lose data', () => {
   it('by PUT says that PUT replaces all attributes', async () => {
     const { path } = operations['put-attributes'];
     const call = { token: device.token, headers: JSON_TYPE, body: '{"mem":"1"}' };
-    const { first, correctedRequest } = await explanationAt('PUT', path, call);
-    expect(first).toContain('PUT replaces everything');
+    const { before, correctedRequest } = await explanationAt('PUT', path, call);
+    expect(before).toContain('PUT replaces everything');
     expect(correctedRequest?.body).toBe('[{"name":"mem","value":"1"}]');
   });
 
@@ -355,13 +358,13 @@ describe('the explanation of a write that would lose data', () => {
     const path = pathOf(managementOperations['replace-tags'], { id: device.id });
     const headers = { ...JSON_TYPE, 'If-Match': '"old"' };
     const body = '[{"name":"site","value":"b"}]';
-    const { status, command, first } = await explanationAt('PUT', path, {
+    const { status, command, before } = await explanationAt('PUT', path, {
       token: server.adminToken,
       headers,
       body,
     });
     expect([status, command]).toEqual([412, undefined]);
-    expect(first).toMatch(/^read the resource again/);
+    expect(before).toMatch(/^read the resource again/);
   });
 
   it('with an unknown member keeps its content', async () => {

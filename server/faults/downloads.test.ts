@@ -106,7 +106,7 @@ describe('a faulty download', () => {
   });
 
   it('of a shifted range may claim the requested range', async () => {
-    await plan(server, { match, act: { kind: 'shifted-range', byBytes: 10, claims: 'asked' } });
+    await plan(server, { match, act: { kind: 'shifted-range', byBytes: 10, claims: 'requested' } });
     const { headers, bytes } = await fetchFile(url, { headers: { Range: 'bytes=100-199' } });
     expect(headers['content-range']).toBe(`bytes 100-199/${file.length}`);
     expect(bytes).toEqual(file.subarray(110, 210));

@@ -9,7 +9,7 @@ import {
 } from '../testing/test-device.ts';
 import { attributeOf } from '../testing/test-inventory.ts';
 import { startTestServer, type TestResponse, type TestServer } from '../testing/test-server.ts';
-import { control, signIn } from '../testing/test-tenants.ts';
+import { control, logIn } from '../testing/test-tenants.ts';
 import { check, plan, standing } from './testing/planned.ts';
 
 let server: TestServer;
@@ -204,7 +204,7 @@ describe('a token fault', () => {
     const first = await poll();
     expect([first.status, first.json().error]).toEqual([
       401,
-      'the token has expired; sign in again',
+      'the token has expired; get a new one',
     ]);
     expect(first.headers.get('www-authenticate')).toBe('Bearer');
     expect((await poll()).status).toBe(401);
@@ -225,7 +225,7 @@ describe('a token fault', () => {
   });
 
   it('can revoke the tokens of users too', async () => {
-    const { text: token } = await signIn(server, server.adminEmail, server.adminPassword);
+    const { text: token } = await logIn(server, server.adminEmail, server.adminPassword);
     await plan(server, { match: { operation: 'list-devices' }, act: 'revoke-token' });
     expect((await server.call('list-devices', { token })).status).toBe(401);
     expect((await server.call('list-devices', { token })).status).toBe(401);

@@ -82,7 +82,7 @@ export class Injection implements Interception {
     fault.fired();
     try {
       const outcome = (await row.execute?.(act, this.#context)) ?? 'go-on';
-      if (outcome === 'answered') this.#settle(0);
+      if (outcome === 'response-sent') this.#settle(0);
       return outcome;
     } finally {
       this.#leave();
@@ -153,7 +153,7 @@ export class Injection implements Interception {
     if (fault.when === 'after') {
       fault.fired();
       const outcome = await row.execute?.(act, this.#context);
-      if (outcome === 'answered') response.discard();
+      if (outcome === 'response-sent') response.discard();
       else await this.#pass(response);
     } else if (row.transform && (row.fits?.(act, head, call) ?? true)) {
       fault.fired();

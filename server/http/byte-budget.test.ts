@@ -21,7 +21,7 @@ const open: Socket[] = [];
 
 beforeAll(async () => {
   const connectionLimits = {
-    underwayMaxBytes: MOST,
+    inFlightMaxBytes: MOST,
     headersMaxMs: 2000,
     transferIdleMs: 2000,
     checkMs: 20,
@@ -113,7 +113,7 @@ describe('incomplete bodies at the byte limit', () => {
     await untilHeld(0);
   });
 
-  it('of many auth requests give way to newer ones while waiting for their turn', async () => {
+  it('of many authentication requests give way to newer ones while waiting for their turn', async () => {
     const body = ' '.repeat(10_000);
     const sockets = Array.from({ length: 120 }, reach);
     // The server has accepted these connections before; otherwise it would read them one by one.

@@ -66,10 +66,10 @@ export function sendFile(
 ): void {
   const { record, request, response } = exchange;
   record.isStreamed = true;
-  const asked: typeof request = Object.create(request, {
+  const conditional: typeof request = Object.create(request, {
     headers: { value: conditionsOf(request.headers, body) },
   });
-  const stream = send(asked, body.name, {
+  const stream = send(conditional, body.name, {
     root: body.folder,
     cacheControl: false,
     // Both validators are set below: the times of the file on disk are not the artifact's.

@@ -126,7 +126,8 @@ const leftovers: readonly HttpMistake[] = [
   {
     id: 'request-after-close',
     is: ({ code, rest }) => code === 'HPE_CLOSED_CONNECTION' && requestLikeText.test(rest),
-    what: ({ before }) => `a request follows ${before?.asked}, which has "Connection: close"`,
+    what: ({ before }) =>
+      `a request follows ${before?.methodAndPath}, which has "Connection: close"`,
     remedy: 'send it on a new connection, or leave out that header',
   },
   {
@@ -134,21 +135,21 @@ const leftovers: readonly HttpMistake[] = [
     is: (input) =>
       isLeftover(input) && input.before?.length === undefined && !input.before?.isChunked,
     what: ({ before, rest, firstBytes }) =>
-      `${counted(rest.length, 'byte')} follow ${before?.asked}, which has no Content-Length, so they are not its body: ${firstBytes}`,
+      `${counted(rest.length, 'byte')} follow ${before?.methodAndPath}, which has no Content-Length, so they are not its body: ${firstBytes}`,
     remedy: 'send Content-Length with the length of the body in bytes',
   },
   {
     id: 'body-too-long',
     is: (input) => isLeftover(input) && input.before?.isChunked === false,
     what: ({ before, rest, firstBytes }) =>
-      `${counted(rest.length, 'byte')} follow the body of ${before?.asked}, whose Content-Length is ${before?.length}: ${firstBytes}`,
+      `${counted(rest.length, 'byte')} follow the body of ${before?.methodAndPath}, whose Content-Length is ${before?.length}: ${firstBytes}`,
     remedy: 'set Content-Length to the length of the whole body in bytes, not characters',
   },
   {
     id: 'bytes-after-last-chunk',
     is: isLeftover,
     what: ({ before, rest, firstBytes }) =>
-      `${counted(rest.length, 'byte')} follow the last chunk of ${before?.asked}: ${firstBytes}`,
+      `${counted(rest.length, 'byte')} follow the last chunk of ${before?.methodAndPath}: ${firstBytes}`,
     remedy: 'end the body with one chunk of size 0, and send nothing after it',
   },
 ];

@@ -27,7 +27,7 @@ export class MalformedRequest {
     const input = new Input(stop);
     const found = mistakes.find(({ is }) => is(input)) ?? notHttp;
     const { id, what, remedy, isLimit } = found;
-    this.line = input.asked;
+    this.line = input.startLineText;
     this.isCutOff = stop.code === cutOffCode;
     // Within a handshake no request was sent yet.
     const isOfHttp = !isLimit && !tlsMistakes.includes(found);

@@ -155,8 +155,8 @@ export class ResponseWriter {
 
   /** Answers a CORS preflight with the methods and headers that a page of any origin may send. */
   preflight(exchange: Exchange, methods: readonly string[]): void {
-    const asked = exchange.request.headers['access-control-request-headers'] ?? '';
-    const own = asked
+    const requested = exchange.request.headers['access-control-request-headers'] ?? '';
+    const own = requested
       .split(',')
       .map((name) => name.trim())
       .filter((name) => /^[A-Za-z0-9-]{1,100}$/.test(name))

@@ -9,7 +9,7 @@ import { masked, maskHeaders, maskText } from './masking.ts';
 /** A request of a connection, as far as it says where its body ends. */
 export interface Framing {
   /** Method and path. */
-  readonly asked: string;
+  readonly methodAndPath: string;
   /** The value of Content-Length as sent. */
   readonly length: string | undefined;
   readonly isChunked: boolean;
@@ -86,7 +86,7 @@ export class Input {
   }
 
   /** Method, URL and version of the request that cannot be read; undefined for other bytes. */
-  get asked(): string | undefined {
+  get startLineText(): string | undefined {
     const end = this.text.lastIndexOf(emptyLine, this.at - 1);
     const from = end < 0 ? 0 : end + emptyLine.length;
     return startLine.exec(this.text.slice(from, from + LINE_MAX_CHARACTERS))?.[0];

@@ -13,7 +13,7 @@ import {
 } from '../testing/test-device.ts';
 import { connectPeer, connectUser } from '../testing/test-peer.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
-import { control, mailTo, secondTenant, signIn } from '../testing/test-tenants.ts';
+import { control, logIn, mailTo, secondTenant } from '../testing/test-tenants.ts';
 
 /** Secrets for every place where an operation could take one, including a password. */
 const given = 'Given-Secret-0123456789';
@@ -46,11 +46,11 @@ afterAll(async () => {
 /** Calls every operation that returns a secret. */
 async function takeSecrets(): Promise<void> {
   const token = server.adminToken;
-  const login = await signIn(server, server.adminEmail, server.adminPassword);
+  const login = await logIn(server, server.adminEmail, server.adminPassword);
   secrets.set('the token of a login', login.text);
   const basic = Buffer.from(`${server.adminEmail}:${server.adminPassword}`).toString('base64');
   secrets.set('e-mail and password', basic);
-  await signIn(server, server.adminEmail, given);
+  await logIn(server, server.adminEmail, given);
   const personal = await server.call('create-personal-token', {
     token,
     json: { name: 'ci', expires_in: 60 },

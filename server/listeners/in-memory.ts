@@ -28,8 +28,8 @@ interface MemoryListenerOptions {
 export function createMemoryListener(options: MemoryListenerOptions): MemoryListener {
   const { Request, Response } = messagesOf(options.routes.app);
   const route = routeExchanges(options.routes);
-  return (asked, reader) => {
-    const request = new Request(asked);
+  return (received, reader) => {
+    const request = new Request(received);
     route(openExchange(request, new Response(request, reader), options));
   };
 }

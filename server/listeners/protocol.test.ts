@@ -127,9 +127,9 @@ describe('an Upgrade header on a path without upgrades', () => {
     ['a wrong method', `PATCH ${path}`, true, 405],
     ['no token', `PUT ${path}`, false, 401],
     ['a wrong body', `PUT ${path}`, true, 400],
-  ])('does not change the order of rules: %s', async (_, line, signedIn, status) => {
+  ])('does not change the order of rules: %s', async (_, line, hasToken, status) => {
     const headers = [...closing, 'Content-Type: application/json', 'Content-Length: 11'];
-    if (signedIn) headers.push(authorization());
+    if (hasToken) headers.push(authorization());
     const response = await sendRaw(server, rawRequest(line, headers, '{"wrong":1}'));
     expect(response.status).toBe(status);
     expect(JSON.parse(response.body).request_id).toBe(response.headers['x-svc-requestid']);

@@ -92,8 +92,8 @@ export function createListener(options: ListenerOptions): Server {
     dispatch(request, () => ({ ...open(request, response), upgrade: { socket, head } }));
   };
   server.on('request', onRequest);
-  // Without these handlers Node would answer an Expect header with an empty 417, and CONNECT not at
-  // all.
+  // Without these handlers Node would handler an Expect header with an empty 417, and CONNECT not
+  // at all.
   server.on('checkExpectation', onRequest);
   onUpgrade(server, {
     isAccepted: (request) => opensSocket(options.routes, request),
@@ -128,9 +128,9 @@ export function routeExchanges(routes: Routes): (exchange: Exchange) => void {
     }
     const isTooDeep = hasMoreSegments(path, SEGMENTS_MAX);
     const known = !isTooDeep && path.includes('%') ? unescapeUnreserved(path) : path;
-    const answer = isTooDeep ? unknown : find(known);
-    if (answer) {
-      answer(exchange);
+    const handler = isTooDeep ? unknown : find(known);
+    if (handler) {
+      handler(exchange);
       return;
     }
     if (known !== path) request.url = known + (request.url ?? '').slice(path.length);

@@ -94,7 +94,7 @@ describe('a client that sends its body first gets the early answer', () => {
   });
 
   it('when there is no room for its body: 503', async () => {
-    await start({ connectionLimits: { underwayMaxBytes: 200_000 } });
+    await start({ connectionLimits: { inFlightMaxBytes: 200_000 } });
     const small = put([], Buffer.alloc(limits.bodyMaxBytes, ' '));
     for (let tries = 0; tries < TRIES; tries += 1) {
       expect(await writeFirst(server.baseUrl, small, pace)).toBe(503);
@@ -210,7 +210,7 @@ describe('a client that keeps sending after its response', () => {
   });
 
   it('gives way when others need its room', async () => {
-    await start({ connectionLimits: { underwayMaxBytes: 100_000, discardMaxMs: 3_600_000 } });
+    await start({ connectionLimits: { inFlightMaxBytes: 100_000, discardMaxMs: 3_600_000 } });
     const sending = await refused();
     sending.write(Buffer.alloc(10_000));
     await until(() => inside.services.incompleteTransfers.heldBytes > 0);

@@ -97,8 +97,8 @@ export class TransferRate {
     }
     // A write counts as read only when it is complete. The client is too slow only if even all
     // bytes handed to the connection are too few.
-    const underway = this.#connection.bytesWritten - this.#sinceBytes;
-    return underway < wanted ? 'unread' : undefined;
+    const inFlightBytes = this.#connection.bytesWritten - this.#sinceBytes;
+    return inFlightBytes < wanted ? 'unread' : undefined;
   }
 
   #measureFrom(nowMs: number, bytes: number): void {

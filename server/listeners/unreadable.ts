@@ -66,14 +66,14 @@ interface UnreadableOptions {
 }
 
 /**
- * Answers unreadable input with the text that `answer` returns, even if the client does not speak
+ * Answers unreadable input with the text that `textFor` returns, even if the client does not speak
  * HTTP, after the responses to earlier requests of the connection. Only closes the connection where
  * no response can be sent.
  */
 export function answerUnreadable(
   server: Server,
   { closing, turns, failBody: fail = () => false }: UnreadableOptions,
-  answer: (unreadable: UnreadableInput) => string,
+  textFor: (unreadable: UnreadableInput) => string,
 ): void {
   const waiting = new WeakSet<Socket>();
   const lastRequests = new WeakMap<Socket, FramedRequest>();
@@ -104,7 +104,7 @@ export function answerUnreadable(
       });
     const status = statuses[code] ?? '400 Bad Request';
     const textOf = (isAnswered: boolean): string =>
-      answer({
+      textFor({
         malformed: named(),
         status: isAnswered ? status : '0',
         isReset: code === 'ECONNRESET',
@@ -172,7 +172,7 @@ function copiedStart(text: string): string {
 function framingOf({ method, url, length, coding }: FramedRequest): Framing {
   const [path = ''] = url.split('?', 1);
   return {
-    asked: `${method} ${path}`,
+    methodAndPath: `${method} ${path}`,
     length,
     isChunked: coding !== undefined,
   };

@@ -215,7 +215,7 @@ describe('a request for another protocol on the control listener', () => {
 
   afterAll(() => server.close());
 
-  const signedIn = () => `Authorization: Bearer ${server.controlToken}`;
+  const authorized = () => `Authorization: Bearer ${server.controlToken}`;
   const local = (line: string, ...headers: readonly string[]) =>
     textOf(line, ...headers).replace('Host: test', 'Host: 127.0.0.1');
 
@@ -225,7 +225,7 @@ describe('a request for another protocol on the control listener', () => {
     const list = `GET /management${managementOperations['list-devices'].path}`;
     const text = await answers(
       server.controlUrl,
-      local(asset, asking(protocol)) + local(list, signedIn(), asking(protocol)),
+      local(asset, asking(protocol)) + local(list, authorized(), asking(protocol)),
       local('GET /ready', closing),
     );
     expect(statusesOf(text)).toEqual([200, 200, 200]);
@@ -233,7 +233,7 @@ describe('a request for another protocol on the control listener', () => {
   });
 
   it('may have a body, which the listener reads', async () => {
-    const headers = ['Content-Length: 11', 'Content-Type: application/json', signedIn()];
+    const headers = ['Content-Length: 11', 'Content-Type: application/json', authorized()];
     const request = local('POST /clock', ...headers, asking('h2c')) + '{"skip":"x"}'.slice(1);
     const text = await answers(server.controlUrl, request, local('GET /ready', closing));
     expect(statusesOf(text)).toEqual([400, 200]);

@@ -96,7 +96,7 @@ function formOf(header: string): Pick<RefusalDetail, 'actual' | 'remedy'> {
   }
   const [scheme] = otherScheme.exec(header.trim()) ?? [];
   if (scheme === undefined) return { actual: 'a header in another form' };
-  return { actual: `the scheme ${scheme}`, remedy: 'send "Bearer " and the token of a sign-in' };
+  return { actual: `the scheme ${scheme}`, remedy: 'send "Bearer " and the token' };
 }
 
 /**

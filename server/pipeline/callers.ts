@@ -108,7 +108,7 @@ export class Callers {
         `a token that expired at ${isoOf(claims.expiresAt * 1000)}`,
         'tokens.expired-is-refused',
       );
-      return refuse.unauthorized('the token has expired; sign in again', detail);
+      return refuse.unauthorized('the token has expired; get a new one', detail);
     }
     if (tenant.status === 'suspended') return accountSuspended;
     const found = { claims, tenant, nowMs };
@@ -236,7 +236,7 @@ function userOf({ claims, tenant, nowMs }: VerifiedToken, operationId?: string):
       'a token that was revoked, or whose session has ended',
     );
     return refuse.unauthorized(
-      'the token has been revoked, or its session has ended; sign in again',
+      'the token has been revoked, or its session has ended; log in again',
       detail,
     );
   }
@@ -265,7 +265,7 @@ function isUseToRecord({ kind, lastUsedMs = 0 }: StoredUserToken, nowMs: number)
 
 /** The refusal for all callers of a suspended tenant. */
 export const accountSuspended = refuse.unauthorized(
-  "Account suspended: the tenant's users and devices cannot sign in",
+  "Account suspended: the tenant's users and devices cannot authenticate",
   {
     path: 'state',
     expected: 'an active tenant',

@@ -1,5 +1,5 @@
 /** Turns exceptions of a stage into responses. */
-import { TooManySignIns } from '../crypto/passwords.ts';
+import { TooManyLogins } from '../crypto/passwords.ts';
 import { RequestCutOff } from '../http/body.ts';
 import { refuse } from '../http/refusal.ts';
 import { ResponseCutOff } from '../http/response.ts';
@@ -18,7 +18,7 @@ export class DeliberateFailure extends Error {
 export const internalError = refuse.internal();
 
 const passwordsBusy = refuse.tooManyRequests(1, undefined, {
-  expected: 'fewer password sign-ins at a time',
+  expected: 'fewer logins by password at a time',
 });
 const droppedTenant = refuse.unauthorized('the tenant of this token no longer exists', {
   path: 'header.Authorization',
@@ -31,7 +31,9 @@ interface FailureServices {
   readonly recorder: Recorder;
 }
 
-/** Returns the refusal of a failed request; `answered` when no response can be sent any more. */
+/**
+ * Returns the refusal of a failed request; `response-sent` when no response can be sent any more.
+ */
 export function outcomeOfFailure(
   context: RequestContext,
   error: unknown,
@@ -43,14 +45,14 @@ export function outcomeOfFailure(
     log.debug(`${request.method} ${path}: ${error.message}`);
     record.isCut = true;
     recorder.end(exchange, 0, knownTenant);
-    return 'answered';
+    return 'response-sent';
   }
   if (error instanceof ResponseCutOff) {
     log.warn(`${request.method} ${path}: ${error.message} (${requestId})`);
     exchange.response.destroy();
-    return 'answered';
+    return 'response-sent';
   }
-  if (error instanceof TooManySignIns) return passwordsBusy;
+  if (error instanceof TooManyLogins) return passwordsBusy;
   // The tenant was removed during the request, which is not an error of the server.
   if (knownTenant && tenants.find(knownTenant.id) !== knownTenant) return droppedTenant;
   const noRoom = services.storageErrors.refusalOf(error);

@@ -10,9 +10,10 @@ export interface Interception {
   /** Headers that are added to the handler's response. */
   readonly notices: readonly (readonly [string, string])[];
   /**
-   * Runs before the handler; resolves to `answered` when the transform has answered the request.
+   * Runs before the handler; resolves to `response-sent` when the transform has answered the
+   * request.
    */
-  begin(): Promise<'answered' | 'go-on'>;
+  begin(): Promise<'response-sent' | 'go-on'>;
   /** Called with the status of the pipeline's response. */
   answered(status: number): void;
   /** Returns additions to an accepted websocket handshake. */

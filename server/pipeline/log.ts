@@ -64,8 +64,8 @@ export function refusalLine(exchange: Exchange, { status, error, detail }: Refus
   const { request, path, requestId } = exchange;
   const wrong =
     detail?.path === undefined ? '' : ` [${[detail.path, ...sidesOf(detail)].join(': ')}]`;
-  const asked = `${status} ${request.method} ${path}`;
-  return `${asked}: ${error}${wrong} (${requestId}); explain with: npx fleetbed explain ${shellWord(requestId)}`;
+  const exchangeText = `${status} ${request.method} ${path}`;
+  return `${exchangeText}: ${error}${wrong} (${requestId}); explain with: npx fleetbed explain ${shellWord(requestId)}`;
 }
 
 /** Returns the log line of input that is not HTTP. */
@@ -76,8 +76,8 @@ export function unreadableLine(unreadable: {
   readonly malformed: Pick<MalformedRequest, 'error'>;
 }): string {
   const { requestId, status, malformed } = unreadable;
-  const answered = status === 0 ? 'not answered' : status;
-  return `${answered}: ${malformed.error} (${requestId}); explain with: npx fleetbed explain ${shellWord(requestId)}`;
+  const outcome = status === 0 ? 'not answered' : status;
+  return `${outcome}: ${malformed.error} (${requestId}); explain with: npx fleetbed explain ${shellWord(requestId)}`;
 }
 
 /** Returns the log line of a response, with the reason why a device received no update. */

@@ -39,13 +39,16 @@ export class LongWork {
    * the byte budget was exhausted while this work waited and it was the oldest. Rejects with what
    * the work or `stopIfGone` throws.
    */
-  async run<Result>(asked: LongRequest, work: Generator<void, Result>): Promise<Result | Refusal> {
-    const { caller } = asked;
+  async run<Result>(
+    request: LongRequest,
+    work: Generator<void, Result>,
+  ): Promise<Result | Refusal> {
+    const { caller } = request;
     if (this.#isFree(caller)) this.#working.add(caller);
-    else if (!(await this.#place(asked))) return tooManyBytes;
+    else if (!(await this.#place(request))) return tooManyBytes;
     try {
-      asked.stopIfGone();
-      return await resultInTurns(work, asked);
+      request.stopIfGone();
+      return await resultInTurns(work, request);
     } finally {
       this.#working.delete(caller);
       this.#startNext();

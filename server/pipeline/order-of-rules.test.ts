@@ -15,10 +15,10 @@ import { startTestServer, type TestCall, type TestServer } from '../testing/test
 interface Problem {
   readonly status: number;
   /** Adds the problem to a request that satisfies the rules before it. */
-  readonly into: (request: Asked) => Asked;
+  readonly into: (request: SentRequest) => SentRequest;
 }
 
-interface Asked {
+interface SentRequest {
   readonly method: string;
   readonly path: string;
   readonly call: TestCall;
@@ -44,38 +44,41 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-function withHeaders(asked: Asked, headers: Readonly<Record<string, string>>): Asked {
-  return { ...asked, call: { ...asked.call, headers: { ...asked.call.headers, ...headers } } };
+function withHeaders(request: SentRequest, headers: Readonly<Record<string, string>>): SentRequest {
+  return {
+    ...request,
+    call: { ...request.call, headers: { ...request.call.headers, ...headers } },
+  };
 }
 
 /** The problems in the order of the rules; the first rule decides first. */
 const problems = {
   'unknown path': {
     status: 404,
-    into: (asked) => ({ ...asked, path: `${asked.path}/nowhere` }),
+    into: (request) => ({ ...request, path: `${request.path}/nowhere` }),
   },
-  'wrong method': { status: 405, into: (asked) => ({ ...asked, method: 'POST' }) },
+  'wrong method': { status: 405, into: (request) => ({ ...request, method: 'POST' }) },
   'no token': {
     status: 401,
-    into: ({ call: { token: _, ...call }, ...asked }) => ({ ...asked, call }),
+    into: ({ call: { token: _, ...call }, ...request }) => ({ ...request, call }),
   },
   'body too large': {
     status: 413,
-    into: (asked) => ({ ...asked, call: { ...asked.call, body: tooLarge } }),
+    into: (request) => ({ ...request, call: { ...request.call, body: tooLarge } }),
   },
   'other media type': {
     status: 415,
-    into: (asked) => withHeaders(asked, { 'Content-Type': 'text/plain' }),
+    into: (request) => withHeaders(request, { 'Content-Type': 'text/plain' }),
   },
   'input of the wrong form': {
     status: 400,
-    into: (asked) => ({ ...asked, call: { body: '{"status":"done"}', ...asked.call } }),
+    into: (request) => ({ ...request, call: { body: '{"status":"done"}', ...request.call } }),
   },
   'nothing of this id': {
     status: 404,
-    into: (asked) => ({ ...asked, path: asked.path.replace(abortedId, unknownId) }),
+    into: (request) => ({ ...request, path: request.path.replace(abortedId, unknownId) }),
   },
-  'state that forbids it': { status: 409, into: (asked) => asked },
+  'state that forbids it': { status: 409, into: (request) => request },
 } as const satisfies Record<string, Problem>;
 type ProblemName = keyof typeof problems;
 
@@ -88,12 +91,12 @@ const pairs = names.flatMap((first, index) =>
 async function responseTo(...chosen: readonly ProblemName[]): Promise<number> {
   const headers = { 'Content-Type': 'application/json' };
   const call = { token: device.token, headers };
-  let asked: Asked = { method: 'PUT', path: statusPath(abortedId), call };
+  let request: SentRequest = { method: 'PUT', path: statusPath(abortedId), call };
   // The last rule's problem is added first, because it must not overwrite what an earlier rule
   // needs.
-  for (const name of chosen.toReversed()) asked = problems[name].into(asked);
-  const body = asked.call.body ?? '{"status":"success"}';
-  return (await server.request(asked.method, asked.path, { ...asked.call, body })).status;
+  for (const name of chosen.toReversed()) request = problems[name].into(request);
+  const body = request.call.body ?? '{"status":"success"}';
+  return (await server.request(request.method, request.path, { ...request.call, body })).status;
 }
 
 describe('a request with one problem', () => {

@@ -31,7 +31,7 @@ interface PipelineOptions {
 const disconnectedStages: readonly Stage[] = [
   (context) => {
     context.stopIfGone();
-    return 'answered';
+    return 'response-sent';
   },
 ];
 
@@ -118,7 +118,7 @@ export class Pipeline {
   }
 
   #finish(context: RequestContext, outcome: StageOutcome): void {
-    if (outcome === 'answered') return;
+    if (outcome === 'response-sent') return;
     const response = outcome ?? context.response;
     if (!response) throw new Error('no stage has given a response');
     if (response instanceof Refusal) this.#refuse(context, response);

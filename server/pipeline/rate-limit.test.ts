@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acceptedDevice, authenticate, newDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
-import { control, secondTenant, signIn } from '../testing/test-tenants.ts';
+import { control, logIn, secondTenant } from '../testing/test-tenants.ts';
 
 let server: TestServer;
 
@@ -57,9 +57,9 @@ describe('a rate limit', () => {
   it('counts authentication requests and logins by their source address', async () => {
     await limit(2, 60);
     expect((await authenticate(server, newDevice('a'))).status).toBe(401);
-    expect((await signIn(server, server.adminEmail, 'wrong-password')).status).toBe(401);
+    expect((await logIn(server, server.adminEmail, 'wrong-password')).status).toBe(401);
     expect((await authenticate(server, newDevice('b'))).status).toBe(429);
-    expect((await signIn(server, server.adminEmail, server.adminPassword)).status).toBe(429);
+    expect((await logIn(server, server.adminEmail, server.adminPassword)).status).toBe(429);
   });
 
   it('refuses before the body is read or state is written', async () => {

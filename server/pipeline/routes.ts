@@ -55,14 +55,14 @@ export function mountRoutes(
   const paths = new Set(endpoints.map(({ operation }) => operation.path));
   for (const path of paths) {
     const group = endpoints.filter(({ operation }) => operation.path === path);
-    const answer = handlerOf(group, pipeline, pages.get(path));
-    if (!path.includes('{')) exact.set(path, answer);
+    const handler = handlerOf(group, pipeline, pages.get(path));
+    if (!path.includes('{')) exact.set(path, handler);
     else {
       const [prefix = '', name = '', suffix = '', ...more] = path.split(/[{}]/);
       if (path.startsWith(apiPrefixes.device) && more.length === 0) {
-        frequent.push({ prefix, name, suffix, answer });
+        frequent.push({ prefix, name, suffix, handler });
       }
-      parameterRoutes.push({ path, answer });
+      parameterRoutes.push({ path, handler });
     }
   }
   const operations = endpoints.map(({ operation }) => operation);
@@ -70,15 +70,15 @@ export function mountRoutes(
   const refuseAny = pipeline.refuseUnmatched.bind(pipeline);
   let isComplete = false;
   const find = (path: string): Handler | undefined => {
-    const answer = exact.get(path) ?? findOneParameterRoute(frequent, path);
+    const handler = exact.get(path) ?? findOneParameterRoute(frequent, path);
     // Express is set up on the first miss: most test servers, and devices that only poll, never
     // need it.
-    if (!answer && !isComplete) {
+    if (!handler && !isComplete) {
       isComplete = true;
       for (const other of parameterRoutes) addRoute(app, other);
       addFallbacks(app, pipeline, unknown);
     }
-    return answer;
+    return handler;
   };
   return { find, app, unknown, refuse: refuseAny, opensSocket: socketMatcher(endpoints) };
 }
@@ -93,7 +93,7 @@ function socketMatcher(endpoints: readonly Endpoint[]): Routes['opensSocket'] {
 
 interface PathRoute {
   readonly path: string;
-  readonly answer: Handler;
+  readonly handler: Handler;
 }
 
 /** A path with one parameter. */
@@ -101,7 +101,7 @@ interface OneParameterRoute {
   readonly prefix: string;
   readonly name: string;
   readonly suffix: string;
-  readonly answer: Handler;
+  readonly handler: Handler;
 }
 
 /**
@@ -112,13 +112,13 @@ function findOneParameterRoute(
   frequent: readonly OneParameterRoute[],
   path: string,
 ): Handler | undefined {
-  for (const { prefix, name, suffix, answer } of frequent) {
+  for (const { prefix, name, suffix, handler } of frequent) {
     if (!path.startsWith(prefix) || !path.endsWith(suffix)) continue;
     const value = path.slice(prefix.length, path.length - suffix.length);
     if (!plainSegment.test(value)) continue;
     return (exchange) => {
       exchange.parameters = { [name]: value };
-      answer(exchange);
+      handler(exchange);
     };
   }
   return undefined;
@@ -179,14 +179,14 @@ function unknownIn(pipeline: Pipeline, evidence: UnknownPath): Handler {
   };
 }
 
-function addRoute(app: Express, { path, answer }: PathRoute): void {
+function addRoute(app: Express, { path, handler }: PathRoute): void {
   // `app.all` would create a matcher for every HTTP method, which takes ten times as long.
   app.route(path.replace(/\{(\w+)\}/g, ':$1')).all((request: unknown) => {
     const { exchange, params } = request as RequestWithExchange & {
       params: Record<string, string>;
     };
     exchange.parameters = params;
-    answer(exchange);
+    handler(exchange);
   });
 }
 

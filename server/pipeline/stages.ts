@@ -21,10 +21,10 @@ import type { ResponseTransform } from './plug-ins.ts';
 import type { Recorder } from './record.ts';
 
 /**
- * The result of a stage: undefined to continue, a refusal, or `answered` when the response is
+ * The result of a stage: undefined to continue, a refusal, or `response-sent` when the response is
  * already written.
  */
-export type StageOutcome = Refusal | 'answered' | undefined;
+export type StageOutcome = Refusal | 'response-sent' | undefined;
 
 /** One step in processing a request. Returns a promise only when it has to wait. */
 export type Stage = (context: RequestContext) => StageOutcome | Promise<StageOutcome>;
@@ -61,7 +61,7 @@ export function stagesOf(operation: Operation, options: StageOptions): StageList
   return {
     default:
       authorization === 'signature'
-        ? // An auth request has no token, so its caller is unknown before the body is read.
+        ? // An authentication request has no token, so its caller is unknown before the body is read.
           listOf(announce, receive, turn, retire, admit, limit, validate, handle)
         : listOf(announce, retire, admit, limit, receive, turn, validate, handle),
     // A transform may depend on the body, and may invalidate the token, so it runs before
@@ -92,8 +92,8 @@ function refuseRetired(row: DeprecatedApi): Stage {
 }
 
 /**
- * Returns true when a token or link identifies the caller. Auth requests and logins authenticate by
- * their content.
+ * Returns true when a token or link identifies the caller. Authentication requests and logins
+ * authenticate by their content.
  */
 function hasCaller({ authorization }: Operation): boolean {
   return ['device', 'user', 'socket', 'link'].includes(authorization);
@@ -141,7 +141,7 @@ const limitRate: Stage = ({ tenant, device, user, exchange, nowMs }) => {
   if (!rates.limit) return undefined;
   const subject = device ?? user;
   const address = exchange.request.socket.remoteAddress ?? '';
-  const waitSeconds = rates.ask(subject ? subject.id : `from ${address}`, nowMs);
+  const waitSeconds = rates.count(subject ? subject.id : `from ${address}`, nowMs);
   if (waitSeconds === undefined) return undefined;
   const { requests, windowSeconds } = rates.limit;
   return refuse.tooManyRequests(waitSeconds, undefined, {
@@ -229,7 +229,7 @@ function transformResponse({ transforms, callers, recorder }: StageOptions): Sta
       const interception = transform.intercept?.(context, caller, settled);
       if (!interception) continue;
       context.interception = interception;
-      if ((await interception.begin()) === 'answered') return 'answered';
+      if ((await interception.begin()) === 'response-sent') return 'response-sent';
       exchange.notices = [...(exchange.notices ?? []), ...interception.notices];
       return undefined;
     }

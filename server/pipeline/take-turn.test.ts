@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-const signInPath = operations['post-auth-request'].path;
+const authRequestsPath = operations['post-auth-request'].path;
 const pollLine = `GET ${operations['get-next-deployment'].path}?artifact_name=release-1&device_type=board`;
 
 function poll(...more: readonly string[]): string {
@@ -32,15 +32,15 @@ function poll(...more: readonly string[]): string {
 }
 
 /** Returns the first contact of a new device with this name. */
-function signIn(name: string, ...more: readonly string[]): string {
-  const { head, body } = signInParts(name, more);
+function authRequest(name: string, ...more: readonly string[]): string {
+  const { head, body } = authRequestParts(name, more);
   return head + body;
 }
 
-function signInParts(name: string, more: readonly string[]) {
+function authRequestParts(name: string, more: readonly string[]) {
   const { idData, publicKeyPem, privateKey } = newDevice(name);
   const body = JSON.stringify({ id_data: idData, pubkey: publicKeyPem });
-  const head = rawRequest(`POST ${signInPath}`, [
+  const head = rawRequest(`POST ${authRequestsPath}`, [
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     `${server.headerPrefix}-Signature: ${signatureOf(body, privateKey)}`,
@@ -69,20 +69,20 @@ function write(sockets: readonly Socket[], texts: readonly string[]): void {
 }
 
 /** Sends the first contacts of all names at once, and returns their connections. */
-async function signInAll(): Promise<Socket[]> {
+async function authenticateAll(): Promise<Socket[]> {
   const sockets = await acceptedConnections(names.length);
   writeWhole(sockets);
   return sockets;
 }
 
 function writeWhole(sockets: readonly Socket[]): void {
-  const requests = names.map((name) => signIn(name));
+  const requests = names.map((name) => authRequest(name));
   write(sockets, requests);
 }
 
 /** Sends the heads of the first contacts, and once the server has read them, their bodies. */
 async function writeHeadsFirst(sockets: readonly Socket[]): Promise<void> {
-  const requests = names.map((name) => signInParts(name, ['Expect: 100-continue']));
+  const requests = names.map((name) => authRequestParts(name, ['Expect: 100-continue']));
   const asked = sockets.map((socket) => once(socket, 'data'));
   const heads = requests.map(({ head }) => head);
   const bodies = requests.map(({ body }) => body);
@@ -97,10 +97,10 @@ async function identities(): Promise<unknown[]> {
   return (await knownDevices(server)).map(({ identity_data: data }) => data.mac);
 }
 
-describe('many simultaneous sign-ins', () => {
+describe('many simultaneous authentication requests', () => {
   it('are all answered in order of arrival', async () => {
     const answered: number[] = [];
-    const sockets = await signInAll();
+    const sockets = await authenticateAll();
     const responses = sockets.map(async (socket, at) => {
       socket.once('data', () => answered.push(at));
       return readResponse(await untilClosed(socket)).status;
@@ -130,7 +130,7 @@ describe('many simultaneous sign-ins', () => {
   });
 
   it('skip a caller that disconnected, whose exchange the journal shows as cut', async () => {
-    const sockets = await signInAll();
+    const sockets = await authenticateAll();
     const last = sockets.pop();
     last?.destroy();
     await Promise.all(sockets.map(untilClosed));
@@ -139,20 +139,20 @@ describe('many simultaneous sign-ins', () => {
     expect(entries.filter(({ status }) => status === 0)).toMatchObject([{ cut: true }]);
   });
 
-  it('refuse a sign-in with an oversized body', async () => {
-    const sockets = await signInAll();
+  it('refuse one with an oversized body', async () => {
+    const sockets = await authenticateAll();
     const [large] = await acceptedConnections(1);
     const announced = ['Content-Length: 9999999'];
-    large?.write(rawRequest(`POST ${signInPath}`, announced, 'x'.repeat(100_000)));
+    large?.write(rawRequest(`POST ${authRequestsPath}`, announced, 'x'.repeat(100_000)));
     expect(readResponse(await untilClosed(large as Socket)).status).toBe(413);
     await Promise.all(sockets.map(untilClosed));
   });
 
   it('on one connection are handled one after the other', async () => {
-    const sockets = await signInAll();
+    const sockets = await authenticateAll();
     const [pipelining] = await acceptedConnections(1);
     const [first, second] = ['piped-1', 'piped-2'];
-    pipelining?.write(signIn(first, 'Connection: keep-alive') + signIn(second));
+    pipelining?.write(authRequest(first, 'Connection: keep-alive') + authRequest(second));
     const responses = await untilClosed(pipelining as Socket);
     expect(responses.match(/piped-\d(?=\r)/g)).toEqual([first, second]);
     await Promise.all(sockets.map(untilClosed));
@@ -165,7 +165,7 @@ describe('many unauthorized requests at once', () => {
   it.each([
     ['to no path', 404, () => rawRequest('GET /nope')],
     ['to a path of thousands of segments', 404, () => rawRequest(`GET /${'a/'.repeat(7000)}`)],
-    ['with a method that the path has not', 405, () => rawRequest(`DELETE ${signInPath}`)],
+    ['with a method that the path has not', 405, () => rawRequest(`DELETE ${authRequestsPath}`)],
     ['with too many headers', 431, () => rawRequest('GET /nope', Array(200).fill('A: b'))],
     ['that are no HTTP', 400, () => 'nothing\r\n\r\n'],
   ])('%s do not delay a poll that comes after them: %s', async (_, status, request) => {
@@ -206,11 +206,11 @@ describe('a caller with many simultaneous requests', () => {
   });
 });
 
-describe('a server that stops while sign-ins wait', () => {
-  it('drops the waiting sign-ins without an error', async () => {
+describe('a server that stops while authentication requests wait', () => {
+  it('drops the waiting requests without an error', async () => {
     const logged = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     onTestFinished(() => logged.mockRestore());
-    const sockets = await signInAll();
+    const sockets = await authenticateAll();
     const responses = sockets.map((socket) => untilClosed(socket).catch(() => ''));
     await once(sockets[0] as Socket, 'data');
     await server.close();

@@ -112,7 +112,7 @@ const rows: readonly (readonly [AuthOutcomeName, AuthFacts, number, string, bool
   ],
 ];
 
-describe('the decision on an auth request', () => {
+describe('the decision on an authentication request', () => {
   it.each(rows)('is %s for the facts %j', (name, facts, status, effect, external) => {
     const { storesExternalId, ...outcome } = decideAuthRequest(facts);
     expect(outcome).toEqual(authOutcomes[name]);

@@ -1,5 +1,5 @@
 /**
- * Decides on a well-formed auth request. Pure: facts in, decision out.
+ * Decides on a well-formed authentication request. Pure: facts in, decision out.
  * Spec: Device identity (authentication) flow
  */
 import { limits } from '../../fixtures/contract/limits.ts';
@@ -7,8 +7,8 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
 
 /**
- * Facts about an auth request. Identity and key are known only for a valid signature and an active
- * tenant.
+ * Facts about an authentication request. Identity and key are known only for a valid signature and
+ * an active tenant.
  */
 export type AuthFacts =
   | { readonly hasValidSignature: false; readonly detail?: AuthRefusalDetail }
@@ -91,7 +91,7 @@ export const authOutcomes = {
   },
   'suspended-tenant': {
     status: 403,
-    because: "Account suspended: the tenant's devices cannot sign in",
+    because: "Account suspended: the tenant's devices cannot authenticate",
     detail: {
       path: 'state',
       expected: 'an active tenant',
@@ -188,8 +188,8 @@ export const authOutcomes = {
 export type AuthOutcomeName = keyof typeof authOutcomes;
 
 /**
- * Decides on an auth request. Reads only the facts that the decision needs, since they may be
- * getters.
+ * Decides on an authentication request. Reads only the facts that the decision needs, since they
+ * may be getters.
  */
 export function decideAuthRequest(facts: AuthFacts): AuthDecision {
   const outcome: AuthOutcome = authOutcomes[outcomeOf(facts)];

@@ -11,7 +11,7 @@ import {
 const nowMs = 100;
 const context = { nowMs, lastFinishedSeq: 0 };
 const ends = finalStatuses.filter((status) => status !== 'aborted');
-const underway = deviceDeploymentStatuses.filter((status) => !finalStatuses.includes(status));
+const inProgress = deviceDeploymentStatuses.filter((status) => !finalStatuses.includes(status));
 
 type Fields = Omit<Partial<DeviceDeploymentFacts>, 'deployment'> &
   Partial<DeviceDeploymentFacts['deployment']>;
@@ -75,7 +75,7 @@ describe('the hold-back condition', () => {
     );
   });
 
-  it.each(underway)('never holds back an offered device deployment that is %s', (status) => {
+  it.each(inProgress)('never holds back an offered device deployment that is %s', (status) => {
     expect(
       withholdingCondition(deviceDeployment({ status, offeredMs: 20 }), context),
     ).toBeUndefined();

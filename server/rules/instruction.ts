@@ -75,22 +75,26 @@ export type Instruction<Of> =
 
 /** Decides on the one device deployment that is chosen. */
 export function decideInstruction<Of extends InstructedDeviceDeployment>(
-  asking: PollingDevice<Of>,
+  polling: PollingDevice<Of>,
 ): Instruction<Of> {
-  const { request, nowMs } = asking;
-  const choice = chooseOrExplain(asking);
+  const { request, nowMs } = polling;
+  const choice = chooseOrExplain(polling);
   if ('noUpdate' in choice) return choice;
   const { deviceDeployment } = choice;
-  const asked = choice.decision === 'retry' ? afterRetry(deviceDeployment) : deviceDeployment;
-  const decided = decideNext(asked, request, asking.candidatesOf(deviceDeployment));
+  const current = choice.decision === 'retry' ? afterRetry(deviceDeployment) : deviceDeployment;
+  const decided = decideNext(current, request, polling.candidatesOf(deviceDeployment));
   if (decided.decision === 'conflict') {
-    return { decision: 'conflict', deviceDeployment, changed: withStatus(asked, 'failure', nowMs) };
+    return {
+      decision: 'conflict',
+      deviceDeployment,
+      changed: withStatus(current, 'failure', nowMs),
+    };
   }
   const artifactId = 'artifactId' in decided ? decided.artifactId : undefined;
-  const beginsAttempt = asked.request === undefined;
-  const isOffer = beginsAttempt || asked.artifactId !== artifactId;
+  const beginsAttempt = current.request === undefined;
+  const isOffer = beginsAttempt || current.artifactId !== artifactId;
   const offer = isOffer && { request: requestText(request), artifactId, nowMs };
-  const changed = offer ? afterOffer(asked, offer) : undefined;
+  const changed = offer ? afterOffer(current, offer) : undefined;
   if (decided.decision === 'serve') {
     return { decision: 'serve', deviceDeployment, changed, artifactId, beginsAttempt };
   }
@@ -99,7 +103,7 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
   return {
     decision: 'end',
     deviceDeployment,
-    changed: withStatus(changed ?? asked, status, nowMs),
+    changed: withStatus(changed ?? current, status, nowMs),
     noUpdate: isInstalled
       ? installedFor(deviceDeployment.deployment)
       : misfitFor(deviceDeployment.deployment, decided.misfit),

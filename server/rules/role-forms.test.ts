@@ -87,7 +87,7 @@ describe('a role in the first form', () => {
     expect(permissionsOf(grants)).toEqual([permission]);
   });
 
-  it('never permits devices, sign-in or the tenant token by path', () => {
+  it('never permits devices, login or the tenant token by path', () => {
     const open = operationsOf(http('any', '.*'));
     expect(open).toContain('list-devices');
     for (const id of ['get-tenant-token', 'login', 'put-deployment-status']) {

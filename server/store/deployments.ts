@@ -60,8 +60,8 @@ export interface DeploymentFilter {
 }
 
 /** The rule `statusOf` in SQL, because lists are filtered by status before they are paged. */
-const touched = `EXISTS (SELECT 1 FROM deployment_devices p
-  WHERE p.deployment_seq = deployments.seq AND p.status <> '${initialStatus}')`;
+const touched = `EXISTS (SELECT 1 FROM deployment_devices dd
+  WHERE dd.deployment_seq = deployments.seq AND dd.status <> '${initialStatus}')`;
 const statusConditions: Record<DeploymentStatusOverall, SqlCondition> = {
   finished: ['finished_ms IS NOT NULL'],
   inprogress: [`finished_ms IS NULL AND ${touched}`],
@@ -154,9 +154,9 @@ export class DeploymentStore {
   reach({ seq }: StoredDeployment, groups: readonly string[]): { inside: number; outside: number } {
     const marks = groups.map(() => '?').join(', ');
     const row = this.#sql.first(
-      `SELECT count(*) AS every, count(g.device_id) AS inside FROM deployment_devices p
-       LEFT JOIN device_groups g ON g.device_id = p.device_id AND g.name IN (${marks})
-       WHERE p.deployment_seq = ?`,
+      `SELECT count(*) AS every, count(g.device_id) AS inside FROM deployment_devices dd
+       LEFT JOIN device_groups g ON g.device_id = dd.device_id AND g.name IN (${marks})
+       WHERE dd.deployment_seq = ?`,
       [...groups, seq],
     );
     const inside = row ? number(row, 'inside') : 0;
@@ -270,8 +270,8 @@ function deploymentFilter(filter: DeploymentFilter) {
 
 function withDeviceIn(groups: readonly string[]): SqlCondition {
   return [
-    `EXISTS (SELECT 1 FROM deployment_devices p JOIN device_groups g ON g.device_id = p.device_id
-       WHERE p.deployment_seq = deployments.seq AND g.name IN (${groups.map(() => '?').join(', ')}))`,
+    `EXISTS (SELECT 1 FROM deployment_devices dd JOIN device_groups g ON g.device_id = dd.device_id
+       WHERE dd.deployment_seq = deployments.seq AND g.name IN (${groups.map(() => '?').join(', ')}))`,
     ...groups,
   ];
 }

@@ -32,13 +32,13 @@ export const unfinished = listed(statusGroups.active);
  * The rule `mayTryAgain` in SQL, because a deployment may have thousands of device deployments to
  * count. A test compares both.
  */
-export const triesAgain = `p.status = '${retriedStatus}' AND p.retries_left > 0`;
-const columns = `${deploymentColumns('d')}, p.device_id, p.status AS device_deployment_status, p.substate, p.artifact_id,
-  p.attempts, p.retries_left, p.offered_ms, p.started_ms, p.finished_ms AS device_deployment_finished_ms,
-  p.log IS NOT NULL AS has_log`;
-const joined = 'FROM deployment_devices p JOIN deployments d ON d.seq = p.deployment_seq';
+export const triesAgain = `dd.status = '${retriedStatus}' AND dd.retries_left > 0`;
+const columns = `${deploymentColumns('d')}, dd.device_id, dd.status AS device_deployment_status, dd.substate, dd.artifact_id,
+  dd.attempts, dd.retries_left, dd.offered_ms, dd.started_ms, dd.finished_ms AS device_deployment_finished_ms,
+  dd.log IS NOT NULL AS has_log`;
+const joined = 'FROM deployment_devices dd JOIN deployments d ON d.seq = dd.deployment_seq';
 /** Selects device deployments as `p`, joined with their deployment `d`. */
-export const deviceDeploymentQuery = `SELECT ${columns}, p.request ${joined}`;
+export const deviceDeploymentQuery = `SELECT ${columns}, dd.request ${joined}`;
 /**
  * As `deviceDeploymentQuery`, but without the data that the device sent, which may be a mebibyte.
  */
@@ -50,8 +50,8 @@ export const shownDeviceDeploymentQuery = `SELECT ${columns}, NULL AS request ${
  */
 export function statusCondition(status: string | undefined): SqlCondition | undefined {
   return status !== undefined && isStatusGroup(status)
-    ? [`p.status IN (${listed(statusGroups[status])})`]
-    : equal('p.status', status);
+    ? [`dd.status IN (${listed(statusGroups[status])})`]
+    : equal('dd.status', status);
 }
 
 function listed(statuses: readonly DeviceDeploymentStatus[]): string {

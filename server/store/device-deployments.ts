@@ -50,13 +50,13 @@ const OPEN_KEPT = 20_000;
 /** Number of deployments whose count of offered devices is cached. */
 const OFFERED_KEPT = 1000;
 
-const ofDeployment = 'FROM deployment_devices p WHERE p.deployment_seq = d.seq';
+const ofDeployment = 'FROM deployment_devices dd WHERE dd.deployment_seq = d.seq';
 /** Reads the facts for `completedMs`; devices are counted only if `max_devices` is set. */
 const completionQuery = `SELECT d.finished_ms, d.max_devices,
-  EXISTS (SELECT 1 ${ofDeployment} AND p.status IN (${unfinished})) AS has_unfinished,
+  EXISTS (SELECT 1 ${ofDeployment} AND dd.status IN (${unfinished})) AS has_unfinished,
   d.retries > 0 AND EXISTS (SELECT 1 ${ofDeployment} AND ${triesAgain}) AS has_retries,
   CASE WHEN d.max_devices IS NULL THEN 0 ELSE
-    (SELECT count(*) ${ofDeployment} AND p.status IN (${finishedStatusesSql}) AND NOT (${triesAgain}))
+    (SELECT count(*) ${ofDeployment} AND dd.status IN (${finishedStatusesSql}) AND NOT (${triesAgain}))
   END AS devices_through
   FROM deployments d WHERE d.seq = ?`;
 
@@ -109,15 +109,15 @@ export class DeviceDeploymentStore {
     const active = this.#open.peek(deviceId)?.deviceDeployments.find(isActive);
     if (active) return active;
     const row = this.#sql.first(
-      `${deviceDeploymentQuery} WHERE d.id = ? AND p.device_id = ? AND p.offered_ms IS NOT NULL
-         AND NOT p.is_forgotten`,
+      `${deviceDeploymentQuery} WHERE d.id = ? AND dd.device_id = ? AND dd.offered_ms IS NOT NULL
+         AND NOT dd.is_forgotten`,
       [deploymentId, deviceId],
     );
     return row && deviceDeployment(row);
   }
 
   find(deploymentId: string, deviceId: string): StoredDeviceDeployment | undefined {
-    const row = this.#sql.first(`${deviceDeploymentQuery} WHERE d.id = ? AND p.device_id = ?`, [
+    const row = this.#sql.first(`${deviceDeploymentQuery} WHERE d.id = ? AND dd.device_id = ?`, [
       deploymentId,
       deviceId,
     ]);
@@ -131,7 +131,7 @@ export class DeviceDeploymentStore {
 
   /** Returns the newest device deployments in the device's history, newest first. */
   newest(deviceId: string, max: number): DeviceDeployments {
-    const ofDevice = 'NOT p.is_forgotten ORDER BY p.deployment_seq DESC';
+    const ofDevice = 'NOT dd.is_forgotten ORDER BY dd.deployment_seq DESC';
     const deviceDeployments = this.#uncounted(deviceId, ofDevice, max);
     return this.#withCounts({ deviceDeployments, lastFinishedSeq: this.#lastFinished(deviceId) });
   }
@@ -166,8 +166,8 @@ export class DeviceDeploymentStore {
 
   findLog(deploymentId: string, deviceId: string): string | undefined {
     const row = this.#sql.first(
-      `SELECT p.log FROM deployment_devices p JOIN deployments d ON d.seq = p.deployment_seq
-       WHERE d.id = ? AND p.device_id = ?`,
+      `SELECT dd.log FROM deployment_devices dd JOIN deployments d ON d.seq = dd.deployment_seq
+       WHERE d.id = ? AND dd.device_id = ?`,
       [deploymentId, deviceId],
     );
     return row && textOrNothing(row, 'log');
@@ -182,7 +182,7 @@ export class DeviceDeploymentStore {
   /** Ends all deployments of a device. */
   endAllOf(deviceId: string, status: 'aborted' | 'decommissioned', nowMs: number): void {
     const affected = this.#sql.all(
-      `SELECT deployment_seq FROM deployment_devices p
+      `SELECT deployment_seq FROM deployment_devices dd
        WHERE device_id = ? AND (status IN (${unfinished}) OR ${triesAgain})`,
       [deviceId],
     );
@@ -211,7 +211,7 @@ export class DeviceDeploymentStore {
   /** Returns a page of a deployment's device deployments, sorted by device id. */
   list(of: StoredDeployment, filter: DeviceDeploymentFilter, page: Page): StoredDeviceDeployment[] {
     const { where, values } = deviceDeploymentFilter(of, filter);
-    const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY p.device_id LIMIT ? OFFSET ?`;
+    const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY dd.device_id LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map(deviceDeployment);
   }
 
@@ -221,8 +221,8 @@ export class DeviceDeploymentStore {
    */
   *walk(of: StoredDeployment, filter: DeviceDeploymentFilter): Generator<StoredDeviceDeployment> {
     for (let after = ''; ; ) {
-      const { where, values } = deviceDeploymentFilter(of, filter, ['p.device_id > ?', after]);
-      const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY p.device_id LIMIT ${WALK_PAGE}`;
+      const { where, values } = deviceDeploymentFilter(of, filter, ['dd.device_id > ?', after]);
+      const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY dd.device_id LIMIT ${WALK_PAGE}`;
       const deviceDeployments = this.#sql.all(query, values).map(deviceDeployment);
       const last = deviceDeployments.at(-1);
       if (!last) return;
@@ -235,8 +235,8 @@ export class DeviceDeploymentStore {
     const { where, values } = deviceDeploymentFilter(of, filter);
     return numberIn(
       this.#sql,
-      `SELECT count(*) AS n FROM deployment_devices p
-       JOIN deployments d ON d.seq = p.deployment_seq ${where}`,
+      `SELECT count(*) AS n FROM deployment_devices dd
+       JOIN deployments d ON d.seq = dd.deployment_seq ${where}`,
       values,
     );
   }
@@ -244,21 +244,21 @@ export class DeviceDeploymentStore {
   /** Returns the device ids of a deployment, sorted. */
   deviceIds(of: StoredDeployment, filter: Pick<DeviceDeploymentFilter, 'groups'>): string[] {
     const { where, values } = deviceDeploymentFilter(of, filter);
-    const query = `SELECT p.device_id FROM deployment_devices p ${where} ORDER BY p.device_id`;
+    const query = `SELECT dd.device_id FROM deployment_devices dd ${where} ORDER BY dd.device_id`;
     return this.#sql.all(query, values).map((row) => text(row, 'device_id'));
   }
 
   #readOpen(deviceId: string): DeviceDeployments {
-    const isOpen = `p.status IN (${unfinished}) AND (p.offered_ms IS NOT NULL OR d.finished_ms IS NULL)
+    const isOpen = `dd.status IN (${unfinished}) AND (dd.offered_ms IS NOT NULL OR d.finished_ms IS NULL)
       OR ${triesAgain}`;
-    const deviceDeployments = this.#uncounted(deviceId, `(${isOpen}) ORDER BY p.deployment_seq`);
+    const deviceDeployments = this.#uncounted(deviceId, `(${isOpen}) ORDER BY dd.deployment_seq`);
     // The last finished deployment matters only for device deployments that have not begun.
     const mayBegin = deviceDeployments.some(({ offeredMs }) => offeredMs === undefined);
     return { deviceDeployments, lastFinishedSeq: mayBegin ? this.#lastFinished(deviceId) : 0 };
   }
 
   #uncounted(deviceId: string, rest: string, max = OPEN_MAX): DeviceDeploymentWithFacts[] {
-    const query = `${deviceDeploymentQuery} WHERE p.device_id = ? AND ${rest} LIMIT ?`;
+    const query = `${deviceDeploymentQuery} WHERE dd.device_id = ? AND ${rest} LIMIT ?`;
     const rows = this.#sql.all(query, [deviceId, max]);
     return rows.map((row) => ({ offeredDevices: 0, ...deviceDeployment(row) }));
   }
@@ -388,10 +388,10 @@ function deviceDeploymentFilter(
 ) {
   return filterBy(
     ...others,
-    ['p.deployment_seq = ?', seq],
+    ['dd.deployment_seq = ?', seq],
     statusCondition(status),
     groups && [
-      `p.device_id IN (SELECT device_id FROM device_groups
+      `dd.device_id IN (SELECT device_id FROM device_groups
          WHERE name IN (${groups.map(() => '?').join(', ')}))`,
       ...groups,
     ],

@@ -30,13 +30,13 @@ export class DeviceHistoryStore {
    */
   list(deviceId: string, status: string | undefined, page: Page): StoredDeviceDeployment[] {
     const { where, values } = historyFilter(deviceId, status);
-    const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY p.deployment_seq DESC LIMIT ? OFFSET ?`;
+    const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY dd.deployment_seq DESC LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map(deviceDeployment);
   }
 
   count(deviceId: string, status: string | undefined): number {
     const { where, values } = historyFilter(deviceId, status);
-    const query = `SELECT count(*) AS n FROM deployment_devices p ${where}`;
+    const query = `SELECT count(*) AS n FROM deployment_devices dd ${where}`;
     return numberIn(this.#sql, query, values);
   }
 
@@ -46,7 +46,7 @@ export class DeviceHistoryStore {
    */
   forget(deviceId: string): void {
     this.#sql.atomically(() => {
-      for (const forgotten of this.#all(deviceId, 'AND NOT p.is_forgotten')) {
+      for (const forgotten of this.#all(deviceId, 'AND NOT dd.is_forgotten')) {
         const decision = historyDeletion(forgotten, forgotten.deployment);
         if (decision === 'start-over') this.#startOver(forgotten);
         if (decision === 'forget') this.#hide(forgotten);
@@ -62,7 +62,7 @@ export class DeviceHistoryStore {
 
   #all(deviceId: string, condition: string): StoredDeviceDeployment[] {
     return this.#sql
-      .all(`${shownDeviceDeploymentQuery} WHERE p.device_id = ? ${condition}`, [deviceId])
+      .all(`${shownDeviceDeploymentQuery} WHERE dd.device_id = ? ${condition}`, [deviceId])
       .map(deviceDeployment);
   }
 
@@ -83,5 +83,5 @@ export class DeviceHistoryStore {
 }
 
 function historyFilter(deviceId: string, status: string | undefined) {
-  return filterBy(['p.device_id = ? AND NOT p.is_forgotten', deviceId], statusCondition(status));
+  return filterBy(['dd.device_id = ? AND NOT dd.is_forgotten', deviceId], statusCondition(status));
 }

@@ -52,9 +52,9 @@ interface Areas {
   readonly history: DeviceHistoryStore;
 }
 
-/** Tokens are not restored: users stay signed in. */
-const signIns = 'user_tokens';
-const usersTables: ReadonlySet<string> = new Set([signIns, 'users', 'roles', 'confirmations']);
+/** Tokens are not restored: users stay logged in. */
+const userTokens = 'user_tokens';
+const usersTables: ReadonlySet<string> = new Set([userTokens, 'users', 'roles', 'confirmations']);
 
 /**
  * Tables with rows of a device, by `device_id`. Connections and device deployments are handled
@@ -131,9 +131,9 @@ export class Snapshots {
       for (const content of contents) await this.#files.adopt(folder, content);
     }
     requireKept(copy);
-    const keptTables = keepsUsers ? usersTables : new Set([signIns]);
+    const keptTables = keepsUsers ? usersTables : new Set([userTokens]);
     const within = (): void => {
-      this.#sql.run(`DELETE FROM ${signIns} WHERE user_id NOT IN (SELECT id FROM users)`);
+      this.#sql.run(`DELETE FROM ${userTokens} WHERE user_id NOT IN (SELECT id FROM users)`);
     };
     await this.#sql.restore(copy, { keptTables, before, within, after });
     this.#files.keepOnly(new Set(namesOf(contents)));
@@ -222,8 +222,8 @@ export class Snapshots {
       for (const row of rows) this.#insert(table, row);
     }
     const deviceDeployments = copy.all(
-      `SELECT p.*, d.id AS deployment_id FROM deployment_devices p
-       JOIN deployments d ON d.seq = p.deployment_seq WHERE p.device_id = ?`,
+      `SELECT dd.*, d.id AS deployment_id FROM deployment_devices dd
+       JOIN deployments d ON d.seq = dd.deployment_seq WHERE dd.device_id = ?`,
       [deviceId],
     );
     for (const { deployment_id: id = null, ...deviceDeployment } of deviceDeployments) {
@@ -244,8 +244,8 @@ export class Snapshots {
 /** Returns the ids of the deployments that contain the device. */
 function deploymentIds(sql: Pick<Sql, 'all'>, deviceId: string): string[] {
   const rows = sql.all(
-    `SELECT d.id FROM deployment_devices p JOIN deployments d ON d.seq = p.deployment_seq
-     WHERE p.device_id = ?`,
+    `SELECT d.id FROM deployment_devices dd JOIN deployments d ON d.seq = dd.deployment_seq
+     WHERE dd.device_id = ?`,
     [deviceId],
   );
   return rows.map((row) => text(row, 'id'));

@@ -1,10 +1,10 @@
 /**
  * The store of a tenant: the stores of all areas, on one database and one folder of files.
  *
- * A store may keep what a poll or a sign-in reads again and again (`engine/table-changes.ts`): such a
- * cache names the tables that it was read from, and is empty after any write to one of them.
- * `DevicesInDeployments` also knows which devices no open deployment can concern, so that their
- * polls read nothing.
+ * A store may keep what a poll or an authentication reads again and again
+ * (`engine/table-changes.ts`): such a cache names the tables that it was read from, and is empty
+ * after any write to one of them. `DevicesInDeployments` also knows which devices no open
+ * deployment can concern, so that their polls read nothing.
  */
 import { join } from 'node:path';
 import { ArtifactStore, contentsIn } from './artifacts.ts';

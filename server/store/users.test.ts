@@ -79,7 +79,7 @@ describe('stored users', () => {
     expect(store.users.find('u')).toMatchObject({ email: 'new@example.com', roles: [] });
   });
 
-  it('keep the time of their last sign-in', () => {
+  it('keep the time of their last login', () => {
     store.users.create(user, 1);
     store.users.recordLogin('u', 7);
     expect(store.users.find('u')).toMatchObject({ loginMs: 7, updatedMs: 1 });

@@ -4,7 +4,7 @@ import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 
-/** A user to be stored. A user without a password is invited, and cannot sign in yet. */
+/** A user to be stored. A user without a password is invited, and cannot log in yet. */
 export interface NewUser {
   readonly id: string;
   readonly email: string;
@@ -20,7 +20,7 @@ export interface StoredUser {
   readonly roles: readonly string[];
   readonly createdMs: number;
   readonly updatedMs: number;
-  /** Time of the user's last sign-in, in milliseconds since the Unix epoch. */
+  /** Time of the user's last login, in milliseconds since the Unix epoch. */
   readonly loginMs?: number;
 }
 

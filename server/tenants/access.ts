@@ -29,7 +29,7 @@ export function accessOf(
   return decideAccess(operationId, rolesNamed(store, user.roles));
 }
 
-/** Returns true if the user has full access and can sign in. */
+/** Returns true if the user has full access and can log in. */
 export function isActingAdmin(
   store: Pick<Store, 'roles'>,
   user: Pick<StoredUser, 'roles' | 'passwordHash'>,

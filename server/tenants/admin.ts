@@ -9,7 +9,7 @@ import { createAdmin, preparedAdmin, type Tenants } from './tenants.ts';
 import { issueUserToken } from './user-tokens.ts';
 
 /** The credentials of the admin, with a token for the management API. */
-export interface SignedInAdmin {
+export interface LoggedInAdmin {
   readonly adminEmail: string;
   /** Empty if the password was changed since it was generated: only its hash is stored. */
   readonly adminPassword: string;
@@ -33,10 +33,10 @@ const passwordSecret = 'admin password';
  * replaces the user's.
  * @throws SettingError when the e-mail address belongs to a user of another tenant
  */
-export async function signedInAdmin(
+export async function loggedInAdmin(
   services: AdminServices,
   data: DataFolder | undefined,
-): Promise<SignedInAdmin> {
+): Promise<LoggedInAdmin> {
   const { tenants, settings, clock } = services;
   const { id: userId, email, password } = await adminOf(services, data);
   const lifetimeSeconds = settings.tokenLifetimeSeconds;

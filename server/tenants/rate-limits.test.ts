@@ -4,23 +4,23 @@ import { RateLimits } from './rate-limits.ts';
 describe('a rate limit', () => {
   it('lets every request pass until it is set', () => {
     const rates = new RateLimits();
-    for (let count = 0; count < 1000; count += 1) expect(rates.ask('a', 0)).toBeUndefined();
+    for (let count = 0; count < 1000; count += 1) expect(rates.count('a', 0)).toBeUndefined();
   });
 
   it('admits its number per window and returns the seconds to wait', () => {
     const rates = new RateLimits({ requests: 2, windowSeconds: 10 });
-    expect([rates.ask('a', 0), rates.ask('a', 0), rates.ask('a', 500)]).toEqual([
+    expect([rates.count('a', 0), rates.count('a', 0), rates.count('a', 500)]).toEqual([
       undefined,
       undefined,
       10,
     ]);
-    expect(rates.ask('a', 9999)).toBe(1);
-    expect(rates.ask('a', 10_000)).toBeUndefined();
+    expect(rates.count('a', 9999)).toBe(1);
+    expect(rates.count('a', 10_000)).toBeUndefined();
   });
 
   it('counts each caller separately', () => {
     const rates = new RateLimits({ requests: 1, windowSeconds: 10 });
-    expect([rates.ask('a', 0), rates.ask('b', 0), rates.ask('a', 0)]).toEqual([
+    expect([rates.count('a', 0), rates.count('b', 0), rates.count('a', 0)]).toEqual([
       undefined,
       undefined,
       10,
@@ -28,30 +28,30 @@ describe('a rate limit', () => {
   });
 
   it('admits no request when it is 0', () => {
-    expect(new RateLimits({ requests: 0, windowSeconds: 3 }).ask('a', 0)).toBe(3);
+    expect(new RateLimits({ requests: 0, windowSeconds: 3 }).count('a', 0)).toBe(3);
   });
 
   it('blocks nobody longer than a window after the clock is set back', () => {
     const rates = new RateLimits({ requests: 1, windowSeconds: 10 });
-    rates.ask('a', 1_000_000);
-    expect(rates.ask('a', 0)).toBeUndefined();
-    expect(rates.ask('a', 0)).toBe(10);
+    rates.count('a', 1_000_000);
+    expect(rates.count('a', 0)).toBeUndefined();
+    expect(rates.count('a', 0)).toBe(10);
   });
 
   it('restarts its counts when it is set, and stops when it is removed', () => {
     const rates = new RateLimits({ requests: 1, windowSeconds: 10 });
-    rates.ask('a', 0);
+    rates.count('a', 0);
     rates.set({ requests: 1, windowSeconds: 5 });
-    expect([rates.ask('a', 0), rates.ask('a', 0)]).toEqual([undefined, 5]);
+    expect([rates.count('a', 0), rates.count('a', 0)]).toEqual([undefined, 5]);
     rates.set(undefined);
-    expect(rates.ask('a', 0)).toBeUndefined();
+    expect(rates.count('a', 0)).toBeUndefined();
   });
 
   it('forgets old callers to bound its memory', () => {
     const rates = new RateLimits({ requests: 1, windowSeconds: 10 });
-    for (let count = 0; count < 100_000; count += 1) rates.ask(`old ${count}`, 0);
-    rates.ask('kept', 9000);
-    rates.ask('new', 11_000);
-    expect(rates.ask('kept', 11_000)).toBe(8);
+    for (let count = 0; count < 100_000; count += 1) rates.count(`old ${count}`, 0);
+    rates.count('kept', 9000);
+    rates.count('new', 11_000);
+    expect(rates.count('kept', 11_000)).toBe(8);
   });
 });

@@ -36,7 +36,7 @@ export class RateLimits {
    * Counts a request. Returns undefined when it is permitted, otherwise the whole seconds until the
    * caller's window ends.
    */
-  ask(caller: string, nowMs: number): number | undefined {
+  count(caller: string, nowMs: number): number | undefined {
     if (!this.#limit) return undefined;
     const window = this.#windowOf(caller, nowMs, this.#limit);
     window.requests += 1;

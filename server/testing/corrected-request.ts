@@ -18,7 +18,7 @@ export interface RequestSender {
   readonly device: AcceptedDevice;
   readonly userToken: string;
   /** The variables that the explanation asks the reader to set, with their meanings. */
-  readonly needs: Explanation['needs'];
+  readonly variables: Explanation['variables'];
 }
 
 const rows: readonly Operation[] = Object.values({
@@ -78,7 +78,7 @@ export async function sendCorrected(
 
 function filler(
   operation: Operation,
-  { device, userToken, needs }: RequestSender,
+  { device, userToken, variables }: RequestSender,
 ): (text: string) => string {
   const token = operation.authorization === 'user' ? userToken : device.token;
   const values: Readonly<Record<string, string>> = {
@@ -91,7 +91,7 @@ function filler(
     PUBLIC_KEY: JSON.stringify(device.publicKeyPem).slice(1, -1),
   };
   const valueNamed = (name: string): string => {
-    const meaning = needs[name] ?? '';
+    const meaning = variables[name] ?? '';
     // A meaning that is a single word is the only possible value.
     return values[name] ?? (/^\w+$/.test(meaning) ? meaning : anyId);
   };

@@ -30,10 +30,10 @@ function inChunks(bytes: Buffer): Buffer {
 
 /** Early responses of the API. */
 export function earlyResponsesTo(device: AcceptedDevice, admin: string): readonly EarlyResponse[] {
-  const signedIn = `Authorization: Bearer ${device.token}`;
+  const authorized = `Authorization: Bearer ${device.token}`;
   const put = `PUT ${operations['put-configuration'].path} HTTP/1.1`;
   const upload = `POST ${managementOperations['upload-artifact'].path} HTTP/1.1`;
-  const own = ['Host: a', signedIn, json];
+  const own = ['Host: a', authorized, json];
   return [
     [413, 'a length beyond the limit', requestOf(put, [...own, length])],
     [
@@ -69,8 +69,8 @@ function handshakeWithBody(): Buffer {
 
 /** Early responses of the control listener. */
 export function earlyControlResponsesTo({ controlToken }: TestServer): readonly EarlyResponse[] {
-  const signedIn = `Authorization: Bearer ${controlToken}`;
-  const own = ['Host: 127.0.0.1', signedIn, json];
+  const authorized = `Authorization: Bearer ${controlToken}`;
+  const own = ['Host: 127.0.0.1', authorized, json];
   const put = 'POST /clock HTTP/1.1';
   return [
     [413, 'a length beyond the limit', requestOf(put, [...own, length, closing])],

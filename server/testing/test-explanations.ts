@@ -41,8 +41,8 @@ const refusalWords =
 
 /** Returns the contradictions and gaps in an explanation; the list is empty for a sound one. */
 export function contradictionsIn(explanation: Explanation): string[] {
-  const { status, sentence, wrong, isUnchanged = false, first } = explanation;
-  const { path, expected = 'one value', actual = 'another' } = wrong;
+  const { status, sentence, problem, isUnchanged = false, before } = explanation;
+  const { path, expected = 'one value', actual = 'another' } = problem;
   const isOfRequest = /^(body|query|path|method)\b/.test(path);
   return [
     ...(expected === actual ? [`expected and actual are both ${expected}`] : []),
@@ -53,7 +53,7 @@ export function contradictionsIn(explanation: Explanation): string[] {
     ...(isUnchanged && isOfRequest ? [`${path} is wrong, and sent again as it was`] : []),
     ...(path === 'state' &&
     isUnchanged &&
-    first === undefined &&
+    before === undefined &&
     !/sleep \d/.test(explanation.command ?? '')
       ? ['the same request is sent again, and nothing is said to be done before']
       : []),

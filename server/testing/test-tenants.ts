@@ -2,7 +2,7 @@
 import type { ScopedSet } from '../../fixtures/contract/management/roles.ts';
 import type { TestResponse, TestServer } from './test-server.ts';
 
-/** A tenant besides the first one, with its admin signed in. */
+/** A tenant besides the first one, with its admin logged in. */
 export interface TestTenant {
   readonly id: string;
   readonly name: string;
@@ -14,18 +14,18 @@ export interface TestTenant {
   readonly token: string;
 }
 
-/** Creates another tenant through the control listener, and signs its admin in. */
+/** Creates another tenant through the control listener, and logs its admin in. */
 export async function secondTenant(server: TestServer, name = 'Second'): Promise<TestTenant> {
   const adminEmail = `admin@${name.toLowerCase()}.example`;
   const response = await control(server, 'POST', '/tenants', { name, adminEmail });
   if (response.status !== 201)
     throw new Error(`no second tenant: ${response.status} ${response.text}`);
   const made = JSON.parse(response.text) as Omit<TestTenant, 'token'>;
-  return { ...made, token: (await signIn(server, adminEmail, made.adminPassword)).text };
+  return { ...made, token: (await logIn(server, adminEmail, made.adminPassword)).text };
 }
 
-/** Signs in with e-mail and password. */
-export function signIn(server: TestServer, email: string, password: string): Promise<TestResponse> {
+/** Logs in with e-mail and password. */
+export function logIn(server: TestServer, email: string, password: string): Promise<TestResponse> {
   const credentials = Buffer.from(`${email}:${password}`).toString('base64');
   return server.call('login', { headers: { Authorization: `Basic ${credentials}` } });
 }
@@ -82,15 +82,15 @@ export async function mailTo(server: TestServer, to: string): Promise<ShownMessa
 
 export const testPassword = 'correct horse battery';
 
-/** A user with a password, signed in. */
+/** A user with a password, logged in. */
 export interface TestUser {
   readonly id: string;
   readonly email: string;
   readonly token: string;
 }
 
-/** Invites a user, sets a password by the link in the outbox, and signs the user in. */
-export async function signedInUser(
+/** Invites a user, sets a password by the link in the outbox, and logs the user in. */
+export async function loggedInUser(
   server: TestServer,
   email: string,
   { roles = [], token = server.adminToken }: { roles?: readonly string[]; token?: string } = {},
@@ -102,7 +102,7 @@ export async function signedInUser(
     json: { secret_hash: secret, password: testPassword },
   });
   const id = made.headers.get('location')?.split('/').at(-1) ?? '';
-  return { id, email, token: (await signIn(server, email, testPassword)).text };
+  return { id, email, token: (await logIn(server, email, testPassword)).text };
 }
 
 /** Creates a user whose only role has these permission sets. */
@@ -115,7 +115,7 @@ export async function userWithSets(
   const json = { name, permission_sets_with_scope: sets };
   const made = await server.call('create-role', { token: server.adminToken, json });
   if (made.status !== 201) throw new Error(`no role ${name}: ${made.status} ${made.text}`);
-  return signedInUser(server, email, { roles: [name] });
+  return loggedInUser(server, email, { roles: [name] });
 }
 
 /** Returns the scope of a permission set that is limited to groups. */

@@ -21,7 +21,7 @@ export type LoadedWorld = ResponseOf<'POST /world'>;
 export async function loadWorld(
   services: Services,
   tenant: Tenant,
-  { world, ask }: { readonly world: World; readonly ask: CallApi },
+  { world, callApi }: { readonly world: World; readonly callApi: CallApi },
 ): Promise<LoadedWorld> {
   const steps = timelineOf(world);
   const { clock } = tenant;
@@ -29,7 +29,14 @@ export async function loadWorld(
   const nowMs = world.now === undefined ? services.clock.now() : timestampMs(world.now);
   const access = unlimitedAccess(services, tenant, nowMs);
   const made = { devices: new Map(), artifacts: new Map(), deployments: new Map() };
-  const loading: LoadContext = { services, tenant, world, ask, userToken: access.token, ...made };
+  const loading: LoadContext = {
+    services,
+    tenant,
+    world,
+    callApi,
+    userToken: access.token,
+    ...made,
+  };
   try {
     for (const step of steps) {
       clock.set(nowMs - step.agoMs);

@@ -42,7 +42,7 @@ export interface LoadContext {
   readonly services: Services;
   readonly tenant: Tenant;
   readonly world: World;
-  readonly ask: CallApi;
+  readonly callApi: CallApi;
   readonly userToken: string;
   readonly devices: Map<string, LoadedDevice>;
   readonly artifacts: Map<string, string>;
@@ -280,11 +280,11 @@ type ApiCall = {
  * @throws WorldFileError if the server refuses the call
  */
 async function must(
-  { ask, userToken }: LoadContext,
+  { callApi, userToken }: LoadContext,
   place: string,
   [operation, path, { token = userToken, ...call }]: [Pick<Operation, 'method'>, string, ApiCall],
 ): Promise<ApiResponse> {
-  const response = await ask(operation, path, { token, ...call });
+  const response = await callApi(operation, path, { token, ...call });
   if (response.status < 300) return response;
   const { error } = JSON.parse(response.text) as { error?: string };
   throw new WorldFileError(`${place}: ${response.status}: ${error ?? response.text}`);

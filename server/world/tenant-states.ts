@@ -228,7 +228,10 @@ export class TenantStates {
     const goOn = faultPlansOf(tenant).pause();
     try {
       await this.#restore(tenant, origin);
-      const loaded = await loadWorld(this.#services, tenant, { world, ask: askAt(inside.url) });
+      const loaded = await loadWorld(this.#services, tenant, {
+        world,
+        callApi: apiCallerAt(inside.url),
+      });
       const former = this.#starts.get(tenant);
       if (former !== origin) former?.discard();
       this.#starts.set(tenant, await tenant.store.snapshot());
@@ -272,7 +275,7 @@ function deviceIdOf({ store }: Tenant, named: string): string {
 }
 
 /** Returns a function that calls the API at this URL. */
-function askAt(url: string): CallApi {
+function apiCallerAt(url: string): CallApi {
   return async ({ method }, path, { token, json, form }) => {
     const headers = new Headers({ Authorization: `Bearer ${token}` });
     if (json !== undefined) headers.set('Content-Type', 'application/json');

@@ -42,7 +42,7 @@ export interface ActiveHookContext<Parameters extends BehaviourParameters = Beha
    * Waits for a time.
    * @throws FleetStopped when the run ends first
    */
-  rest(waitMs: number): Promise<void>;
+  sleep(waitMs: number): Promise<void>;
 }
 
 /**
@@ -53,12 +53,13 @@ export interface CycleContext<Parameters extends BehaviourParameters = Behaviour
   extends ActiveHookContext<Parameters> {
   /** Sends the alerts in one request, up to the contract's limit on alerts per request. */
   postAlerts(alerts: readonly Alert[]): Promise<void>;
-  /** Discards the device's key and signs in with a new key that the server does not know. */
+  /** Discards the device's key and authenticates with a new key that the server does not know. */
   rotateKey(): Promise<void>;
   /** Reports the final status of the most recently finished deployment again. */
   reportFinishedAgain(): Promise<void>;
   /**
-   * Signs in a second device with this device's identity and key, sends its inventory, and polls.
+   * Authenticates a second device with this device's identity and key, sends its inventory, and
+   * polls.
    */
   runClone(artifactName: string): Promise<void>;
 }
@@ -76,11 +77,11 @@ interface UpdateContext<Parameters extends BehaviourParameters = BehaviourParame
    * Asks the operator to abort this device's deployment. Returns false when the run has no operator
    * or the server refuses.
    */
-  askForAbort(): Promise<boolean>;
+  requestAbort(): Promise<boolean>;
   /** Fails the update with a one-sentence reason. */
   fail(because: string): never;
   /**
-   * Switches the device off for `offMs`; then it restarts and signs in again. An interrupted
+   * Switches the device off for `offMs`; then it restarts and authenticates again. An interrupted
    * download resumes by range, an interrupted installation is rolled back and fails, and an
    * interrupted reboot counts as completed.
    */

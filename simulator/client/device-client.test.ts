@@ -31,17 +31,17 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-function signedIn(session: ClientSession): ClientSession {
+function withToken(session: ClientSession): ClientSession {
   session.token = token;
   return session;
 }
 
-describe('the sign-in of a device', () => {
+describe('the authentication of a device', () => {
   it.each(keyTypes)(
     'signs exactly the bytes of the request that it sends, with a %s key',
     async (keyType) => {
       const { server, client, session } = await started({}, {}, keyType);
-      await client.signIn(session);
+      await client.authenticate(session);
       const [asked] = server.requestsFor('post-auth-request');
       const body = asked?.body ?? Buffer.alloc(0);
       const signature = Buffer.from(String(asked?.headers['x-svc-signature']), 'base64');
@@ -58,7 +58,7 @@ describe('the sign-in of a device', () => {
   it('sends the tenant token, and signs under the configured header prefix', async () => {
     const options = { tenantToken: 'tenant-1', headerPrefix: 'X-MEN' };
     const { server, client, session } = await started({}, options);
-    await client.signIn(session);
+    await client.authenticate(session);
     const [asked] = server.requestsFor('post-auth-request');
     expect(asked?.json()).toMatchObject({ tenant_token: 'tenant-1' });
     expect(asked?.headers['x-men-signature']).toMatch(/^[A-Za-z0-9+/]+=*$/);
@@ -70,7 +70,7 @@ describe('the sign-in of a device', () => {
     const { client, session } = await started({
       'post-auth-request': () => ({ status: 401, body: error }),
     });
-    const thrown = await errorOf(client.signIn(session));
+    const thrown = await errorOf(client.authenticate(session));
     expect(thrown).toBeInstanceOf(StatusError);
     expect(thrown).toMatchObject({ status: 401, label: 'status/401', isTransient: false });
     expect(String(thrown)).toContain('the server answered 401: dev auth: \\u{1b}[31munauthorized');
@@ -87,7 +87,7 @@ describe('the sign-in of a device', () => {
     const { client, session } = await started({
       'post-auth-request': () => ({ status: 200, body }),
     });
-    const thrown = await errorOf(client.signIn(session));
+    const thrown = await errorOf(client.authenticate(session));
     expect(thrown).toMatchObject({ code: 'response', label: 'response/not-a-token' });
     expect(session.token).toBeUndefined();
   });
@@ -100,7 +100,7 @@ describe('the sign-in of a device', () => {
 });
 
 describe('a request with a token', () => {
-  it('signs in first, and only once, when the session has no token', async () => {
+  it('authenticates first, and only once, when the session has no token', async () => {
     const { server, client, session } = await started({
       'get-configuration': () => ({ status: 200, body: {} }),
     });
@@ -118,7 +118,7 @@ describe('a request with a token', () => {
     const { server, client, session } = await started({
       'get-configuration': () => ({ status: statuses.shift() ?? 500, body: { a: '1' } }),
     });
-    expect(await client.configuration(signedIn(session))).toEqual({ a: '1' });
+    expect(await client.configuration(withToken(session))).toEqual({ a: '1' });
     expect(server.requestsFor('post-auth-request')).toHaveLength(1);
   });
 
@@ -126,18 +126,18 @@ describe('a request with a token', () => {
     const { server, client, session } = await started({
       'get-configuration': () => ({ status: 401 }),
     });
-    const thrown = await errorOf(client.configuration(signedIn(session)));
+    const thrown = await errorOf(client.configuration(withToken(session)));
     expect(thrown).toMatchObject({ status: 401, operation: 'get-configuration' });
     expect(server.requestsFor('get-configuration')).toHaveLength(2);
     expect(session.token).toBeUndefined();
   });
 
-  it('fails with the error of the sign-in when the device is rejected meanwhile', async () => {
+  it('fails with the error of the authentication when the device is rejected meanwhile', async () => {
     const { client, session } = await started({
       'post-auth-request': () => ({ status: 401 }),
       'get-configuration': () => ({ status: 401 }),
     });
-    const thrown = await errorOf(client.configuration(signedIn(session)));
+    const thrown = await errorOf(client.configuration(withToken(session)));
     expect(thrown).toMatchObject({ status: 401, operation: 'post-auth-request' });
   });
 
@@ -155,7 +155,7 @@ describe('a request with a token', () => {
       const { client, session } = await started({
         'get-configuration': () => ({ status, headers }),
       });
-      const thrown = await errorOf(client.configuration(signedIn(session)));
+      const thrown = await errorOf(client.configuration(withToken(session)));
       expect(thrown).toBeInstanceOf(StatusError);
       expect(thrown).toMatchObject({ status, isTransient, retryAfterMs: waitMs });
     },
@@ -166,7 +166,7 @@ describe('a request with a token', () => {
     const { client, session } = await started({
       'get-configuration': () => ({ status: 502, body }),
     });
-    const thrown = await errorOf(client.configuration(signedIn(session)));
+    const thrown = await errorOf(client.configuration(withToken(session)));
     expect(thrown).toMatchObject({ status: 502, serverSays: undefined });
   });
 
@@ -180,7 +180,7 @@ describe('a request with a token', () => {
     const { client, session } = await started({
       'get-configuration': () => ({ status: 200, body }),
     });
-    expect(await errorOf(client.configuration(signedIn(session)))).toMatchObject({ label });
+    expect(await errorOf(client.configuration(withToken(session)))).toMatchObject({ label });
   });
 });
 

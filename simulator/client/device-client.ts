@@ -79,7 +79,7 @@ export class DeviceClient {
    * @throws StatusError with status 401 when the server has not accepted the device
    * Spec: POST /auth_requests
    */
-  async signIn(session: ClientSession): Promise<void> {
+  async authenticate(session: ClientSession): Promise<void> {
     const operation = operations['post-auth-request'];
     const { idData, key } = session;
     const { tenantToken } = this.#options;
@@ -228,8 +228,8 @@ export class DeviceClient {
   }
 
   /**
-   * Sends a request with the session's token. Signs in first when there is no token, and signs in
-   * and repeats the request once when the server answers 401.
+   * Sends a request with the session's token. Authenticates first when there is no token.
+   * Authenticates again and repeats the request once when the server answers 401.
    */
   async #authorized(session: ClientSession, sending: DeviceRequest): Promise<HttpResponse> {
     const response = await this.#exchange(session, sending);
@@ -242,7 +242,7 @@ export class DeviceClient {
   }
 
   async #exchange(session: ClientSession, sending: DeviceRequest): Promise<HttpResponse> {
-    if (session.token === undefined) await this.signIn(session);
+    if (session.token === undefined) await this.authenticate(session);
     const { operation, path, body } = sending;
     const json = body === undefined ? undefined : JSON.stringify(body);
     return exchangerOf(session, this.#options.transport).exchange({

@@ -36,7 +36,7 @@ export interface DeviceSocketOptions extends Omit<ConnectionFiles, 'sourceAddres
    */
   readonly frames?: ((broken: () => void) => SocketFrames) | undefined;
   /** Returns the replies to a message; without it, messages are ignored. */
-  readonly answer?: (message: ConnectMessage) => readonly ConnectMessage[];
+  readonly respond?: (message: ConnectMessage) => readonly ConnectMessage[];
 }
 
 /** Silence after which the device pings: 90 % of the server's idle timeout. */
@@ -49,7 +49,7 @@ const BACKLOG_MAX_BYTES = 16 * 2 ** 20;
 
 /**
  * One connection, which opens in the constructor and cannot be reopened: to reconnect, create a new
- * object. Answers pings, and answers messages with the replies of `answer`. Closes the connection
+ * object. Answers pings, and answers messages with the replies of `respond`. Closes the connection
  * with 1011 after bytes that are not a message, and with 1009 after a message larger than devices
  * read. Real devices also disconnect and reconnect then, and the close makes the server's mistake
  * visible in the figures of the run.
@@ -188,11 +188,11 @@ export class DeviceSocket {
 
   /** Handles one message; text frames and binary frames are treated alike. */
   #take(data: RawData): void {
-    const { answer } = this.#options;
-    if (answer === undefined || this.#socket.readyState !== WebSocket.OPEN) return;
+    const { respond } = this.#options;
+    if (respond === undefined || this.#socket.readyState !== WebSocket.OPEN) return;
     try {
       // The library delivers a single Buffer unless `binaryType` is changed.
-      this.say(answer(decodeConnectMessage(data as Buffer)));
+      this.say(respond(decodeConnectMessage(data as Buffer)));
     } catch (error) {
       if (!(error instanceof ConnectMessageError)) throw error;
       this.closedBy ??= 'message/malformed';

@@ -67,7 +67,7 @@ describe('the management client of the operator', () => {
     expect(server.requestsFor('login')).toHaveLength(1);
   });
 
-  it.each(['<html>Sign in</html>', '{"token":"secret"}', ''])(
+  it.each(['<html>Log in</html>', '{"token":"secret"}', ''])(
     'fails when the login is answered with %j in place of a token, and shows no secret',
     async (body) => {
       const { management } = await started({ login: () => ({ status: 200, body }) });

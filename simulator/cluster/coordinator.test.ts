@@ -71,8 +71,8 @@ describe('the coordinator of a run', () => {
 
   it('creates one deployment for the devices of all shards, in their order', async () => {
     const asked: (readonly string[])[] = [];
-    const target: RunDeployment = { deploymentId: 'd', artifactName: 'release-2' };
-    const made = Promise.resolve(target);
+    const runDeployment: RunDeployment = { deploymentId: 'd', artifactName: 'release-2' };
+    const made = Promise.resolve(runDeployment);
     const { coordinator, messages } = headOf(2, {
       deploy: (deviceIds) => {
         asked.push(deviceIds);
@@ -85,7 +85,7 @@ describe('the coordinator of a run', () => {
     coordinator.onMessage(0, 'a', accepted('one', 'two'));
     await made;
     expect(asked).toEqual([['one', 'two', 'three', 'four']]);
-    expect(messages).toEqual([{ type: 'deployment', target }]);
+    expect(messages).toEqual([{ type: 'deployment', runDeployment }]);
   });
 
   it('creates no second deployment when the devices remember one', async () => {
@@ -96,7 +96,7 @@ describe('the coordinator of a run', () => {
     coordinator.onMessage(0, 'a', { ...accepted('one'), kept });
     coordinator.onMessage(1, 'a', accepted('two'));
     await Promise.resolve();
-    expect(messages).toEqual([{ type: 'deployment', target: kept }]);
+    expect(messages).toEqual([{ type: 'deployment', runDeployment: kept }]);
   });
 
   it('reports the progress of the whole fleet, and nothing while a shard is missing', () => {

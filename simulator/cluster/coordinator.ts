@@ -241,7 +241,7 @@ export class Coordinator {
         ? deploy(deviceIds)
         : Promise.resolve(this.#earlierDeployment);
     made.then(
-      (target) => send({ type: 'deployment', target }),
+      (runDeployment) => send({ type: 'deployment', runDeployment }),
       (error: unknown) => {
         if (!(error instanceof FleetStopped)) this.fail(error);
       },
@@ -299,9 +299,9 @@ export class Coordinator {
    * together.
    */
   #judge({ measures }: WholeRun): void {
-    const isUnderway =
+    const isInProgress =
       (this.#startedMs ?? Number.POSITIVE_INFINITY) <= this.#options.clock.monotonicMs();
-    if (!measures || !isUnderway || this.#isEnding) return;
+    if (!measures || !isInProgress || this.#isEnding) return;
     if (!this.#thresholds.look(measures)) return;
     this.#isEnding = true;
     this.#options.send({ type: 'end', because: 'threshold' });

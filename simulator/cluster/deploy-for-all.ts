@@ -32,9 +32,9 @@ export async function deployForAll(
     connectionsMax: CONNECTIONS_MAX,
   });
   const management = new ManagementClient({ transport, clock, credentials });
-  const rests = new Scheduler(clock);
+  const scheduler = new Scheduler(clock);
   const stop = (): void => {
-    rests.stop();
+    scheduler.stop();
     transport.breakOff();
   };
   if (signal.aborted) stop();
@@ -45,16 +45,16 @@ export async function deployForAll(
     devices: [],
     metrics,
     random: seededRandom(plan.seed),
-    rest: (waitMs) => rests.rest(waitMs),
+    sleep: (waitMs) => scheduler.sleep(waitMs),
     // The operator would work until the end of a run, so it is stopped once the deployment exists.
-    onDeployed: () => rests.stop(),
+    onDeployed: () => scheduler.stop(),
     deployment: () =>
       createPlannedDeployment(management, deviceIds, { plan, deploy, nowMs: clock.now() }),
   });
   try {
     return await operator.work();
   } catch (error) {
-    if (operator.target !== undefined) return operator.target;
+    if (operator.runDeployment !== undefined) return operator.runDeployment;
     throw error;
   } finally {
     signal.removeEventListener('abort', stop);

@@ -24,7 +24,7 @@ export type CoordinatorMessage =
    * Start at this time, in milliseconds since the Unix epoch by the clock that all processes share.
    */
   | { readonly type: 'start'; readonly atMs: number }
-  | { readonly type: 'deployment'; readonly target: RunDeployment }
+  | { readonly type: 'deployment'; readonly runDeployment: RunDeployment }
   /** End cleanly, because a threshold of the whole run can no longer be met. */
   | { readonly type: 'end'; readonly because: Extract<EndReason, 'threshold'> }
   /** End cleanly and send the result. */

@@ -75,7 +75,7 @@ class ShardLink implements CoordinatorLink {
   readonly #stop = new AbortController();
   readonly #forceStop = new AbortController();
   readonly #startAtMs = new Deferred<number | undefined>();
-  readonly #target = new Deferred<RunDeployment>();
+  readonly #runDeployment = new Deferred<RunDeployment>();
   readonly #ended = new Deferred<EndReason>();
   readonly #looksBetween: number;
   #looks = 0;
@@ -90,7 +90,7 @@ class ShardLink implements CoordinatorLink {
     this.#clock = clock;
     channel.onMessage((message) => {
       if (message.type === 'start') this.#startAtMs.resolve(message.atMs);
-      else if (message.type === 'deployment') this.#target.resolve(message.target);
+      else if (message.type === 'deployment') this.#runDeployment.resolve(message.runDeployment);
       else if (message.type === 'end') this.#ended.resolve(message.because);
       else if (message.type === 'forceStop') this.#forceStop.abort();
       else this.#giveUp();
@@ -113,7 +113,7 @@ class ShardLink implements CoordinatorLink {
   }
 
   over(): void {
-    this.#target.reject(new FleetStopped());
+    this.#runDeployment.reject(new FleetStopped());
   }
 
   /** Signal that aborts when the coordinator sends `stop`. */
@@ -143,7 +143,7 @@ class ShardLink implements CoordinatorLink {
     kept: RunDeployment | undefined,
   ): Promise<RunDeployment> {
     this.#channel.send({ type: 'accepted', deviceIds, kept });
-    return this.#target.value;
+    return this.#runDeployment.value;
   }
 
   adopted(devices: number): void {
@@ -153,7 +153,7 @@ class ShardLink implements CoordinatorLink {
   #giveUp(): void {
     this.#stop.abort();
     this.#startAtMs.resolve(undefined);
-    this.#target.reject(new FleetStopped());
+    this.#runDeployment.reject(new FleetStopped());
   }
 }
 

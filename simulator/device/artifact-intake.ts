@@ -89,8 +89,8 @@ type PieceRequest = (result: IteratorResult<Buffer>) => void;
 
 /** Passes pieces from a producer to a consumer on request, one at a time. */
 class Handover implements AsyncIterableIterator<Buffer> {
-  #asking: PieceRequest | undefined;
-  #onAsked: (() => void) | undefined;
+  #request: PieceRequest | undefined;
+  #onRequest: (() => void) | undefined;
   #isClosed = false;
 
   [Symbol.asyncIterator](): this {
@@ -99,8 +99,8 @@ class Handover implements AsyncIterableIterator<Buffer> {
 
   next(): Promise<IteratorResult<Buffer>> {
     return new Promise((resolve) => {
-      this.#asking = resolve;
-      this.#onAsked?.();
+      this.#request = resolve;
+      this.#onRequest?.();
     });
   }
 
@@ -112,7 +112,7 @@ class Handover implements AsyncIterableIterator<Buffer> {
 
   close(): void {
     this.#isClosed = true;
-    this.#onAsked?.();
+    this.#onRequest?.();
   }
 
   /**
@@ -120,26 +120,26 @@ class Handover implements AsyncIterableIterator<Buffer> {
    * consumer has stopped.
    */
   async give(piece: Buffer): Promise<boolean> {
-    const asking = await this.#asked();
-    asking?.({ done: false, value: piece });
-    return asking !== undefined;
+    const request = await this.#nextRequest();
+    request?.({ done: false, value: piece });
+    return request !== undefined;
   }
 
   /** Ends the iteration after the last piece. */
   async end(): Promise<void> {
-    const asking = await this.#asked();
-    asking?.({ done: true, value: undefined });
+    const request = await this.#nextRequest();
+    request?.({ done: true, value: undefined });
   }
 
-  async #asked(): Promise<PieceRequest | undefined> {
-    if (this.#asking === undefined && !this.#isClosed) {
+  async #nextRequest(): Promise<PieceRequest | undefined> {
+    if (this.#request === undefined && !this.#isClosed) {
       await new Promise<void>((resolve) => {
-        this.#onAsked = resolve;
+        this.#onRequest = resolve;
       });
     }
-    this.#onAsked = undefined;
-    const asking = this.#isClosed ? undefined : this.#asking;
-    this.#asking = undefined;
-    return asking;
+    this.#onRequest = undefined;
+    const request = this.#isClosed ? undefined : this.#request;
+    this.#request = undefined;
+    return request;
   }
 }

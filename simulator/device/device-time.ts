@@ -21,5 +21,5 @@ export async function restUntilDue(
   waitMs: number,
 ): Promise<void> {
   if (device.session) device.session.plannedMs = environment.clock.monotonicMs() + waitMs;
-  await environment.rest(waitMs);
+  await environment.sleep(waitMs);
 }

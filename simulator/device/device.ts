@@ -32,7 +32,7 @@ export interface DeploymentRecord {
    * True when the operator was asked to abort the deployment on this device. The device itself
    * learns of the abort only from a 409.
    */
-  abortAsked: boolean;
+  abortRequested: boolean;
   /**
    * Milliseconds since the Unix epoch of the first offer, the latest change of state, and the end.
    */
@@ -180,7 +180,7 @@ export function beginDeployment(
     reported: [],
     unanswered: undefined,
     refused: undefined,
-    abortAsked: false,
+    abortRequested: false,
     offeredMs: undefined,
     stateSinceMs: undefined,
     endedMs: undefined,

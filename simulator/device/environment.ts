@@ -67,7 +67,7 @@ export interface DeviceEnvironment {
    * Waits for a time, or until `wakeable` is woken.
    * @throws FleetStopped when the run ends first
    */
-  rest(waitMs: number, wakeable?: SimulatedDevice): Promise<void>;
+  sleep(waitMs: number, wakeable?: SimulatedDevice): Promise<void>;
   /** Breaks the device's persistent connection without a close frame, as a power loss does. */
   losesSocket(device: SimulatedDevice): void;
   /** Returns the milliseconds until the device's next poll is due. */
@@ -80,7 +80,7 @@ export interface DeviceEnvironment {
   /**
    * Returns the deployment that the run created; undefined until the server has acknowledged it.
    */
-  target(): RunDeployment | undefined;
+  runDeployment(): RunDeployment | undefined;
   /** Called when a deployment has ended on a device and the server has acknowledged its end. */
   settled(device: SimulatedDevice, deployment: DeploymentRecord): void;
   /** Asks the operator to abort the device's deployment. Returns false when that failed. */

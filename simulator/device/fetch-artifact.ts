@@ -187,7 +187,7 @@ function downloadOf(
     fileMaxBytes: limits.artifactMaxBytes,
     pause: async (error, attempt) => {
       environment.metrics.countError(error);
-      await environment.rest(waitAfterMs(error, attempt, { device, environment }));
+      await environment.sleep(waitAfterMs(error, attempt, { device, environment }));
     },
   };
 }

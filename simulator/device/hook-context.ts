@@ -30,5 +30,5 @@ export class DeviceHookContext implements ActiveHookContext {
   readonly chance = (name: string): Random =>
     this.#environment.random.stream(`device/${this.#device.index}/behaviour/${name}`);
 
-  readonly rest = (waitMs: number): Promise<void> => this.#environment.rest(waitMs);
+  readonly sleep = (waitMs: number): Promise<void> => this.#environment.sleep(waitMs);
 }

@@ -43,7 +43,7 @@ export class BetweenPollsContext extends DeviceHookContext implements CycleConte
     session.key = key;
     session.token = undefined;
     environment.changed(device);
-    await environment.client.signIn(session);
+    await environment.client.authenticate(session);
   };
 
   readonly reportFinishedAgain = async (): Promise<void> => {
@@ -116,9 +116,9 @@ export class DuringUpdateContext
 
   readonly log = (level: LogLevel, message: string): void => this.#options.log.add(level, message);
 
-  readonly askForAbort = (): Promise<boolean> => {
+  readonly requestAbort = (): Promise<boolean> => {
     const { deployment, subject } = this.#options;
-    deployment.abortAsked = true;
+    deployment.abortRequested = true;
     return subject.environment.abortDevice(subject.device);
   };
 

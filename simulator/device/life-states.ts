@@ -13,7 +13,7 @@ export const lifeStates = [
 ] as const;
 /**
  * `unstarted`: the device has sent no request. `pending`: the server has not accepted it.
- * `no-contact`: it gets no response. `off`: it has no power. `idle`: it is signed in. `updating`:
+ * `no-contact`: it gets no response. `off`: it has no power. `idle`: it has a token. `updating`:
  * it has a deployment in progress.
  */
 export type LifeState = (typeof lifeStates)[number];
@@ -21,7 +21,7 @@ export type LifeState = (typeof lifeStates)[number];
 export const lifeEvents = [
   'refused',
   'unanswered',
-  'answered',
+  'authenticated',
   'offered',
   'ended',
   'switched-off',
@@ -39,7 +39,7 @@ const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState
   unstarted: {
     refused: 'pending',
     unanswered: 'no-contact',
-    answered: 'idle',
+    authenticated: 'idle',
     offered: null,
     ended: null,
     'switched-off': 'off',
@@ -47,7 +47,7 @@ const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState
   pending: {
     refused: 'pending',
     unanswered: 'no-contact',
-    answered: 'idle',
+    authenticated: 'idle',
     offered: null,
     ended: null,
     'switched-off': 'off',
@@ -55,7 +55,7 @@ const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState
   'no-contact': {
     refused: 'pending',
     unanswered: 'no-contact',
-    answered: 'idle',
+    authenticated: 'idle',
     offered: null,
     ended: null,
     'switched-off': 'off',
@@ -63,7 +63,7 @@ const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState
   off: {
     refused: 'pending',
     unanswered: 'no-contact',
-    answered: 'idle',
+    authenticated: 'idle',
     offered: null,
     ended: null,
     'switched-off': 'off',
@@ -71,7 +71,7 @@ const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState
   idle: {
     refused: 'pending',
     unanswered: 'no-contact',
-    answered: 'idle',
+    authenticated: 'idle',
     offered: 'updating',
     ended: null,
     'switched-off': 'off',
@@ -80,7 +80,7 @@ const lifeTable: Readonly<Record<LifeState, Readonly<Record<LifeEvent, LifeState
   updating: {
     refused: 'updating',
     unanswered: 'updating',
-    answered: 'updating',
+    authenticated: 'updating',
     offered: null,
     ended: 'idle',
     'switched-off': 'updating',

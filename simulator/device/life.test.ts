@@ -3,7 +3,7 @@ import { FleetStopped } from '../network/errors.ts';
 import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
 import { ClientFixture, deviceOf, InstantEnvironment, token } from '../testing/client-fixture.ts';
 import { type PretendResponse, PretendServer, type Responses } from '../testing/pretend-server.ts';
-import { live } from './life.ts';
+import { runDevice } from './life.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -23,8 +23,8 @@ const kindServer: Responses = {
   'post-next-deployment-v2': recorded,
 };
 
-/** Runs one device for `rests` waits. */
-async function lived(responses: Responses, rests: number) {
+/** Runs one device for `sleeps` waits. */
+async function lived(responses: Responses, sleeps: number) {
   const server = await PretendServer.start({ ...kindServer, ...responses });
   const fixture = new ClientFixture(server.baseUrl);
   closers.push(
@@ -35,9 +35,9 @@ async function lived(responses: Responses, rests: number) {
   const device = deviceOf();
   const go = async () => {
     environment.onRest = () => {
-      if (environment.restsMs.length > rests) throw new FleetStopped();
+      if (environment.sleepsMs.length > sleeps) throw new FleetStopped();
     };
-    await expect(live(device, environment, 0)).rejects.toThrow(FleetStopped);
+    await expect(runDevice(device, environment, 0)).rejects.toThrow(FleetStopped);
   };
   return { server, environment, device, go };
 }
@@ -52,7 +52,7 @@ function inOrder<Item>(responses: readonly Item[], last: Item): () => Item {
 }
 
 describe('the life of a device', () => {
-  it('begins with sign-in, its onboarding, its inventory and a poll', async () => {
+  it('begins with its authentication, its onboarding, its inventory and a poll', async () => {
     const { server, device, go } = await lived({}, 1);
     await go();
     expect(asked(server)).toEqual([
@@ -104,7 +104,7 @@ describe('the life of a device', () => {
     await go();
     expect(asked(server)).toEqual(Array(4).fill('post-auth-request'));
     expect(device.life).toBe('pending');
-    const [start, first = 0, second = 0, ...rest] = environment.restsMs;
+    const [start, first = 0, second = 0, ...rest] = environment.sleepsMs;
     expect([start, rest]).toEqual([0, [1000, 1000]]);
     expect(first).toBeGreaterThanOrEqual(250);
     expect(first).toBeLessThanOrEqual(500);
@@ -128,7 +128,7 @@ describe('the life of a device', () => {
     const { device, environment, go } = await lived({ 'post-auth-request': answers }, 4);
     await go();
     expect(device.life).toBe('idle');
-    const [, first = 0, second = 0, third = 0] = environment.restsMs;
+    const [, first = 0, second = 0, third = 0] = environment.sleepsMs;
     expect(first).toBeLessThanOrEqual(500);
     expect(second).toBeGreaterThanOrEqual(500);
     expect(third).toBeGreaterThanOrEqual(1000);
@@ -140,7 +140,7 @@ describe('the life of a device', () => {
     const answers = inOrder<PretendResponse>([busy], { status: 204 });
     const { environment, go } = await lived({ 'post-next-deployment-v2': answers }, 2);
     await go();
-    expect(environment.restsMs).toEqual([0, 90_000, 1000]);
+    expect(environment.sleepsMs).toEqual([0, 90_000, 1000]);
   });
 
   it('includes polls even when a background request is refused', async () => {
@@ -247,11 +247,11 @@ describe('a device that is offered a deployment', () => {
 });
 
 describe('a device that already has the deployed artifact', () => {
-  const target = { deploymentId: 'deployment-1', artifactName: 'factory-image' };
+  const runDeployment = { deploymentId: 'deployment-1', artifactName: 'factory-image' };
 
   it('counts as already installed after an empty poll', async () => {
     const { device, environment, go } = await lived({}, 2);
-    environment.targetOf = target;
+    environment.plannedDeployment = runDeployment;
     await go();
     expect(device.deployments).toMatchObject([{ state: 'already-installed', reported: [] }]);
     expect(environment.settledDeployments).toHaveLength(1);
@@ -259,10 +259,10 @@ describe('a device that already has the deployed artifact', () => {
 
   it.each([
     ['there is no deployment yet', undefined],
-    ['something else is deployed', { ...target, artifactName: 'release-2' }],
-  ])('does not count as already installed when %s', async (_what, targetOf) => {
+    ['something else is deployed', { ...runDeployment, artifactName: 'release-2' }],
+  ])('does not count as already installed when %s', async (_what, plannedDeployment) => {
     const { device, environment, go } = await lived({}, 2);
-    environment.targetOf = targetOf;
+    environment.plannedDeployment = plannedDeployment;
     await go();
     expect(device.deployments).toEqual([]);
   });

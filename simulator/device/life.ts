@@ -1,6 +1,6 @@
 /**
- * The life of one device, repeated until the run ends: sign in, run the onboarding steps, send the
- * inventory, request the next deployment, and wait.
+ * The life of one device, repeated until the run ends: authenticate, run the onboarding steps, send
+ * the inventory, request the next deployment, and wait.
  */
 
 import type { RunDeployment } from '../client/management.ts';
@@ -27,14 +27,14 @@ import { enterUpdateState, runUpdate } from './update-run.ts';
  * @param startsAfterMs wait before the first contact
  * @throws FleetStopped at the end of the run; any other error is a bug in the simulator
  */
-export async function live(
+export async function runDevice(
   device: SimulatedDevice,
   environment: DeviceEnvironment,
   startsAfterMs: number,
 ): Promise<never> {
   const { clock } = environment;
   const dueMs = clock.monotonicMs() + startsAfterMs;
-  await environment.rest(startsAfterMs);
+  await environment.sleep(startsAfterMs);
   const lateMs = clock.monotonicMs() - dueMs;
   const session = await sessionFor(device, environment);
   device.session = session;
@@ -44,7 +44,7 @@ export async function live(
   for (;;) {
     const waitMs = await oneCycle({ device, session, environment });
     session.plannedMs = clock.monotonicMs() + waitMs;
-    await environment.rest(waitMs, device);
+    await environment.sleep(waitMs, device);
   }
 }
 
@@ -76,8 +76,8 @@ function networkOf(
   const { clock, random, transport } = environment;
   const { requestTimeLimitMs } = transport;
   const chance = random.stream(`device/${device.index}/link`);
-  const rest = (waitMs: number): Promise<void> => environment.rest(waitMs);
-  return new SimulatedNetwork(shape, { clock, random: chance, rest, requestTimeLimitMs });
+  const sleep = (waitMs: number): Promise<void> => environment.sleep(waitMs);
+  return new SimulatedNetwork(shape, { clock, random: chance, sleep, requestTimeLimitMs });
 }
 
 /**
@@ -90,7 +90,7 @@ async function oneCycle(subject: UpdateSubject): Promise<number> {
   try {
     const offMs = offForMs(subject);
     if (offMs > 0) await sleepWhileOff(subject, offMs);
-    if (isSignInDue(subject)) await signIn(subject);
+    if (isAuthenticationDue(subject)) await authenticate(subject);
     if (device.deployments.some(({ cutShort }) => cutShort !== undefined))
       await resumeInterruptedUpdates(subject);
     if (device.onboardingDone < onboardingSteps.length) await onboard(subject);
@@ -133,16 +133,16 @@ function untilNextCycleMs({ device, environment }: UpdateSubject): number {
   );
 }
 
-function isSignInDue(subject: UpdateSubject): boolean {
+function isAuthenticationDue(subject: UpdateSubject): boolean {
   const { token } = subject.session;
   return token === undefined || isRenewalDue(subject, token);
 }
 
-async function signIn(subject: UpdateSubject): Promise<void> {
+async function authenticate(subject: UpdateSubject): Promise<void> {
   const { device, session, environment } = subject;
   const held = session.token;
   try {
-    await environment.client.signIn(session);
+    await environment.client.authenticate(session);
   } catch (error) {
     const passing = error instanceof ClientError && error.isTransient;
     if (held === undefined || !passing) throw error;
@@ -151,7 +151,7 @@ async function signIn(subject: UpdateSubject): Promise<void> {
     environment.metrics.countError(error);
     return;
   }
-  enter(subject, 'answered');
+  enter(subject, 'authenticated');
   device.id ??= tokenSubject(session.token ?? '');
   environment.changed(device);
 }
@@ -174,7 +174,7 @@ function isRenewalDue({ device, session, environment }: UpdateSubject, token: st
 async function resumeInterruptedUpdates(subject: UpdateSubject): Promise<void> {
   const { device } = subject;
   const settings = device.configuration;
-  enter(subject, 'answered');
+  enter(subject, 'authenticated');
   enter(subject, 'offered');
   try {
     if (await resumeUpdates(subject)) await reportChanges(subject, settings);
@@ -216,11 +216,11 @@ function sendInventory({ device, session, environment }: UpdateSubject): Promise
 
 async function update(subject: UpdateSubject): Promise<void> {
   const { device, session, environment } = subject;
-  const target = environment.target();
+  const runDeployment = environment.runDeployment();
   device.polls++;
   const instructions = await environment.client.nextDeployment(session, device.provides);
-  enter(subject, 'answered');
-  if (instructions === undefined) return noteNothingDue(subject, target);
+  enter(subject, 'authenticated');
+  if (instructions === undefined) return noteNothingDue(subject, runDeployment);
   enter(subject, 'offered');
   try {
     const settings = device.configuration;
@@ -232,17 +232,24 @@ async function update(subject: UpdateSubject): Promise<void> {
 
 /**
  * Records a deployment as already installed when the server offers nothing to a device that has the
- * deployed artifact. `target` is the deployment that existed before the poll, because the server
- * cannot have considered a later one.
+ * deployed artifact. `runDeployment` is the deployment that existed before the poll, because the
+ * server cannot have considered a later one.
  */
 function noteNothingDue(
   { device, environment }: UpdateSubject,
-  target: RunDeployment | undefined,
+  runDeployment: RunDeployment | undefined,
 ): void {
-  if (target === undefined || device.provides.artifact_name !== target.artifactName) return;
-  if (device.deployments.some((deployment) => deployment.deploymentId === target.deploymentId))
+  if (runDeployment === undefined || device.provides.artifact_name !== runDeployment.artifactName)
     return;
-  const deployment = beginDeployment(device, target.deploymentId, target.artifactName);
+  if (
+    device.deployments.some((deployment) => deployment.deploymentId === runDeployment.deploymentId)
+  )
+    return;
+  const deployment = beginDeployment(
+    device,
+    runDeployment.deploymentId,
+    runDeployment.artifactName,
+  );
   enterUpdateState({ device, environment }, deployment, 'already-installed');
   environment.changed(device, deployment);
   environment.settled(device, deployment);
@@ -266,7 +273,7 @@ function afterError(error: ClientError, subject: UpdateSubject): number {
     enter(subject, 'refused');
     device.failuresInRow++;
     const backOffMs = waitAfterMs(error, device.failuresInRow, { device, environment });
-    // A device that waits to be accepted signs in at least once per poll interval.
+    // A device that waits to be accepted authenticates at least once per poll interval.
     return Math.min(backOffMs, environment.untilNextPollMs(device));
   }
   environment.metrics.countError(error);

@@ -61,8 +61,8 @@ function defaultWaitMs(
   }: { readonly device: SimulatedDevice; readonly environment: DeviceEnvironment },
 ): number {
   const { backOff } = device.cohort.policy;
-  const asked = error instanceof StatusError ? error.retryAfterMs : undefined;
-  if (asked !== undefined && backOff.obeysRetryAfter) return asked;
+  const retryAfterMs = error instanceof StatusError ? error.retryAfterMs : undefined;
+  if (retryAfterMs !== undefined && backOff.obeysRetryAfter) return retryAfterMs;
   const chance = environment.random.stream(`device/${device.index}/back-off/${attempt}`);
   return backOffMs(attempt, backOff, chance);
 }

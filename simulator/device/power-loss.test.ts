@@ -49,7 +49,7 @@ function ranged(
   return { status: 206, headers: { etag, 'content-range': span }, body: file.subarray(from) };
 }
 
-/** Returns a signed-in device that is offered `release-2` every time it asks. */
+/** Returns an authenticated device that is offered `release-2` every time it asks. */
 async function offered(behaviour: Behaviour, responses: Responses = {}) {
   const file = await softwareArtifact('release-2');
   const statuses: string[] = [];

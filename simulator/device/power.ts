@@ -20,7 +20,7 @@ export function losePower(
 }
 
 /**
- * Keeps the device off for a time; afterwards it must sign in again.
+ * Keeps the device off for a time; afterwards it must authenticate again.
  * @throws FleetStopped when the run ends first
  */
 export async function withoutPower(
@@ -36,7 +36,7 @@ export async function withoutPower(
   // The device's next request is due when the power returns.
   if (session) session.plannedMs = upAtMs;
   environment.changed(device);
-  await environment.rest(offMs);
+  await environment.sleep(offMs);
   device.off = false;
   device.offUntilMs = undefined;
 }

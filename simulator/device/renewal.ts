@@ -1,6 +1,6 @@
 /**
  * Computes when a device renews its token: a random time before the token expires, so that devices
- * that signed in together do not all renew it together.
+ * that authenticated together do not all renew it together.
  * Spec: Authentication
  */
 import type { Random } from '../../fixtures/base/random.ts';

@@ -35,8 +35,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A server that keeps the last status, and a device signed in to it. */
-async function signedIn(responses: Responses = {}) {
+/** A server that keeps the last status, and a device authenticated there. */
+async function authenticated(responses: Responses = {}) {
   const file = await softwareArtifact('release-2');
   const statuses: string[] = [];
   const server = await PretendServer.start({
@@ -64,7 +64,7 @@ const plan = { baseUrl: 'http://127.0.0.1', seed: 'x', devices: 1 };
 
 describe('a simulator that is killed during an update', () => {
   it('resumes at every point and reaches the same outcome', async () => {
-    const { server, environment, statuses, subject } = await signedIn();
+    const { server, environment, statuses, subject } = await authenticated();
     const device = deviceOf();
     const state = FleetState.open({ folder: join(folder, 'live'), plan, devices: [device] });
     const copies: { readonly copy: string; readonly statusCount: number }[] = [];
@@ -121,7 +121,7 @@ describe('a device that lost power and restarted', () => {
     ['pause_before_committing', ['failure']],
     ['aborted', []],
   ] as const)('while its update was %s reports %j', async (state, reports) => {
-    const { statuses, subject, server, environment } = await signedIn();
+    const { statuses, subject, server, environment } = await authenticated();
     const device = restarted({ state });
     await resumeUpdates(subject(device));
     expect(statuses).toEqual(reports);
@@ -140,7 +140,7 @@ describe('a device that lost power and restarted', () => {
   it.each(['success', 'failure', 'already-installed'] as const)(
     'reports %s again when that report may not have arrived',
     async (state) => {
-      const { statuses, subject } = await signedIn();
+      const { statuses, subject } = await authenticated();
       const device = restarted({ state, unanswered: state });
       await resumeUpdates(subject(device));
       expect(statuses).toEqual([state]);
@@ -149,7 +149,7 @@ describe('a device that lost power and restarted', () => {
   );
 
   it('says in its log why the update failed', async () => {
-    const { subject, server } = await signedIn();
+    const { subject, server } = await authenticated();
     await resumeUpdates(subject(restarted({ state: 'installing' })));
     expect(server.requestsFor('put-deployment-log')[0]?.body.toString()).toContain(
       'the device restarted while the update was installing; the update is rolled back',
@@ -158,7 +158,7 @@ describe('a device that lost power and restarted', () => {
 
   it('waits after its reboot as long as the control map says pause', async () => {
     const maps = ['pause', 'pause', 'continue'];
-    const { statuses, subject, environment } = await signedIn({
+    const { statuses, subject, environment } = await authenticated({
       'get-update-control-map': () => {
         const states = { ArtifactCommit_Enter: { action: maps.shift() } };
         return { status: 200, body: { update_control_map: { id: 'map', priority: 0, states } } };
@@ -166,11 +166,11 @@ describe('a device that lost power and restarted', () => {
     });
     await resumeUpdates(subject(restarted({ state: 'rebooting' })));
     expect(statuses).toEqual(['pause_before_committing', 'success']);
-    expect(environment.restsMs).toHaveLength(2);
+    expect(environment.sleepsMs).toHaveLength(2);
   });
 
   it('reports a failure when its state lacks the downloaded artifact', async () => {
-    const { statuses, subject } = await signedIn();
+    const { statuses, subject } = await authenticated();
     await resumeUpdates(subject(restarted({ state: 'rebooting', fetched: undefined })));
     expect(statuses).toEqual(['failure']);
   });
@@ -178,7 +178,7 @@ describe('a device that lost power and restarted', () => {
   it.each(['rebooting', 'success', 'installing'] as const)(
     'rolls back when the server has aborted the update that was %s',
     async (state) => {
-      const { subject } = await signedIn({ 'put-deployment-status': () => ({ status: 409 }) });
+      const { subject } = await authenticated({ 'put-deployment-status': () => ({ status: 409 }) });
       const device = restarted({ state, unanswered: state });
       device.provides = { device_type: 'board', artifact_name: 'release-2' };
       await resumeUpdates(subject(device));
@@ -190,7 +190,7 @@ describe('a device that lost power and restarted', () => {
   it('retries later when the server cannot be reached', async () => {
     let isUp = false;
     const responses = { 'put-deployment-status': () => ({ status: isUp ? 204 : 404 }) };
-    const { subject } = await signedIn(responses);
+    const { subject } = await authenticated(responses);
     const device = restarted({ state: 'installing' });
     await expect(resumeUpdates(subject(device))).rejects.toThrow('404');
     expect(device.deployments[0]?.cutShort).toBe('power');

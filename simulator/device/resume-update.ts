@@ -26,12 +26,12 @@ import { isFinal, nextUpdateState, type UpdateState } from './update-states.ts';
 
 type Recovery = (subject: UpdateSubject, deployment: DeploymentRecord) => Promise<void>;
 
-const askAgain: Recovery = async () => undefined;
+const pollAgain: Recovery = async () => undefined;
 
 const recoveries: Readonly<Record<UpdateState, Recovery>> = {
-  offered: askAgain,
-  downloading: askAgain,
-  pause_before_installing: askAgain,
+  offered: pollAgain,
+  downloading: pollAgain,
+  pause_before_installing: pollAgain,
   installing: fail,
   // The artifact is installed but not committed, so the boot loader starts the old one.
   pause_before_rebooting: fail,
@@ -40,7 +40,7 @@ const recoveries: Readonly<Record<UpdateState, Recovery>> = {
   success: reportAgain,
   failure: reportAgain,
   'already-installed': reportAgain,
-  aborted: askAgain,
+  aborted: pollAgain,
 };
 
 /**
@@ -138,7 +138,7 @@ async function commitAction(
       if (deployment.state === 'rebooting') {
         await reportState(subject, deployment, nextUpdateState(deployment.state, 'hold-commit'));
       }
-      await environment.rest(device.cohort.policy.pollIntervalMs);
+      await environment.sleep(device.cohort.policy.pollIntervalMs);
     }
     return 'stop';
   } catch (error) {

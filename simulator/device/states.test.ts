@@ -61,7 +61,7 @@ const updateCells: Cells<UpdateState, UpdateEvent> = {
 const outside = {
   refused: 'pending',
   unanswered: 'no-contact',
-  answered: 'idle',
+  authenticated: 'idle',
   'switched-off': 'off',
 } as const;
 const lifeCells: Cells<LifeState, LifeEvent> = {
@@ -73,7 +73,7 @@ const lifeCells: Cells<LifeState, LifeEvent> = {
   updating: {
     refused: 'updating',
     unanswered: 'updating',
-    answered: 'updating',
+    authenticated: 'updating',
     ended: 'idle',
     'switched-off': 'updating',
   },

@@ -85,7 +85,7 @@ describe('an update on a device', () => {
     expect(environment.settledDeployments).toMatchObject([
       { state: 'success', unanswered: undefined },
     ]);
-    expect(environment.restsMs).toEqual([100, 100, 300]);
+    expect(environment.sleepsMs).toEqual([100, 100, 300]);
     expect(server.requestsFor('put-deployment-log')).toHaveLength(0);
   });
 
@@ -242,7 +242,7 @@ describe('a status report that gets no response', () => {
     });
     expect(await run()).toBe(true);
     expect(statuses(server).slice(0, 4)).toEqual(Array(4).fill('downloading'));
-    const [first = 0, second = 0, third = 0] = environment.restsMs;
+    const [first = 0, second = 0, third = 0] = environment.sleepsMs;
     expect(first).toBeGreaterThanOrEqual(250);
     expect(second).toBeGreaterThanOrEqual(500);
     expect(third).toBeGreaterThanOrEqual(1000);
@@ -255,7 +255,7 @@ describe('a status report that gets no response', () => {
       'put-deployment-status': () => responses.shift() ?? { status: 204 },
     });
     await run();
-    expect(environment.restsMs[0]).toBe(37_000);
+    expect(environment.sleepsMs[0]).toBe(37_000);
   });
 
   it('is abandoned after a limited number of tries, and the update stays unfinished', async () => {
@@ -310,7 +310,7 @@ describe('the update control map', () => {
     const order = ['downloading', 'installing', 'rebooting', 'success'];
     order.splice(order.indexOf(after) + 1, 0, paused);
     expect(statuses(server)).toEqual(order);
-    expect(environment.restsMs.filter((waitMs) => waitMs === policy.pollIntervalMs)).toHaveLength(
+    expect(environment.sleepsMs.filter((waitMs) => waitMs === policy.pollIntervalMs)).toHaveLength(
       2,
     );
   });

@@ -293,17 +293,17 @@ class UpdateRun {
     const { device, environment } = this.#subject;
     const { parameters, hooks } = device.behaviour;
     const { stateSinceMs } = this.#deployment;
-    const isUnderway = this.#found === 'installing' && stateSinceMs !== undefined;
-    const doneMs = isUnderway ? Math.max(0, environment.clock.now() - stateSinceMs) : 0;
+    const isInProgress = this.#found === 'installing' && stateSinceMs !== undefined;
+    const doneMs = isInProgress ? Math.max(0, environment.clock.now() - stateSinceMs) : 0;
     const halfMs = parameters.installMs / 2;
-    await environment.rest(Math.max(0, halfMs - doneMs));
+    await environment.sleep(Math.max(0, halfMs - doneMs));
     await hooks.whileInstalling?.(this.#context);
     await restUntilDue(device, environment, Math.min(halfMs, Math.max(0, 2 * halfMs - doneMs)));
   }
 
   /**
-   * Reboots as often as the behaviour requires. The device is silent during a reboot and signs in
-   * again afterwards.
+   * Reboots as often as the behaviour requires. The device is silent during a reboot and
+   * authenticates again afterwards.
    */
   async #reboot(): Promise<void> {
     const { device, environment } = this.#subject;

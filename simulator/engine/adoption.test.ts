@@ -10,7 +10,7 @@ import { deviceOf } from '../testing/client-fixture.ts';
 import { adoptOutcomes } from './deployment.ts';
 import { outcomeOf } from './funnel.ts';
 
-const target = { deploymentId: 'deployment-1', artifactName: 'release-2' };
+const runDeployment = { deploymentId: 'deployment-1', artifactName: 'release-2' };
 
 function knownDevice(): SimulatedDevice {
   return { ...deviceOf(), id: 'device-0', deployments: [], life: 'idle' };
@@ -25,8 +25,8 @@ describe('the adoption of outcomes from a lost worker', () => {
     'gives a device the outcome %s that the server lists',
     (status) => {
       const device = knownDevice();
-      expect(adoptOutcomes([device], [listed(status)], target)).toEqual([device]);
-      expect(outcomeOf(device, target)).toBe(status);
+      expect(adoptOutcomes([device], [listed(status)], runDeployment)).toEqual([device]);
+      expect(outcomeOf(device, runDeployment)).toBe(status);
       const [deployment] = device.deployments;
       expect(deployment && recordedStatus(deployment)).toBe(status);
       expect(deployment && isSettled(deployment)).toBe(true);
@@ -35,8 +35,8 @@ describe('the adoption of outcomes from a lost worker', () => {
 
   it('installs the artifact on devices that ended with success only', () => {
     const [updated, failed] = [knownDevice(), knownDevice()];
-    adoptOutcomes([updated], [listed('success')], target);
-    adoptOutcomes([failed], [listed('failure')], target);
+    adoptOutcomes([updated], [listed('success')], runDeployment);
+    adoptOutcomes([failed], [listed('failure')], runDeployment);
     expect(updated.provides.artifact_name).toBe('release-2');
     expect(failed.provides.artifact_name).not.toBe('release-2');
   });
@@ -45,7 +45,7 @@ describe('the adoption of outcomes from a lost worker', () => {
     'skips a device that the server lists as %s',
     (status) => {
       const device = knownDevice();
-      expect(adoptOutcomes([device], [listed(status)], target)).toEqual([]);
+      expect(adoptOutcomes([device], [listed(status)], runDeployment)).toEqual([]);
       expect(device.deployments).toEqual([]);
     },
   );
@@ -53,13 +53,13 @@ describe('the adoption of outcomes from a lost worker', () => {
   it('skips a device that has begun the update itself', () => {
     const device = knownDevice();
     const deployment = beginDeployment(device, 'deployment-1', 'release-2');
-    expect(adoptOutcomes([device], [listed('success')], target)).toEqual([]);
+    expect(adoptOutcomes([device], [listed('success')], runDeployment)).toEqual([]);
     expect(deployment.state).toBe('offered');
   });
 
   it('skips devices of other fleets, and devices whose id is unknown', () => {
     const unknown = { ...knownDevice(), id: undefined };
     const others = [listed('success', 'device-9'), listed('success')];
-    expect(adoptOutcomes([unknown], others, target)).toEqual([]);
+    expect(adoptOutcomes([unknown], others, runDeployment)).toEqual([]);
   });
 });

@@ -28,7 +28,7 @@ export interface ArrivalsOptions {
  * Maximum number of events that await a response at the same time; further events are counted as
  * errors and not sent.
  */
-const UNDERWAY_MAX = 10_000;
+const IN_FLIGHT_MAX = 10_000;
 const SECOND_MS = 1000;
 const UNKNOWN_DEVICE_PREFIX = 'FB-NEW';
 
@@ -36,7 +36,7 @@ const UNKNOWN_DEVICE_PREFIX = 'FB-NEW';
 export class Arrivals {
   readonly #options: ArrivalsOptions;
   readonly #timers = new Map<Arrival, Timer>();
-  #underway = 0;
+  #inFlight = 0;
   #unknownDevices = 0;
 
   constructor(options: ArrivalsOptions) {
@@ -74,11 +74,11 @@ export class Arrivals {
   async #make(event: Arrival['event'], chance: Random, plannedMs: number): Promise<void> {
     const { metrics } = this.#options;
     const operation = `arrival-${event}`;
-    if (this.#underway >= UNDERWAY_MAX) {
-      metrics.countError({ operation, label: 'arrivals/too-many-underway' });
+    if (this.#inFlight >= IN_FLIGHT_MAX) {
+      metrics.countError({ operation, label: 'arrivals/too-many-in-flight' });
       return;
     }
-    this.#underway++;
+    this.#inFlight++;
     try {
       const isMade = await makers[event](this, chance, plannedMs);
       if (!isMade) metrics.countError({ operation, label: 'arrivals/no-device-can' });
@@ -87,11 +87,11 @@ export class Arrivals {
       if (!(error instanceof ClientError)) throw error;
       if (!isExpected(event, error)) metrics.countError(error);
     } finally {
-      this.#underway--;
+      this.#inFlight--;
     }
   }
 
-  /** Returns a random device that is on and signed in, and for which `isFit` is true. */
+  /** Returns a random device that is on and has a token, and for which `isFit` is true. */
   anyDevice(
     chance: Random,
     isFit: (device: SimulatedDevice) => boolean = () => true,
@@ -151,7 +151,7 @@ const makers: Readonly<Record<Arrival['event'], EventSender>> = {
     return true;
   },
   'first-contacts': async (arrivals, _, plannedMs) => {
-    await arrivals.options.client.signIn(arrivals.unknownDevice(plannedMs));
+    await arrivals.options.client.authenticate(arrivals.unknownDevice(plannedMs));
     return true;
   },
 };

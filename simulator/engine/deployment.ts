@@ -100,16 +100,16 @@ async function fromCoordinator(
 ): Promise<RunDeployment> {
   const known = kept();
   const isSame = known?.artifactName === plan.deploy;
-  const target = await coordinator.deploymentFor(deviceIds, isSame ? known : undefined);
-  if (!coordinator.isTakeover) return target;
+  const runDeployment = await coordinator.deploymentFor(deviceIds, isSame ? known : undefined);
+  if (!coordinator.isTakeover) return runDeployment;
   const recorded: DeploymentDevice[] = [];
-  for await (const page of management.deploymentDevices(target.deploymentId)) {
+  for await (const page of management.deploymentDevices(runDeployment.deploymentId)) {
     recorded.push(...page);
   }
-  const adopted = adoptOutcomes(devices, recorded, target);
+  const adopted = adoptOutcomes(devices, recorded, runDeployment);
   for (const device of adopted) adopt(device);
   coordinator.adopted(adopted.length);
-  return target;
+  return runDeployment;
 }
 
 /**
@@ -120,29 +120,29 @@ async function fromCoordinator(
 export function adoptOutcomes(
   devices: readonly SimulatedDevice[],
   recorded: readonly DeploymentDevice[],
-  target: RunDeployment,
+  runDeployment: RunDeployment,
 ): readonly SimulatedDevice[] {
   const statuses = new Map(recorded.map(({ id, status }) => [id, status]));
   return devices.filter((device) => {
     const status = device.id === undefined ? undefined : statuses.get(device.id);
-    return status !== undefined && adopt(device, status, target);
+    return status !== undefined && adopt(device, status, runDeployment);
   });
 }
 
 function adopt(
   device: SimulatedDevice,
   status: DeploymentDevice['status'],
-  target: RunDeployment,
+  runDeployment: RunDeployment,
 ): boolean {
-  if (device.deployments.some(({ deploymentId }) => deploymentId === target.deploymentId))
+  if (device.deployments.some(({ deploymentId }) => deploymentId === runDeployment.deploymentId))
     return false;
   const isReported = status === 'success' || status === 'failure';
   if (!isReported && status !== 'aborted' && status !== 'already-installed') return false;
-  const part = beginDeployment(device, target.deploymentId, target.artifactName);
+  const part = beginDeployment(device, runDeployment.deploymentId, runDeployment.artifactName);
   part.state = status;
   if (isReported) part.reported.push(status);
   if (status === 'success') {
-    device.provides = { ...device.provides, artifact_name: target.artifactName };
+    device.provides = { ...device.provides, artifact_name: runDeployment.artifactName };
   }
   return true;
 }

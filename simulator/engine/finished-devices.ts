@@ -13,7 +13,7 @@ export interface FinishedDevicesOptions {
   readonly devices: readonly SimulatedDevice[];
   readonly clock: Clock;
   readonly metrics: RunMetrics;
-  readonly target: () => RunDeployment | undefined;
+  readonly runDeployment: () => RunDeployment | undefined;
   /** Called when all devices have finished, in a plan with `until: settled`. */
   readonly onAll: () => void;
 }
@@ -48,9 +48,10 @@ export class FinishedDevices {
     deployment.endedMs = nowMs;
     const { updates } = this.#options.metrics;
     if (offeredMs !== undefined) updates.updateEnded('offer', state, nowMs - offeredMs);
-    const target = this.#options.target();
-    if (target?.deploymentId !== deploymentId || target.createdMs === undefined) return;
-    updates.updateEnded('deployment', state, nowMs - target.createdMs);
+    const runDeployment = this.#options.runDeployment();
+    if (runDeployment?.deploymentId !== deploymentId || runDeployment.createdMs === undefined)
+      return;
+    updates.updateEnded('deployment', state, nowMs - runDeployment.createdMs);
   }
 
   /**
@@ -67,10 +68,10 @@ export class FinishedDevices {
 
   #isSettled(device: SimulatedDevice): boolean {
     const { deploy, deploymentId } = this.#options.plan;
-    const target = this.#options.target();
+    const runDeployment = this.#options.runDeployment();
     const isExpected = deploy !== undefined || deploymentId !== undefined;
-    if (isExpected && target === undefined) return false;
-    const deployment = countedDeployment(device, target);
+    if (isExpected && runDeployment === undefined) return false;
+    const deployment = countedDeployment(device, runDeployment);
     return deployment !== undefined && isSettled(deployment);
   }
 }

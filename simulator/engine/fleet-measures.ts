@@ -29,12 +29,12 @@ export function measuresNow(fleet: Fleet, nowMs: number): Measures {
 
 /** Returns the current progress of the updates of a running fleet. */
 function updatesNow(fleet: Fleet, nowMs: number): UpdateMeasures {
-  const { devices, target } = fleet;
-  const baseMs = target?.createdMs ?? nowMs - fleet.elapsedMs();
+  const { devices, runDeployment } = fleet;
+  const baseMs = runDeployment?.createdMs ?? nowMs - fleet.elapsedMs();
   const updatedAfterMs: number[] = [];
   let failed = 0;
   for (const device of devices) {
-    const part = countedDeployment(device, target);
+    const part = countedDeployment(device, runDeployment);
     if (part === undefined) continue;
     const { state } = part;
     const endedMs = part.endedMs ?? nowMs;

@@ -7,13 +7,13 @@ import { deviceOfCaller } from '../client/session.ts';
 import type { SimulatedDevice } from '../device/device.ts';
 import type { DeviceEnvironment } from '../device/environment.ts';
 import { discardedEvents, type EventFact, type EventSink } from '../device/events.ts';
-import { live } from '../device/life.ts';
+import { runDevice } from '../device/life.ts';
 import type { Identities } from '../identity/identities.ts';
 import { CheckMetrics, type ExchangeJudge } from '../metrics/check-metrics.ts';
 import type { OpenCounts } from '../metrics/generator-watch.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import { ScopeMetrics } from '../metrics/scope-metrics.ts';
-import type { Carrier } from '../network/carrier.ts';
+import type { InProcessTransport } from '../network/in-process-transport.ts';
 import { expectApi, planTransport, planWiring } from '../network/plan-transport.ts';
 import type { EndedExchange, Transport } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
@@ -23,13 +23,13 @@ import type { FixedRatePolls } from '../result/fixed-rate-polls.ts';
 import type { EndReason } from '../result/result.ts';
 import type { Reconciliation } from '../result/result-devices.ts';
 import { scopesIn } from '../result/scopes.ts';
-import { noMemory, type RunStorage } from '../state/memory.ts';
+import { noStorage, type RunStorage } from '../state/storage.ts';
 import { buildDevices } from './build-devices.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
 import { deploymentSource } from './deployment.ts';
 import type { DeviceControl } from './device-control.ts';
+import { firstFailure, throwOwnError, waitAtMost } from './device-loops.ts';
 import { FinishedDevices } from './finished-devices.ts';
-import { firstFailure, throwOwnError, waitAtMost } from './lives.ts';
 import { FleetLoad } from './load.ts';
 import { FleetOperator } from './operator.ts';
 import { untilNextPollMs } from './poll-schedule.ts';
@@ -50,14 +50,15 @@ const EXCHANGES_MAX_MS = 1500;
 const FORCE_STOP_MAX_MS = 2000;
 
 /**
- * The objects around a fleet: identities, event sink, coordinator, judge of the sample and carrier.
+ * The objects around a fleet: identities, event sink, coordinator, judge of the sample and
+ * in-process transport.
  */
 export interface FleetEnvironment {
   readonly identities: Identities;
   readonly events?: EventSink;
   readonly coordinator?: CoordinatorLink | undefined;
   readonly judge?: ExchangeJudge | undefined;
-  readonly carrier?: Carrier | undefined;
+  readonly inProcess?: InProcessTransport | undefined;
   /** Milliseconds between two rounds of the operator; the default when undefined. */
   readonly operatorIntervalMs?: number | undefined;
 }
@@ -92,11 +93,11 @@ export class Fleet {
   #endedMs: number | undefined;
   #stayPollMs: number | undefined;
   #sockets: FleetSockets | undefined;
-  #livesCount = 0;
+  #loopCount = 0;
   readonly #load: FleetLoad;
   #end: RunEnd | undefined;
   /** Storage of the run; set before the run starts. */
-  memory: RunStorage = noMemory;
+  storage: RunStorage = noStorage;
   readonly metrics: RunMetrics;
   /** Verdicts on the exchanges of watched devices; undefined when no device is watched. */
   readonly checks: CheckMetrics | undefined;
@@ -108,7 +109,7 @@ export class Fleet {
     this.#events = environment.events ?? discardedEvents;
     this.#coordinator = environment.coordinator;
     this.#plan = plan;
-    this.#isVirtualNetwork = environment.carrier !== undefined;
+    this.#isVirtualNetwork = environment.inProcess !== undefined;
     this.#clock = clock;
     this.#random = seededRandom(plan.seed);
     this.#scheduler = new Scheduler(clock);
@@ -128,7 +129,7 @@ export class Fleet {
       onExchange: (ended) => this.#record(ended),
       obstacle: plan.incidents && ((request) => this.#load.obstacleTo(request)),
       connectionsMax: CONNECTIONS_MAX,
-      carrier: environment.carrier,
+      inProcess: environment.inProcess,
     });
     this.devices = buildDevices(plan, this.#identities);
     this.#finished = new FinishedDevices({
@@ -136,7 +137,7 @@ export class Fleet {
       clock,
       devices: this.devices,
       metrics: this.metrics,
-      target: () => this.target,
+      runDeployment: () => this.runDeployment,
       onAll: () => this.end('settled'),
     });
     this.#control = this.#deviceControl();
@@ -155,8 +156,8 @@ export class Fleet {
   }
 
   /** The deployment of the run, once it has been created. */
-  get target(): RunDeployment | undefined {
-    return this.#operator?.target;
+  get runDeployment(): RunDeployment | undefined {
+    return this.#operator?.runDeployment;
   }
 
   get socketsOpen(): number {
@@ -166,9 +167,9 @@ export class Fleet {
   /** Returns true when nothing is in progress and everything waits for time to pass. */
   isQuiet(): boolean {
     const opening = this.#sockets?.openingCount() ?? 0;
-    const { awaitedCount, onTheWayCount } = this.#transport;
-    const allIdle = this.#scheduler.count + onTheWayCount >= this.#livesCount;
-    return allIdle && awaitedCount === onTheWayCount && opening === 0;
+    const { awaitedCount, inFlightCount } = this.#transport;
+    const allIdle = this.#scheduler.count + inFlightCount >= this.#loopCount;
+    return allIdle && awaitedCount === inFlightCount && opening === 0;
   }
 
   /** True when other processes run other devices of the same fleet. */
@@ -198,7 +199,7 @@ export class Fleet {
     const giveUp = (): void => this.#transport.breakOff();
     signal.addEventListener('abort', giveUp, { once: true });
     try {
-      // A carrier leads to Fleetbed's own server, which needs no check.
+      // An in-process transport leads to Fleetbed's own server, which needs no check.
       if (!this.#isVirtualNetwork)
         await expectApi(this.#transport, { clock: this.#clock, baseUrl: this.#plan.baseUrl });
       if (this.management) await this.management.login();
@@ -212,13 +213,19 @@ export class Fleet {
    * short, because the server may be gone.
    */
   async reconcile(ended: EndReason): Promise<Reconciliation> {
-    const { devices, target, management } = this;
+    const { devices, runDeployment, management } = this;
     const forceStop = (): void => this.#transport.breakOff();
     const timer =
       ended === 'interrupted' ? this.#clock.after(FORCE_STOP_MAX_MS, forceStop) : undefined;
     try {
       const isAborted = this.#operator?.isTargetAborted;
-      return await reconcile({ devices, target, management, isShard: this.#isShard, isAborted });
+      return await reconcile({
+        devices,
+        runDeployment,
+        management,
+        isShard: this.#isShard,
+        isAborted,
+      });
     } finally {
       timer?.cancel();
     }
@@ -239,11 +246,11 @@ export class Fleet {
     const coordinator = this.#coordinator;
     const ended = new RunEnd({ clock: this.#clock, signal, coordinator, durationMs, lateMs });
     this.#end = ended;
-    const lives = this.#begin();
-    this.#livesCount = lives.length;
-    for (const each of lives) each.catch(() => this.#livesCount--);
+    const loops = this.#begin();
+    this.#loopCount = loops.length;
+    for (const each of loops) each.catch(() => this.#loopCount--);
     try {
-      const failure = firstFailure(lives);
+      const failure = firstFailure(loops);
       const reason = await Promise.race([ended.reason, failure]);
       if (keepAlive) {
         this.#stayPollMs = keepAlive.pollIntervalMs;
@@ -253,7 +260,7 @@ export class Fleet {
     } finally {
       ended.forget();
       this.#load.stop();
-      await this.#stop(lives, forceStop);
+      await this.#stop(loops, forceStop);
     }
   }
 
@@ -287,25 +294,25 @@ export class Fleet {
     const environment = this.#environment();
     const connected = this.devices.filter(({ cohort }) => cohort.policy.connect);
     if (connected.length > 0) this.#sockets = this.#openSockets(connected);
-    const lives = this.devices.map((device) =>
-      live(
+    const loops = this.devices.map((device) =>
+      runDevice(
         device,
-        { ...environment, ...this.#load.restsOf(device) },
+        { ...environment, ...this.#load.sleepOf(device) },
         this.#load.startsAfterMs(device),
       ),
     );
     this.#load.start(environment);
-    return this.#operator ? [...lives, this.#operator.work()] : lives;
+    return this.#operator ? [...loops, this.#operator.work()] : loops;
   }
 
   /**
    * Ends all devices. Deployments in progress may continue for the plan's drain time, and exchanges
    * in progress for `EXCHANGES_MAX_MS`.
    */
-  async #stop(lives: readonly Promise<never>[], forceStop?: AbortSignal): Promise<void> {
+  async #stop(loops: readonly Promise<never>[], forceStop?: AbortSignal): Promise<void> {
     this.#endedMs = this.#clock.monotonicMs();
     this.#coordinator?.over();
-    const ended = Promise.allSettled(lives);
+    const ended = Promise.allSettled(loops);
     const { drainMs } = this.#plan;
     if (drainMs > 0) {
       this.#scheduler.drain();
@@ -333,9 +340,9 @@ export class Fleet {
       metrics: this.metrics,
       events: { emit: (fact) => this.#emit(fact) },
       keyFor: (device, generation) => this.#identities.keyring.keyFor(device, generation),
-      changed: (device, deployment) => this.memory.changed(device, deployment),
-      downloads: this.memory.downloads,
-      rest: (waitMs, wakeable) => this.#scheduler.rest(waitMs, wakeable),
+      changed: (device, deployment) => this.storage.changed(device, deployment),
+      downloads: this.storage.downloads,
+      sleep: (waitMs, wakeable) => this.#scheduler.sleep(waitMs, wakeable),
       untilNextPollMs: ({ index, cohort: { policy: planned } }) => {
         const { pollIntervalMs } = planned;
         const policy = { ...planned, pollIntervalMs: this.#stayPollMs ?? pollIntervalMs };
@@ -346,7 +353,7 @@ export class Fleet {
         this.checks?.record(seen, this.metrics.phase),
       ),
       losesSocket: (device) => this.#sockets?.drop(device),
-      target: () => this.target,
+      runDeployment: () => this.runDeployment,
       settled: (device, deployment) => this.#finished.settled(device, deployment),
       abortDevice: async (device) => (await this.#operator?.abort(device)) ?? false,
     };
@@ -407,13 +414,13 @@ export class Fleet {
       random: this.#random,
       clock: this.#clock,
       roundMs,
-      rest: (waitMs, wakeable) => this.#scheduler.rest(waitMs, wakeable),
+      sleep: (waitMs, wakeable) => this.#scheduler.sleep(waitMs, wakeable),
       wake: (wakeable) => this.#scheduler.wake(wakeable),
-      onKnown: (device) => this.memory.changed(device),
+      onKnown: (device) => this.storage.changed(device),
       mayDeploy: () => this.#load.mayDeploy,
-      onDeployed: (target) => {
-        this.#events.emit({ kind: 'deployment', ...target });
-        this.memory.deployed(target);
+      onDeployed: (runDeployment) => {
+        this.#events.emit({ kind: 'deployment', ...runDeployment });
+        this.storage.deployed(runDeployment);
         this.#finished.deployed();
         this.#load.deployed();
       },
@@ -423,8 +430,8 @@ export class Fleet {
         devices,
         clock: this.#clock,
         coordinator: this.#coordinator,
-        adopted: (device) => this.memory.changed(device),
-        earlierDeployment: () => this.memory.target,
+        adopted: (device) => this.storage.changed(device),
+        earlierDeployment: () => this.storage.runDeployment,
       }),
     });
   }

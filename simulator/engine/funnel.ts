@@ -15,18 +15,20 @@ import type { DeviceStateCounts } from '../result/result-figures.ts';
  */
 export function countedDeployment(
   device: SimulatedDevice,
-  target: RunDeployment | undefined,
+  runDeployment: RunDeployment | undefined,
 ): DeploymentRecord | undefined {
-  if (target === undefined) return device.deployments.at(-1);
-  return device.deployments.find((deployment) => deployment.deploymentId === target.deploymentId);
+  if (runDeployment === undefined) return device.deployments.at(-1);
+  return device.deployments.find(
+    (deployment) => deployment.deploymentId === runDeployment.deploymentId,
+  );
 }
 
 /** Returns the current outcome of a device. */
 export function outcomeOf(
   device: SimulatedDevice,
-  target: RunDeployment | undefined,
+  runDeployment: RunDeployment | undefined,
 ): DeviceOutcome {
-  return outcomeBy(device, countedDeployment(device, target));
+  return outcomeBy(device, countedDeployment(device, runDeployment));
 }
 
 function outcomeBy(
@@ -44,7 +46,7 @@ const fieldOf = Object.fromEntries(
 /** Returns the counts over all devices. A status that a device reported twice counts once. */
 export function funnelOf(
   devices: readonly SimulatedDevice[],
-  target: RunDeployment | undefined,
+  runDeployment: RunDeployment | undefined,
 ): Funnel {
   // This runs once a second during the load, so it counts in place instead of building lists.
   const counts = {
@@ -64,7 +66,7 @@ export function funnelOf(
     noContact: 0,
   };
   for (const device of devices) {
-    const deployment = countedDeployment(device, target);
+    const deployment = countedDeployment(device, runDeployment);
     const outcome = outcomeBy(device, deployment);
     counts[fieldOf[outcome]]++;
     if (deployment === undefined) continue;

@@ -84,13 +84,13 @@ export class FleetLoad {
    * Returns the wait function of one device. A wait also ends when the device is to be switched off
    * or its power is cut.
    */
-  restsOf(device: SimulatedDevice): Pick<DeviceEnvironment, 'rest'> {
+  sleepOf(device: SimulatedDevice): Pick<DeviceEnvironment, 'sleep'> {
     return {
-      rest: (waitMs, wakeable) => {
+      sleep: (waitMs, wakeable) => {
         const isBetweenPolls = wakeable !== undefined;
         const pollRate = isBetweenPolls && this.#takesTurns(device, waitMs) && this.#pollRate;
         const pause = (pauseMs: number): Promise<void> =>
-          this.#powerSchedule.rest(device, pauseMs, isBetweenPolls);
+          this.#powerSchedule.sleep(device, pauseMs, isBetweenPolls);
         if (!pollRate) return pause(waitMs);
         return pollRate.waitForTurn(device, () => pause(Number.POSITIVE_INFINITY));
       },
@@ -103,16 +103,13 @@ export class FleetLoad {
   }
 
   /**
-   * Returns true for a device that would now wait for its next poll: one that has to sign in,
+   * Returns true for a device that would now wait for its next poll: one that has to authenticate,
    * continues at once, or is off, does not take turns.
    */
   #takesTurns(device: SimulatedDevice, waitMs: number): boolean {
-    const isSignedIn = device.session?.token !== undefined;
+    const hasToken = device.session?.token !== undefined;
     return (
-      isSignedIn &&
-      waitMs > 0 &&
-      this.offForMs(device) === 0 &&
-      !this.#powerSchedule.isSpent(device)
+      hasToken && waitMs > 0 && this.offForMs(device) === 0 && !this.#powerSchedule.isSpent(device)
     );
   }
 

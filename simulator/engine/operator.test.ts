@@ -44,7 +44,7 @@ async function hired(responses: Responses, rounds: number) {
   device.life = 'pending';
   const credentials = { email: 'e', password: 'p' };
   let left = rounds;
-  const restsMs: number[] = [];
+  const sleepsMs: number[] = [];
   const management = new ManagementClient({ transport, clock, credentials });
   const operator = new FleetOperator({
     management,
@@ -52,8 +52,8 @@ async function hired(responses: Responses, rounds: number) {
     metrics,
     random: seededRandom('x'),
     clock,
-    rest: async (waitMs) => {
-      restsMs.push(waitMs);
+    sleep: async (waitMs) => {
+      sleepsMs.push(waitMs);
       if (--left <= 0) throw new FleetStopped();
     },
     deployment: async (devices) => {
@@ -62,7 +62,7 @@ async function hired(responses: Responses, rounds: number) {
       return { deploymentId, artifactName: 'release-2' };
     },
   });
-  return { server, device, operator, metrics, restsMs, pem: device.session.key.publicKeyPem };
+  return { server, device, operator, metrics, sleepsMs, pem: device.session.key.publicKeyPem };
 }
 
 /** Lists the fleet's device as the server does, with these authentication sets. */
@@ -133,35 +133,35 @@ describe('the operator of a fleet', () => {
     device.life = 'idle';
     const first = operator.work();
     await expect(first).rejects.toThrow(FleetStopped);
-    expect(operator.target).toBeUndefined();
+    expect(operator.runDeployment).toBeUndefined();
     device.id = 'device-1';
     await expect(operator.work()).rejects.toThrow();
     expect(server.requestsFor('create-deployment').map((asked) => asked.json())).toEqual([
       { name: 'test', artifact_name: 'release-2', devices: ['device-1'] },
     ]);
-    expect(operator.target).toMatchObject({
+    expect(operator.runDeployment).toMatchObject({
       deploymentId: 'deployment-1',
       artifactName: 'release-2',
     });
   });
 
   it('retries when the server fails, and gives up after twenty failures in a row', async () => {
-    const { server, operator, metrics, restsMs } = await hired(
+    const { server, operator, metrics, sleepsMs } = await hired(
       { 'list-devices': () => ({ status: 500 }) },
       1000,
     );
     await expect(operator.work()).rejects.toMatchObject({ status: 500 });
     expect(server.requestsFor('list-devices')).toHaveLength(20);
     expect(metrics.errorCount).toBe(20);
-    expect(restsMs[0]).toBeLessThanOrEqual(250);
-    expect(restsMs.at(-1)).toBeGreaterThanOrEqual(5000);
+    expect(sleepsMs[0]).toBeLessThanOrEqual(250);
+    expect(sleepsMs.at(-1)).toBeGreaterThanOrEqual(5000);
   });
 
   it('waits as long as the server requests', async () => {
     const busy: PretendResponse = { status: 429, headers: { 'retry-after': '9' } };
-    const { operator, restsMs } = await hired({ 'list-devices': () => busy }, 1);
+    const { operator, sleepsMs } = await hired({ 'list-devices': () => busy }, 1);
     await expect(operator.work()).rejects.toThrow(FleetStopped);
-    expect(restsMs).toEqual([9000]);
+    expect(sleepsMs).toEqual([9000]);
   });
 
   it('resets its error count as soon as one round succeeds', async () => {

@@ -24,7 +24,7 @@ export interface FleetOperatorOptions {
    * Waits for a time.
    * @param wakeable key with which `wake` ends the wait early
    */
-  readonly rest: (waitMs: number, wakeable?: object) => Promise<void>;
+  readonly sleep: (waitMs: number, wakeable?: object) => Promise<void>;
   readonly wake?: (wakeable: object) => void;
   /** Milliseconds between two rounds of the operator; `ROUND_MS` when undefined. */
   readonly roundMs?: number | undefined;
@@ -36,7 +36,7 @@ export interface FleetOperatorOptions {
    */
   readonly mayDeploy?: () => boolean;
   /** Called once the server has acknowledged the deployment. */
-  readonly onDeployed?: (target: RunDeployment) => void;
+  readonly onDeployed?: (runDeployment: RunDeployment) => void;
   /**
    * Source of the deployment, used once every device is accepted; undefined without a deployment.
    */
@@ -54,8 +54,8 @@ export class FleetOperator {
   readonly #options: FleetOperatorOptions;
   readonly #own: ReadonlyMap<string, SimulatedDevice>;
   /** The requested deployment. A coordinator answers only after all shards have requested it. */
-  #asked: Promise<RunDeployment> | undefined;
-  target: RunDeployment | undefined;
+  #requested: Promise<RunDeployment> | undefined;
+  runDeployment: RunDeployment | undefined;
   /** True once the operator has asked the server to abort the deployment of the run. */
   isTargetAborted = false;
   /** The key generation with which each device was last accepted. */
@@ -72,7 +72,7 @@ export class FleetOperator {
    * @throws ClientError when the deployment is refused or errors continue; FleetStopped
    */
   async work(): Promise<never> {
-    const { rest, roundMs = ROUND_MS } = this.#options;
+    const { sleep, roundMs = ROUND_MS } = this.#options;
     for (let failures = 0; ; ) {
       try {
         await this.#round();
@@ -81,10 +81,10 @@ export class FleetOperator {
         if (!(error instanceof ClientError)) throw error;
         this.#options.metrics.countError(error);
         if (isFinalRefusal(error) || ++failures === ERRORS_MAX) throw error;
-        await rest(this.#waitAfterMs(error, failures));
+        await sleep(this.#waitAfterMs(error, failures));
         continue;
       }
-      await rest(roundMs, this);
+      await sleep(roundMs, this);
     }
   }
 
@@ -119,12 +119,12 @@ export class FleetOperator {
   /** Aborts the deployment of the run, if there is one. A refusal counts as an error of the run. */
   async abortTarget(): Promise<void> {
     const { management, metrics } = this.#options;
-    if (this.target === undefined) return;
+    if (this.runDeployment === undefined) return;
     // Set before the request, because the server may abort the deployment without its response
     // arriving.
     this.isTargetAborted = true;
     try {
-      await management.abortDeployment(this.target.deploymentId);
+      await management.abortDeployment(this.runDeployment.deploymentId);
     } catch (error) {
       if (error instanceof ClientError) metrics.countError(error);
       else if (!(error instanceof FleetStopped)) throw error;
@@ -138,7 +138,8 @@ export class FleetOperator {
 
   async #round(): Promise<void> {
     const pending = this.#options.devices.filter(({ life }) => life === 'pending');
-    // A device that was accepted stays pending until it signs in again, so it is not counted here.
+    // A device that was accepted stays pending until it authenticates again, so it is not counted
+    // here.
     const unknown = pending.filter((each) => this.#accepted.get(each) !== each.keyGeneration);
     const accepted = pending.length === 0 ? 0 : await this.#acceptFrom('pending');
     // The server lists a device that was accepted before and has a new key as accepted, not as
@@ -183,28 +184,28 @@ export class FleetOperator {
   }
 
   async #deployOnce(): Promise<void> {
-    const { deployment, devices, rest, clock } = this.#options;
-    if (deployment === undefined || this.target !== undefined || !this.#mayDeploy()) return;
+    const { deployment, devices, sleep, clock } = this.#options;
+    if (deployment === undefined || this.runDeployment !== undefined || !this.#mayDeploy()) return;
     // Searched from the end, because the last devices to contact the server are the last to get an
     // ID.
     if (devices.findLast(({ id }) => id === undefined)) return;
     const ids = devices.flatMap(({ id }) => (id === undefined ? [] : [id]));
-    const asked = this.#asked ?? deployment(ids);
-    this.#asked = asked;
+    const requested = this.#requested ?? deployment(ids);
+    this.#requested = requested;
     // Wait for at most one round, because devices may have to be accepted meanwhile. If the run
     // ends during the wait, the outcome of the request in progress is still needed.
-    const round = rest(ROUND_MS).then(
+    const round = sleep(ROUND_MS).then(
       () => undefined,
-      () => asked,
+      () => requested,
     );
     try {
-      const target = await Promise.race([asked, round]);
-      this.target = target && { createdMs: clock.now(), ...target };
+      const runDeployment = await Promise.race([requested, round]);
+      this.runDeployment = runDeployment && { createdMs: clock.now(), ...runDeployment };
     } catch (error) {
-      this.#asked = undefined;
+      this.#requested = undefined;
       throw error;
     }
-    if (this.target !== undefined) this.#options.onDeployed?.(this.target);
+    if (this.runDeployment !== undefined) this.#options.onDeployed?.(this.runDeployment);
   }
 }
 

@@ -22,18 +22,18 @@ async function turnsOf(count: number) {
   for (let index = 0; index < count; index++) {
     devices.push(Object.assign(deviceOf(), { session: await sessionOf() }));
   }
-  const rest = (device: SimulatedDevice): Promise<void> =>
+  const sleep = (device: SimulatedDevice): Promise<void> =>
     pollRate.waitForTurn(device, () => new Promise((resolve) => wakes.set(device, resolve)));
-  return { clock, pollRate, polled, devices, rest, wakes };
+  return { clock, pollRate, polled, devices, sleep, wakes };
 }
 
 describe('polls at a fixed rate', () => {
   it('are made by the waiting devices in turn, each from its own due time', async () => {
-    const { clock, pollRate, polled, devices, rest } = await turnsOf(3);
+    const { clock, pollRate, polled, devices, sleep } = await turnsOf(3);
     const startMs = clock.monotonicMs();
-    const rests = devices.map(rest);
+    const sleeps = devices.map(sleep);
     clock.advance(250);
-    await Promise.all(rests);
+    await Promise.all(sleeps);
     expect(polled).toEqual(devices);
     expect(devices.map(({ session }) => session?.plannedMs)).toEqual(
       [0, 100, 200].map((ms) => startMs + ms),
@@ -42,15 +42,15 @@ describe('polls at a fixed rate', () => {
   });
 
   it('keep falling due while no device is free, and are sent late from their due times', async () => {
-    const { clock, pollRate, devices, rest } = await turnsOf(1);
+    const { clock, pollRate, devices, sleep } = await turnsOf(1);
     const [device] = devices;
     if (device === undefined) throw new Error('there is a device');
     const startMs = clock.monotonicMs();
-    const first = rest(device);
+    const first = sleep(device);
     clock.advance(1000);
     await first;
     expect(pollRate.counts).toEqual({ due: 11, sent: 1, late: 0, dropped: 10 });
-    await rest(device);
+    await sleep(device);
     expect(device.session?.plannedMs).toBe(startMs + 100);
     expect(pollRate.counts).toEqual({ due: 11, sent: 2, late: 1, dropped: 9 });
     pollRate.stop();
@@ -59,19 +59,19 @@ describe('polls at a fixed rate', () => {
   });
 
   it('are dropped beyond 10,000 that wait for a device', async () => {
-    const { clock, pollRate, devices, rest } = await turnsOf(1);
-    const waits = devices.map(rest);
+    const { clock, pollRate, devices, sleep } = await turnsOf(1);
+    const waits = devices.map(sleep);
     clock.advance(1_001_000);
     await Promise.all(waits);
     expect(pollRate.counts).toEqual({ due: 10_011, sent: 1, late: 0, dropped: 10_010 });
   });
 
   it('do not count a device that another cause wakes, and pass its turn on', async () => {
-    const { clock, pollRate, polled, devices, rest, wakes } = await turnsOf(2);
+    const { clock, pollRate, polled, devices, sleep, wakes } = await turnsOf(2);
     const [woken, other] = devices;
     if (woken === undefined || other === undefined) throw new Error('there are two devices');
-    const early = rest(woken);
-    const later = rest(other);
+    const early = sleep(woken);
+    const later = sleep(other);
     wakes.get(woken)?.();
     await early;
     expect(woken.session?.plannedMs).toBeUndefined();

@@ -72,12 +72,12 @@ export class PowerSchedule {
    * Waits for a device, between two cycles or within one.
    * @throws FleetStopped, PowerLoss
    */
-  rest(device: SimulatedDevice, waitMs: number, isBetweenRounds: boolean): Promise<void> {
+  sleep(device: SimulatedDevice, waitMs: number, isBetweenRounds: boolean): Promise<void> {
     const { scheduler } = this.#options;
     const isUpdating = device.life === 'updating';
     // A device that is off during an update is rebooting, so its wait belongs to the update.
     if (device.off) return scheduler.restUninterruptibly(waitMs, isUpdating);
-    if (device.session === undefined) return scheduler.rest(waitMs);
+    if (device.session === undefined) return scheduler.sleep(waitMs);
     if (isBetweenRounds) return this.#pause(device, waitMs);
     const cutMs = this.#cutForMs(device);
     if (cutMs > 0) return Promise.reject(new PowerLoss(cutMs));
@@ -104,14 +104,14 @@ export class PowerSchedule {
     const nowMs = elapsedMs();
     const presence = timeline?.presenceOf(device.index, nowMs + SLACK_MS);
     const onMs = presence?.isOn ? presence.untilMs - nowMs : waitMs;
-    return scheduler.rest(Math.min(waitMs, onMs), device);
+    return scheduler.sleep(Math.min(waitMs, onMs), device);
   }
 
   /** Switches off a device that has made its last poll, until the end of the run. */
   #forGood(device: SimulatedDevice): Promise<void> {
     if (device.session) device.session.plannedMs = undefined;
     this.#options.onSpent(device);
-    return this.#options.scheduler.rest(Number.POSITIVE_INFINITY);
+    return this.#options.scheduler.sleep(Number.POSITIVE_INFINITY);
   }
 
   #cutForMs(device: SimulatedDevice): number {

@@ -12,13 +12,13 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-const target = { deploymentId: 'deployment-1', artifactName: 'release-2' };
+const runDeployment = { deploymentId: 'deployment-1', artifactName: 'release-2' };
 
 interface Story {
   readonly state?: UpdateState;
   readonly reported?: SimulatedDevice['deployments'][number]['reported'];
   readonly unanswered?: SimulatedDevice['deployments'][number]['unanswered'];
-  readonly abortAsked?: boolean;
+  readonly abortRequested?: boolean;
   readonly life?: SimulatedDevice['life'];
   readonly artifactName?: string;
 }
@@ -32,7 +32,7 @@ function deviceWith(story: Story, index = 0): SimulatedDevice {
   deployment.state = story.state;
   deployment.reported.push(...(story.reported ?? []));
   deployment.unanswered = story.unanswered;
-  deployment.abortAsked = story.abortAsked ?? false;
+  deployment.abortRequested = story.abortRequested ?? false;
   return device;
 }
 
@@ -60,7 +60,7 @@ async function reconciledAgainst(devices: readonly SimulatedDevice[], response: 
   );
   const credentials = { email: 'e', password: 'p' };
   const management = new ManagementClient({ transport, clock, credentials });
-  return reconcile({ devices, target, management });
+  return reconcile({ devices, runDeployment, management });
 }
 
 describe('the reconciliation', () => {
@@ -71,7 +71,7 @@ describe('the reconciliation', () => {
     ['an update midway', { state: 'installing', reported: ['installing'] }, 'installing'],
     [
       'an abort by its own operator that it has not heard of',
-      { state: 'installing', reported: ['installing'], abortAsked: true },
+      { state: 'installing', reported: ['installing'], abortRequested: true },
       'aborted',
     ],
     ['an offer without a report', { state: 'offered' }, 'pending'],
@@ -200,7 +200,7 @@ describe('the reconciliation', () => {
   });
 
   it('is not performed without a login, and gives the reason', async () => {
-    const reconciliation = await reconcile({ devices: [], target, management: undefined });
+    const reconciliation = await reconcile({ devices: [], runDeployment, management: undefined });
     expect(reconciliation).toMatchObject({ checked: false, ok: false });
     expect(reconciliation.because).toContain('no user');
   });
@@ -231,7 +231,7 @@ describe('the funnel of a fleet', () => {
       { life: 'unstarted' },
     ];
     const devices = stories.map(deviceWith);
-    expect(funnelOf(devices, target)).toEqual({
+    expect(funnelOf(devices, runDeployment)).toEqual({
       devices: 10,
       offered: 5,
       downloading: 4,
@@ -252,8 +252,8 @@ describe('the funnel of a fleet', () => {
   it('counts only the deployment of the run', () => {
     const device = deviceWith({ state: 'failure', reported: ['failure'] });
     beginDeployment(device, 'deployment-2', 'release-3').state = 'success';
-    expect(outcomeOf(device, target)).toBe('failure');
+    expect(outcomeOf(device, runDeployment)).toBe('failure');
     expect(outcomeOf(device, undefined)).toBe('success');
-    expect(outcomeOf(device, { ...target, deploymentId: 'deployment-3' })).toBe('idle');
+    expect(outcomeOf(device, { ...runDeployment, deploymentId: 'deployment-3' })).toBe('idle');
   });
 });

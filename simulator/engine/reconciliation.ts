@@ -25,7 +25,7 @@ const DIFFERENCES_MAX = 1000;
 /** The devices and the deployment to compare with the server's records. */
 export interface ReconciliationSubject {
   readonly devices: readonly SimulatedDevice[];
-  readonly target: RunDeployment | undefined;
+  readonly runDeployment: RunDeployment | undefined;
   readonly management: ManagementClient | undefined;
   /**
    * True when the devices are only a part of the fleet. The server's totals are not compared then,
@@ -57,8 +57,8 @@ async function compareRecords(
   subject: ReconciliationSubject,
   management: ManagementClient,
 ): Promise<Reconciliation> {
-  const { target, devices } = subject;
-  const seen = new Set(target === undefined ? [] : [target.deploymentId]);
+  const { runDeployment, devices } = subject;
+  const seen = new Set(runDeployment === undefined ? [] : [runDeployment.deploymentId]);
   for (const { deployments } of devices)
     for (const deployment of deployments) seen.add(deployment.deploymentId);
   const deploymentIds = [...seen].slice(0, DEPLOYMENTS_MAX);
@@ -67,9 +67,10 @@ async function compareRecords(
   let withoutArtifact = 0;
   for (const deploymentId of deploymentIds) {
     const servers = await listedDeployments(management, deploymentId);
-    if (deploymentId === target?.deploymentId) withoutArtifact = unfitCount(devices, servers);
-    const isAborted = subject.isAborted === true && deploymentId === target?.deploymentId;
-    const compared = { deploymentId, servers, target, isAborted };
+    if (deploymentId === runDeployment?.deploymentId)
+      withoutArtifact = unfitCount(devices, servers);
+    const isAborted = subject.isAborted === true && deploymentId === runDeployment?.deploymentId;
+    const compared = { deploymentId, servers, runDeployment, isAborted };
     differences.push(...devices.flatMap((device) => differenceOf(device, compared)));
     if (!subject.isShard) await sums.compare(deploymentId, servers);
   }
@@ -140,7 +141,7 @@ interface ComparedDeployment {
   readonly deploymentId: string;
   /** The server's records of a deployment, by device ID. */
   readonly servers: ReadonlyMap<string, ListedDeployment>;
-  readonly target: RunDeployment | undefined;
+  readonly runDeployment: RunDeployment | undefined;
   readonly isAborted: boolean;
 }
 
@@ -215,7 +216,7 @@ function deploymentAgrees(
   if (lacksSuccess(deployment, theirs)) return false;
   if (theirs === recordedStatus(deployment)) return true;
   if (theirs === 'aborted')
-    return (isAborted || deployment.abortAsked) && !isFinal(deployment.state);
+    return (isAborted || deployment.abortRequested) && !isFinal(deployment.state);
   return theirs !== undefined && theirs === deployment.unanswered;
 }
 
@@ -229,9 +230,9 @@ function absenceAgrees(
   compared: ComparedDeployment,
 ): boolean {
   if (theirs === undefined || theirs === 'pending' || theirs === 'noartifact') return true;
-  const { target, deploymentId, isAborted } = compared;
+  const { runDeployment, deploymentId, isAborted } = compared;
   if (isAborted && theirs === 'aborted') return true;
-  const ours = target !== undefined && target.deploymentId === deploymentId;
-  const hasIt = ours && device.provides.artifact_name === target.artifactName;
+  const ours = runDeployment !== undefined && runDeployment.deploymentId === deploymentId;
+  const hasIt = ours && device.provides.artifact_name === runDeployment.artifactName;
   return hasIt && theirs === 'already-installed';
 }

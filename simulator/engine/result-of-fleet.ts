@@ -37,11 +37,11 @@ export interface RunFacts {
 
 /** Builds the result, including the reconciliation with the server. */
 export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResult> {
-  const { devices, metrics, target } = fleet;
+  const { devices, metrics, runDeployment } = fleet;
   const durationMs = fleet.elapsedMs();
   const generator = generatorFacts(fleet, facts);
   const reconciliation = await fleet.reconcile(facts.ended);
-  const funnel = funnelOf(devices, target);
+  const funnel = funnelOf(devices, runDeployment);
   const measured = {
     updates: metrics.updates.figures(),
     latencies: metrics.latencies(),
@@ -63,8 +63,8 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     validity: validityOf(generator),
     generator,
     machines: [facts.machine],
-    ...(target === undefined ? {} : { deploymentId: target.deploymentId }),
-    ...(target?.createdMs === undefined ? {} : { deployedMs: target.createdMs }),
+    ...(runDeployment === undefined ? {} : { deploymentId: runDeployment.deploymentId }),
+    ...(runDeployment?.createdMs === undefined ? {} : { deployedMs: runDeployment.createdMs }),
     funnel,
     deviceCounts: deviceCountsOf(funnel),
     reconciliation,
@@ -106,8 +106,8 @@ function generatorFacts(fleet: Fleet, { plan, watch }: RunFacts): GeneratorFacts
   });
 }
 
-function deviceRow(device: SimulatedDevice, { target }: Fleet): DeviceRow {
-  const deployment = countedDeployment(device, target);
+function deviceRow(device: SimulatedDevice, { runDeployment }: Fleet): DeviceRow {
+  const deployment = countedDeployment(device, runDeployment);
   return {
     index: device.index,
     ...(device.id === undefined ? {} : { deviceId: device.id }),
@@ -115,7 +115,7 @@ function deviceRow(device: SimulatedDevice, { target }: Fleet): DeviceRow {
     keyType: device.keyType,
     cohort: device.cohort.name,
     behaviour: device.behaviour.name,
-    outcome: outcomeOf(device, target),
+    outcome: outcomeOf(device, runDeployment),
     ...(deployment === undefined ? {} : { deploymentId: deployment.deploymentId }),
     reported: deployment?.reported ?? [],
     artifactName: device.provides.artifact_name,

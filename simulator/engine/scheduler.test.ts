@@ -8,21 +8,21 @@ describe('the waits of a run', () => {
   it('end when their time is up and not before', async () => {
     const clock = new ManualClock(0);
     let woken = false;
-    const rest = new Scheduler(clock).rest(100).then(() => {
+    const sleep = new Scheduler(clock).sleep(100).then(() => {
       woken = true;
     });
     clock.advance(99);
     await Promise.resolve();
     expect(woken).toBe(false);
     clock.advance(1);
-    await rest;
+    await sleep;
     expect(woken).toBe(true);
   });
 
   it('all end at once when the run ends, and leave no timer', async () => {
     const clock = new ManualClock(0);
     const scheduler = new Scheduler(clock);
-    const waits = [scheduler.rest(100), scheduler.rest(1_000_000)];
+    const waits = [scheduler.sleep(100), scheduler.sleep(1_000_000)];
     const ends = Promise.allSettled(waits);
     scheduler.stop();
     for (const end of await ends) {
@@ -36,9 +36,9 @@ describe('the waits of a run', () => {
     const scheduler = new Scheduler(clock);
     const sleeper = {};
     let others = 0;
-    const other = scheduler.rest(100, {}).then(() => others++);
-    const nobody = scheduler.rest(100).then(() => others++);
-    const woken = scheduler.rest(100, sleeper);
+    const other = scheduler.sleep(100, {}).then(() => others++);
+    const nobody = scheduler.sleep(100).then(() => others++);
+    const woken = scheduler.sleep(100, sleeper);
     scheduler.wake(sleeper);
     await woken;
     expect(others).toBe(0);
@@ -53,9 +53,9 @@ describe('the waits of a run', () => {
     const sleeper = {};
     scheduler.wake(sleeper);
     scheduler.wake(sleeper);
-    await scheduler.rest(100, sleeper);
+    await scheduler.sleep(100, sleeper);
     let isOver = false;
-    const next = scheduler.rest(100, sleeper).then(() => {
+    const next = scheduler.sleep(100, sleeper).then(() => {
       isOver = true;
     });
     await Promise.resolve();
@@ -68,19 +68,19 @@ describe('the waits of a run', () => {
     const clock = new ManualClock(0);
     const scheduler = new Scheduler(clock);
     const sleeper = {};
-    const first = scheduler.rest(100, sleeper);
+    const first = scheduler.sleep(100, sleeper);
     clock.advance(100);
     await first;
     scheduler.wake(sleeper);
-    await scheduler.rest(100, sleeper);
+    await scheduler.sleep(100, sleeper);
     scheduler.stop();
-    await expect(scheduler.rest(100, sleeper)).rejects.toThrow(FleetStopped);
+    await expect(scheduler.sleep(100, sleeper)).rejects.toThrow(FleetStopped);
   });
 
   it('do not begin after the run has ended', async () => {
     const scheduler = new Scheduler(new ManualClock(0));
     scheduler.stop();
-    await expect(scheduler.rest(0)).rejects.toThrow(FleetStopped);
+    await expect(scheduler.sleep(0)).rejects.toThrow(FleetStopped);
     expect(scheduler.stopped).toBe(true);
   });
 });

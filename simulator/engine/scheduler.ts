@@ -28,7 +28,7 @@ export class Scheduler {
    * Waits by sleeper and by worker. Entries stay after their waits end, to avoid the cost of
    * changing maps that `InProgress` explains.
    */
-  readonly #resting = new Map<object, WaitInProgress | undefined>();
+  readonly #sleeping = new Map<object, WaitInProgress | undefined>();
   readonly #working = new Map<object, WaitInProgress | undefined>();
   /** Sleepers that were woken while not waiting. */
   readonly #woken = new Set<object>();
@@ -53,7 +53,7 @@ export class Scheduler {
    * @param sleeper key with which `wake` can end the wait early
    * @throws FleetStopped when the run has ended, or ends during the wait
    */
-  rest(waitMs: number, sleeper?: object): Promise<void> {
+  sleep(waitMs: number, sleeper?: object): Promise<void> {
     return this.#begin({ waitMs, sleeper, outlivesDrain: false });
   }
 
@@ -78,8 +78,8 @@ export class Scheduler {
 
   /** Ends the sleeper's wait at once. If it is not waiting, its next wait ends at once. */
   wake(sleeper: object): void {
-    const resting = this.#resting.get(sleeper);
-    if (resting) resting.wake();
+    const sleeping = this.#sleeping.get(sleeper);
+    if (sleeping) sleeping.wake();
     else this.#woken.add(sleeper);
   }
 
@@ -112,7 +112,7 @@ export class Scheduler {
       const end = (): void => {
         timer?.cancel();
         this.#begun.delete(begun);
-        if (sleeper !== undefined) this.#resting.set(sleeper, undefined);
+        if (sleeper !== undefined) this.#sleeping.set(sleeper, undefined);
         if (worker !== undefined) this.#working.set(worker, undefined);
       };
       const begun: WaitInProgress = {
@@ -129,7 +129,7 @@ export class Scheduler {
       };
       if (Number.isFinite(waitMs)) timer = this.#clock.after(waitMs, begun.wake);
       this.#begun.add(begun);
-      if (sleeper !== undefined) this.#resting.set(sleeper, begun);
+      if (sleeper !== undefined) this.#sleeping.set(sleeper, begun);
       if (worker !== undefined) this.#working.set(worker, begun);
     });
   }

@@ -81,10 +81,10 @@ const knownStatuses = new Set<string>(deviceDeploymentStatuses);
 const absences = new Set([401, 402, 403, 404, 405, 501]);
 
 async function unlessAbsent<HttpResponse>(
-  asked: Promise<HttpResponse>,
+  response: Promise<HttpResponse>,
 ): Promise<HttpResponse | undefined> {
   try {
-    return await asked;
+    return await response;
   } catch (error) {
     if (error instanceof StatusError && absences.has(error.status)) return undefined;
     throw error;

@@ -13,8 +13,8 @@ import type { KeyProgress } from '../identity/rsa-pool.ts';
 import type { ExchangeJudge } from '../metrics/check-metrics.ts';
 import { type Machine, thisMachine, thisMachineFacts } from '../metrics/generator-machine.ts';
 import { GeneratorWatch } from '../metrics/generator-watch.ts';
-import type { Carrier } from '../network/carrier.ts';
 import { FleetStopped } from '../network/errors.ts';
+import type { InProcessTransport } from '../network/in-process-transport.ts';
 import { type FleetPlan, PlanError } from '../plan/plan.ts';
 import { planSummary } from '../result/plan-summary.ts';
 import type { CurrentLatency, EndReason, FleetProgress, FleetResult } from '../result/result.ts';
@@ -23,7 +23,7 @@ import type { ProcessFacts } from '../result/result-generator.ts';
 import { latencySoFar } from '../result/shard-figures.ts';
 import { ThresholdWatch } from '../result/thresholds-live.ts';
 import { trafficOf } from '../result/traffic.ts';
-import { openMemory } from '../state/memory.ts';
+import { openStorage } from '../state/storage.ts';
 import type { CoordinatorLink } from './coordinator-link.ts';
 import { Deferred } from './deferred.ts';
 import { Fleet } from './fleet.ts';
@@ -72,7 +72,7 @@ export interface FleetHooks {
    */
   readonly drive?: (isQuiet: () => boolean) => Timer;
   /** Carries the requests in place of connections. */
-  readonly carrier?: Carrier | undefined;
+  readonly inProcess?: InProcessTransport | undefined;
   /** Intervals of the work that visits all devices, which is the largest cost in virtual time. */
   readonly looks?: FleetIntervals | undefined;
   /** Starts measuring the resources of the process; without it, Node's measurements are used. */
@@ -97,9 +97,9 @@ const PROGRESS_PERIOD_MS = 1000;
 
 /**
  * Turns off an optimization of V8: code whose objects survive several collections allocates its
- * objects directly in the old generation. While a fleet signs in, requests survive because they
- * wait for the server. Later, each poll would leave garbage in the old generation until the next
- * full collection.
+ * objects directly in the old generation. While a fleet authenticates, requests survive because
+ * they wait for the server. Later, each poll would leave garbage in the old generation until the
+ * next full collection.
  */
 function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
@@ -125,9 +125,9 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   });
   const summary = await planSummary(plan);
   coordinator?.planned(summary.digest);
-  const { carrier, looks } = hooks;
+  const { inProcess, looks } = hooks;
   const roundMs = looks?.operatorMs;
-  const around = { identities, events, coordinator, judge, carrier, roundMs };
+  const around = { identities, events, coordinator, judge, inProcess, roundMs };
   const fleet = new Fleet(plan, clock, around);
   const watch = new GeneratorWatch((hooks.machine ?? thisMachine)());
   const thresholds = new ThresholdWatch(plan);
@@ -137,7 +137,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     // In a run with several shards, the coordinator judges the thresholds for all of them together.
     if (coordinator) coordinator.measured(() => shardFigures(fleet, clock.now(), plan.thresholds));
     else if (thresholds.look(() => measuresNow(fleet, clock.now()))) fleet.end('threshold');
-    const funnel = funnelOf(fleet.devices, fleet.target);
+    const funnel = funnelOf(fleet.devices, fleet.runDeployment);
     fleet.metrics.series.recordDevices(clock.now(), deviceCountsOf(funnel));
     onProgress?.(progressOf(fleet, funnel, watch.facts(shard, fleet.elapsedMs())));
   };
@@ -146,7 +146,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   let isPreparingKeys = false;
   const driver = hooks.drive?.(() => !isPreparingKeys && fleet.isQuiet());
   try {
-    fleet.memory = openMemory(plan, fleet.devices);
+    fleet.storage = openStorage(plan, fleet.devices);
     // The first progress report is due at once, not after the first second.
     report();
     await unlessStopped(fleet.reach(signal));
@@ -182,7 +182,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     driver?.cancel();
     watch.close();
     identities.close();
-    fleet.memory.close();
+    fleet.storage.close();
     await fleet.close();
   }
 }
@@ -233,7 +233,7 @@ function progressOf(fleet: Fleet, funnel: Funnel, generator: ProcessFacts): Flee
     exchanges: fleet.metrics.exchangeCount,
     errors: fleet.metrics.errorCount,
     socketsOpen: fleet.socketsOpen,
-    ...(fleet.target && { deployment: fleet.target }),
+    ...(fleet.runDeployment && { deployment: fleet.runDeployment }),
     phase: fleet.metrics.phase,
     latencies: latenciesSoFar(fleet),
     generators: [generator],

@@ -228,7 +228,7 @@ describe('the sockets of a fleet', () => {
     expect(clock.now() - noonMs).toBeGreaterThan(250 + 500 + 1000);
   });
 
-  it('make the device sign in again when the server no longer accepts its token', async () => {
+  it('make the device authenticate again when the server no longer accepts its token', async () => {
     const { baseUrl, asked } = await socketServer(() => 401);
     const { clock, session, metrics } = await fleetOfOne(baseUrl);
     session.token = token;

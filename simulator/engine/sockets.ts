@@ -222,7 +222,7 @@ export class FleetSockets {
     const label = line.socket?.closedBy ?? 'closed';
     this.#options.metrics.countError({ operation: operations.connect.id, label });
     this.#options.events.emit({ kind: 'socket-closed', device: device.index, cause: label });
-    // The server no longer accepts the token, so the device must sign in before it reconnects.
+    // The server no longer accepts the token, so the device must authenticate before it reconnects.
     const { session } = device;
     const isRefused = line.socket?.refusedWith === 401;
     if (isRefused && session?.renewsToken) session.token = undefined;
@@ -238,9 +238,9 @@ export class FleetSockets {
     const { metrics: _, events, wiring, ...options } = this.#options;
     const sourceAddress = this.#nextAddress();
     const observer = this.#handshakeObserver(device);
-    const answer: DeviceSocketOptions['answer'] = (message) => {
+    const respond: DeviceSocketOptions['respond'] = (message) => {
       line.spoken ??= this.#spokenDevice(device);
-      return line.spoken.answer(message);
+      return line.spoken.respond(message);
     };
     const onOpen = (): void => {
       line.openedMs = this.#options.clock.now();
@@ -251,7 +251,7 @@ export class FleetSockets {
       ...wiring,
       sourceAddress,
       observer,
-      answer,
+      respond,
       onOpen,
       frames: network && ((broken) => network.frames(line.openings, broken)),
     });

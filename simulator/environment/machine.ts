@@ -69,8 +69,8 @@ export async function openFilesLimit(): Promise<string | undefined> {
 /** Returns the limit of open files from a shell, which inherits it, on systems without /proc. */
 async function shellLimit(): Promise<string | undefined> {
   try {
-    const asked = promisify(execFile)('sh', ['-c', 'ulimit -n'], { timeout: COMMAND_LIMIT_MS });
-    return (await asked).stdout.trim();
+    const limit = promisify(execFile)('sh', ['-c', 'ulimit -n'], { timeout: COMMAND_LIMIT_MS });
+    return (await limit).stdout.trim();
   } catch {
     // A system without a shell, such as Windows, has no such limit.
     return undefined;

@@ -102,13 +102,13 @@ export async function responseCheck({
   let response: IncomingMessage | undefined;
   const error = await settled(clock, (done) => {
     const options = { method, agent: false, ...(caPem !== undefined && { ca: caPem }) } as const;
-    const asking = send(target, options, (received) => {
+    const request = send(target, options, (received) => {
       response = received;
       done(undefined);
     });
-    asking.on('error', done);
-    asking.end();
-    return asking;
+    request.on('error', done);
+    request.end();
+    return request;
   });
   if (error || !response) {
     const check = failedCheck(

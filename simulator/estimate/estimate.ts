@@ -6,7 +6,7 @@ import {
   redisTrafficOf,
 } from './redis-traffic.ts';
 
-/** Average traffic of one device per second, once the fleet has signed in. */
+/** Average traffic of one device per second, once the fleet has authenticated. */
 export interface DeviceTraffic {
   readonly requests: number;
   /** Bytes of HTTP without TLS: request lines, headers and bodies. */

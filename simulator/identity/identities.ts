@@ -32,7 +32,7 @@ export interface IdentityPlan {
 export interface DeviceIdentity {
   /** Identity data in the inventory of the device. */
   readonly identity: IdentityData;
-  /** Members of the `id_data` with which the device signs in. */
+  /** Members of the `id_data` with which the device authenticates. */
   readonly idData: IdData;
 }
 

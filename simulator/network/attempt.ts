@@ -76,7 +76,8 @@ export class Attempt implements ItemInProgress {
 
   /**
    * Returns the part of the latency before the request was written to a connection: the lateness,
-   * and the wait for a free or a new connection. A request on a carrier waits for no connection.
+   * and the wait for a free or a new connection. A request to a server in the same process waits
+   * for no connection.
    */
   waitingMs(): number {
     return this.latenessMs + (this.#sentMs ?? this.#startedMs) - this.#startedMs;

@@ -29,20 +29,20 @@ async function watchedSession(responses: Responses) {
   return session;
 }
 
-const signedIn = { 'post-auth-request': () => ({ status: 200, body: token }) };
+const granted = { 'post-auth-request': () => ({ status: 200, body: token }) };
 
 describe('a tap on the exchanges of a device', () => {
   it('sees requests as they are sent and answers as they arrive', async () => {
     const configured = { status: 200, headers: { 'x-more': 'yes' }, body: { a: 'b' } };
-    const session = await watchedSession({ ...signedIn, 'get-configuration': () => configured });
+    const session = await watchedSession({ ...granted, 'get-configuration': () => configured });
     expect(await fixture.client.configuration(session)).toEqual({ a: 'b' });
     expect(seen.map(({ operation }) => operation)).toEqual([
       'post-auth-request',
       'get-configuration',
     ]);
-    const [signIn, read] = seen;
-    expect(String(signIn?.body)).toBe(server.requests[0]?.body.toString());
-    expect(signIn?.headers).toHaveProperty('X-SVC-Signature');
+    const [authRequest, read] = seen;
+    expect(String(authRequest?.body)).toBe(server.requests[0]?.body.toString());
+    expect(authRequest?.headers).toHaveProperty('X-SVC-Signature');
     expect(read).toMatchObject({
       device: 7,
       method: 'GET',
@@ -56,7 +56,7 @@ describe('a tap on the exchanges of a device', () => {
 
   it('sees refusals, and exchanges without a response', async () => {
     const session = await watchedSession({
-      ...signedIn,
+      ...granted,
       'get-configuration': () => ({ status: 500, body: 'out of order' }),
       'put-configuration': () => 'cut',
     });
@@ -68,7 +68,7 @@ describe('a tap on the exchanges of a device', () => {
   it('keeps nothing of a long body, and passes the body on unchanged', async () => {
     const value = 'x'.repeat(300_000);
     const session = await watchedSession({
-      ...signedIn,
+      ...granted,
       'get-configuration': () => ({ status: 500, body: { value } }),
     });
     await expect(fixture.client.configuration(session)).rejects.toThrow(/500/);

@@ -113,7 +113,7 @@ async function connected(shape: Partial<NetworkShape>) {
   const random = seededRandom('x');
   const network = new SimulatedNetwork(
     { ...nothing, ...shape },
-    { clock, random, rest: () => Promise.resolve(), requestTimeLimitMs: 5000 },
+    { clock, random, sleep: () => Promise.resolve(), requestTimeLimitMs: 5000 },
   );
   const socket = new DeviceSocket(token, {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -121,7 +121,7 @@ async function connected(shape: Partial<NetworkShape>) {
     observer: new RunMetrics(clock),
     requestTimeLimitMs: 5000,
     frames: (broken) => network.frames(1, broken),
-    answer: () => [{ proto: 1, typ: 'answer' }],
+    respond: () => [{ proto: 1, typ: 'answer' }],
   });
   closers.push(() => socket.close());
   const websocket = await opened;
@@ -157,7 +157,7 @@ describe('a socket on the simulated network of a device', () => {
 describe('the handshake of a simulated socket', () => {
   const handshakes = (shape: Partial<NetworkShape>) => {
     const clock = new ManualClock(noonMs);
-    const limits = { rest: () => Promise.resolve(), requestTimeLimitMs: 5000 };
+    const limits = { sleep: () => Promise.resolve(), requestTimeLimitMs: 5000 };
     const options = { clock, random: seededRandom('x'), ...limits };
     const network = new SimulatedNetwork({ ...nothing, ...shape }, options);
     return Array.from({ length: 200 }, (_, opening) => network.handshakeMs(opening));

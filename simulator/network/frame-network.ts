@@ -13,12 +13,12 @@ export interface FrameNetworkOptions {
   readonly clock: Clock;
   /** Random generator of this direction of this socket, shared with nothing else. */
   readonly random: Random;
-  /** Called when the network loses a message, or when more than `UNDERWAY_MAX` are in flight. */
+  /** Called when the network loses a message, or when more than `IN_FLIGHT_MAX` are in flight. */
   readonly broken: () => void;
 }
 
 /** Limit on the messages in flight in one direction. */
-const UNDERWAY_MAX = 1000;
+const IN_FLIGHT_MAX = 1000;
 
 /** One direction of one socket. The owner must close it together with the socket. */
 export class FrameNetwork {
@@ -40,7 +40,7 @@ export class FrameNetwork {
     if (this.#isClosed) return;
     const { shape, clock, random, broken } = this.#options;
     const isLost = random.fraction() < shape.lossShare;
-    if (isLost || this.#timers.size >= UNDERWAY_MAX) {
+    if (isLost || this.#timers.size >= IN_FLIGHT_MAX) {
       broken();
       return;
     }

@@ -8,9 +8,9 @@ import { redirectRemedy } from '../../fixtures/base/redirect.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { FleetPlan } from '../plan/plan.ts';
-import type { Carrier } from './carrier.ts';
 import type { ConnectionFiles } from './connections.ts';
 import { type ErrorContext, ResponseError, TimeoutError } from './errors.ts';
+import type { InProcessTransport } from './in-process-transport.ts';
 import {
   type EndedExchange,
   type ExchangeMeter,
@@ -28,7 +28,7 @@ export interface PlanTransportOptions {
   readonly obstacle?: ((request: ExchangeSubject) => Error | undefined) | undefined;
   readonly connectionsMax: number;
   /** Carries the requests in place of connections. */
-  readonly carrier?: Carrier | undefined;
+  readonly inProcess?: InProcessTransport | undefined;
 }
 
 /** Creates the transport that the plan describes. The caller must close it. */
@@ -63,16 +63,16 @@ export async function expectApi(
   transport: Transport,
   { clock, baseUrl }: { readonly clock: Clock; readonly baseUrl: string },
 ): Promise<void> {
-  const asked = otherServerAt(transport, baseUrl);
+  const found = otherServerAt(transport, baseUrl);
   // The request may fail after the five seconds, when nobody awaits it any more.
-  asked.catch(() => undefined);
+  found.catch(() => undefined);
   const limitMs = Math.min(API_SHOWN_MAX_MS, transport.requestTimeLimitMs);
   let limit: Timer | undefined;
   const late = new Promise<never>((_, reject) => {
     limit = clock.after(limitMs, () => reject(new TimeoutError(limitMs, subjectFor(limitMs))));
   });
   try {
-    const met = await Promise.race([asked, late]);
+    const met = await Promise.race([found, late]);
     if (met) throw new ResponseError('other-server', met.sentence, subjectFor(met.elapsedMs));
   } finally {
     limit?.cancel();
@@ -114,18 +114,18 @@ async function otherServerAt(
  */
 function otherServer(
   { status, headers, body }: HttpResponse,
-  asked: { readonly baseUrl: string; readonly path: string },
+  requested: { readonly baseUrl: string; readonly path: string },
 ): string | undefined {
   const text = body.toString('utf8');
   const { location } = headers;
   const met = `the server answered ${status}`;
   if (status >= 300 && status < 400 && location !== undefined) {
     const to = printable(location, WORDS_MAX_CHARACTERS);
-    return `${met}, a redirect to ${to}; ${redirectRemedy(asked, location)}`;
+    return `${met}, a redirect to ${to}; ${redirectRemedy(requested, location)}`;
   }
   const isMarkup = /\b(?:html|xml)\b/i.test(headers['content-type'] ?? '') || /^\s*</.test(text);
   if (!isMarkup) {
-    if (notFound.includes(status)) return `${met} for ${asked.path}; ${otherApi}`;
+    if (notFound.includes(status)) return `${met} for ${requested.path}; ${otherApi}`;
     return status < 300 ? `${met} to a request without a token; ${otherApi}` : undefined;
   }
   const [, title = 'without a title'] = /<title>([^<]*)/i.exec(text) ?? [];

@@ -35,14 +35,14 @@ async function behindNetwork(shape: Partial<NetworkShape>, seed = 'x') {
   );
   const { clock, transport, metrics } = fixture;
   const waitsMs: number[] = [];
-  const rest = async (waitMs: number): Promise<void> => {
+  const sleep = async (waitMs: number): Promise<void> => {
     waitsMs.push(waitMs);
     clock.advance(waitMs);
   };
   const random = seededRandom(seed);
   const network = new SimulatedNetwork(
     { ...still, ...shape },
-    { clock, random, rest, requestTimeLimitMs: 5000 },
+    { clock, random, sleep, requestTimeLimitMs: 5000 },
   );
   const total = (): number => Math.round(waitsMs.reduce((sum, each) => sum + each, 0));
   return { server, metrics, clock, through: network.over(transport), waitsMs, total };

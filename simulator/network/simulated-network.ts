@@ -26,7 +26,7 @@ export interface SimulatedNetworkOptions {
    * Waits for a time.
    * @throws FleetStopped when the run ends first
    */
-  readonly rest: (waitMs: number) => Promise<void>;
+  readonly sleep: (waitMs: number) => Promise<void>;
   /** Time limit after which a device gives up an exchange that stalls. */
   readonly requestTimeLimitMs: number;
 }
@@ -99,7 +99,7 @@ export class SimulatedNetwork {
     const transmission = await this.#sent(request);
     const response = await transport.exchange(transmission.request);
     if (transmission.fate.lostAt !== undefined) return transmission.lose();
-    await this.#options.rest(this.#transferMs(response.body.length));
+    await this.#options.sleep(this.#transferMs(response.body.length));
     return response;
   }
 
@@ -121,11 +121,11 @@ export class SimulatedNetwork {
    * @throws TransportError, TimeoutError when the request is lost; FleetStopped
    */
   async #sent(request: HttpRequest): Promise<Transmission> {
-    const { clock, rest } = this.#options;
+    const { clock, sleep } = this.#options;
     const startedMs = clock.monotonicMs();
     const fate = this.#fate();
     const sentBytes = Buffer.byteLength(request.body ?? '');
-    await rest(this.#latencyMs() + this.#latencyMs() + this.#transferMs(sentBytes));
+    await sleep(this.#latencyMs() + this.#latencyMs() + this.#transferMs(sentBytes));
     const lose = (): Promise<never> => this.#lose(fate, request, startedMs);
     if (fate.lostAt === 'request') return lose();
     const { plannedMs } = request;
@@ -141,7 +141,7 @@ export class SimulatedNetwork {
     let leftBytes = typeof lostAt === 'object' ? Math.floor(length * lostAt.afterShare) : undefined;
     for await (const chunk of this.#inPieces(response.chunks())) {
       const through = chunk.subarray(0, leftBytes ?? chunk.length);
-      await this.#options.rest(this.#transferMs(through.length));
+      await this.#options.sleep(this.#transferMs(through.length));
       if (through.length > 0) yield through;
       if (leftBytes === undefined) continue;
       leftBytes -= through.length;
@@ -187,9 +187,9 @@ export class SimulatedNetwork {
   }
 
   async #lose(fate: Fate, request: HttpRequest, startedMs: number): Promise<never> {
-    const { clock, rest, requestTimeLimitMs } = this.#options;
+    const { clock, sleep, requestTimeLimitMs } = this.#options;
     const waitedMs = clock.monotonicMs() - startedMs;
-    if (!fate.byReset) await rest(Math.max(0, requestTimeLimitMs - waitedMs));
+    if (!fate.byReset) await sleep(Math.max(0, requestTimeLimitMs - waitedMs));
     const { operation, caller } = request;
     const elapsedMs = clock.monotonicMs() - startedMs;
     const circumstances: ErrorContext = { operation, caller, elapsedMs };

@@ -7,7 +7,6 @@ import { Agent, type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Method } from '../../fixtures/contract/operation.ts';
 import { Attempt } from './attempt.ts';
-import type { CarriedResponse, Carrier, RequestDispatcher } from './carrier.ts';
 import { type ConnectionFiles, connectorFor } from './connections.ts';
 import {
   ClientError,
@@ -17,6 +16,11 @@ import {
   ResponseError,
   TransportError,
 } from './errors.ts';
+import type {
+  DispatchedResponse,
+  InProcessTransport,
+  RequestDispatcher,
+} from './in-process-transport.ts';
 import { InProgress } from './in-progress.ts';
 import { type WholeResponse, WholeResponseReader } from './whole-response.ts';
 
@@ -91,7 +95,7 @@ export interface TransportOptions extends ConnectionFiles {
   /** Maximum number of concurrent connections to one origin. */
   readonly connectionsMax: number;
   /** Carries the requests in place of connections. */
-  readonly carrier?: Carrier | undefined;
+  readonly inProcess?: InProcessTransport | undefined;
 }
 
 export interface HttpRequest {
@@ -152,7 +156,7 @@ export class Transport {
   readonly #basePath: string;
   readonly #pool: Pool;
   readonly #elsewhere: Agent;
-  readonly #underway = new InProgress<Attempt>();
+  readonly #inFlight = new InProgress<Attempt>();
 
   constructor(options: TransportOptions) {
     this.#options = options;
@@ -214,15 +218,15 @@ export class Transport {
     return this.#options.requestTimeLimitMs;
   }
 
-  /** Number of exchanges on a carrier that wait for virtual time to pass. */
-  get onTheWayCount(): number {
-    return this.#options.carrier?.onTheWayCount ?? 0;
+  /** Number of exchanges with a server in the same process that wait for virtual time to pass. */
+  get inFlightCount(): number {
+    return this.#options.inProcess?.inFlightCount ?? 0;
   }
 
   /** Number of exchanges that wait for the server or the network. */
   get awaitedCount(): number {
     let count = 0;
-    for (const attempt of this.#underway.now()) if (!attempt.isHeld) count++;
+    for (const attempt of this.#inFlight.now()) if (!attempt.isHeld) count++;
     return count;
   }
 
@@ -234,12 +238,12 @@ export class Transport {
 
   /** Aborts every exchange in progress; each fails with FleetStopped. */
   breakOff(): void {
-    for (const attempt of this.#underway.now()) attempt.stop(new FleetStopped());
+    for (const attempt of this.#inFlight.now()) attempt.stop(new FleetStopped());
   }
 
   /** Aborts the exchanges in progress for which `obstacle` now returns an error. */
   breakOffBlocked(): void {
-    for (const attempt of this.#underway.now()) {
+    for (const attempt of this.#inFlight.now()) {
       const obstacle = this.#options.obstacle?.(attempt.subject);
       if (obstacle) attempt.stop(obstacle);
     }
@@ -254,7 +258,7 @@ export class Transport {
   #begun(request: HttpRequest): Attempt {
     const attempt = new Attempt(request, this.#options);
     if (request.plannedMs !== undefined) this.observer.sent(attempt.latenessMs);
-    this.#underway.add(attempt);
+    this.#inFlight.add(attempt);
     return attempt;
   }
 
@@ -280,12 +284,12 @@ export class Transport {
       });
       attempt.whenBrokenOff(() => reader.breakOff(new Error('broken off')));
       dispatcher.dispatch({ origin, path, method, headers, body }, reader);
-      // A carrier in the same process may already have delivered the response.
+      // A server in the same process may already have delivered the response.
       if (!reader.isSettled) attempt.extend();
     });
   }
 
-  #send(request: HttpRequest, attempt: Attempt): Promise<CarriedResponse> {
+  #send(request: HttpRequest, attempt: Attempt): Promise<DispatchedResponse> {
     const { method, headers, body = null } = request;
     const { dispatcher, ...place } = this.#placeOf(request);
     const signal = attempt.signal();
@@ -303,7 +307,7 @@ export class Transport {
   #placeOf(request: HttpRequest): ConnectionSlot {
     const { target } = request;
     const { origin } = this.#base;
-    const dispatcher = this.#options.carrier?.over(request);
+    const dispatcher = this.#options.inProcess?.over(request);
     if (typeof target === 'string') {
       return { dispatcher: dispatcher ?? this.#pool, origin, path: this.#basePath + target };
     }
@@ -313,7 +317,7 @@ export class Transport {
     return { dispatcher: dispatcher ?? connections, origin: target.origin, path };
   }
 
-  #opened(response: CarriedResponse, attempt: Attempt, request: HttpRequest): OpenResponse {
+  #opened(response: DispatchedResponse, attempt: Attempt, request: HttpRequest): OpenResponse {
     const { statusCode: status, headers, body } = response;
     const done = (): void => this.#done(attempt, request, status);
     const failed = (error: unknown): unknown => this.#failed(attempt, error);
@@ -343,7 +347,7 @@ export class Transport {
   }
 
   #done(attempt: Attempt, request: HttpRequest, status: number): void {
-    if (!this.#underway.delete(attempt)) return;
+    if (!this.#inFlight.delete(attempt)) return;
     attempt.end();
     const { operation, caller } = request;
     const elapsedMs = attempt.latencyMs();
@@ -354,7 +358,7 @@ export class Transport {
 
   #failed(attempt: Attempt, error: unknown): unknown {
     const clientError = attempt.errorOf(error);
-    if (this.#underway.delete(attempt)) {
+    if (this.#inFlight.delete(attempt)) {
       attempt.end();
       if (clientError instanceof ClientError) this.#unanswered(clientError);
     }

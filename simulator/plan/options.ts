@@ -121,7 +121,7 @@ const loadOptions = inGroup('Load', {
   },
   /**
    * An open model: polls fall due at this rate for the whole fleet, whether or not the server has
-   * answered the earlier ones. The rate replaces `poll` for devices that are signed in.
+   * answered the earlier ones. The rate replaces `poll` for devices that have a token.
    */
   pollRate: {
     flag: '--poll-rate <rate>',

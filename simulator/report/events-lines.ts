@@ -50,7 +50,7 @@ export class EventLines {
   #moment: FleetEvent[] = [];
   /** Number of events lost since the last line was written. */
   #gap = 0;
-  #underway = 0;
+  #inFlight = 0;
   #written = 0;
   #lost = 0;
   #error: string | undefined;
@@ -93,9 +93,9 @@ export class EventLines {
     this.#sweep.cancel();
     this.#endMoment();
     if (this.#gap > 0) this.#send(this.#gapLine(), 0);
-    if (this.#underway > 0 && this.#error === undefined) await this.#idle();
-    this.#lost += this.#underway;
-    this.#underway = 0;
+    if (this.#inFlight > 0 && this.#error === undefined) await this.#idle();
+    this.#lost += this.#inFlight;
+    this.#inFlight = 0;
     return this.count();
   }
 
@@ -136,15 +136,15 @@ export class EventLines {
   }
 
   #send(text: string, count: number): void {
-    this.#underway += count;
+    this.#inFlight += count;
     this.#options.stream.write(text, (error) => {
-      if (this.#underway < count) return;
-      this.#underway -= count;
+      if (this.#inFlight < count) return;
+      this.#inFlight -= count;
       if (error) {
         this.#lost += count;
         this.#failed(error);
       } else this.#written += count;
-      if (this.#underway === 0) this.#onIdle();
+      if (this.#inFlight === 0) this.#onIdle();
     });
   }
 

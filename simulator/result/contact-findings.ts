@@ -29,19 +29,19 @@ export function contactFindings(result: FleetResult): readonly RunFinding[] {
     return [reached, { ...accept, state: 'passed', sentence }];
   }
   const sentence = remedies(result).join(' ');
-  if (isAboutSignIns(result)) return [reached, { ...accept, state: 'not judged', sentence }];
+  if (isAboutAuthRequests(result)) return [reached, { ...accept, state: 'not judged', sentence }];
   const accepted = acceptedByUser(result);
   const brief =
     accepted === 0
       ? 'no device was accepted'
-      : `${counted(accepted, 'device')} accepted, none signed in after that`;
+      : `${counted(accepted, 'device')} accepted, none authenticated after that`;
   return [
     reached,
     { ...accept, state: accepted === 0 ? 'not accepted' : 'undecided', sentence, brief },
   ];
 }
 
-const signIn = contractOperations['post-auth-request'].id;
+const authRequest = contractOperations['post-auth-request'].id;
 const deviceOperations: ReadonlySet<string> = new Set(
   Object.values(contractOperations).map(({ id }) => id),
 );
@@ -91,22 +91,25 @@ export function pollFindings(result: FleetResult): readonly RunFinding[] {
 
 /**
  * Returns the number of authentication sets that the operator accepted. Their devices may not have
- * signed in since.
+ * authenticated since.
  */
 function acceptedByUser({ operations }: FleetResult): number {
   const accepts = operations.find(({ operation }) => operation === 'set-auth-set-status');
   return accepts?.responses['2xx'] ?? 0;
 }
 
-/** Returns true when the thresholds measure only sign-ins; such a run needs no accepted device. */
-function isAboutSignIns({ thresholds }: FleetResult): boolean {
+/**
+ * Returns true when the thresholds measure only authentication requests; such a run needs no
+ * accepted device.
+ */
+function isAboutAuthRequests({ thresholds }: FleetResult): boolean {
   const texts = thresholds.map(({ threshold }) => threshold);
   // A result from a file may contain any text as a threshold.
   if (texts.length === 0 || !v.is(thresholdsShape, texts)) return false;
   return texts.every((text) => {
     const { subject } = thresholdOf(text);
     const measured = 'operations' in subject ? subject.operations : [];
-    return measured.length > 0 && measured.every((operation) => operation === signIn);
+    return measured.length > 0 && measured.every((operation) => operation === authRequest);
   });
 }
 
@@ -123,7 +126,7 @@ export function remedies(result: FleetResult): string[] {
   const accepted = acceptedByUser(result);
   if (accepted > 0) {
     return [
-      `The user accepted ${counted(accepted, 'device')}, and none signed in before the end: ` +
+      `The user accepted ${counted(accepted, 'device')}, and none authenticated before the end: ` +
         'let it run longer, or poll more often (--poll).',
     ];
   }

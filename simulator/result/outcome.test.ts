@@ -64,7 +64,7 @@ const kinds: readonly [string, Partial<FleetResult>, RunVerdict, string][] = [
   ],
   ['of refused devices', refused, 'not accepted', 'no device was accepted'],
   [
-    'whose sign-ins were answered without a token',
+    'whose authentication requests were answered without a token',
     {
       funnel: { ...nobody, noContact: 3 },
       operations: exchanges('post-auth-request', { '2xx': 20 }),
@@ -92,7 +92,7 @@ const kinds: readonly [string, Partial<FleetResult>, RunVerdict, string][] = [
     'that accepted devices, of which none came back',
     { ...refused, operations: [...refused.operations, ...accepts] },
     'undecided',
-    '2,500 devices accepted, none signed in after that',
+    '2,500 devices accepted, none authenticated after that',
   ],
   [
     'of which no device got a response',
@@ -156,7 +156,7 @@ describe('the outcome of a run', () => {
       { reconciliation: { ...unchecked, because: noUser } },
     ],
     [
-      'its thresholds measure sign-ins only',
+      'its thresholds measure authentication requests only',
       { ...refused, thresholds: [{ ...missed, threshold: 'p99(auth) < 1s', verdict: 'met' }] },
     ],
     ['the plan switched every device off at its end', { funnel: { ...nobody, off: 3 } }],

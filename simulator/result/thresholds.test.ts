@@ -178,12 +178,12 @@ describe('a threshold for a cohort or a phase', () => {
 });
 
 /** Returns the measures of a run in progress. */
-function underway(result: FleetResult): Measures {
+function inProgress(result: FleetResult): Measures {
   return { ...measuresOf(result), isOver: false, reports: () => undefined };
 }
 
 function isLost(text: string, result: FleetResult): boolean {
-  return isUnattainable(thresholdOf(text), underway(result));
+  return isUnattainable(thresholdOf(text), inProgress(result));
 }
 
 describe('a threshold becomes out of reach', () => {

@@ -14,7 +14,7 @@ import {
   type Responses,
 } from '../testing/pretend-server.ts';
 import { cleanUpFleet, type FleetCleanupOptions } from './cleanup.ts';
-import { keyFingerprint } from './made-ledger.ts';
+import { keyFingerprint } from './cleanup-ledger.ts';
 
 let folder: string;
 let ledger: string;

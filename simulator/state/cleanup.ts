@@ -12,14 +12,14 @@ import { ClientError, FleetStopped } from '../network/errors.ts';
 import { Semaphore } from '../network/semaphore.ts';
 import { Transport } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
-import { ledgersAt, type PlacedLedger } from './ledger-places.ts';
 import {
   CleanupLedger,
   isEmptyLedger,
   keyFingerprint,
   type LedgerDevice,
   readLedger,
-} from './made-ledger.ts';
+} from './cleanup-ledger.ts';
+import { ledgersAt, type PlacedLedger } from './ledger-places.ts';
 import { FleetStateError } from './state-error.ts';
 
 export interface FleetCleanupOptions {

@@ -24,7 +24,7 @@ const deploymentShape = v.object({
   state: v.picklist(updateStates),
   reported: v.array(status),
   unanswered: v.optional(status),
-  abortAsked: v.boolean(),
+  abortRequested: v.boolean(),
   abortIgnored: v.boolean(),
   beginnings: count,
   reboots: v.optional(count, 0),
@@ -89,7 +89,7 @@ export function fieldsOf(device: SimulatedDevice): readonly unknown[] {
 
 /** Returns the stored form of a device's record of a deployment. */
 export function deploymentRecord(deployment: DeploymentRecord): DeviceLine['deployment'] {
-  const { deploymentId, artifactName, state, reported, unanswered, abortAsked } = deployment;
+  const { deploymentId, artifactName, state, reported, unanswered, abortRequested } = deployment;
   const { offeredMs, stateSinceMs, endedMs, before, fetched, abortIgnored, beginnings } =
     deployment;
   return {
@@ -98,7 +98,7 @@ export function deploymentRecord(deployment: DeploymentRecord): DeviceLine['depl
     state,
     reported,
     unanswered,
-    abortAsked,
+    abortRequested,
     abortIgnored,
     beginnings,
     reboots: deployment.reboots,
@@ -138,7 +138,7 @@ function restoreDeployment(
   device: SimulatedDevice,
   kept: NonNullable<DeviceLine['deployment']>,
 ): void {
-  const { deploymentId, artifactName, state, reported, unanswered, abortAsked } = kept;
+  const { deploymentId, artifactName, state, reported, unanswered, abortRequested } = kept;
   const { offeredMs, stateSinceMs, endedMs, before, abortIgnored, beginnings, reboots } = kept;
   const fetched = kept.fetched && { settings: undefined, ...kept.fetched };
   const deployment: DeploymentRecord = {
@@ -147,7 +147,7 @@ function restoreDeployment(
     state,
     reported,
     unanswered,
-    abortAsked,
+    abortRequested,
     refused: undefined,
     abortIgnored,
     beginnings,

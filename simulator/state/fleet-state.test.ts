@@ -54,7 +54,11 @@ async function livedFleet(): Promise<SimulatedDevice[]> {
   state.changed(device);
   device.provides = { device_type: 'board', artifact_name: 'release-2', other: 'y' };
   const deployment = beginDeployment(device, 'deployment-1', 'release-2');
-  Object.assign(deployment, { state: 'installing', unanswered: 'installing', abortAsked: true });
+  Object.assign(deployment, {
+    state: 'installing',
+    unanswered: 'installing',
+    abortRequested: true,
+  });
   deployment.reported.push('downloading');
   state.changed(device, deployment);
   state.deployed({ deploymentId: 'deployment-1', artifactName: 'release-2' });
@@ -71,7 +75,10 @@ describe('a fleet kept in a state folder', () => {
     expect(again[1]).toMatchObject(facts);
     expect(again[1]?.remembered).toEqual({ token: 'a.b.c', nextEndpoint: 'post-v1' });
     expect(again[1]?.deployments).toEqual([{ ...before?.deployments[0], cutShort: 'simulator' }]);
-    expect(state.target).toEqual({ deploymentId: 'deployment-1', artifactName: 'release-2' });
+    expect(state.runDeployment).toEqual({
+      deploymentId: 'deployment-1',
+      artifactName: 'release-2',
+    });
     expect(again[0]).toEqual({ ...devicesOf(1)[0] });
   });
 
@@ -93,7 +100,7 @@ describe('a fleet kept in a state folder', () => {
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, text.slice(0, -20));
     const again = devicesOf(2);
-    expect(stateOf(again).target).toBeUndefined();
+    expect(stateOf(again).runDeployment).toBeUndefined();
     expect(again[1]?.deployments).toHaveLength(1);
   });
 

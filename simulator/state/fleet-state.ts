@@ -1,6 +1,6 @@
 /**
  * Keeps the state of a fleet between runs. Every change that a device must remember is written to a
- * journal in the state folder before the device acts on it, and the next run restores it.
+ * state log in the state folder before the device acts on it, and the next run restores it.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -20,7 +20,6 @@ import {
   fieldsOf,
   restoreDevice,
 } from './device-record.ts';
-import { readJournal, StateJournal } from './journal.ts';
 import { DownloadFolder } from './kept-downloads.ts';
 import { FleetStateError, fileError } from './state-error.ts';
 import {
@@ -31,6 +30,7 @@ import {
   stateHeadShape,
 } from './state-head.ts';
 import { takeStateLock } from './state-lock.ts';
+import { readStateLog, StateLog } from './state-log.ts';
 
 /** The state folder, and the fleet that it belongs to. */
 export interface StateSubject {
@@ -47,17 +47,21 @@ export interface StateSubject {
 
 const FOLDER_MODE = 0o700;
 /**
- * Minimum growth in bytes after which the journal is rewritten; it must also grow by twice its
+ * Minimum growth in bytes after which the state log is rewritten; it must also grow by twice its
  * compact size.
  */
 const GROWTH_MIN_BYTES = 32 * 2 ** 20;
 
-const targetShape = v.object({
+const runDeploymentShape = v.object({
   deploymentId: v.string(),
   artifactName: v.string(),
   createdMs: v.exactOptional(v.number()),
 });
-const lineShape = v.union([stateHeadShape, v.object({ target: targetShape }), deviceLineShape]);
+const lineShape = v.union([
+  stateHeadShape,
+  v.object({ runDeployment: runDeploymentShape }),
+  deviceLineShape,
+]);
 
 /** An open state folder. The owner must close it. */
 export class FleetState {
@@ -67,9 +71,9 @@ export class FleetState {
   /** Checksum of each field of each device as last stored; initially of the new fleet. */
   readonly #kept: Uint32Array;
   readonly #initial: Uint32Array;
-  #journal: StateJournal | undefined;
+  #log: StateLog | undefined;
   #compactBytes = 0;
-  #target: RunDeployment | undefined;
+  #runDeployment: RunDeployment | undefined;
   #downloads: DownloadFolder | undefined;
 
   private constructor(subject: StateSubject, lock: Lock) {
@@ -107,8 +111,8 @@ export class FleetState {
   }
 
   /** The deployment that this run or an earlier one has created; undefined without one. */
-  get target(): RunDeployment | undefined {
-    return this.#target;
+  get runDeployment(): RunDeployment | undefined {
+    return this.#runDeployment;
   }
 
   /** Partial downloads of the devices. */
@@ -120,9 +124,9 @@ export class FleetState {
    * Stores the deployment that the run has created.
    * @throws FleetStateError
    */
-  deployed(target: RunDeployment): void {
-    this.#target = target;
-    this.#append({ target });
+  deployed(runDeployment: RunDeployment): void {
+    this.#runDeployment = runDeployment;
+    this.#append({ runDeployment });
   }
 
   /**
@@ -137,21 +141,21 @@ export class FleetState {
   }
 
   close(): void {
-    this.#journal?.close();
+    this.#log?.close();
     this.#lock.release();
   }
 
   #append(line: unknown): void {
-    const journal = this.#journal;
-    if (journal === undefined) return;
-    journal.append(line);
-    const grownBytes = journal.sizeBytes - this.#compactBytes;
-    if (grownBytes > Math.max(GROWTH_MIN_BYTES, 2 * this.#compactBytes)) this.#compact(journal);
+    const log = this.#log;
+    if (log === undefined) return;
+    log.append(line);
+    const grownBytes = log.sizeBytes - this.#compactBytes;
+    if (grownBytes > Math.max(GROWTH_MIN_BYTES, 2 * this.#compactBytes)) this.#compact(log);
   }
 
-  #compact(journal: StateJournal): void {
-    journal.replace(this.#allLines());
-    this.#compactBytes = journal.sizeBytes;
+  #compact(log: StateLog): void {
+    log.replace(this.#allLines());
+    this.#compactBytes = log.sizeBytes;
   }
 
   #restore(): void {
@@ -159,7 +163,7 @@ export class FleetState {
     const { devices } = this.#subject;
     const first = devices[0]?.index ?? 0;
     let number = 0;
-    for (const content of readJournal(path)) {
+    for (const content of readStateLog(path)) {
       number++;
       const line = v.safeParse(lineShape, content);
       if (!line.success || (number === 1) !== 'state' in line.output) {
@@ -169,16 +173,16 @@ export class FleetState {
       }
       const { output } = line;
       if ('state' in output) requireSameFleet(output, this.#head, stateFolder(this.#subject));
-      else if ('target' in output) this.#target = output.target;
+      else if ('runDeployment' in output) this.#runDeployment = output.runDeployment;
       else restoreDevice(devices[output.device - first], output);
     }
-    this.#journal = StateJournal.begin(path, this.#allLines());
-    this.#compactBytes = this.#journal.sizeBytes;
+    this.#log = StateLog.begin(path, this.#allLines());
+    this.#compactBytes = this.#log.sizeBytes;
   }
 
   *#allLines(): Generator<unknown> {
     yield this.#head;
-    if (this.#target) yield { target: this.#target };
+    if (this.#runDeployment) yield { runDeployment: this.#runDeployment };
     for (const device of this.#subject.devices) {
       const since = Uint32Array.from(this.#initial.subarray(...this.#rangeOf(device)));
       const line = this.#changes(device, since);

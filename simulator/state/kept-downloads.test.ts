@@ -14,13 +14,13 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const progress = { receivedBytes: 0, totalBytes: 4000, validator: '"one"' };
 
-function underway(index = 0) {
+function inProgress(index = 0) {
   const device = { ...deviceOf(), index, deployments: [] };
   return { device, deployment: beginDeployment(device, 'deployment-1', 'release-2') };
 }
 
 /** Stores a piece of this many bytes for a device, like a simulator that then ends. */
-function kept(subject: ReturnType<typeof underway>, bytes: number, keptMaxBytes?: number) {
+function kept(subject: ReturnType<typeof inProgress>, bytes: number, keptMaxBytes?: number) {
   const downloads = new DownloadFolder(folder, [subject.device], keptMaxBytes);
   const file = downloads.open(subject.device, subject.deployment);
   file.append(Buffer.alloc(bytes, 7), progress);
@@ -28,7 +28,7 @@ function kept(subject: ReturnType<typeof underway>, bytes: number, keptMaxBytes?
   return downloads;
 }
 
-async function reopened({ device, deployment }: ReturnType<typeof underway>) {
+async function reopened({ device, deployment }: ReturnType<typeof inProgress>) {
   const file = new DownloadFolder(folder, [device]).open(device, deployment);
   const pieces: Buffer[] = [];
   if (file.progress) for await (const piece of file.pieces()) pieces.push(piece);
@@ -38,7 +38,7 @@ async function reopened({ device, deployment }: ReturnType<typeof underway>) {
 
 describe('downloads that outlive their simulator', () => {
   it('resume after the last byte written, even after a partial write', async () => {
-    const subject = underway();
+    const subject = inProgress();
     kept(subject, 3000);
     expect(await reopened(subject)).toEqual({
       progress: { ...progress, receivedBytes: 3000 },
@@ -54,12 +54,12 @@ describe('downloads that outlive their simulator', () => {
     'start again when the file contains %j',
     async (content) => {
       writeFileSync(join(folder, '0'), content);
-      expect((await reopened(underway())).progress).toBeUndefined();
+      expect((await reopened(inProgress())).progress).toBeUndefined();
     },
   );
 
   it('are deleted beyond the total limit and when a device has finished', async () => {
-    const [first, second] = [underway(0), underway(1)];
+    const [first, second] = [inProgress(0), inProgress(1)];
     const downloads = new DownloadFolder(folder, [first.device, second.device], 5000);
     for (const { device, deployment } of [first, second]) {
       const file = downloads.open(device, deployment);

@@ -57,11 +57,11 @@ export class DownloadFolder implements PartialDownloads {
   constructor(folder: string, devices: readonly SimulatedDevice[], keptMaxBytes = KEPT_MAX_BYTES) {
     this.#folder = folder;
     this.#leftBytes = keptMaxBytes;
-    const underway = new Set(devices.filter(isUnderway).map(({ index }) => String(index)));
+    const inProgress = new Set(devices.filter(isInProgress).map(({ index }) => String(index)));
     guarded(`cannot use ${folder}`, () => {
       mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
       for (const name of readdirSync(folder)) {
-        if (underway.has(name)) this.#grow(Number(name), statSync(join(folder, name)).size);
+        if (inProgress.has(name)) this.#grow(Number(name), statSync(join(folder, name)).size);
         else rmSync(join(folder, name), { recursive: true, force: true });
       }
     });
@@ -154,7 +154,7 @@ class OpenDownload implements PartialDownload {
   }
 }
 
-function isUnderway({ deployments }: SimulatedDevice): boolean {
+function isInProgress({ deployments }: SimulatedDevice): boolean {
   return deployments.some(
     (deployment) => deployment.fetched === undefined && !isSettled(deployment),
   );

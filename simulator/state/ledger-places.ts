@@ -5,11 +5,11 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Lock } from '../../fixtures/base/process-lock.ts';
-import { type LedgerContent, readLedger } from './made-ledger.ts';
-import { ledgerFile } from './memory.ts';
+import { type LedgerContent, readLedger } from './cleanup-ledger.ts';
 import { FleetStateError, fileError } from './state-error.ts';
 import { shardFolders } from './state-head.ts';
 import { takeStateLock } from './state-lock.ts';
+import { ledgerFile } from './storage.ts';
 
 /** A ledger that is locked against use by other processes. */
 export interface PlacedLedger {

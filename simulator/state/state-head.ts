@@ -1,9 +1,9 @@
-/** The first line of a journal, which identifies the fleet. */
+/** The first line of a state log, which identifies the fleet. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { readJournal } from './journal.ts';
 import { FleetStateError, fileError } from './state-error.ts';
+import { readStateLog } from './state-log.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -45,11 +45,11 @@ export function requireSameFleet(kept: StateHead, planned: StateHead, folder: st
 
 /**
  * Returns the seed of the fleet in a folder; undefined when the folder contains no state.
- * @throws FleetStateError when the journal is damaged
+ * @throws FleetStateError when the state log is damaged
  */
 export function keptSeed(folder: string): string | undefined {
   for (const each of [folder, ...shardFolders(folder)]) {
-    for (const line of readJournal(join(each, stateFile))) {
+    for (const line of readStateLog(join(each, stateFile))) {
       const head = v.safeParse(stateHeadShape, line);
       return head.success ? head.output.seed : undefined;
     }
@@ -84,7 +84,7 @@ export function shardFolders(folder: string): readonly string[] {
   }
 }
 
-/** File name of the journal in a state folder. */
+/** File name of the state log in a state folder. */
 export const stateFile = 'fleet.ndjson';
 
 function shown(shard: StateHead['shard']): string {

@@ -75,7 +75,7 @@ export class ClientFixture {
   }
 }
 
-/** Returns a session of device 0 of the seed `x` that is not signed in. */
+/** Returns a session of device 0 of the seed `x` that has no token. */
 export async function sessionOf(keyType: KeyType = 'ed25519'): Promise<ClientSession> {
   const key = await keyOf(keyType);
   return newSession('device 0', idDataOf(identityData(random, 0, 'FB')), key);
@@ -114,7 +114,7 @@ export class InstantEnvironment implements DeviceEnvironment {
   /** Events so far, in order. */
   readonly facts: EventFact[] = [];
   readonly events = { emit: (fact: EventFact) => void this.facts.push(fact) };
-  readonly restsMs: number[] = [];
+  readonly sleepsMs: number[] = [];
   readonly settledDeployments: DeploymentRecord[] = [];
   readonly socketsLost: SimulatedDevice[] = [];
   /** Called at each wait. It may throw to end the run there. */
@@ -122,7 +122,7 @@ export class InstantEnvironment implements DeviceEnvironment {
   /** Called at each change that a device must remember. */
   onChange: (device: SimulatedDevice, deployment?: DeploymentRecord) => void = () => undefined;
   onAbort: () => Promise<boolean> = async () => false;
-  targetOf: RunDeployment | undefined;
+  plannedDeployment: RunDeployment | undefined;
   downloads: PartialDownloads | undefined;
 
   constructor(fixture: ClientFixture) {
@@ -140,8 +140,8 @@ export class InstantEnvironment implements DeviceEnvironment {
     this.onChange(device, deployment);
   }
 
-  async rest(waitMs: number): Promise<void> {
-    this.restsMs.push(waitMs);
+  async sleep(waitMs: number): Promise<void> {
+    this.sleepsMs.push(waitMs);
     this.onRest(waitMs);
     this.clock.advance(waitMs);
   }
@@ -158,8 +158,8 @@ export class InstantEnvironment implements DeviceEnvironment {
     return policy.pollIntervalMs;
   }
 
-  target(): RunDeployment | undefined {
-    return this.targetOf;
+  runDeployment(): RunDeployment | undefined {
+    return this.plannedDeployment;
   }
 
   settled(_device: SimulatedDevice, deployment: DeploymentRecord): void {

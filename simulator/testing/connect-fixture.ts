@@ -29,7 +29,7 @@ export class ConnectFixture {
     typ: string,
     rest: Omit<ConnectMessage, 'proto' | 'typ'> = {},
   ): readonly ConnectMessage[] {
-    return this.device.answer({ proto: connectProtocols[proto], typ, sid: 's-1', ...rest });
+    return this.device.respond({ proto: connectProtocols[proto], typ, sid: 's-1', ...rest });
   }
 
   /**

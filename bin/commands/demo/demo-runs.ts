@@ -192,7 +192,7 @@ async function judgeServer(
 }
 
 /**
- * Removes the devices of the cases that sign in without a tenant token, and so appear in the
+ * Removes the devices of the cases that authenticate without a tenant token, and so appear in the
  * fleet's tenant.
  */
 async function removeForeignDevices(

@@ -30,14 +30,14 @@ describe('fleetbed demo', () => {
     expect((await fetch(`${controlUrl}/ready`)).status).toBe(200);
     const [, email = '', password = ''] = /User +(\S+) with password (\S+)/.exec(shown) ?? [];
     const url = /URL +(\S+)/.exec(shown)?.[1] ?? '';
-    const ask = (method: string, path: string, authorization: string) =>
+    const send = (method: string, path: string, authorization: string) =>
       fetch(url + path, { method, headers: { Authorization: authorization } });
     const basic = Buffer.from(`${email}:${password}`).toString('base64');
     const login = pathOf(managementOperations.login);
-    const token = await (await ask('POST', login, `Basic ${basic}`)).text();
+    const token = await (await send('POST', login, `Basic ${basic}`)).text();
     const list = async (operation: 'list-devices' | 'list-deployments') =>
       (
-        await ask(
+        await send(
           'GET',
           `${pathOf(managementOperations[operation])}?per_page=100`,
           `Bearer ${token}`,
@@ -47,7 +47,7 @@ describe('fleetbed demo', () => {
     expect(await list('list-deployments')).toMatchObject([{ name: 'demo' }]);
     const [, id = ''] = /fleetbed terminal .* (\S+)\n/.exec(shown) ?? [];
     const connection = pathOf(managementOperations['get-connection'], { id });
-    const response = await ask('GET', connection, `Bearer ${token}`);
+    const response = await send('GET', connection, `Bearer ${token}`);
     expect(await response.json()).toMatchObject({ status: 'connected' });
     expect((await demo.end('SIGINT')).code).toBe(0);
     await expect(fetch(`${controlUrl}/ready`)).rejects.toThrow();

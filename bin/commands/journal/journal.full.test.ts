@@ -118,14 +118,14 @@ describe('fleetbed journal', () => {
   it(
     'prints new entries until Ctrl-C',
     async () => {
-      const ask = async (place: string) => (await fetch(`${ready.baseUrl}${place}`)).text();
-      await ask('/followed/before');
+      const read = async (place: string) => (await fetch(`${ready.baseUrl}${place}`)).text();
+      await read('/followed/before');
       const words = ['--follow', '--after', '0', '--text', 'followed'];
       const following = startCommand(['journal', ...at, ...words]);
       expect(await following.waitForOutput('stdout', /before/)).toMatch(
         /GET 404 {2}\/followed\/before/,
       );
-      await ask('/followed/live');
+      await read('/followed/live');
       expect(await following.waitForOutput('stdout', /live/)).toMatch(
         /GET 404 {2}\/followed\/live/,
       );

@@ -10,7 +10,7 @@ import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { requireWritable, writeWhole } from '../../output/files.ts';
 import { createOutput, type Output } from '../../output/output.ts';
 import { stopSignal } from '../../output/stop-signal.ts';
-import { addControlOptions, ask } from '../../server-access/control-listener.ts';
+import { addControlOptions, callControl } from '../../server-access/control-listener.ts';
 import { addFilterOptions, filterNames, type JournalOptions, queryOf } from './filters.ts';
 import { type ShownEntry, show } from './lines.ts';
 
@@ -122,7 +122,7 @@ async function journal(options: ReadOptions): Promise<ExitCode> {
   const stop = options.follow ? stopSignal() : undefined;
   const whole = String(output.json);
   const limit = String(options.limit);
-  const { body } = await ask(options, `/journal?${queryOf(options, { limit, whole })}`);
+  const { body } = await callControl(options, `/journal?${queryOf(options, { limit, whole })}`);
   const { entries, next } = (await body.json()) as JournalPage;
   for (const entry of entries) show(entry, output);
   if (!stop) return exitCodes.pass;
@@ -137,7 +137,7 @@ interface JournalPage {
 
 async function saveHar(file: string, options: ReadOptions, output: Output): Promise<ExitCode> {
   await requireWritable('--har', file);
-  const { body } = await ask(options, `/journal.har?${queryOf(options)}`);
+  const { body } = await callControl(options, `/journal.har?${queryOf(options)}`);
   await writeWhole(file, printableJson(await body.text()));
   output.progress(`Wrote ${file}.`);
   return exitCodes.pass;
@@ -151,7 +151,7 @@ async function follow(options: JournalOptions, output: Output, stop: AbortSignal
     const before = after;
     try {
       const path = `/journal/stream?${queryOf({ ...options, ...(after && { after }) }, { whole })}`;
-      const { body } = await ask(options, path, { signal: stop, isEndless: true });
+      const { body } = await callControl(options, path, { signal: stop, isEndless: true });
       for await (const entry of eventsOf(body)) {
         show(entry, output);
         after = String(entry.sequence);

@@ -12,7 +12,7 @@ import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
 import type { Output } from '../../output/output.ts';
-import { ask } from '../../server-access/control-listener.ts';
+import { callControl } from '../../server-access/control-listener.ts';
 import { type JournalOptions, queryOf } from './filters.ts';
 import type { ShownEntry } from './lines.ts';
 
@@ -127,13 +127,13 @@ async function* entriesOf(options: JournalOptions): AsyncGenerator<ShownEntry> {
 
 async function pageOf(options: JournalOptions, after: string): Promise<Page> {
   const query = queryOf({ ...options, after }, { limit: String(PAGE_ENTRIES), whole: 'true' });
-  const { body } = await ask(options, `/journal?${query}`);
+  const { body } = await callControl(options, `/journal?${query}`);
   return (await body.json()) as Page;
 }
 
 async function tenantIds(
   options: Pick<JournalOptions, 'controlUrl' | 'controlToken'>,
 ): Promise<readonly string[]> {
-  const { body } = await ask(options, '/tenants');
+  const { body } = await callControl(options, '/tenants');
   return ((await body.json()) as readonly { readonly id: string }[]).map(({ id }) => id);
 }

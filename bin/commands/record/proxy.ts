@@ -49,7 +49,7 @@ class Passage {
   readonly #request: IncomingMessage;
   readonly #startedMs = systemClock.now();
   readonly #sent = new Beginning();
-  readonly #answered = new Beginning();
+  readonly #response = new Beginning();
   #isReported = false;
 
   constructor(plan: ProxyPlan, request: IncomingMessage) {
@@ -90,7 +90,7 @@ class Passage {
     });
     upstream.once('response', (response: IncomingMessage) => {
       socket.write(headOf(response));
-      response.on('data', (bytes: Buffer) => this.#answered.add(bytes));
+      response.on('data', (bytes: Buffer) => this.#response.add(bytes));
       response.once('close', () => this.#report(response));
       response.pipe(socket);
     });
@@ -153,7 +153,7 @@ class Passage {
     incoming.on('data', (bytes: Buffer) => {
       if (isRead) pieces.push(bytes);
       else {
-        this.#answered.add(bytes);
+        this.#response.add(bytes);
         if (!response.write(bytes)) incoming.pause();
       }
     });
@@ -162,7 +162,7 @@ class Passage {
     incoming.once('end', () => {
       if (isRead) {
         const body = this.#withOwnLinks(Buffer.concat(pieces));
-        this.#answered.add(body);
+        this.#response.add(body);
         response.writeHead(statusCode, statusMessage, withLength(rawHeaders, body));
         response.write(body);
       }
@@ -191,8 +191,8 @@ class Passage {
       requestBody: this.#sent.bytes,
       status: response?.statusCode ?? 0,
       responseHeaders: response?.rawHeaders ?? [],
-      responseBody: this.#answered.bytes,
-      responseBytes: this.#answered.length,
+      responseBody: this.#response.bytes,
+      responseBytes: this.#response.length,
     });
   }
 }

@@ -88,7 +88,7 @@ export class SessionLines {
     responseBytes,
     ...sent
   }: ProxiedExchange) {
-    if (status === 200 && isSignIn(sent.url)) {
+    if (status === 200 && isAuthRequest(sent.url)) {
       return { responseBody: this.#tokens.of(responseBody.toString('latin1')) };
     }
     const view = viewOf(headers, responseBody, responseBytes);
@@ -112,18 +112,18 @@ export class SessionLines {
   }
 
   /**
-   * Returns the name of the sender: of its key where it signs in, else of its token. A link carries
-   * neither, so who fetches it is the device that was seen last.
+   * Returns the name of the sender: of its key where it authenticates, else of its token. A link
+   * carries neither, so who fetches it is the device that was seen last.
    */
   #deviceOf({ url, status, requestHeaders, requestBody, responseBody }: ProxiedExchange) {
     const token = tokenOf(requestHeaders);
     const known = token === undefined ? undefined : this.#deviceOfToken.get(digest(token));
     const { pubkey } = members(
-      isSignIn(url) ? parsedJson(requestBody.toString('utf8')) : undefined,
+      isAuthRequest(url) ? parsedJson(requestBody.toString('utf8')) : undefined,
     );
     const device = typeof pubkey === 'string' ? this.#devices.of(pubkey) : known;
     if (device === undefined) return this.#lastDevice;
-    if (status === 200 && isSignIn(url) && this.#deviceOfToken.size < NAMES_MAX) {
+    if (status === 200 && isAuthRequest(url) && this.#deviceOfToken.size < NAMES_MAX) {
       this.#deviceOfToken.set(digest(responseBody.toString('latin1')), device);
     }
     this.#lastDevice = device;
@@ -148,7 +148,7 @@ class Names {
   }
 }
 
-function isSignIn(url: string): boolean {
+function isAuthRequest(url: string): boolean {
   return new URL(url).pathname.endsWith('/authentication/auth_requests');
 }
 

@@ -32,7 +32,7 @@ const rows = inGroup('Options', {
   },
   tenantToken: {
     flag: '--tenant-token <token>',
-    help: 'tenant token in the sign-ins; the recorded one is masked',
+    help: 'tenant token in the authentication requests; the recorded one is masked',
     cli: { kind: 'tenant-token' },
   },
   pauseMax: {

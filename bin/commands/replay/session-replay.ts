@@ -17,7 +17,7 @@ import { compareBodies } from './differences.ts';
 
 const RESPONSE_MAX_MS = 60_000;
 const ACCEPTANCE_POLL_MS = 1000;
-const SIGN_IN = '/authentication/auth_requests';
+const AUTH_REQUESTS_PATH = '/authentication/auth_requests';
 /** Headers that belong to the connection, or that are made anew. */
 const ownHeaders =
   /^(host|connection|keep-alive|content-length|transfer-encoding|expect|upgrade|accept-encoding|authorization|cookie|sec-websocket-.*|.*-signature)$/;
@@ -105,10 +105,11 @@ export class SessionReplay {
 
   async #responseTo(exchange: FullExchange): Promise<HttpResponse> {
     if (exchange.status === 101) return this.#handshake(exchange);
-    if (!exchange.pathname.endsWith(SIGN_IN)) return this.#send(exchange, this.#bodyOf(exchange));
+    if (!exchange.pathname.endsWith(AUTH_REQUESTS_PATH))
+      return this.#send(exchange, this.#bodyOf(exchange));
     const untilMs = systemClock.now() + this.#plan.acceptanceMs;
     for (let isFirst = true; ; isFirst = false) {
-      const response = await this.#send(exchange, this.#signInOf(exchange));
+      const response = await this.#send(exchange, this.#authRequestOf(exchange));
       const isAwaited = exchange.status === 200 && response.status === 401;
       if (!isAwaited || systemClock.now() >= untilMs || this.#plan.stop.aborted) return response;
       if (isFirst) this.#plan.waiting();
@@ -182,7 +183,7 @@ export class SessionReplay {
     return headers;
   }
 
-  #signInOf(exchange: FullExchange): { body?: string; signature?: string } {
+  #authRequestOf(exchange: FullExchange): { body?: string; signature?: string } {
     const recorded = jsonOf(exchange.requestBody());
     if (!isObject(recorded)) return this.#bodyOf(exchange);
     const { tenant_token: _, pubkey, ...kept } = recorded;
@@ -223,7 +224,7 @@ export class SessionReplay {
     const recordedTag = exchange.responseHeaders().etag;
     if (recordedTag !== undefined && etag !== undefined) this.#values.set(recordedTag, etag);
     const recorded = exchange.responseBody();
-    if (status === 200 && exchange.pathname.endsWith(SIGN_IN)) {
+    if (status === 200 && exchange.pathname.endsWith(AUTH_REQUESTS_PATH)) {
       this.#tokens.set(String(recorded), body.toString('latin1'));
       return [];
     }

@@ -254,7 +254,7 @@ describe('a recorded session with a websocket and another header prefix', {
     );
   });
 
-  it('differs in its sign-ins when it is signed under the other prefix', async () => {
+  it('differs in its authentication requests when it is signed under the other prefix', async () => {
     const words = ['replay', sockets, '--url', await serveAccepting(), '--acceptance-time', '0s'];
     const { code, stdout } = await runCommand(words);
     expect(code).toBe(1);

@@ -9,7 +9,7 @@ import { dialects } from '../../../fixtures/contract/dialects.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
-import { signInDevices } from '../../dev/bench/signed-in.ts';
+import { authenticateDevices } from '../../dev/bench/authenticated-devices.ts';
 import {
   type RunningCommand,
   runCommand,
@@ -178,7 +178,7 @@ describe('the end of serve', () => {
     'comes within 2 s of %s, with exit code 0 and close code 1001 for sockets',
     async (signal) => {
       const { ready, running } = await serve(['--auto-accept']);
-      const [token] = await signInDevices(ready, 1);
+      const [token] = await authenticateDevices(ready, 1);
       const url = ready.baseUrl.replace('http', 'ws') + pathOf(operations.connect);
       const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${token}` } });
       await once(socket, 'open');

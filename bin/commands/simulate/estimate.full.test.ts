@@ -69,7 +69,7 @@ describe("the estimate of a fleet's traffic", () => {
           clock: systemClock,
           signal,
           onProgress: ({ exchanges, elapsedMs, funnel }) => {
-            // Only steady polling is compared, because signing in takes long on a busy machine.
+            // Only steady polling is compared, because authentication takes long on a busy machine.
             if (isSteady) readings.push({ requests: exchanges, ...proxy.bytes, atMs: elapsedMs });
             isSteady = funnel.idle === plan.devices;
           },

@@ -81,7 +81,7 @@ interface TrafficSample {
 }
 
 /**
- * Returns the plan with few devices and without an update; all devices sign in before counting
+ * Returns the plan with few devices and without an update; all devices authenticate before counting
  * begins.
  */
 function sampleOf(plan: FleetPlan): TrafficSample {

@@ -95,7 +95,7 @@ describe.concurrent.each(['1', '2'])(
       expect(result.funnel.updating).toBe(0);
       expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
       expect(await recorded(ended)).toEqual(all('success'));
-      // No device may ask for a deployment after its update.
+      // No device may request a deployment after its update.
       const afterUpdate = ended.stdout.slice(ended.stdout.lastIndexOf('"state":"success"'));
       expect(afterUpdate).not.toContain('next-deployment');
     });

@@ -33,7 +33,7 @@ export async function listenForScrapes(
   { address, port }: ListenAddress,
   expose: () => Promise<Exposition>,
 ): Promise<MetricsListener> {
-  const server = createServer((request, response) => void answer(request, response, expose));
+  const server = createServer((request, response) => void respond(request, response, expose));
   server.maxConnections = CONNECTIONS_MAX;
   server.requestTimeout = REQUEST_MAX_MS;
   server.headersTimeout = REQUEST_MAX_MS;
@@ -57,7 +57,7 @@ export async function listenForScrapes(
   };
 }
 
-async function answer(
+async function respond(
   request: IncomingMessage,
   response: ServerResponse,
   expose: () => Promise<Exposition>,

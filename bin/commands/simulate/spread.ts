@@ -88,16 +88,16 @@ export type SpreadOptions = ValuesOf<typeof spreadRows>;
 
 /**
  * Returns a sentence about options that contradict each other, if any.
- * @param isRedisAsked true when the command line names Redis, not only the environment
+ * @param isRedisGiven true when the command line names Redis, not only the environment
  */
 export function spreadProblem(
   { shards, redis }: SpreadOptions,
-  isRedisAsked: boolean,
+  isRedisGiven: boolean,
 ): string | undefined {
   if (shards !== undefined && redis === undefined) {
     return "option '--shards <count>' needs --redis URL (env: FLEETBED_REDIS)";
   }
-  const isUseless = isRedisAsked && shards === undefined;
+  const isUseless = isRedisGiven && shards === undefined;
   return isUseless ? "option '--redis <url>' needs --shards COUNT" : undefined;
 }
 

@@ -116,7 +116,9 @@ const keyVector =
 const plainBody = (idData: object, pubkey: string): string =>
   JSON.stringify({ id_data: JSON.stringify(idData), pubkey });
 
-/** Texts of auth requests that are easily signed wrongly, by a word for what is special. */
+/**
+ * Texts of authentication requests that are easily signed wrongly, by a word for what is special.
+ */
 const bodiesOf: Readonly<Record<string, (idData: object, pubkey: string) => string>> = {
   plain: plainBody,
   'line-feed': (idData, pubkey) =>

@@ -1,6 +1,7 @@
 /**
- * Auth requests of each key type with their signatures, correct ones and ones with one mistake. All
- * signatures are deterministic: ECDSA takes its nonce from RFC 6979, and PSS has no salt.
+ * Authentication requests of each key type with their signatures, correct ones and ones with one
+ * mistake. All signatures are deterministic: ECDSA takes its nonce from RFC 6979, and PSS has no
+ * salt.
  * Spec: Device authentication
  */
 import {
@@ -42,7 +43,7 @@ export function signatureOf({ keyType, privateKey }: VectorKey, bytes: Uint8Arra
   return sign(keyType === 'rsa' ? 'sha256' : null, bytes, privateKey);
 }
 
-/** An auth request with one mistake in its signature. */
+/** An authentication request with one mistake in its signature. */
 export interface WrongSignature {
   /** ID of the mistake, as `fleetbed doctor signature` names it. */
   readonly mistake: string;

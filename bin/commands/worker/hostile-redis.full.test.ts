@@ -89,7 +89,7 @@ beforeAll(async () => {
     at('events.ndjson'),
   ];
   const words = ['simulate', '--json', '--url', urlOf(target), ...small, ...rich, ...spread];
-  // Only the worker may sign in as the operator.
+  // Only the worker may log in as the operator.
   coordinator = startCommand(words, { ...environment, FLEETBED_PASSWORD: '' });
   closers.push(() => coordinator.end('SIGKILL'));
   [, run = ''] =

@@ -108,13 +108,16 @@ async function shownTable(files: readonly string[]): Promise<ExitCode> {
   return exitCodes.pass;
 }
 
-interface Asked {
+interface MeasureOptions {
   readonly quick: boolean;
   /** The result to compare with, which must be of this machine. */
   readonly before: BenchResult | undefined;
 }
 
-async function measured(chosen: readonly string[], { quick, before }: Asked): Promise<BenchResult> {
+async function measured(
+  chosen: readonly string[],
+  { quick, before }: MeasureOptions,
+): Promise<BenchResult> {
   const pinning = pinGenerator();
   const children = new Children(pinning);
   const rounds = quick ? QUICK_ROUNDS : ROUNDS;

@@ -43,7 +43,7 @@ export async function exchange(baseUrl: string, { method, path, headers, body }:
 }
 
 /**
- * Returns the `PeerAnswer` with the same bytes as the response.
+ * Returns the `PeerResponse` with the same bytes as the response.
  * @throws Error when the status is unexpected
  */
 export function peerResponseLike(

@@ -46,11 +46,11 @@ export interface LoadFigures {
 }
 
 /** Sends the requests of a load. @throws Error when a response has another status */
-export async function load({ pid, status, ...asked }: BenchLoad): Promise<LoadFigures> {
+export async function load({ pid, status, ...options }: BenchLoad): Promise<LoadFigures> {
   const [startedMs, spentBefore] = [systemClock.monotonicMs(), spentMs(pid)];
   const own = process.cpuUsage();
-  const endMs = asked.cpuSeconds === 'once' ? Infinity : spentBefore + asked.cpuSeconds * 1000;
-  const result = await runAutocannon(optionsOf(asked), () => spentMs(pid) >= endMs);
+  const endMs = options.cpuSeconds === 'once' ? Infinity : spentBefore + options.cpuSeconds * 1000;
+  const result = await runAutocannon(optionsOf(options), () => spentMs(pid) >= endMs);
   const serverMs = spentMs(pid) - spentBefore;
   const { user, system } = process.cpuUsage(own);
   const generatorMs = (user + system) / 1000;

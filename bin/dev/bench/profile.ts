@@ -11,6 +11,7 @@ import { describeError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
+import { knownDevices } from './authenticated-devices.ts';
 import {
   Children,
   type CommandWords,
@@ -18,11 +19,10 @@ import {
   scriptFile,
   serveOptions,
 } from './children.ts';
-import { busyFleet } from './fleet-asked.ts';
 import { load } from './load.ts';
+import { busyFleet } from './measured-fleet.ts';
 import { poll } from './parts/exchanges.ts';
 import { pinGenerator } from './pinning.ts';
-import { knownDevices } from './signed-in.ts';
 
 const SECONDS = 10;
 const DEVICES = 1000;
@@ -80,8 +80,8 @@ async function profileServer(profiler: CommandWords): Promise<void> {
 async function profileSimulator(profiler: CommandWords): Promise<void> {
   const server = await children.serve('--auto-accept');
   const present = { devices: 1, sockets: 0 };
-  const asked = { ...busyFleet(server, FLEET_DEVICES, SECONDS), present };
-  const words = [...profiler, scriptFile('fleet'), JSON.stringify(asked)];
+  const bench = { ...busyFleet(server, FLEET_DEVICES, SECONDS), present };
+  const words = [...profiler, scriptFile('fleet'), JSON.stringify(bench)];
   const fleet = children.spawn('generator', words);
   fleet.stdout.resume();
   const [code] = await once(fleet, 'exit');

@@ -9,7 +9,7 @@ import { changesText, resultMarkdown, resultText, shownFigure } from './text.ts'
 const poll = (ours: number, what = 'a poll') =>
   rowOf({
     what,
-    unit: 'answers/CPU s',
+    unit: 'responses/CPU s',
     better: 'higher',
     goal: 0.75,
     subject: { name: 'ours', values: [ours, ours, ours] },
@@ -42,7 +42,7 @@ describe('the text of a benchmark result', () => {
     const [line] = text.split('\n').filter((each) => each.includes('a poll '));
     expect(line?.split(/\s*│\s*/).slice(1, -1)).toEqual([
       ...['a poll', '0.50 (0.50..0.63)', '0.75', 'missed'],
-      ...['ours 50,000', 'bare 100,000', 'answers/CPU s'],
+      ...['ours 50,000', 'bare 100,000', 'responses/CPU s'],
     ]);
   });
 
@@ -113,7 +113,7 @@ describe('the table of several benchmark results', () => {
       '',
       '| part | measured | ratio (range) | goal |  | subject | baseline |',
       '| --- | --- | --- | --- | --- | --- | --- |',
-      '| server | a poll | 0.50 (0.50..0.63) | 0.75 | missed | 50,000 answers/CPU s | bare 100,000; framework 0.10 |',
+      '| server | a poll | 0.50 (0.50..0.63) | 0.75 | missed | 50,000 responses/CPU s | bare 100,000; framework 0.10 |',
       '| conformance | a run | 2.00 | 1.00 | met | 10 s | limit 20 |',
     ]);
   });

@@ -3,7 +3,7 @@ import { isFailing, limitRow, median, type RowFacts, rowOf, spreadOf } from './r
 
 const rates: RowFacts = {
   what: 'a poll',
-  unit: 'answers/s',
+  unit: 'responses/s',
   better: 'higher',
   goal: 0.5,
   subject: { name: 'ours', values: [60, 30, 40] },

@@ -12,7 +12,7 @@ const figuresShape = v.object({
 export const rowShape = v.object({
   /** What is measured, such as `GET next -> 204`; unique within its part. */
   what: v.string(),
-  /** Unit of all absolute figures of the row, such as `answers/CPU s`. */
+  /** Unit of all absolute figures of the row, such as `responses/CPU s`. */
   unit: v.string(),
   subject: figuresShape,
   baseline: figuresShape,

@@ -8,9 +8,9 @@ import { connect, type Socket } from 'node:net';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
-import { signInDevices } from '../bench/signed-in.ts';
+import { authenticateDevices } from '../bench/authenticated-devices.ts';
 import { type ServerChildProcess, startClient, startLimitedServer } from './child-processes.ts';
-import type { AnsweredWebsockets, WebsocketOrder } from './held-websockets.ts';
+import type { WebsocketOrder, WebsocketOutcomes } from './held-websockets.ts';
 
 /** Number of connections in each part. */
 interface ConnectionCounts {
@@ -56,7 +56,7 @@ export async function soakConnections(
   const { refusedUpgrades, openFiles, websockets, stalledBodies } = counts;
   return [
     ...(await withServer(openFiles, (server) => refuseUpgrades(server, refusedUpgrades, say))),
-    ...(await withServer(openFiles, (server) => askTooMany(server, websockets, say))),
+    ...(await withServer(openFiles, (server) => openTooMany(server, websockets, say))),
     ...(await withServer(openFiles, (server) => stallBodies(server, stalledBodies, say))),
   ];
 }
@@ -115,23 +115,23 @@ async function refusedUpgrade(url: string, method: string): Promise<void> {
   await closed;
 }
 
-async function askTooMany(
+async function openTooMany(
   server: ServerChildProcess,
   count: number,
   say: (line: string) => void,
 ): Promise<string[]> {
   const { ready } = server;
-  const tokens = await signInDevices(ready, count);
+  const tokens = await authenticateDevices(ready, count);
   const before = server.openFiles();
   const control = watchControl(ready.controlUrl);
   const clients = Array.from({ length: CLIENTS }, () => startClient('held-websockets.js'));
   const port = Number(new URL(ready.baseUrl).port);
-  const answered = await Promise.all(
+  const messages = await Promise.all(
     clients.map(async (client, index) => {
       const own = tokens.filter((_, place) => place % CLIENTS === index);
       const heard = once(client, 'message');
       client.send({ port, tokens: own } satisfies WebsocketOrder);
-      const [message] = (await heard) as [AnsweredWebsockets];
+      const [message] = (await heard) as [WebsocketOutcomes];
       return message;
     }),
   );
@@ -141,14 +141,14 @@ async function askTooMany(
   for (const client of clients) client.kill();
   await Promise.all(ends);
   const after = await settled(() => server.openFiles(), before + SLACK_FILES);
-  const sum = (name: 'granted' | 'refused') => answered.reduce((all, one) => all + one[name], 0);
-  const others = answered.flatMap(({ problems }) => problems);
+  const sum = (name: 'granted' | 'refused') => messages.reduce((all, one) => all + one[name], 0);
+  const others = messages.flatMap(({ problems }) => problems);
   say(
     `${count} websockets: ${sum('granted')} granted, ${sum('refused')} refused with 503, ` +
       `${others.length} otherwise; open files ${before} before, ${peak} then, ${after} after`,
   );
   say(
-    `the control listener answered ${probes.responses} times, failed ${probes.problems.length} times; slowest ${probes.slowestMs} ms`,
+    `the control listener messages ${probes.responses} times, failed ${probes.problems.length} times; slowest ${probes.slowestMs} ms`,
   );
   const problems = [...new Set([...others, ...probes.problems])];
   if (sum('granted') === 0 || sum('refused') === 0) problems.push('no websocket, or no refusal');
@@ -183,7 +183,7 @@ async function stallBodies(
       });
     }),
   );
-  // Once the server has answered another client, it has also received all earlier data.
+  // Once the server has messages another client, it has also received all earlier data.
   const problems = await healthProblems(server);
   const growth = server.residentMib() - before;
   const refused = statuses.get('503') ?? 0;
@@ -193,7 +193,7 @@ async function stallBodies(
   for (const socket of sockets) socket.destroy();
   const filesAfter = await settled(() => server.openFiles(), filesBefore + SLACK_FILES);
   if (statuses.size > 1)
-    problems.push(`answers other than 503: ${[...statuses.keys()].join(', ')}`);
+    problems.push(`responses other than 503: ${[...statuses.keys()].join(', ')}`);
   if (refused === 0) problems.push('no stalled body was refused');
   if (growth > GROWTH_MAX_MIB) problems.push(`stalled bodies took ${growth} MiB`);
   if (filesAfter > filesBefore + SLACK_FILES)
@@ -212,7 +212,7 @@ function watchControl(controlUrl: string) {
       const tookMs = Math.round(systemClock.monotonicMs() - startMs);
       seen.slowestMs = Math.max(seen.slowestMs, tookMs);
       if (status === 200) seen.responses += 1;
-      else seen.problems.push(`the control listener answered ${status}`);
+      else seen.problems.push(`the control listener messages ${status}`);
       await systemClock.sleep(PROBE_MS, over.signal);
     }
     return seen;
@@ -237,18 +237,18 @@ async function healthProblems({ ready }: ServerChildProcess): Promise<string[]> 
   };
   const wanted = { user: 200, unauthorized: 401, control: 200 };
   const actual = JSON.stringify(statuses);
-  return actual === JSON.stringify(wanted) ? [] : [`answers afterwards: ${actual}`];
+  return actual === JSON.stringify(wanted) ? [] : [`responses afterwards: ${actual}`];
 }
 
 /** Resolves with the status, or with the code of the error. */
 function statusAt(url: string, headers: Record<string, string> = {}): Promise<number | string> {
   return new Promise((resolve) => {
-    const asking = get(url, { agent: false, headers, timeout: SETTLE_MAX_MS }, (response) => {
+    const request = get(url, { agent: false, headers, timeout: SETTLE_MAX_MS }, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     });
-    asking.on('timeout', () => asking.destroy(new Error('no response in time')));
-    asking.on('error', (error) => resolve(error.message));
+    request.on('timeout', () => request.destroy(new Error('no response in time')));
+    request.on('error', (error) => resolve(error.message));
   });
 }
 

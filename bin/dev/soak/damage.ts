@@ -22,12 +22,12 @@ import type { Random } from '../../../fixtures/base/random.ts';
 import type { Output } from '../../output/output.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import {
+  authenticate,
   call,
   callControl,
   downloadStatus,
   runFleetbed,
   ServedFolder,
-  signIn,
   upload,
 } from './served-folder.ts';
 
@@ -137,7 +137,7 @@ async function readyOf(served: ServedFolder): Promise<ServerReady> {
 }
 
 async function writeSome(server: ServerReady, name: string): Promise<WrittenData> {
-  const device = await signIn(server, name);
+  const device = await authenticate(server, name);
   const json = [{ name: 'color', value: name }];
   await call(server, 'put-attributes', { token: device.token, json });
   const { location } = await upload(server, `release-${name}`);

@@ -3,9 +3,9 @@ import { get } from 'node:http';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
+import { authenticateDevices } from '../bench/authenticated-devices.ts';
 import { Children, type ServerChild } from '../bench/children.ts';
 import { unpinned } from '../bench/pinning.ts';
-import { signInDevices } from '../bench/signed-in.ts';
 import type { AuthorizedCaller } from './hostile-requests.ts';
 
 const DEVICES = 100;
@@ -28,7 +28,7 @@ interface Stalls {
   readonly worstIn: string;
 }
 
-/** Starts the server and signs its devices in. */
+/** Starts the server and authenticates its devices. */
 export async function startFuzzTarget(): Promise<FuzzTarget> {
   // The log level `warn` makes the server name every stall.
   const child = await new Children(unpinned).serve('--auto-accept', '--log-level', 'warn');
@@ -42,7 +42,7 @@ export async function startFuzzTarget(): Promise<FuzzTarget> {
 
 async function targetWithInventories(child: ServerChild): Promise<FuzzTarget> {
   const { ready } = child;
-  const tokens = await signInDevices(ready, DEVICES);
+  const tokens = await authenticateDevices(ready, DEVICES);
   for (let index = 0; index < tokens.length; index += 10) {
     const headers = {
       Authorization: `Bearer ${tokens[index]}`,

@@ -12,7 +12,7 @@ export interface WebsocketOrder {
 }
 
 /** Reply to the parent after the server has answered every handshake. */
-export interface AnsweredWebsockets {
+export interface WebsocketOutcomes {
   readonly granted: number;
   /** Number of responses with status 503, an Error body, a request ID and Retry-After. */
   readonly refused: number;
@@ -25,10 +25,10 @@ const CONCURRENT = 256;
 const PING = 0x89;
 
 process.once('message', (wanted: WebsocketOrder) => {
-  void openAll(wanted).then((answered) => process.send?.(answered));
+  void openAll(wanted).then((outcomes) => process.send?.(outcomes));
 });
 
-async function openAll({ port, tokens }: WebsocketOrder): Promise<AnsweredWebsockets> {
+async function openAll({ port, tokens }: WebsocketOrder): Promise<WebsocketOutcomes> {
   const responses: string[] = [];
   const queue = tokens.values();
   const worker = async (): Promise<void> => {

@@ -10,11 +10,11 @@ import type { Random } from '../../../fixtures/base/random.ts';
 import type { Output } from '../../output/output.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import {
+  authenticate,
   call,
   callControl,
   downloadStatus,
   ServedFolder,
-  signIn,
   upload,
 } from './served-folder.ts';
 
@@ -185,7 +185,7 @@ class WriteLoad {
   }
 
   async #newDevice(at: number): Promise<boolean> {
-    const { id, token } = await signIn(this.#server, `${this.#name}-${at}`);
+    const { id, token } = await authenticate(this.#server, `${this.#name}-${at}`);
     this.#note({
       what: `acceptance of device ${id}`,
       holds: async (server) => (await call(server, 'get-configuration', { token })).status === 200,
@@ -209,7 +209,7 @@ class WriteLoad {
   }
 
   async #configuration(at: number): Promise<boolean> {
-    const { id } = await signIn(this.#server, `${this.#name}-configured-${at}`);
+    const { id } = await authenticate(this.#server, `${this.#name}-configured-${at}`);
     const json = { value: `${at}` };
     expectStatus(await call(this.#server, 'set-configuration', { parameters: { id }, json }), 204);
     this.#note({
@@ -289,7 +289,7 @@ class WriteLoad {
   readonly #devices = new Map<string, Promise<{ readonly id: string; readonly token: string }>>();
 
   #device(lane: string) {
-    const known = this.#devices.get(lane) ?? signIn(this.#server, `${this.#name}-${lane}`);
+    const known = this.#devices.get(lane) ?? authenticate(this.#server, `${this.#name}-${lane}`);
     this.#devices.set(lane, known);
     return known;
   }

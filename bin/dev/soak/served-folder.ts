@@ -115,8 +115,8 @@ async function responseOf(response: Response): Promise<FolderResponse> {
   return { status: response.status, location, text };
 }
 
-/** Signs a new device in. @throws Error when the server does not accept it automatically */
-export async function signIn(
+/** Authenticates a new device. @throws Error when the server does not accept it automatically */
+export async function authenticate(
   server: ServerReady,
   serial: string,
 ): Promise<{ readonly id: string; readonly token: string }> {
@@ -132,9 +132,10 @@ export async function signIn(
     ).toString('base64'),
   };
   const { method, path } = operations['post-auth-request'];
-  const ask = async () => responseOf(await fetch(server.baseUrl + path, { method, headers, body }));
-  await ask();
-  const { status, text } = await ask();
+  const send = async () =>
+    responseOf(await fetch(server.baseUrl + path, { method, headers, body }));
+  await send();
+  const { status, text } = await send();
   if (status !== 200) throw new Error(`the device ${serial} was refused: ${status} ${text}`);
   const claims = JSON.parse(Buffer.from(text.split('.')[1] ?? '', 'base64url').toString());
   return { id: String(claims.sub), token: text };

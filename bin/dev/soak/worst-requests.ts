@@ -108,8 +108,8 @@ const terms = Array.from({ length: SORT_KEYS }, (_, at) => ({
   attribute: `a${at}`,
 }));
 const slowPattern = { type: '$regex', value: '(a*)*(b*)*z' };
-const onePage = (asked: object): RequestParts =>
-  json(JSON.stringify({ page: 1, per_page: 1, ...asked }));
+const onePage = (search: object): RequestParts =>
+  json(JSON.stringify({ page: 1, per_page: 1, ...search }));
 const credentials = '{"id_data":"{}","pubkey":"x",';
 
 const requests: Readonly<Record<string, RequestRow>> = {
@@ -142,19 +142,19 @@ const requests: Readonly<Record<string, RequestRow>> = {
     times: 16,
     sent: () => json(`{"messages":[${filled(bodyMaxBytes - 100, () => `${shortMessage},`)}{}]}`),
   },
-  'auth requests, members beyond the limit': {
+  'authentication requests, members beyond the limit': {
     as: 'nobody',
     line: authRequest,
     times: 48,
     sent: () => json(`${credentials}${members(90_000)}}`),
   },
-  'auth requests, members within the limit': {
+  'authentication requests, members within the limit': {
     as: 'nobody',
     line: authRequest,
     times: 48,
     sent: () => json(`${fullObject(credentials)}}`),
   },
-  'auth requests, members in their id_data': {
+  'authentication requests, members in their id_data': {
     as: 'nobody',
     line: authRequest,
     times: 48,

@@ -68,7 +68,7 @@ export const authenticationScenes = {
     { advanceSeconds: 8 * DAY_SECONDS },
     { await: 'authentication request with a token' },
     awaitPoll,
-    // A request that was underway may still have the former token.
+    // A request that was in flight may still have the former token.
     awaitPoll,
     awaitPoll,
   ),
@@ -101,7 +101,7 @@ export const authenticationScenes = {
     { await: 'authentication request with a token' },
     awaitPoll,
   ),
-  'sign-in-outage': accepted(
+  'authentication-outage': accepted(
     {
       faults: [
         { ...toPolls, act: 'revoke-token' },

@@ -131,7 +131,7 @@ const requestDuties: readonly Duty[] = [
     source: 'Errors: 500; RFC 9110, 15.6.4',
     evidence: 'authentication requests after a 5xx or a cut connection',
     remedy: 'retry after 1 s or more, and let the pause grow',
-    scene: 'sign-in-outage',
+    scene: 'authentication-outage',
     operations: authentication,
     applies: (exchange, { client }) => client.retries.failures.has(exchange.row.id),
     violation: (exchange, { client }) => retryProblem(exchange, client),

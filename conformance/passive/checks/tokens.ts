@@ -23,7 +23,7 @@ function isGranted({ status, hasBody }: JudgedExchange): boolean {
   return status === 200 && hasBody;
 }
 
-function isSigningIn({ row }: JudgedExchange): boolean {
+function isAuthRequest({ row }: JudgedExchange): boolean {
   return row.id === 'post-auth-request';
 }
 
@@ -53,13 +53,13 @@ function tokenIsAccepted(
     requirement,
     operations: deviceOperations,
     applies: (exchange, memory) => {
-      const wrong = isSigningIn(exchange) ? wrongRefusal(exchange, memory)?.grant : undefined;
-      const isUsed = !isSigningIn(exchange) && acceptsToken(exchange);
+      const wrong = isAuthRequest(exchange) ? wrongRefusal(exchange, memory)?.grant : undefined;
+      const isUsed = !isAuthRequest(exchange) && acceptsToken(exchange);
       const grant = isUsed ? memory.device.grantOf(exchange.token) : wrong;
       return grant !== undefined && appliesToGrant(grant);
     },
     violation: (exchange, memory) => {
-      if (!isSigningIn(exchange)) return undefined;
+      if (!isAuthRequest(exchange)) return undefined;
       const seconds = Math.round((wrongRefusal(exchange, memory)?.ageMs ?? 0) / 1000);
       return {
         where: 'the token',

@@ -57,7 +57,7 @@ describe('authentication requests signed with openssl', () => {
   );
 
   it.each(titled(wrongOnes))('are refused and not recorded if invalid: %s', async (_, vector) => {
-    const { body, signatureBase64, fault: problem } = vector;
+    const { body, signatureBase64, invalidPart: problem } = vector;
     expect(await outcomeOf(body, signatureBase64)).toBe(
       problem === 'key' ? '400 body: pubkey' : '401 signature verification failed',
     );

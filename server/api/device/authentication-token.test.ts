@@ -89,7 +89,7 @@ describe.each([
     server.clock.advance(1);
     const response = await ask();
     expect(response.status).toBe(401);
-    expect(response.json().error).toBe('the token has expired; sign in again');
+    expect(response.json().error).toBe('the token has expired; get a new one');
     const { text: token } = await authenticate(server, device);
     expect((await server.call('get-configuration', { token })).status).toBe(200);
   });

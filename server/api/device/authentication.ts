@@ -25,11 +25,11 @@ import { missingSignature, signatureDetail, unusableKey } from './signature-refu
 export const postAuthRequest = defineEndpointWithOwnTransactions(
   'post-auth-request',
   ({ body }, context) => {
-    const signIn = parseRequest(body, context);
-    if (signIn instanceof Refusal) return signIn;
-    const { facts, ...stored } = gather(context, signIn, tenantOf(context, body.tenant_token));
+    const authRequest = parseRequest(body, context);
+    if (authRequest instanceof Refusal) return authRequest;
+    const { facts, ...stored } = gather(context, authRequest, tenantOf(context, body.tenant_token));
     const decision = decideAuthRequest(facts);
-    const set = applyDecision(context, decision, { ...signIn, ...stored });
+    const set = applyDecision(context, decision, { ...authRequest, ...stored });
     // Only a known auth set is accepted.
     return decision.status === 200 && set
       ? { status: 200, body: issueToken(context, set) }
@@ -38,7 +38,7 @@ export const postAuthRequest = defineEndpointWithOwnTransactions(
 );
 
 /** A parsed authentication request: the identity that the device claims, and its proof. */
-interface SignIn {
+interface ParsedAuthRequest {
   /** The identity as canonical JSON text. */
   readonly identity: string;
   readonly key: PublicKey;
@@ -49,7 +49,7 @@ interface SignIn {
 function parseRequest(
   body: AuthRequest,
   { names, request, rawBody }: HandlerContext,
-): SignIn | Refusal {
+): ParsedAuthRequest | Refusal {
   const identity = readIdentity(body.id_data);
   if ('because' in identity) {
     return refuse.malformed(`body: id_data: ${identity.because}`, {
@@ -94,7 +94,7 @@ interface StoredRecords {
  */
 function gather(
   context: HandlerContext,
-  { identity, key, signatureText }: SignIn,
+  { identity, key, signatureText }: ParsedAuthRequest,
   tenant: Tenant | undefined,
 ): StoredRecords & { readonly facts: AuthFacts } {
   if (!signatureFits(context.rawBody, key, signatureText)) {
@@ -130,7 +130,7 @@ function gather(
 /** Returns the detail of a wrong signature, with evidence for the explanation. */
 function wrongSignature(
   { names, rawBody: body }: HandlerContext,
-  { identity, key, signatureText }: Omit<SignIn, 'externalId'>,
+  { identity, key, signatureText }: Omit<ParsedAuthRequest, 'externalId'>,
   tenant: Tenant | undefined,
 ): RefusalDetail {
   const mayCompareKeys = tenant !== undefined && tenant.status !== 'suspended';
@@ -147,7 +147,7 @@ function refusalOf({ status, because, detail }: AuthDecision): Refusal {
     case 429:
       return refuse.tooManyRequests(limits.pendingRetrySeconds, because, detail);
     case 200:
-      throw new Error(`an auth request without an auth set was granted: ${because}`);
+      throw new Error(`an authentication request without an auth set was granted: ${because}`);
   }
 }
 
@@ -155,23 +155,23 @@ function refusalOf({ status, because, detail }: AuthDecision): Refusal {
 function applyDecision(
   context: HandlerContext,
   decision: AuthDecision,
-  signIn: SignIn & StoredRecords,
+  authRequest: ParsedAuthRequest & StoredRecords,
 ): StoredAuthSet | undefined {
   const { effect, storesExternalId } = decision;
   // A device that only renews its token changes nothing in the store.
-  if (!effect && !(storesExternalId && signIn.externalId)) return signIn.set;
-  return context.store.atomically(() => writeDecision(context, decision, signIn));
+  if (!effect && !(storesExternalId && authRequest.externalId)) return authRequest.set;
+  return context.store.atomically(() => writeDecision(context, decision, authRequest));
 }
 
 function writeDecision(
   context: HandlerContext,
   { effect, storesExternalId }: AuthDecision,
-  signIn: SignIn & StoredRecords,
+  authRequest: ParsedAuthRequest & StoredRecords,
 ): StoredAuthSet | undefined {
-  const { device, externalId } = signIn;
+  const { device, externalId } = authRequest;
   const { devices } = context.store;
   const isNew = effect === 'record' || effect === 'record-and-accept';
-  const set = isNew ? record(context, signIn) : signIn.set;
+  const set = isNew ? record(context, authRequest) : authRequest.set;
   if (!set) return undefined;
   if (effect === 'accept' && device) auditAcceptance(context, device);
   if (effect === 'accept' || effect === 'record-and-accept') {
@@ -183,7 +183,7 @@ function writeDecision(
 
 function record(
   context: HandlerContext,
-  { identity, key, device: known }: SignIn & StoredRecords,
+  { identity, key, device: known }: ParsedAuthRequest & StoredRecords,
 ): StoredAuthSet {
   const { random, nowMs } = context;
   const { devices } = context.store;

@@ -64,7 +64,7 @@ describe('the explanation of a refused signature', () => {
     const response = await authenticate(server, device, { signature });
     expect(response.status).toBe(401);
     const explanation = await explanationOf(server, response);
-    expect(explanation.wrong.path).toBe('header.X-SVC-Signature');
+    expect(explanation.problem.path).toBe('header.X-SVC-Signature');
     expect(explanation.diagnosis).toMatchObject({
       mistake: 'unexplained',
       sentence: expect.stringMatching(/^No known mistake explains the signature/),

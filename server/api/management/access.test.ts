@@ -7,7 +7,7 @@ import { type AcceptedDevice, acceptedDevice, decide } from '../../testing/test-
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import {
   inGroups,
-  signedInUser,
+  loggedInUser,
   type TestUser,
   testPassword,
   userWithSets,
@@ -28,7 +28,7 @@ beforeAll(async () => {
   ungrouped = await acceptedDevice(server, 'ungrouped');
   await group(inTest, 'test');
   await group(inProduction, 'production');
-  observer = await signedInUser(server, 'observer@example.com', { roles: ['RBAC_ROLE_OBSERVER'] });
+  observer = await loggedInUser(server, 'observer@example.com', { roles: ['RBAC_ROLE_OBSERVER'] });
   limited = await userWithSets(server, 'limited@example.com', [
     { name: 'ReadDevices', scope: inGroups('test') },
     { name: 'ManageDevices', scope: inGroups('test') },
@@ -221,7 +221,7 @@ describe('a role limited to a group', () => {
     const roles = ['role-of-both-at-example.com', 'production'];
     const call = { token: server.adminToken, parameters: { id: user.id }, json: { roles } };
     await server.call('update-user', call);
-    const { token } = await signedIn(user);
+    const { token } = await loggedIn(user);
     const devices = (await server.call('list-devices', { token })).json<Device[]>();
     expect(devices.map(({ id }) => id)).toEqual([inTest.id, inProduction.id]);
   });
@@ -242,8 +242,8 @@ describe('a role limited to a group', () => {
   });
 });
 
-/** Signs the user in anew, because a change of roles has ended the user's session. */
-async function signedIn(user: TestUser): Promise<{ token: string }> {
+/** Logs the user in anew, because a change of roles has ended the user's session. */
+async function loggedIn(user: TestUser): Promise<{ token: string }> {
   const credentials = Buffer.from(`${user.email}:${testPassword}`).toString('base64');
   const headers = { Authorization: `Basic ${credentials}` };
   return { token: (await server.call('login', { headers })).text };
@@ -256,7 +256,7 @@ describe('a role in the version 1 form', () => {
       permissions: [{ action: 'VIEW_DEVICE', object: { type: 'DEVICE_GROUP', value: 'test' } }],
     };
     await server.call('create-role-v1', { token: server.adminToken, json });
-    const { token } = await signedInUser(server, 'old@example.com', { roles: ['old-style'] });
+    const { token } = await loggedInUser(server, 'old@example.com', { roles: ['old-style'] });
     expect((await server.call('count-devices', { token })).json()).toEqual({ count: 1 });
     expect((await server.call('list-users', { token })).status).toBe(403);
   });
@@ -268,7 +268,7 @@ describe('a role in the version 1 form', () => {
       permissions: [{ action: 'http', object: { type: 'GET', value } }],
     };
     await server.call('create-role-v1', { token: server.adminToken, json });
-    const { id, token } = await signedInUser(server, 'path@example.com', { roles: ['by-path'] });
+    const { id, token } = await loggedInUser(server, 'path@example.com', { roles: ['by-path'] });
     expect((await server.call('list-users', { token })).status).toBe(200);
     expect((await server.call('delete-user', { token, parameters: { id } })).status).toBe(403);
     expect((await server.call('list-devices', { token })).status).toBe(403);
@@ -295,7 +295,7 @@ describe('the predefined role', () => {
     ['RBAC_ROLE_PERMIT_ALL', ['list-users', 'get-tenant-token', 'delete-artifact'], []],
   ])('%s permits %j and not %j', async (role, opened, closed) => {
     const email = `${role.toLowerCase()}@example.com`;
-    const { token } = await signedInUser(server, email, { roles: [role] });
+    const { token } = await loggedInUser(server, email, { roles: [role] });
     for (const id of opened) {
       expect((await knock(managementOperations[id], token)).status).not.toBe(403);
     }

@@ -3,9 +3,9 @@ import type { User } from '../../../fixtures/contract/management/users.ts';
 import { entries } from '../../testing/test-audit.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import {
+  loggedInUser,
+  logIn,
   secondTenant,
-  signedInUser,
-  signIn,
   type TestTenant,
   type TestUser,
   testPassword,
@@ -24,9 +24,9 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-function newUser(options: Parameters<typeof signedInUser>[2] = {}): Promise<TestUser> {
+function newUser(options: Parameters<typeof loggedInUser>[2] = {}): Promise<TestUser> {
   number += 1;
-  return signedInUser(server, `user-${number}@example.com`, options);
+  return loggedInUser(server, `user-${number}@example.com`, options);
 }
 
 async function own(token: string): Promise<User> {
@@ -48,7 +48,7 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
 
     it('requires the old password and ends all other tokens', async () => {
       const user = await newUser({ roles: [] });
-      const { text: other } = await signIn(server, user.email, testPassword);
+      const { text: other } = await logIn(server, user.email, testPassword);
       const { text: personal } = await server.call('create-personal-token', {
         token: user.token,
         json: { name: 'script' },
@@ -56,8 +56,8 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
       const json = { password: fresh, current_password: testPassword };
       const response = await change(user.token, json);
       expect([response.status, response.text]).toEqual([204, '']);
-      expect((await signIn(server, user.email, testPassword)).status).toBe(401);
-      expect((await signIn(server, user.email, fresh)).status).toBe(200);
+      expect((await logIn(server, user.email, testPassword)).status).toBe(401);
+      expect((await logIn(server, user.email, fresh)).status).toBe(200);
       const statuses = [user.token, other, personal].map(statusOf);
       expect(await Promise.all(statuses)).toEqual([200, 401, 401]);
     });
@@ -91,7 +91,7 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
         status,
         expect.stringContaining(named),
       ]);
-      expect((await signIn(server, user.email, testPassword)).status).toBe(200);
+      expect((await logIn(server, user.email, testPassword)).status).toBe(200);
     });
 
     it.each([{}, [], 'text', null])('returns 400 for the body %j', async (json) => {
@@ -114,7 +114,7 @@ describe('the version 2 change of the own user', () => {
     const response = await server.call('update-own-user', { token: user.token, json });
     expect(response.status).toBe(400);
     expect(response.json().error).toMatch(/email: is not accepted here.*email-change\/start/);
-    expect((await signIn(server, user.email, testPassword)).status).toBe(200);
+    expect((await logIn(server, user.email, testPassword)).status).toBe(200);
   });
 
   it.each(['password', 'current_password'])('returns 400 without %s', async (name) => {
@@ -133,8 +133,8 @@ describe('the version 1 change of the own user', () => {
     const json = { email: 'Renamed@example.com', current_password: testPassword };
     expect((await change(user.token, json)).status).toBe(204);
     expect((await own(user.token)).email).toBe('renamed@example.com');
-    expect((await signIn(server, user.email, testPassword)).status).toBe(401);
-    expect((await signIn(server, 'renamed@example.com', testPassword)).status).toBe(200);
+    expect((await logIn(server, user.email, testPassword)).status).toBe(401);
+    expect((await logIn(server, 'renamed@example.com', testPassword)).status).toBe(200);
   });
 
   it.each<[string, () => object]>([
@@ -182,7 +182,7 @@ describe('a change of another user', () => {
   it('can set another e-mail address', async () => {
     const user = await newUser();
     expect((await update(user.id, { email: `other-${user.email}` })).status).toBe(204);
-    expect((await signIn(server, `other-${user.email}`, testPassword)).status).toBe(200);
+    expect((await logIn(server, `other-${user.email}`, testPassword)).status).toBe(200);
   });
 
   it.each<[string, number, unknown, string]>([
@@ -229,7 +229,7 @@ describe('a change of another user', () => {
       expect.stringContaining('the last'),
     ]);
     expect((await update(id, { roles: ['RBAC_ROLE_PERMIT_ALL'] }, token)).status).toBe(204);
-    await signedInUser(server, 'heir@second.example', { token });
+    await loggedInUser(server, 'heir@second.example', { token });
     expect((await update(id, { roles: ['RBAC_ROLE_OBSERVER'] }, token)).status).toBe(204);
   });
 });

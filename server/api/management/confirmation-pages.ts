@@ -18,9 +18,9 @@ form.addEventListener('submit', async (event) => {
   const password = form.elements.namedItem('password');
   const json = password ? { body: JSON.stringify({ password: password.value }), headers: { 'Content-Type': 'application/json' } } : {};
   try {
-    const answer = await fetch(location.href, { method: 'POST', ...json });
-    output.textContent = answer.ok ? form.dataset.done : (await answer.json()).error;
-    if (answer.ok) form.querySelector('button').disabled = true;
+    const response = await fetch(location.href, { method: 'POST', ...json });
+    output.textContent = response.ok ? form.dataset.done : (await response.json()).error;
+    if (response.ok) form.querySelector('button').disabled = true;
   } catch {
     output.textContent = 'The server does not respond.';
   }
@@ -38,7 +38,7 @@ function page({ title, done, fields }: FormParts): string {
     title,
     style,
     script,
-    asksOwnServer: true,
+    callsOwnServer: true,
     body: `<main><h1>${title}</h1>
 <form data-done="${done}">${fields}<button>${title}</button></form>
 <p><output aria-live="polite"></output></p></main>`,
@@ -51,7 +51,7 @@ export const confirmationPages: ReadonlyMap<string, string> = new Map([
     pathOf(managementOperations['complete-password-reset']),
     page({
       title: 'Set your password',
-      done: 'Your password is set. You can sign in now.',
+      done: 'Your password is set. You can log in now.',
       fields: `<label for="password">New password</label>
 <input id="password" name="password" type="password" autocomplete="new-password" minlength="8" required autofocus>`,
     }),

@@ -87,7 +87,7 @@ describe('a change of an update control map', () => {
       409,
       expect.stringContaining('without'),
     ]);
-    const { expected, actual } = (await explanationOf(server, response)).wrong;
+    const { expected, actual } = (await explanationOf(server, response)).problem;
     expect([expected, actual]).toEqual([expect.stringContaining('with an'), 'one without']);
     expect(await mapOf(device, id)).toEqual({});
   });

@@ -72,12 +72,12 @@ describe('the device limit', () => {
     const former = await server.call('get-limit-by-name', named);
     expect(former.headers.get('deprecation')).toMatch(/^@\d+$/);
     server.clock.advance(Date.parse('2027-08-25T00:00:00Z') - server.clock.now());
-    const { text: token } = await signIn();
+    const { text: token } = await logIn();
     expect((await server.call('get-device-limit', { token })).status).toBe(200);
     expect((await server.call('get-limit-by-name', { ...named, token })).status).toBe(410);
   });
 
-  function signIn() {
+  function logIn() {
     const credentials = `${server.adminEmail}:${server.adminPassword}`;
     const Authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
     return server.call('login', { headers: { Authorization } });

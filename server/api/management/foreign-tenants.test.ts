@@ -13,9 +13,9 @@ import {
   type TestServer,
 } from '../../testing/test-server.ts';
 import {
+  loggedInUser,
   mailTo,
   secondTenant,
-  signedInUser,
   type TestTenant,
   testPassword,
 } from '../../testing/test-tenants.ts';
@@ -230,7 +230,7 @@ let deploymentId: string;
 describe('the first tenant', () => {
   beforeAll(async () => {
     await furnish();
-    ({ email: secretEmail } = await signedInUser(server, 'known@first.example'));
+    ({ email: secretEmail } = await loggedInUser(server, 'known@first.example'));
     const list = await server.call('list-deployments', { token: server.adminToken });
     deploymentId = list.json<{ id: string }[]>()[0]?.id ?? '';
   });

@@ -15,7 +15,7 @@ function basic(email: string, secret: string, scheme = 'Basic'): string {
   return `${scheme} ${Buffer.from(`${email}:${secret}`).toString('base64')}`;
 }
 
-function signIn(authorization: string | undefined, json?: unknown) {
+function logIn(authorization: string | undefined, json?: unknown) {
   const headers = authorization === undefined ? {} : { Authorization: authorization };
   return server.call('login', { headers, ...(json !== undefined && { json }) });
 }
@@ -26,7 +26,7 @@ function claimsOf(token: string): Record<string, unknown> {
 
 describe('a login', () => {
   it('returns the bare token of the user', async () => {
-    const response = await signIn(basic(server.adminEmail, password));
+    const response = await logIn(basic(server.adminEmail, password));
     expect([response.status, response.headers.get('content-type')]).toEqual([
       200,
       'application/jwt',
@@ -37,8 +37,8 @@ describe('a login', () => {
 
   it('returns a token that is valid for a week and has a unique id', async () => {
     const [one, other] = [
-      claimsOf((await signIn(basic(server.adminEmail, password))).text),
-      claimsOf((await signIn(basic(server.adminEmail, password))).text),
+      claimsOf((await logIn(basic(server.adminEmail, password))).text),
+      claimsOf((await logIn(basic(server.adminEmail, password))).text),
     ];
     expect(Number(one.exp) - Number(one.iat)).toBe(604_800);
     expect(one).toMatchObject({ iss: 'fleetbed', 'svc.user': true });
@@ -47,20 +47,20 @@ describe('a login', () => {
   });
 
   it('returns a token without expiry if no_expiry is true', async () => {
-    const { text: token } = await signIn(basic(server.adminEmail, password), { no_expiry: true });
+    const { text: token } = await logIn(basic(server.adminEmail, password), { no_expiry: true });
     expect(claimsOf(token)).not.toHaveProperty('exp');
-    const { text: ending } = await signIn(basic(server.adminEmail, password), { no_expiry: false });
+    const { text: ending } = await logIn(basic(server.adminEmail, password), { no_expiry: false });
     server.clock.advance(52 * 604_800_000);
     expect((await server.call('count-devices', { token })).status).toBe(200);
     expect((await server.call('count-devices', { token: ending })).status).toBe(401);
   });
 
   it('ignores the letter case of the e-mail address', async () => {
-    expect((await signIn(basic(server.adminEmail.toUpperCase(), password))).status).toBe(200);
+    expect((await logIn(basic(server.adminEmail.toUpperCase(), password))).status).toBe(200);
   });
 
   it.each(['basic', 'BASIC', 'Basic '])('accepts the scheme %j', async (scheme) => {
-    expect((await signIn(basic(server.adminEmail, password, scheme))).status).toBe(200);
+    expect((await logIn(basic(server.adminEmail, password, scheme))).status).toBe(200);
   });
 });
 
@@ -82,10 +82,10 @@ describe('a refused login', () => {
     ['SQL for an e-mail', () => basic("' OR 1=1 --", password)],
     ['bytes that are no text', () => `Basic ${Buffer.from([0xff, 0xfe, 0x3a]).toString('base64')}`],
   ])('returns 401 for %s, with one error text for all cases', async (_, authorization) => {
-    const response = await signIn(authorization());
+    const response = await logIn(authorization());
     expect(response.status).toBe(401);
     expect(response.json().error).toBe(
-      'unauthorized: sign in with HTTP Basic and the e-mail address and password of a user',
+      'unauthorized: log in with HTTP Basic and the e-mail address and password of a user',
     );
     expect(response.text).not.toContain('eyJ');
   });
@@ -93,7 +93,7 @@ describe('a refused login', () => {
   it.each([[], 'text', { no_expiry: 'yes' }, { no_expiry: null }])(
     'returns 400 for the body %j even with the right password',
     async (json) => {
-      expect((await signIn(basic(server.adminEmail, password), json)).status).toBe(400);
+      expect((await logIn(basic(server.adminEmail, password), json)).status).toBe(400);
     },
   );
 
@@ -120,30 +120,30 @@ async function statusOf(own: TestServer, token: string): Promise<number> {
 describe('a logout', () => {
   it('ends only the session of its token', async () => {
     const [{ text: token }, { text: other }] = [
-      await signIn(basic(server.adminEmail, password)),
-      await signIn(basic(server.adminEmail, password)),
+      await logIn(basic(server.adminEmail, password)),
+      await logIn(basic(server.adminEmail, password)),
     ];
     const response = await server.call('logout', { token });
     expect([response.status, response.text]).toEqual([202, '']);
     const refused = await server.call('count-devices', { token });
     expect(refused.status).toBe(401);
     expect(refused.json().error).toBe(
-      'the token has been revoked, or its session has ended; sign in again',
+      'the token has been revoked, or its session has ended; log in again',
     );
     expect((await server.call('count-devices', { token: other })).status).toBe(200);
   });
 
   it('returns 401 at the second call', async () => {
-    const { text: token } = await signIn(basic(server.adminEmail, password));
+    const { text: token } = await logIn(basic(server.adminEmail, password));
     await server.call('logout', { token });
     expect((await server.call('logout', { token })).status).toBe(401);
   });
 
   it('can end a personal access token too', async () => {
-    const { text: session } = await signIn(basic(server.adminEmail, password));
+    const { text: session } = await logIn(basic(server.adminEmail, password));
     const { text: token } = await server.call('create-personal-token', {
       token: session,
-      json: { name: 'to be signed out' },
+      json: { name: 'to be logged out' },
     });
     expect((await server.call('logout', { token })).status).toBe(202);
     expect(await statusOf(server, token)).toBe(401);
@@ -155,7 +155,7 @@ describe('the sessions of a user', () => {
     withServer(async (own) => {
       const tokens: string[] = [];
       for (let number = 0; number < 11; number += 1) {
-        tokens.push((await signIntoOwn(own)).text);
+        tokens.push((await logInToOwn(own)).text);
         own.clock.advance(1000);
       }
       const statuses = await Promise.all(tokens.map((token) => statusOf(own, token)));
@@ -165,24 +165,24 @@ describe('the sessions of a user', () => {
 
   it('do not count after a logout', () =>
     withServer(async (own) => {
-      const { text: first } = await signIntoOwn(own);
+      const { text: first } = await logInToOwn(own);
       for (let number = 0; number < 20; number += 1) {
-        const { text: token } = await signIntoOwn(own);
+        const { text: token } = await logInToOwn(own);
         await own.call('logout', { token });
       }
       expect(await statusOf(own, first)).toBe(200);
     }));
 });
 
-function signIntoOwn(own: TestServer) {
+function logInToOwn(own: TestServer) {
   return own.call('login', { headers: { Authorization: basic(own.adminEmail, password) } });
 }
 
 describe('a flood of 300 logins', () => {
   it('gets 429 beyond a limit and does not block other requests', async () => {
-    const { text: token } = await signIn(basic(server.adminEmail, password));
+    const { text: token } = await logIn(basic(server.adminEmail, password));
     const flood = Promise.all(
-      Array.from({ length: 300 }, (_, each) => signIn(basic(`nobody-${each}@example.com`, 'x'))),
+      Array.from({ length: 300 }, (_, each) => logIn(basic(`nobody-${each}@example.com`, 'x'))),
     );
     const other = await server.call('count-devices', { token });
     const responses = await flood;
@@ -192,6 +192,6 @@ describe('a flood of 300 logins', () => {
     expect(refused[0]?.headers.get('retry-after')).toBe('1');
     expect(responses.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(100);
     expect(refused.length + responses.filter(({ status }) => status === 401).length).toBe(300);
-    expect((await signIn(basic(server.adminEmail, password))).status).toBe(200);
+    expect((await logIn(basic(server.adminEmail, password))).status).toBe(200);
   });
 });

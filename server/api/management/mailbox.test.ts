@@ -3,12 +3,12 @@ import type { User } from '../../../fixtures/contract/management/users.ts';
 import { entries } from '../../testing/test-audit.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import {
+  loggedInUser,
+  logIn,
   mailTo,
   outbox,
   secondTenant,
   setTenantStatus,
-  signedInUser,
-  signIn,
   type TestTenant,
   type TestUser,
   testPassword,
@@ -73,7 +73,7 @@ describe('the link of an invitation', () => {
     const { link } = await mailTo(server, email);
     const response = await follow(link, { password: fresh });
     expect([response.status, await response.text()]).toEqual([202, '']);
-    expect((await signIn(server, email, fresh)).status).toBe(200);
+    expect((await logIn(server, email, fresh)).status).toBe(200);
   });
 
   it('shows a self-contained form in a browser that POSTs to the same link', async () => {
@@ -94,7 +94,7 @@ describe('the link of an invitation', () => {
     const email = await invited();
     const { secret } = await mailTo(server, email);
     expect((await complete({ secret_hash: secret, password: fresh })).status).toBe(202);
-    expect((await signIn(server, email, fresh)).status).toBe(200);
+    expect((await logIn(server, email, fresh)).status).toBe(200);
   });
 
   it('can be used once', async () => {
@@ -102,7 +102,7 @@ describe('the link of an invitation', () => {
     const { link } = await mailTo(server, email);
     await follow(link, { password: fresh });
     expect((await follow(link, { password: 'yet another one' })).status).toBe(400);
-    expect((await signIn(server, email, fresh)).status).toBe(200);
+    expect((await logIn(server, email, fresh)).status).toBe(200);
   });
 
   it('is valid for seven days', async () => {
@@ -145,7 +145,7 @@ describe('the link of an invitation', () => {
   );
 
   it('does not work with the secret of an e-mail change', async () => {
-    const user = await signedInUser(server, address());
+    const user = await loggedInUser(server, address());
     await start(user, { email: `new-${user.email}` });
     const { secret } = await mailTo(server, `new-${user.email}`);
     expect((await complete({ secret_hash: secret, password: fresh })).status).toBe(400);
@@ -156,7 +156,7 @@ describe('the link of an invitation', () => {
     const message = await mailTo(server, email);
     expect(message.tenantId).toBe(second.id);
     await follow(message.link, { password: fresh });
-    const { text: token } = await signIn(server, email, fresh);
+    const { text: token } = await logIn(server, email, fresh);
     const me = (await server.call('get-own-user', { token })).json<User>();
     const logs = await server.call('list-audit-logs', { token, query: { object_id: me.id } });
     expect(logs.json<{ change?: string }[]>()[0]).toMatchObject({
@@ -195,17 +195,17 @@ function start(user: TestUser, json: unknown) {
 
 describe('a change of the own e-mail address', () => {
   it('takes effect only through the link sent to the new address', async () => {
-    const user = await signedInUser(server, address());
+    const user = await loggedInUser(server, address());
     const email = `new-${user.email}`;
     const response = await start(user, { email, current_password: testPassword });
     expect([response.status, response.text]).toEqual([202, '']);
-    expect((await signIn(server, user.email, testPassword)).status).toBe(200);
-    expect((await signIn(server, email, testPassword)).status).toBe(401);
+    expect((await logIn(server, user.email, testPassword)).status).toBe(200);
+    expect((await logIn(server, email, testPassword)).status).toBe(401);
     const message = await mailTo(server, email);
     expect(message.kind).toBe('email-change');
     expect((await follow(message.link)).status).toBe(204);
-    expect((await signIn(server, user.email, testPassword)).status).toBe(401);
-    expect((await signIn(server, email, testPassword)).status).toBe(200);
+    expect((await logIn(server, user.email, testPassword)).status).toBe(401);
+    expect((await logIn(server, email, testPassword)).status).toBe(200);
     expect((await server.call('get-own-user', { token: user.token })).status).toBe(200);
     const [entry] = await entries(server, { object_id: user.id });
     expect(entry?.change).toBe(
@@ -214,7 +214,7 @@ describe('a change of the own e-mail address', () => {
   });
 
   it('is in the audit log from the request on', async () => {
-    const user = await signedInUser(server, address());
+    const user = await loggedInUser(server, address());
     const email = `new-${user.email}`;
     await start(user, { email });
     const [entry] = await entries(server, { object_id: user.id });
@@ -226,7 +226,7 @@ describe('a change of the own e-mail address', () => {
   });
 
   it('requires no password, but a wrong one is refused', async () => {
-    const user = await signedInUser(server, address());
+    const user = await loggedInUser(server, address());
     const email = `new-${user.email}`;
     expect((await start(user, { email, current_password: 'wrong' })).status).toBe(422);
     expect((await outbox(server)).map(({ to }) => to)).not.toContain(email);
@@ -241,17 +241,17 @@ describe('a change of the own e-mail address', () => {
     ['an e-mail that is taken', 422, () => ({ email: server.adminEmail.toUpperCase() })],
     ['an e-mail of another tenant', 422, () => ({ email: second.adminEmail })],
   ])('is refused with %s: %i', async (_, status, json) => {
-    const user = await signedInUser(server, address());
+    const user = await loggedInUser(server, address());
     expect((await start(user, json())).status).toBe(status);
   });
 
   it('is refused for the address that the user already has', async () => {
-    const user = await signedInUser(server, address());
+    const user = await loggedInUser(server, address());
     expect((await start(user, { email: user.email })).status).toBe(422);
   });
 
   it('returns 409 while another change is pending, which expires after a day', async () => {
-    const user = await signedInUser(server, address());
+    const user = await loggedInUser(server, address());
     await start(user, { email: `one-${user.email}` });
     const again = await start(user, { email: `two-${user.email}` });
     expect([again.status, again.json().error]).toEqual([409, expect.stringContaining('until')]);
@@ -262,7 +262,7 @@ describe('a change of the own e-mail address', () => {
   });
 
   it('can be completed once', async () => {
-    const user = await signedInUser(server, address());
+    const user = await loggedInUser(server, address());
     await start(user, { email: `new-${user.email}` });
     const { secret } = await mailTo(server, `new-${user.email}`);
     const json = { secret_hash: secret };
@@ -271,13 +271,13 @@ describe('a change of the own e-mail address', () => {
   });
 
   it('returns 409 if another user has taken the address meanwhile', async () => {
-    const user = await signedInUser(server, address());
+    const user = await loggedInUser(server, address());
     const email = `raced-${user.email}`;
     await start(user, { email });
     const { link } = await mailTo(server, email);
     await server.call('create-user', { token: second.token, json: { email } });
     expect((await follow(link)).status).toBe(409);
-    expect((await signIn(server, user.email, testPassword)).status).toBe(200);
+    expect((await logIn(server, user.email, testPassword)).status).toBe(200);
   });
 
   it.each([{}, { secret_hash: 'unknown' }, { secret_hash: 7 }, []])(

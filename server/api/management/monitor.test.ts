@@ -9,7 +9,7 @@ import {
   type TestResponse,
   type TestServer,
 } from '../../testing/test-server.ts';
-import { control, secondTenant, signedInUser } from '../../testing/test-tenants.ts';
+import { control, loggedInUser, secondTenant } from '../../testing/test-tenants.ts';
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -199,7 +199,7 @@ describe('alert e-mails', () => {
     server.call('switch-alert-emails', { token, json: { enabled } });
 
   it('are sent for each alert, also OK, to each user of the tenant', async () => {
-    await signedInUser(server, 'second@example.com');
+    await loggedInUser(server, 'second@example.com');
     const other = await secondTenant(server);
     await send(alert('CRITICAL', 'log/a', 1), alert('OK', 'log/a', 2));
     const sent = await mails();

@@ -44,9 +44,9 @@ export const generateArtifact = defineEndpointWithOwnTransactions(
     const upload = await receiveUpload(context, form);
     if (upload instanceof Refusal) return upload;
     try {
-      const asked = readGenerateForm(upload);
-      if (asked instanceof Refusal) return asked;
-      const file = await files.receive(artifactStream(asked, upload.file, context.nowMs));
+      const input = readGenerateForm(upload);
+      if (input instanceof Refusal) return input;
+      const file = await files.receive(artifactStream(input, upload.file, context.nowMs));
       return await take(context, file, { description: upload.fields.get('description') });
     } catch (error) {
       if (error instanceof ArtifactError)

@@ -3,10 +3,10 @@ import type { User } from '../../../fixtures/contract/management/users.ts';
 import { entries } from '../../testing/test-audit.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import {
+  logIn,
   mailTo,
   outbox,
   secondTenant,
-  signIn,
   type TestTenant,
 } from '../../testing/test-tenants.ts';
 
@@ -120,7 +120,7 @@ describe.each(versions)('the creation of a user by %s', (version) => {
 describe('the version 1 creation of a user', () => {
   it('allows a login with the password at once', async () => {
     await create('create-user-v1', { ...good, email: 'Mixed@Example.com' });
-    expect((await signIn(server, 'mixed@example.com', good.password)).status).toBe(200);
+    expect((await logIn(server, 'mixed@example.com', good.password)).status).toBe(200);
   });
 
   it.each([
@@ -176,7 +176,7 @@ describe('the version 2 creation of a user', () => {
     await create('create-user', { email: 'invited@example.com' });
     expect(await mailTo(server, 'invited@example.com')).toMatchObject({ kind: 'invitation' });
     for (const password of ['', 'undefined', 'null', good.password]) {
-      expect((await signIn(server, 'invited@example.com', password)).status).toBe(401);
+      expect((await logIn(server, 'invited@example.com', password)).status).toBe(401);
     }
   });
 });

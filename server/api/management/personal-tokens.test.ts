@@ -3,9 +3,9 @@ import type { PersonalToken } from '../../../fixtures/contract/management/tokens
 import { entries } from '../../testing/test-audit.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import {
+  loggedInUser,
+  logIn,
   secondTenant,
-  signedInUser,
-  signIn,
   type TestTenant,
   testPassword,
 } from '../../testing/test-tenants.ts';
@@ -25,7 +25,7 @@ afterAll(() => server.close());
 
 function newUser() {
   number += 1;
-  return signedInUser(server, `user-${number}@example.com`);
+  return loggedInUser(server, `user-${number}@example.com`);
 }
 
 function create(token: string, json: unknown) {
@@ -105,7 +105,7 @@ describe('a personal access token', () => {
     const refused = await server.call('count-devices', { token });
     expect([refused.status, refused.json().error]).toEqual([
       401,
-      'the token has been revoked, or its session has ended; sign in again',
+      'the token has been revoked, or its session has ended; log in again',
     ]);
     expect(await list(user.token)).toEqual([]);
   });
@@ -113,7 +113,7 @@ describe('a personal access token', () => {
   it('is not a session, so many logins do not end it', async () => {
     const user = await newUser();
     const { text: token } = await create(user.token, { name: 'ci' });
-    for (let count = 0; count < 11; count += 1) await signIn(server, user.email, testPassword);
+    for (let count = 0; count < 11; count += 1) await logIn(server, user.email, testPassword);
     expect([await statusOf(user.token), await statusOf(token)]).toEqual([401, 200]);
   });
 

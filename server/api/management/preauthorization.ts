@@ -32,7 +32,7 @@ export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body 
       path: 'state',
       expected: 'a device that is not accepted with this key',
       actual: 'a device that is accepted with this key',
-      remedy: 'nothing to do: the device can sign in',
+      remedy: 'nothing to do: the device can authenticate',
     });
   }
   if (known && !body.force) {

@@ -7,8 +7,8 @@ import { entries } from '../../testing/test-audit.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import {
   inGroups,
+  loggedInUser,
   secondTenant,
-  signedInUser,
   type TestTenant,
 } from '../../testing/test-tenants.ts';
 
@@ -184,7 +184,7 @@ describe.each(both)('a role created by %s', (version) => {
 
   it('cannot be deleted while a user has it: 409', async () => {
     const name = await made(version);
-    const { id } = await signedInUser(server, `holder-${number}@example.com`, { roles: [name] });
+    const { id } = await loggedInUser(server, `holder-${number}@example.com`, { roles: [name] });
     const response = await remove(version, name);
     expect([response.status, response.json().error]).toEqual([
       409,

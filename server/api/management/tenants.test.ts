@@ -5,10 +5,10 @@ import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import {
   control,
   inGroups,
+  loggedInUser,
+  logIn,
   secondTenant,
   setTenantStatus,
-  signedInUser,
-  signIn,
   type TestTenant,
   userWithSets,
 } from '../../testing/test-tenants.ts';
@@ -59,7 +59,7 @@ describe('the tenant of a user', () => {
   });
 
   it('is shown to every user, whatever the roles', async () => {
-    const { token } = await signedInUser(server, 'ci@example.com', { roles: ['RBAC_ROLE_CI'] });
+    const { token } = await loggedInUser(server, 'ci@example.com', { roles: ['RBAC_ROLE_CI'] });
     expect((await server.call('get-own-tenant', { token })).status).toBe(200);
     expect((await server.call('get-own-tenant-v1', { token })).status).toBe(200);
   });
@@ -197,7 +197,7 @@ describe('a suspended tenant', () => {
 
     await setTenantStatus(server, third.id, 'suspended');
     const refused = await Promise.all([
-      signIn(server, third.adminEmail, third.adminPassword),
+      logIn(server, third.adminEmail, third.adminPassword),
       server.call('count-devices', { token: third.token }),
       server.call('count-devices', { token: personal }),
       server.call('get-configuration', { token: deviceToken }),
@@ -216,7 +216,7 @@ describe('a suspended tenant', () => {
     expect((await ask('new-there', third.tenantToken)).status).toBe(403);
 
     await setTenantStatus(server, third.id, 'active');
-    expect((await signIn(server, third.adminEmail, third.adminPassword)).status).toBe(200);
+    expect((await logIn(server, third.adminEmail, third.adminPassword)).status).toBe(200);
     expect((await ask('shut-out', third.tenantToken, device)).status).toBe(200);
     expect((await server.call('get-configuration', { token: deviceToken })).status).toBe(200);
     expect(macs(await devicesOf(personal))).toEqual(['shut-out']);
@@ -224,7 +224,7 @@ describe('a suspended tenant', () => {
 
   it('is not revealed by a login with a wrong password', async () => {
     await setTenantStatus(server, second.id, 'suspended');
-    const response = await signIn(server, second.adminEmail, 'wrong');
+    const response = await logIn(server, second.adminEmail, 'wrong');
     expect(response.json().error).not.toContain('suspended');
     await setTenantStatus(server, second.id, 'active');
   });

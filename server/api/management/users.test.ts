@@ -3,9 +3,9 @@ import type { User } from '../../../fixtures/contract/management/users.ts';
 import { entries } from '../../testing/test-audit.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import {
+  loggedInUser,
+  logIn,
   secondTenant,
-  signedInUser,
-  signIn,
   type TestTenant,
   type TestUser,
   testPassword,
@@ -19,7 +19,7 @@ beforeAll(async () => {
   server = await startTestServer();
   second = await secondTenant(server);
   server.clock.advance(1000);
-  reader = await signedInUser(server, 'reader@example.com', { roles: ['RBAC_ROLE_OBSERVER'] });
+  reader = await loggedInUser(server, 'reader@example.com', { roles: ['RBAC_ROLE_OBSERVER'] });
 });
 
 afterAll(() => server.close());
@@ -129,10 +129,10 @@ describe('the deletion of a user', () => {
   }
 
   it("ends the user's tokens and login, and is in the audit log", async () => {
-    const leaver = await signedInUser(server, 'leaver@example.com');
+    const leaver = await loggedInUser(server, 'leaver@example.com');
     expect((await remove(leaver.id)).status).toBe(204);
     expect((await server.call('get-own-user', { token: leaver.token })).status).toBe(401);
-    expect((await signIn(server, leaver.email, testPassword)).status).toBe(401);
+    expect((await logIn(server, leaver.email, testPassword)).status).toBe(401);
     const [entry] = await entries(server, { object_id: leaver.id });
     expect(entry).toMatchObject({
       action: 'delete',
@@ -142,13 +142,13 @@ describe('the deletion of a user', () => {
   });
 
   it("frees the user's e-mail address", async () => {
-    const one = await signedInUser(server, 'again@example.com');
+    const one = await loggedInUser(server, 'again@example.com');
     await remove(one.id);
-    expect((await signedInUser(server, 'again@example.com')).id).not.toBe(one.id);
+    expect((await loggedInUser(server, 'again@example.com')).id).not.toBe(one.id);
   });
 
   it("is possible for the user's own account", async () => {
-    const leaver = await signedInUser(server, 'tired@example.com');
+    const leaver = await loggedInUser(server, 'tired@example.com');
     expect((await remove(leaver.id, leaver.token)).status).toBe(204);
     expect((await remove(leaver.id, leaver.token)).status).toBe(401);
   });
@@ -164,13 +164,13 @@ describe('the deletion of a user', () => {
     const { token } = third;
     const me = (await server.call('get-own-user', { token })).json<User>();
     await server.call('create-user', { token, json: { email: 'invited@third.example' } });
-    await signedInUser(server, 'limited@third.example', { token, roles: ['RBAC_ROLE_CI'] });
+    await loggedInUser(server, 'limited@third.example', { token, roles: ['RBAC_ROLE_CI'] });
     const response = await remove(me.id, token);
     expect([response.status, response.json().error]).toEqual([
       422,
       expect.stringContaining('the last'),
     ]);
-    const heir = await signedInUser(server, 'heir@third.example', { token });
+    const heir = await loggedInUser(server, 'heir@third.example', { token });
     expect((await remove(me.id, token)).status).toBe(204);
     expect((await server.call('get-own-user', { token: heir.token })).status).toBe(200);
   });

@@ -18,8 +18,8 @@ const noSuchUser = refuse.notFound(
 
 /** The refusal to remove or restrict the last user with full access. */
 export const lastAdmin = refuse.unprocessable(
-  'this is the last user with full access who can sign in; create another one first',
-  inState('another user with full access who can sign in'),
+  'this is the last user with full access who can log in; create another one first',
+  inState('another user with full access who can log in'),
 );
 
 export const listUsers = defineEndpoint('list-users', ({ query }, context) => {
@@ -60,12 +60,12 @@ export const deleteUser = defineEndpoint('delete-user', ({ parameters }, context
   return { status: 204 };
 });
 
-/** Returns true if this is the last user with full access who can sign in. */
+/** Returns true if this is the last user with full access who can log in. */
 export function isLastAdmin(store: Store, user: StoredUser): boolean {
   return isActingAdmin(store, user) && !hasActingAdmin(store, user.id);
 }
 
-/** Returns true if a user other than `exceptId` has full access and can sign in. */
+/** Returns true if a user other than `exceptId` has full access and can log in. */
 export function hasActingAdmin(store: Store, exceptId = ''): boolean {
   const everybody = { page: 1, perPage: limits.usersMax };
   return store.users

@@ -7,9 +7,9 @@ import { useAddress } from './address.ts';
 import { token } from './api/session.ts';
 import { Bar } from './bar.tsx';
 import { Confirmations } from './confirm.tsx';
+import { LoginForm } from './login-form.tsx';
 import { Notices } from './parts/action.tsx';
 import { groups, sections } from './sections.tsx';
-import { SignIn } from './sign-in.tsx';
 
 export function App() {
   return (
@@ -18,7 +18,7 @@ export function App() {
         Skip to the content
       </button>
       <Bar />
-      {token.value === '' ? <SignIn /> : <Sections />}
+      {token.value === '' ? <LoginForm /> : <Sections />}
       <Notices />
       <Confirmations />
     </Router>

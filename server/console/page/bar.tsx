@@ -1,9 +1,9 @@
 /** The bar at the top of the page: the server, the tenant, and the state of the event stream. */
 import { useEffect } from 'preact/hooks';
 import { Badge, type Tone } from '../../../fixtures/page/badge.tsx';
-import { askJson } from './api/client.ts';
+import { requestJson } from './api/client.ts';
 import { useLoaded } from './api/loaded.ts';
-import { chooseTenant, link, signOut, tenant, token } from './api/session.ts';
+import { chooseTenant, link, logOut, tenant, token } from './api/session.ts';
 import iconUrl from './icon.svg?no-inline';
 import { nextTheme, theme } from './theme.ts';
 
@@ -34,8 +34,8 @@ export function Bar() {
         Theme: {theme.value}
       </button>
       {token.value !== '' && (
-        <button type="button" class="kit-button" data-kind="small" onClick={() => signOut()}>
-          Sign out
+        <button type="button" class="kit-button" data-kind="small" onClick={() => logOut()}>
+          Log out
         </button>
       )}
     </header>
@@ -43,7 +43,7 @@ export function Bar() {
 }
 
 function TenantChoice() {
-  const { data = [] } = useLoaded(() => askJson('GET /tenants'), 'tenants', {
+  const { data = [] } = useLoaded(() => requestJson('GET /tenants'), 'tenants', {
     isLive: true,
     pauseTicks: 10,
   });

@@ -13,10 +13,10 @@ interface ConfirmQuestion {
 const question = signal<ConfirmQuestion | undefined>(undefined);
 
 /** Asks the user, and resolves with true if the user continues. */
-export function confirmed(asked: Omit<ConfirmQuestion, 'answer'>): Promise<boolean> {
+export function confirmed(given: Omit<ConfirmQuestion, 'answer'>): Promise<boolean> {
   return new Promise((resolve) => {
     question.value = {
-      ...asked,
+      ...given,
       answer: (isMeant) => {
         question.value = undefined;
         resolve(isMeant);
@@ -28,31 +28,31 @@ export function confirmed(asked: Omit<ConfirmQuestion, 'answer'>): Promise<boole
 /** Renders the open question as a dialog. */
 export function Confirmations() {
   const dialog = useRef<HTMLDialogElement>(null);
-  const asked = question.value;
+  const shown = question.value;
   useEffect(() => {
-    if (asked) dialog.current?.showModal();
-  }, [asked]);
-  if (!asked) return null;
+    if (shown) dialog.current?.showModal();
+  }, [shown]);
+  if (!shown) return null;
   return (
     <dialog
       ref={dialog}
       class="question"
       aria-labelledby="question-title"
-      onCancel={() => asked.answer(false)}
+      onCancel={() => shown.answer(false)}
     >
-      <h2 id="question-title">{asked.title}</h2>
-      <p>{asked.text}</p>
+      <h2 id="question-title">{shown.title}</h2>
+      <p>{shown.text}</p>
       <div class="actions">
-        <button type="button" class="kit-button" onClick={() => asked.answer(false)}>
+        <button type="button" class="kit-button" onClick={() => shown.answer(false)}>
           Cancel
         </button>
         <button
           type="button"
           class="kit-button"
           data-kind="danger"
-          onClick={() => asked.answer(true)}
+          onClick={() => shown.answer(true)}
         >
-          {asked.action}
+          {shown.action}
         </button>
       </div>
     </dialog>

@@ -1,5 +1,5 @@
 /**
- * The entry of the console page: signs the user in, follows the server, and renders the view at the
+ * The entry of the console page: logs the user in, follows the server, and renders the view at the
  * address.
  */
 import '../../../fixtures/page/theme.css';

@@ -67,7 +67,7 @@ export async function newPage(
   return { page, complaints, foreign };
 }
 
-/** Opens the console at an address within the page, signed in. */
+/** Opens the console at an address within the page, logged in. */
 export async function openConsole(
   page: Page,
   { controlUrl, controlToken }: ConsoleAddress,

@@ -73,7 +73,7 @@ export class AdminRefusal extends Error {
   }
 }
 
-/** A client that is signed in as a user of one tenant. */
+/** A client that is logged in as a user of one tenant. */
 export interface AdminClient {
   /**
    * Calls an operation.

@@ -65,7 +65,7 @@ export interface TestbedTenant {
 /** What to reset: one device, or the whole tenant if it names none. */
 export type ResetSubject = v.InferInput<typeof resetShape>;
 
-/** The admin of a tenant, with a token that is signed in. */
+/** The admin of a tenant, with the token of a login. */
 export interface TenantAdmin {
   readonly adminEmail: string;
   readonly adminPassword: string;
@@ -99,14 +99,14 @@ export function testbedTenant(
     load: async (source) => {
       const text = typeof source === 'string' ? source : JSON.stringify(source);
       const loaded = await states.load(tenant, readWorld(text, 'world'));
-      keepSignedIn(inside, tenant, admin);
+      keepLoggedIn(inside, tenant, admin);
       return loaded;
     },
     reset: async (subject = {}) => {
       const { device } = checkedInput('reset', resetShape, subject);
       if (device !== undefined) return resetDevice(inside, tenant, device);
       await states.reset(tenant);
-      keepSignedIn(inside, tenant, admin);
+      keepLoggedIn(inside, tenant, admin);
     },
   };
 }
@@ -117,8 +117,8 @@ function resetDevice({ states }: OpenServer, tenant: Tenant, device: string): vo
   throw new RangeError(maskText(`reset: device: ${sentence}`));
 }
 
-/** Makes the admin's token valid again, because a test may have signed the admin out. */
-function keepSignedIn({ services }: OpenServer, tenant: Tenant, { adminToken }: TenantAdmin) {
+/** Makes the admin's token valid again, because a test may have logged the admin out. */
+function keepLoggedIn({ services }: OpenServer, tenant: Tenant, { adminToken }: TenantAdmin) {
   const claims = services.tokens.read(adminToken);
   if ('because' in claims) return;
   const { id, subject: userId } = claims;

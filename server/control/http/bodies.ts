@@ -11,18 +11,18 @@ export const BODY_MAX_BYTES = 16_384;
  */
 export const TEXT_MAX_BYTES = 1024 * 1024;
 /** Maximum size of all unfinished bodies together. */
-const UNDERWAY_MAX_BYTES = 16 * TEXT_MAX_BYTES;
+const IN_FLIGHT_MAX_BYTES = 16 * TEXT_MAX_BYTES;
 
 /** Limits the total size of all bodies that are being received. */
 export function boundBodies(): RequestHandler {
-  const underway = new Semaphore(UNDERWAY_MAX_BYTES);
+  const inFlight = new Semaphore(IN_FLIGHT_MAX_BYTES);
   return (request, response, next) => {
     const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
     // A body without an announced length is counted with the maximum length.
     const bytes = Math.min(coding === undefined ? Number(length) : Infinity, TEXT_MAX_BYTES);
-    if (!underway.tryAcquire(bytes))
+    if (!inFlight.tryAcquire(bytes))
       refuseForNow(response, 'too many bytes in unfinished requests');
-    request.once('close', () => underway.release(bytes));
+    request.once('close', () => inFlight.release(bytes));
     next();
   };
 }

@@ -10,8 +10,8 @@ export function clientHandlers(feed: ClientFeed | undefined, clock: Clock) {
   return {
     'GET /clients': async ({ tenant }) => clientsView(feed ?? notJudged(), tenant),
     'GET /clients/{device}': async ({ tenant, parameters: { device: named } }) => {
-      const asked = { named, nowMs: clock.monotonicMs(), limitMs: JUDGING_MAX_MS };
-      const view = await clientView(feed ?? notJudged(), tenant, asked);
+      const wanted = { named, nowMs: clock.monotonicMs(), limitMs: JUDGING_MAX_MS };
+      const view = await clientView(feed ?? notJudged(), tenant, wanted);
       return view ?? refuse(404, `path: device: ${unknownClient(tenant, named)}`);
     },
   } satisfies Partial<Handlers>;

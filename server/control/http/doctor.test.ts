@@ -71,7 +71,7 @@ describe('the signature doctor over a journal entry', () => {
     const { text } = await control(server, 'GET', '/journal');
     const { entries } = JSON.parse(text) as { entries: { sequence: number }[] };
     for (const sequence of [entries.at(-1)?.sequence, 1_000_000]) {
-      await expect(examined({ sequence })).rejects.toThrow(/^404.*no auth request/);
+      await expect(examined({ sequence })).rejects.toThrow(/^404.*no authentication request/);
     }
   });
 });

@@ -40,7 +40,10 @@ async function examine({ store }: Tenant, signed: SignedBody): Promise<DoctorFin
 async function examineRecord(tenant: Tenant, sequence: number, names: VendorNames) {
   const record = journalOf(tenant).at(sequence);
   if (record?.kind !== 'exchange' || record.operation !== operations['post-auth-request'].id) {
-    refuse(404, 'the journal has no auth request with this sequence number, or has dropped it');
+    refuse(
+      404,
+      'the journal has no authentication request with this sequence number, or has dropped it',
+    );
   }
   const { refusal } = record;
   return {

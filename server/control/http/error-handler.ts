@@ -18,21 +18,21 @@ export function errorHandler(
       next(thrown);
       return;
     }
-    const answer = (status: number, error: string, members = {}): void => {
+    const respond = (status: number, error: string, members = {}): void => {
       response.status(status).json({ error, ...members });
     };
     if (thrown instanceof ControlRefusal) {
-      answer(thrown.status, thrown.message, thrown.members);
+      respond(thrown.status, thrown.message, thrown.members);
       return;
     }
     const refusal = refusalOf(thrown);
     if (refusal) {
-      answer(refusal.status, refusal.error);
+      respond(refusal.status, refusal.error);
       return;
     }
     const status = statusOf(thrown);
     if (status === undefined) log.error('the control listener had an internal error', thrown);
-    answer(status ?? 500, status === undefined ? 'internal error' : sentences[status]);
+    respond(status ?? 500, status === undefined ? 'internal error' : sentences[status]);
   };
 }
 

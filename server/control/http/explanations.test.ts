@@ -30,10 +30,10 @@ describe('GET /explanations/{requestId}', () => {
     await server.call('get-configuration', named('twice'));
     await server.call('list-users', named('twice'));
     const { status, text } = await control(server, 'GET', '/explanations/twice');
-    expect([status, JSON.parse(text).asked.operation]).toEqual([200, 'list-users']);
+    expect([status, JSON.parse(text).request.operation]).toEqual([200, 'list-users']);
   });
 
-  it('does not suggest a login to a device that is signing in', async () => {
+  it('does not suggest a login to a device that sends an authentication request', async () => {
     const device = await acceptedDevice(server, 'FB-1');
     const explained = async (id: string) =>
       JSON.parse((await control(server, 'GET', `/explanations/${id}`)).text);
@@ -41,12 +41,12 @@ describe('GET /explanations/{requestId}', () => {
       ...named('signed'),
       signature: signatureOf('x', device.privateKey),
     });
-    const { first, diagnosis } = await explained('signed');
-    expect([first, diagnosis.mistake]).toEqual([undefined, 'unexplained']);
+    const { before, diagnosis } = await explained('signed');
+    expect([before, diagnosis.mistake]).toEqual([undefined, 'unexplained']);
     expect(diagnosis.remedy).toContain('compare it with the body');
     await decide(server, device, 'rejected');
     await authenticate(server, device, named('rejected'));
-    expect((await explained('rejected')).first).toMatch(
+    expect((await explained('rejected')).before).toMatch(
       /^nothing is wrong with the request, but a user has rejected the device; to allow it again, run "npx fleetbed accept /,
     );
   });
@@ -74,17 +74,17 @@ describe('GET /explanations/{requestId}', () => {
     await server.call('get-configuration', named('rule'));
     const { text } = await control(server, 'GET', '/explanations/rule');
     expect(JSON.parse(text)).toMatchObject({
-      asked: { operation: 'get-configuration', heading: 'Device configuration' },
+      request: { operation: 'get-configuration', heading: 'Device configuration' },
       rule: {
         heading: 'Authentication',
         requirements: expect.arrayContaining(['tokens.missing-is-401']),
       },
-      wrong: { path: 'header.Authorization', expected: 'Bearer <token>', actual: 'nothing' },
+      problem: { path: 'header.Authorization', expected: 'Bearer <token>', actual: 'nothing' },
     });
   });
 
   it.each([
-    ['text/plain', /^text\/plain/, /^request {5}told at .*\ncommand\n.*curl .*\n$/s],
+    ['text/plain', /^text\/plain/, /^request ID {2}told at .*\ncommand\n.*curl .*\n$/s],
     ['application/json', /^application\/json/, /^\{"requestId":"told"/],
     ['*/*', /^application\/json/, /^\{"requestId":"told"/],
   ])('answers in the requested format: %s', async (accept, type, form) => {

@@ -3,7 +3,7 @@
 import type { Request, Response } from 'express';
 import { counted } from '../../../fixtures/base/counted.ts';
 import type { ExplainFacts } from '../../explain/explain.ts';
-import type { RefusedRecord } from '../../explain/wrong.ts';
+import type { RefusedRecord } from '../../explain/request-problem.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { readRule } from '../../http/malformed-request.ts';
 import { maskText } from '../../http/masking.ts';

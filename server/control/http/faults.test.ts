@@ -6,7 +6,7 @@ import {
   newDevice,
 } from '../../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
-import { control, secondTenant, signIn } from '../../testing/test-tenants.ts';
+import { control, logIn, secondTenant } from '../../testing/test-tenants.ts';
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -161,8 +161,8 @@ describe('fault plans of several tenants', () => {
     const ofOther = JSON.stringify({ id_data, pubkey, tenant_token: other.tenantToken });
     expect((await authenticate(server, newDevice('x'), { body: ofOther })).status).toBe(502);
     expect((await authenticate(server, newDevice('x'))).status).toBe(401);
-    expect((await signIn(server, other.adminEmail, other.adminPassword)).status).toBe(502);
-    expect((await signIn(server, server.adminEmail, server.adminPassword)).status).toBe(200);
+    expect((await logIn(server, other.adminEmail, other.adminPassword)).status).toBe(502);
+    expect((await logIn(server, server.adminEmail, server.adminPassword)).status).toBe(200);
   });
 
   it.each(['GET', 'POST', 'DELETE'])('are 404 for an unknown tenant: %s', async (method) => {

@@ -15,7 +15,7 @@ export function runHandlers(runs: Runs, streams: EventStreams) {
         refuse(409, 'only a server of fleetbed serve or fleetbed demo can start runs');
       }
       const started = runs.start(body);
-      if (started === 'underway') {
+      if (started === 'running') {
         refuse(409, 'another run is in progress; stop it, or wait until it ends');
       }
       if (started === 'not ready')

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acceptedDevice, authenticate, newDevice } from '../../testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import { endOf, openSocket } from '../../testing/test-sockets.ts';
-import { control, secondTenant, signIn } from '../../testing/test-tenants.ts';
+import { control, logIn, secondTenant } from '../../testing/test-tenants.ts';
 
 let server: TestServer;
 
@@ -99,7 +99,7 @@ describe('a world that is loaded from a file', () => {
     });
     const group = await server.call('get-device-group', { token, parameters: { id: worker.id } });
     expect(group.json()).toEqual({ group: 'eu' });
-    expect((await signIn(server, 'reader@example.com', 'a-long-password')).status).toBe(200);
+    expect((await logIn(server, 'reader@example.com', 'a-long-password')).status).toBe(200);
   });
 
   it('issues tokens that work and keys that sign', async () => {
@@ -191,14 +191,14 @@ describe('a world that is loaded from a file', () => {
     expect(await countDevices()).toBe(4);
   });
 
-  it('with another time keeps users signed in', async () => {
+  it('with another time keeps users logged in', async () => {
     await load('now: 2030-01-01T00:00:00Z\n');
     await load('now: 2026-11-21T12:00:00Z\n');
     expect(await countDevices()).toBe(0);
-    const signedIn = await load('users: [{ email: a@b.example, password: long-enough }]');
-    expect(signedIn.status).toBe(200);
+    const loggedIn = await load('users: [{ email: a@b.example, password: long-enough }]');
+    expect(loggedIn.status).toBe(200);
     await control(server, 'POST', '/clock', { now: '2031-01-01T00:00:00Z' });
-    const { text } = await signIn(server, 'a@b.example', 'long-enough');
+    const { text } = await logIn(server, 'a@b.example', 'long-enough');
     expect(await countDevices(text)).toBe(0);
   });
 
@@ -343,7 +343,7 @@ describe('a fork of a tenant', () => {
     });
     expect(response.status).toBe(201);
     const { adminPassword, tenantToken } = JSON.parse(response.text);
-    const token = (await signIn(server, 'admin@fork.example', adminPassword)).text;
+    const token = (await logIn(server, 'admin@fork.example', adminPassword)).text;
     expect(await countDevices(token)).toBe(4);
     const body = { tenant_token: tenantToken };
     expect(body.tenant_token).toMatch(/^[\w-]{43}$/);

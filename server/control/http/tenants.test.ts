@@ -7,10 +7,10 @@ import { artifactBytes } from '../../testing/test-artifacts.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 import {
   control,
+  logIn,
   mailTo,
   outbox,
   secondTenant,
-  signIn,
   type TestTenant,
 } from '../../testing/test-tenants.ts';
 
@@ -59,7 +59,7 @@ describe('tenants on the control listener', () => {
     });
     expect(made.status).toBe(201);
     expect(JSON.parse(made.text)).toMatchObject({ adminPassword: good.adminPassword });
-    expect((await signIn(server, 'a@four.example', good.adminPassword)).status).toBe(200);
+    expect((await logIn(server, 'a@four.example', good.adminPassword)).status).toBe(200);
   });
 
   it.each<[string, unknown, string]>([
@@ -194,7 +194,7 @@ describe('a tenant that is removed', () => {
     expect((await tenants()).map(({ id }) => id)).not.toContain(made.id);
     expect((await outbox(server)).map(({ tenantId }) => tenantId)).not.toContain(made.id);
     expect((await server.call('count-devices', { token: made.token })).status).toBe(401);
-    expect((await signIn(server, made.adminEmail, made.adminPassword)).status).toBe(401);
+    expect((await logIn(server, made.adminEmail, made.adminPassword)).status).toBe(401);
     const again = await secondTenant(server, 'Short');
     expect(again.id).not.toBe(made.id);
     expect((await server.call('count-devices', { token: made.token })).status).toBe(401);
@@ -233,7 +233,7 @@ describe('a tenant that is removed', () => {
     const written = new Response(form);
     const bytes = Buffer.from(await written.arrayBuffer());
     const { path } = managementOperations['upload-artifact'];
-    const underway = request(server.baseUrl + path, {
+    const unfinished = request(server.baseUrl + path, {
       method: 'POST',
       headers: {
         Authorization: `Bearer ${token}`,
@@ -243,11 +243,11 @@ describe('a tenant that is removed', () => {
       },
     });
     // The server has admitted the upload once it asks for the rest.
-    await once(underway.flushHeaders() ?? underway, 'continue');
-    underway.write(bytes.subarray(0, bytes.length - 1));
+    await once(unfinished.flushHeaders() ?? unfinished, 'continue');
+    unfinished.write(bytes.subarray(0, bytes.length - 1));
     await control(server, 'DELETE', `/tenants/${id}`);
-    underway.end(bytes.subarray(bytes.length - 1));
-    const [response] = await once(underway, 'response');
+    unfinished.end(bytes.subarray(bytes.length - 1));
+    const [response] = await once(unfinished, 'response');
     expect(response.statusCode).toBe(401);
     response.resume();
   });

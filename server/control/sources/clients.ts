@@ -137,8 +137,8 @@ function requestLine(tenant: Tenant, sequence: number): { readonly request?: str
   const entry = sequence === 0 ? undefined : journalOf(tenant).at(sequence);
   if (entry?.kind !== 'exchange') return {};
   const { method, url, status } = entry;
-  const answered = status === 0 ? 'without a response' : `-> ${status}`;
-  return { request: maskText(`${method} ${url} ${answered}`) };
+  const outcome = status === 0 ? 'without a response' : `-> ${status}`;
+  return { request: maskText(`${method} ${url} ${outcome}`) };
 }
 
 /** Returns a sentence about a client of which nothing is known. */

@@ -67,8 +67,8 @@ export class Runs {
   }
 
   /** Starts a run, unless another one is in progress or no run can start yet. */
-  start(request: RunRequest): RunView | 'underway' | 'not ready' {
-    if (this.#runs.some(isRunning)) return 'underway';
+  start(request: RunRequest): RunView | 'running' | 'not ready' {
+    if (this.#runs.some(isRunning)) return 'running';
     const subscribers = new Subscribers<string>();
     const startedMs = this.#clock.now();
     const id = this.#lastId + 1;

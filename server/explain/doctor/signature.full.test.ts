@@ -126,7 +126,7 @@ describe('the signature doctor and the published vectors', () => {
     'digest signed': 'digest-with-ed25519',
   };
 
-  it.each(authRequestVectors().filter((vector) => vector.valid || vector.fault === 'signature'))(
+  it.each(authRequestVectors().filter((vector) => vector.valid || vector.invalidPart === 'signature'))(
     'agree on the mistake: $title',
     ({ title, keyType, publicKeyPem, body, signatureBase64 }) => {
       const words = title.split(', ').slice(1).join(', ');

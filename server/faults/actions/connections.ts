@@ -33,7 +33,7 @@ const delay = defineAction({
   injectionPoints: ['before', 'after', 'body'],
   execute: async ({ ms }, { tenant, signal, wire }) => {
     await tenant.clock.sleep(ms, signal);
-    return wire.isGone ? 'answered' : 'go-on';
+    return wire.isGone ? 'response-sent' : 'go-on';
   },
   fits: hasBody,
   transform: async ({ ms }, context, response) => {
@@ -54,7 +54,7 @@ const stall = defineAction({
   injectionPoints: ['before', 'after', 'body'],
   execute: async ({ maxSeconds }, context) => {
     await hang(context, maxSeconds * 1000);
-    return 'answered';
+    return 'response-sent';
   },
   fits: hasBody,
   transform: async ({ afterBytes, maxSeconds }, context, response) => {
@@ -70,7 +70,7 @@ const reset = defineAction({
   injectionPoints: ['before', 'after', 'body'],
   execute: async (_given, { wire }) => {
     wire.reset();
-    return 'answered';
+    return 'response-sent';
   },
   fits: hasBody,
   transform: async ({ afterBytes }, context, response) => {
@@ -87,7 +87,7 @@ const halfClose = defineAction({
   execute: async (_given, context) => {
     context.wire.halfClose();
     await hang(context, HALF_CLOSED_MAX_MS);
-    return 'answered';
+    return 'response-sent';
   },
   fits: hasBody,
   transform: async (_given, context, response) => {

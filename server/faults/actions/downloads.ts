@@ -44,7 +44,7 @@ const shiftedRange = defineAction({
   does: 'answers a Range with later bytes; Content-Range names the sent or the requested ones',
   entries: {
     byBytes: v.optional(whole(1, OFFSET_MAX_BYTES), 1),
-    claims: v.optional(v.picklist(['sent', 'asked'], 'must be sent or asked'), 'sent'),
+    claims: v.optional(v.picklist(['sent', 'requested'], 'must be sent or requested'), 'sent'),
   },
   injectionPoints: ['body'],
   applies: (_given, call) => rangeForm.test(call.exchange.request.headers.range ?? ''),
@@ -57,11 +57,11 @@ const shiftedRange = defineAction({
   transform: async ({ byBytes, claims }, context, response) => {
     const head = await response.head;
     const range = headerOf(head, 'Content-Range') ?? '';
-    const asked = range.replace(
+    const requested = range.replace(
       /(?<!\d)(\d+)-(\d+)/,
       (_, first: string, last: string) => `${Number(first) - byBytes}-${Number(last) - byBytes}`,
     );
-    const contentRange = claims === 'sent' ? range : asked;
+    const contentRange = claims === 'sent' ? range : requested;
     context.wire.head(head.status, replaceHeaders(head, { 'Content-Range': contentRange }));
     await writeRest(context, response);
     await context.wire.end();

@@ -128,7 +128,7 @@ const response = defineAction({
     const names = own.map(([name]) => name.toLowerCase());
     const rest = defaults.filter(([name]) => !names.includes(name.toLowerCase()));
     await context.wire.answer(status, [...idOf(context), ...rest, ...own], made.bytes);
-    return 'answered';
+    return 'response-sent';
   },
 });
 
@@ -163,7 +163,7 @@ const rateLimited = defineAction({
     const value = retryAfter[form](seconds, context.tenant.clock.now());
     const headers: Record<string, string> = value === undefined ? {} : { 'Retry-After': value };
     await refuseRequest(context, new Refusal(429, because, { headers }));
-    return 'answered';
+    return 'response-sent';
   },
 });
 
@@ -185,7 +185,7 @@ const redirect = defineAction({
     const same = host === undefined ? url : `${scheme}://${host}:${socket.localPort}${url}`;
     const to = location ?? same;
     await context.wire.answer(status, [...idOf(context), ['Location', to]]);
-    return 'answered';
+    return 'response-sent';
   },
 });
 
@@ -197,7 +197,7 @@ const rangeRefused = defineAction({
   execute: async (_given, context) => {
     const headers = { 'Content-Range': 'bytes */0' };
     await refuseRequest(context, new Refusal(416, because, { headers }));
-    return 'answered';
+    return 'response-sent';
   },
 });
 

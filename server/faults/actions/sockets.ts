@@ -37,13 +37,13 @@ const refuseSocket = defineAction({
   does: 'answers the handshake with a status',
   entries: { status: v.optional(whole(400, 599), 503) },
   injectionPoints: ['before'],
-  applies: asksForSocket,
+  applies: requestsSocket,
   execute: async ({ status }, context) => {
     await refuseRequest(
       context,
       new Refusal(status, 'the websocket is refused by a planned fault'),
     );
-    return 'answered';
+    return 'response-sent';
   },
 });
 
@@ -52,7 +52,7 @@ const wrongAccept = defineAction({
   does: 'answers the handshake with the Sec-WebSocket-Accept of another key',
   entries: {},
   injectionPoints: ['before'],
-  applies: asksForSocket,
+  applies: requestsSocket,
   execute: async (_given, { call }) => {
     call.exchange.request.headers['sec-websocket-key'] = otherKey;
     return 'go-on';
@@ -72,7 +72,7 @@ const closeSocket = defineAction({
   does: 'closes with the given code, even one that is not allowed in a frame',
   entries: { ...due, code: whole(0, 65_535), reason: v.optional(reasonShape, '') },
   injectionPoints: ['body'],
-  applies: asksForSocket,
+  applies: requestsSocket,
   onSocket: (given, context) =>
     whenDue(given, context, () => {
       const { code, reason } = given;
@@ -94,7 +94,7 @@ const cutSocket = defineAction({
   does: 'cuts the open websocket with an RST, without a close frame',
   entries: due,
   injectionPoints: ['body'],
-  applies: asksForSocket,
+  applies: requestsSocket,
   onSocket: (given, context) => whenDue(given, context, () => resetConnection(context.connection)),
 });
 
@@ -103,7 +103,7 @@ const ignorePings = defineAction({
   does: 'neither answers nor sends pings; messages continue',
   entries: due,
   injectionPoints: ['body'],
-  applies: asksForSocket,
+  applies: requestsSocket,
   onSocket: (given, context) =>
     whenDue(given, context, () => {
       stopHeartbeat(context.socket);
@@ -116,7 +116,7 @@ const halfOpen = defineAction({
   does: 'stops reading and sending, as if the server had vanished; cuts the connection after maxSeconds',
   entries: { ...due, maxSeconds: v.optional(whole(1, HOUR_SECONDS), 300) },
   injectionPoints: ['body'],
-  applies: asksForSocket,
+  applies: requestsSocket,
   onSocket: (given, context) =>
     whenDue(given, context, () => {
       const { socket, tenant, signal } = context;
@@ -152,7 +152,7 @@ const oversizeMessage = defineAction({
     bytes: v.optional(whole(1, OVERSIZE_MAX_BYTES), limits.connectDeviceMessageMaxBytes + 1),
   },
   injectionPoints: ['body'],
-  applies: asksForSocket,
+  applies: requestsSocket,
   onSocket: (given, context) =>
     whenDue(given, context, () => {
       const message = {
@@ -169,7 +169,7 @@ const duplicateMessage = defineAction({
   does: 'sends the next message to the other end twice',
   entries: due,
   injectionPoints: ['body'],
-  applies: asksForSocket,
+  applies: requestsSocket,
   onSocket: (given, context) =>
     whenDue(
       given,
@@ -198,7 +198,7 @@ const garbage = defineAction({
     bytes: v.optional(whole(1, GARBAGE_MAX_BYTES), 16),
   },
   injectionPoints: ['body'],
-  applies: asksForSocket,
+  applies: requestsSocket,
   onSocket: (given, context) =>
     whenDue(given, context, () => {
       // The byte 0xc1 never occurs in msgpack. As the head of a frame, 0xff has reserved bits and a
@@ -208,7 +208,7 @@ const garbage = defineAction({
     }),
 });
 
-function asksForSocket(_given: unknown, { exchange, operation }: FaultCall): boolean {
+function requestsSocket(_given: unknown, { exchange, operation }: FaultCall): boolean {
   return exchange.upgrade !== undefined && 101 in operation.success;
 }
 

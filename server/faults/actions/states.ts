@@ -22,8 +22,8 @@ const expireToken = defineAction({
   applies: hasToken,
   execute: async (_given, context) => {
     endTokens(context);
-    await refuseRequest(context, refuse.unauthorized('the token has expired; sign in again'));
-    return 'answered';
+    await refuseRequest(context, refuse.unauthorized('the token has expired; get a new one'));
+    return 'response-sent';
   },
 });
 
@@ -47,7 +47,7 @@ const rejectToken = defineAction({
   applies: hasToken,
   execute: async (_given, context) => {
     await refuseRequest(context, refuse.unauthorized('the token is rejected by a planned fault'));
-    return 'answered';
+    return 'response-sent';
   },
 });
 

@@ -77,7 +77,7 @@ describe('a server with an ec key', () => {
 });
 
 describe('a client that trusts the test CA', () => {
-  it('signs in, polls and downloads by an https link', async () => {
+  it('authenticates, polls and downloads by an https link', async () => {
     expect(new URL(server.baseUrl).protocol).toBe('https:');
     const uri = await linkFor(server, device);
     expect(uri.startsWith(`${server.baseUrl}/`)).toBe(true);

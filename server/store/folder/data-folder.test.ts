@@ -17,7 +17,7 @@ import { linkTo, publish } from '../../testing/test-artifacts.ts';
 import { acceptedDevice, authenticate } from '../../testing/test-device.ts';
 import { attributeOf } from '../../testing/test-inventory.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
-import { control, secondTenant, setTenantStatus, signIn } from '../../testing/test-tenants.ts';
+import { control, logIn, secondTenant, setTenantStatus } from '../../testing/test-tenants.ts';
 import { openFileSql } from '../engine/sql-file.ts';
 import { TestFolder } from '../engine/testing/engines.ts';
 import { DataFolder } from './data-folder.ts';
@@ -135,7 +135,7 @@ describe('a server with a data folder', () => {
         { id: second.id, name: 'Second', tenantToken: second.tenantToken, status: 'suspended' },
       ]);
       await setTenantStatus(server, second.id, 'active');
-      expect((await signIn(server, second.adminEmail, second.adminPassword)).status).toBe(200);
+      expect((await logIn(server, second.adminEmail, second.adminPassword)).status).toBe(200);
     });
     expect(readdirSync(join(data, 'tenants'))).toHaveLength(2);
   });
@@ -143,12 +143,12 @@ describe('a server with a data folder', () => {
   it('keeps admin and password, and accepts a newly configured password', async () => {
     await during(async () => undefined);
     await during(async (server) => {
-      expect((await signIn(server, server.adminEmail, adminPassword)).status).toBe(200);
+      expect((await logIn(server, server.adminEmail, adminPassword)).status).toBe(200);
     }, unchosen);
     await during(
       async (server) => {
-        expect((await signIn(server, server.adminEmail, adminPassword)).status).toBe(401);
-        expect((await signIn(server, server.adminEmail, 'battery staple')).status).toBe(200);
+        expect((await logIn(server, server.adminEmail, adminPassword)).status).toBe(401);
+        expect((await logIn(server, server.adminEmail, 'battery staple')).status).toBe(200);
       },
       { adminPassword: 'battery staple' },
     );

@@ -67,7 +67,7 @@ export const badlyWritten: readonly Behaviour[] = [
     hooks: {
       stopsWhenAborted: () => false,
       async whileInstalling(context) {
-        await context.askForAbort();
+        await context.requestAbort();
       },
     },
   }),

@@ -86,11 +86,11 @@ export const failing: readonly Behaviour[] = [
       'Shows downloading meanwhile, closes the dead connection, and serves the rest by range.',
     parameters: { installMs: 200, rebootMs: 300, hangAfterBytes: 2048, hangMs: 600_000 },
     hooks: {
-      async whileDownloading({ parameters, memory, fromByte, rest }, piece) {
+      async whileDownloading({ parameters, memory, fromByte, sleep }, piece) {
         const reached = fromByte + piece.length > parameters.hangAfterBytes;
         if (memory.hung === undefined && reached) {
           memory.hung = 1;
-          await rest(parameters.hangMs);
+          await sleep(parameters.hangMs);
         }
         return piece;
       },
@@ -103,8 +103,8 @@ export const failing: readonly Behaviour[] = [
       'Shows installing until the deployment is aborted, and lets the other devices finish.',
     parameters: { installMs: 200, rebootMs: 300, hangMs: YEAR_MS },
     hooks: {
-      async whileInstalling({ parameters, rest }) {
-        await rest(parameters.hangMs);
+      async whileInstalling({ parameters, sleep }) {
+        await sleep(parameters.hangMs);
       },
     },
   }),
@@ -112,7 +112,7 @@ export const failing: readonly Behaviour[] = [
     name: 'reboot-loop',
     description: 'A device that restarts several times until its boot loader rolls back.',
     expectedServerBehaviour:
-      'Accepts rebooting several times with a new sign-in between, then failure; counts it once.',
+      'Accepts rebooting several times and authenticating again in between, then failure; counts it once.',
     parameters: { installMs: 200, rebootMs: 300, rebootsCount: 3 },
     hooks: {
       async afterReboot({ parameters, reboots, log, fail }) {
@@ -155,7 +155,7 @@ export const failing: readonly Behaviour[] = [
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async whileInstalling(context) {
-        const aborted = await context.askForAbort();
+        const aborted = await context.requestAbort();
         context.log(
           'info',
           aborted ? 'a user aborted the deployment' : 'no user could abort the deployment',

@@ -52,13 +52,13 @@ export class RedisLink {
   async lost(signal: AbortSignal): Promise<never> {
     let lastReplyMs = this.#clock.monotonicMs();
     for (;;) {
-      const asked = this.client.ping().then(
+      const ping = this.client.ping().then(
         () => {
           lastReplyMs = this.#clock.monotonicMs();
         },
         () => undefined,
       );
-      await Promise.race([asked, this.#clock.sleep(PULSE_PERIOD_MS, signal)]);
+      await Promise.race([ping, this.#clock.sleep(PULSE_PERIOD_MS, signal)]);
       await this.#clock.sleep(PULSE_PERIOD_MS, signal);
       if (signal.aborted) return new Promise(() => undefined);
       if (this.#clock.monotonicMs() - lastReplyMs < LOST_MAX_MS) continue;
@@ -96,11 +96,11 @@ export async function openRedis(address: RedisAddress, clock: Clock): Promise<Re
   const responses = probe.connect().then(() => Promise.all([probe.info('server'), probe.time()]));
   try {
     const late = clock.sleep(CONNECT_MAX_MS, given.signal).then(() => undefined);
-    const answered = await Promise.race([responses, late]);
-    if (answered === undefined) {
+    const received = await Promise.race([responses, late]);
+    if (received === undefined) {
       throw setUpProblem(shown, silenceOf(address));
     }
-    const [info, [seconds, microseconds]] = answered;
+    const [info, [seconds, microseconds]] = received;
     checkVersion(shown, info);
     const nowMs = Number(seconds) * 1000 + Number(microseconds) / 1000;
     return new RedisLink(address, clock, nowMs - clock.now());

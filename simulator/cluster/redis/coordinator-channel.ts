@@ -73,8 +73,8 @@ export class CoordinatorChannel {
     const late = clock.sleep(waitMs, signal).then(() => undefined);
     try {
       await this.send(sender, { type: 'request' });
-      const answered = await Promise.race([response, late]);
-      return answered?.token === token ? answered : undefined;
+      const received = await Promise.race([response, late]);
+      return received?.token === token ? received : undefined;
     } finally {
       given.abort();
       this.#requests.delete(token);

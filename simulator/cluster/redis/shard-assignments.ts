@@ -86,13 +86,13 @@ export class ShardAssignments {
     if (message.type === 'result') this.#end(shard);
   }
 
-  #request(asking: FromWorker): void {
-    const { shard, token } = asking;
+  #request(request: FromWorker): void {
+    const { shard, token } = request;
     const isShard = shard >= 0 && shard < this.#options.shards;
     if (!isShard || this.#over.has(shard) || this.#tokens.has(token)) return;
     this.#tokens.add(token);
-    if (this.#assigned.has(shard)) this.#requesters.set(shard, asking);
-    else this.#give(asking);
+    if (this.#assigned.has(shard)) this.#requesters.set(shard, request);
+    else this.#give(request);
   }
 
   #give({ shard, worker, token }: FromWorker): void {

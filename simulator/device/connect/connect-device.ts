@@ -37,10 +37,10 @@ export class ConnectDevice {
   }
 
   /** Returns the device's replies to a message; there may be none. */
-  answer(message: ConnectMessage): readonly ConnectMessage[] {
-    if (message.proto !== shell) return this.#sessions.answer(message);
+  respond(message: ConnectMessage): readonly ConnectMessage[] {
+    if (message.proto !== shell) return this.#sessions.respond(message);
     this.#sessions.noteLife(message.sid ?? '');
-    return this.#shells.answer(message);
+    return this.#shells.respond(message);
   }
 
   /**
@@ -101,7 +101,7 @@ class ClientCommands implements ProtocolHandler {
     this.#client = client;
   }
 
-  answer({ typ = '' }: ConnectMessage): readonly OutgoingMessage[] {
+  respond({ typ = '' }: ConnectMessage): readonly OutgoingMessage[] {
     if (typ === 'check-update') this.#client.checkUpdate();
     else if (typ === 'send-inventory') this.#client.sendInventory();
     else return [reply(typ, messageStatuses.error, `unknown message type '${typ}'`)];

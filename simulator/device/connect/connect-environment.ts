@@ -24,7 +24,7 @@ export type OutgoingMessage = Omit<ConnectMessage, 'sid'>;
 
 /** The handler of one protocol in one session. */
 export interface ProtocolHandler {
-  answer(message: ConnectMessage): readonly OutgoingMessage[];
+  respond(message: ConnectMessage): readonly OutgoingMessage[];
   /** Called when the session ends. Returns the last messages of this protocol. */
   end(): readonly OutgoingMessage[];
 }

@@ -63,7 +63,7 @@ export class FileTransfer implements ProtocolHandler {
     this.#files = files;
   }
 
-  answer(message: ConnectMessage): readonly OutgoingMessage[] {
+  respond(message: ConnectMessage): readonly OutgoingMessage[] {
     const kind = this.#kinds.get(message.typ);
     if (kind === undefined) {
       const typ = message.typ ?? '';

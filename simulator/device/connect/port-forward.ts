@@ -24,7 +24,7 @@ interface Forward {
   readonly connection: PortConnection;
   /** Pieces that wait until the previous piece is acknowledged. */
   readonly queuedPieces: Buffer[];
-  isUnderway: boolean;
+  isInFlight: boolean;
 }
 
 /** Port forwarding in one session. */
@@ -47,7 +47,7 @@ export class PortForward implements ProtocolHandler {
     this.#facts = facts;
   }
 
-  answer(message: ConnectMessage): readonly OutgoingMessage[] {
+  respond(message: ConnectMessage): readonly OutgoingMessage[] {
     const kind = this.#kinds.get(message.typ);
     return kind === undefined ? [failure(message, 'unknown message type')] : kind(message);
   }
@@ -62,7 +62,7 @@ export class PortForward implements ProtocolHandler {
     const id = idOf(message);
     const connection = this.#connect(message, id);
     if (typeof connection === 'string') return [failure(message, connection)];
-    this.#forwards.set(id, { connection, queuedPieces: [], isUnderway: false });
+    this.#forwards.set(id, { connection, queuedPieces: [], isInFlight: false });
     return [reply('new', id)];
   }
 
@@ -99,16 +99,16 @@ export class PortForward implements ProtocolHandler {
 
   #acknowledge(message: ConnectMessage): readonly OutgoingMessage[] {
     return this.#with(message, (forward, id) => {
-      forward.isUnderway = false;
+      forward.isInFlight = false;
       return this.#resume(forward, id);
     });
   }
 
   #resume(forward: Forward, id: string): readonly OutgoingMessage[] {
-    if (forward.isUnderway) return [];
+    if (forward.isInFlight) return [];
     const body = forward.queuedPieces.shift();
     if (body !== undefined) {
-      forward.isUnderway = true;
+      forward.isInFlight = true;
       return [{ ...reply('forward', id), body }];
     }
     if (!forward.connection.hasEnded) return [];

@@ -51,16 +51,16 @@ class WebConnection implements PortConnection {
   receive(bytes: Uint8Array): Buffer {
     if (this.hasEnded) return Buffer.alloc(0);
     this.#request += Buffer.from(bytes).toString('latin1');
-    if (this.#request.length > REQUEST_MAX_BYTES) return this.#answer('431 Too Large');
+    if (this.#request.length > REQUEST_MAX_BYTES) return this.#respond('431 Too Large');
     if (!this.#request.includes(HEAD_END)) return Buffer.alloc(0);
     const [method, path] = /^(\S+) (\S+) HTTP\/1\.[01]\r\n/.exec(this.#request)?.slice(1) ?? [];
-    if (method === undefined) return this.#answer('400 Bad Request');
-    if (method !== 'GET' && method !== 'HEAD') return this.#answer('405 Method Not Allowed');
-    if (path !== '/') return this.#answer('404 Not Found');
-    return this.#answer('200 OK', `${this.#facts.hostname}\n`, method === 'HEAD');
+    if (method === undefined) return this.#respond('400 Bad Request');
+    if (method !== 'GET' && method !== 'HEAD') return this.#respond('405 Method Not Allowed');
+    if (path !== '/') return this.#respond('404 Not Found');
+    return this.#respond('200 OK', `${this.#facts.hostname}\n`, method === 'HEAD');
   }
 
-  #answer(status: string, text = `${status}\n`, isHeadOnly = false): Buffer {
+  #respond(status: string, text = `${status}\n`, isHeadOnly = false): Buffer {
     this.hasEnded = true;
     const head = [
       `HTTP/1.1 ${status}`,

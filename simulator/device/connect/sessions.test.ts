@@ -85,7 +85,7 @@ describe('the control messages of a session', () => {
     [0xfffe, '0xFFFE'],
   ])('are the error for protocol %i, which has no handler', (proto, digits) => {
     const { device } = new ConnectFixture();
-    expect(errorOf(device.answer({ proto, typ: 'x', sid: 's' }))).toEqual({
+    expect(errorOf(device.respond({ proto, typ: 'x', sid: 's' }))).toEqual({
       err: `no handler registered for protocol: ${digits}`,
       close: false,
       msgproto: proto,
@@ -165,7 +165,7 @@ describe('a session', () => {
 
   it('can have no id', () => {
     const fixture = new ConnectFixture();
-    const response = fixture.device.answer({ proto: 0xffff, typ: 'ping' });
+    const response = fixture.device.respond({ proto: 0xffff, typ: 'ping' });
     expect(encodeConnectMessage(response[0] ?? { proto: 0 })).toEqual(
       encodeConnectMessage({ proto: 0xffff, typ: 'pong' }),
     );
@@ -256,7 +256,7 @@ describe('any sequence of messages to a device', () => {
       fc.property(fc.array(message, { maxLength: 30 }), (messages) => {
         const fixture = new ConnectFixture();
         for (const each of messages) {
-          for (const response of [...fixture.device.answer(each), ...fixture.pass(3)]) {
+          for (const response of [...fixture.device.respond(each), ...fixture.pass(3)]) {
             const { length } = encodeConnectMessage(response);
             expect(length).toBeLessThan(limits.connectDeviceMessageMaxBytes);
           }

@@ -59,7 +59,7 @@ export class Sessions {
     this.#options = options;
   }
 
-  answer(message: ConnectMessage): readonly ConnectMessage[] {
+  respond(message: ConnectMessage): readonly ConnectMessage[] {
     const sid = message.sid ?? '';
     const session = this.#session(sid);
     const replies =
@@ -110,17 +110,17 @@ export class Sessions {
   #route(session: Session, message: ConnectMessage): readonly OutgoingMessage[] {
     this.#noteActivity(session);
     const { proto } = message;
-    if (proto === connectProtocols.control) return this.#answerControl(session, message);
+    if (proto === connectProtocols.control) return this.#respondToControl(session, message);
     const handler = session.handlers.get(proto) ?? this.#options.routes.get(proto)?.();
     if (handler === undefined) {
       const digits = proto.toString(16).toUpperCase().padStart(4, '0');
       return [controlError(message, `no handler registered for protocol: 0x${digits}`, false)];
     }
     session.handlers.set(proto, handler);
-    return handler.answer(message);
+    return handler.respond(message);
   }
 
-  #answerControl(session: Session, message: ConnectMessage): readonly OutgoingMessage[] {
+  #respondToControl(session: Session, message: ConnectMessage): readonly OutgoingMessage[] {
     const { typ = '' } = message;
     if (typ === 'open') return this.#handshake(session, message);
     if (typ === 'ping') return [control('pong')];

@@ -101,8 +101,8 @@ describe('a shell', () => {
     const { fixture, type } = started();
     fixture.say('shell', 'new', { sid: 's-2', props: { user_id: 'u-2' } });
     const stop = { proto: 1, typ: 'stop', props: { user_id: 'u-1' } };
-    expect(fixture.device.answer(stop)).toMatchObject([{ typ: 'stop', sid: 's-1' }]);
-    expect(errorTextOf(fixture.device.answer(stop))).toBe('session not found');
+    expect(fixture.device.respond(stop)).toMatchObject([{ typ: 'stop', sid: 's-1' }]);
+    expect(errorTextOf(fixture.device.respond(stop))).toBe('session not found');
     expect(textOf(type('pwd\r', 's-2'))).toContain('/root');
   });
 

@@ -59,7 +59,7 @@ export class Shells {
     this.#around = around;
   }
 
-  answer(message: ConnectMessage): ShellMessages {
+  respond(message: ConnectMessage): ShellMessages {
     const kind = this.#kinds.get(message.typ);
     if (kind !== undefined) return kind(message);
     return [failure(message, `unknown message type '${message.typ ?? ''}'`)];

@@ -4,7 +4,7 @@ import { callOf, needsOffer, scenesOnServer } from '../../../examination/next-st
 import { CommandError } from '../../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import { createOutput } from '../../../output/output.ts';
-import { ask, type ControlAccess } from '../../../server-access/control-listener.ts';
+import { type ControlAccess, callControl } from '../../../server-access/control-listener.ts';
 import { readClient } from './watch.ts';
 
 interface ExerciseOptions extends ControlAccess {
@@ -25,7 +25,7 @@ export async function exerciseClient(options: ExerciseOptions): Promise<ExitCode
   const isClock = call.operation === 'POST /clock';
   const tenant = options.tenant === undefined ? {} : { tenant: options.tenant };
   const path = `${isClock ? '/clock' : '/faults'}?${new URLSearchParams(tenant)}`;
-  const { body } = await ask(options, path, {
+  const { body } = await callControl(options, path, {
     method: 'POST',
     expected: [200, 201],
     headers: { 'Content-Type': 'application/json' },

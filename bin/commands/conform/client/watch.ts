@@ -8,7 +8,11 @@ import { borderlessTable } from '../../../output/borderless-table.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import { createOutput, type Output } from '../../../output/output.ts';
 import { stopSignal } from '../../../output/stop-signal.ts';
-import { ask, askAs, type ControlAccess } from '../../../server-access/control-listener.ts';
+import {
+  type ControlAccess,
+  callControl,
+  callControlForTenant,
+} from '../../../server-access/control-listener.ts';
 
 export interface WatchOptions extends Partial<ControlAccess> {
   /** True for all clients; else the id or an identity value of one. */
@@ -75,7 +79,7 @@ function print(output: Output, { clients, client }: Reading, lines: readonly str
 }
 
 async function readClients(options: WatchOptions & ControlAccess): Promise<Reading> {
-  const { body } = await askAs(options, '/clients', { method: 'GET' });
+  const { body } = await callControlForTenant(options, '/clients', { method: 'GET' });
   const clients = (await body.json()) as Clients;
   const [first, second] = clients.clients;
   const named = options.watch === true ? (second ? undefined : first?.client) : options.watch;
@@ -90,7 +94,7 @@ export async function readClient(
 ): Promise<Client | undefined> {
   const query = options.tenant === undefined ? '' : `?tenant=${encodeURIComponent(options.tenant)}`;
   const path = `/clients/${encodeURIComponent(named)}${query}`;
-  const { status, body } = await ask(options, path, { expected: [200, 404] });
+  const { status, body } = await callControl(options, path, { expected: [200, 404] });
   return status === 200 ? ((await body.json()) as Client) : undefined;
 }
 

@@ -21,7 +21,7 @@ export type AnswerMessage = (message: ConnectMessage) => readonly ConnectMessage
  */
 export function willingDevice(): AnswerMessage {
   const fixture = new ConnectFixture();
-  return (message) => fixture.device.answer({ ...message, sid: SID });
+  return (message) => fixture.device.respond({ ...message, sid: SID });
 }
 
 /** A relay with the messages that it received. */

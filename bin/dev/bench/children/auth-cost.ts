@@ -1,11 +1,11 @@
 /**
- * Measures the least cost of a sign-in: `node:crypto` repeatedly verifies a signature with a loaded
- * key and signs a token. The argument is an `AuthCost` as JSON; the output is the number of
- * sign-ins per second of CPU time.
+ * Measures the least cost of an authentication request: `node:crypto` repeatedly verifies a
+ * signature with a loaded key and signs a token. The argument is an `AuthCost` as JSON; the output
+ * is the number of authentication requests per second of CPU time.
  */
 import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 
-/** The input of one sign-in, and the number of repetitions. */
+/** The input of one authentication request, and the number of repetitions. */
 export interface AuthCost {
   readonly publicKeyPem: string;
   /** The request body that `signature` signs. */
@@ -17,21 +17,21 @@ export interface AuthCost {
   readonly times: number;
 }
 
-const asked = JSON.parse(process.argv[2] ?? '') as AuthCost;
-const key = createPublicKey(asked.publicKeyPem);
+const input = JSON.parse(process.argv[2] ?? '') as AuthCost;
+const key = createPublicKey(input.publicKeyPem);
 const { privateKey } = generateKeyPairSync('ed25519');
-const [body, signature] = [Buffer.from(asked.body), Buffer.from(asked.signature, 'base64')];
-const claims = Buffer.from(asked.token.slice(0, asked.token.lastIndexOf('.')));
+const [body, signature] = [Buffer.from(input.body), Buffer.from(input.signature, 'base64')];
+const claims = Buffer.from(input.token.slice(0, input.token.lastIndexOf('.')));
 
 // The first round only warms up.
-signIns();
-const { user, system } = signIns();
+verifyAndSign();
+const { user, system } = verifyAndSign();
 const cpuSeconds = (user + system) / 1_000_000;
-process.stdout.write(`${asked.times / cpuSeconds}\n`);
+process.stdout.write(`${input.times / cpuSeconds}\n`);
 
-function signIns(): NodeJS.CpuUsage {
+function verifyAndSign(): NodeJS.CpuUsage {
   const before = process.cpuUsage();
-  for (let time = 0; time < asked.times; time++) {
+  for (let time = 0; time < input.times; time++) {
     if (!verify(null, body, key, signature)) throw new Error('the signature does not verify');
     sign(null, claims, privateKey);
   }

@@ -18,7 +18,7 @@ export interface FleetBench {
   readonly plan: Omit<FleetPlan, 'stages'>;
   /** Ramp-up time in milliseconds, during which the devices start one after the other. */
   readonly gatherMs: number;
-  /** Additional time for the last devices to sign in and open their sockets. */
+  /** Additional time for the last devices to authenticate and open their sockets. */
   readonly settleMs: number;
   readonly measuredMs: number;
   /** Number of devices and sockets that must be present before the measurement starts. */
@@ -51,7 +51,7 @@ export interface UnsettledFleet {
 }
 
 /**
- * Above this ratio some devices are still signing in, or sending requests that they send only once.
+ * Above this ratio some devices still authenticate, or sending requests that they send only once.
  */
 const EXCHANGES_PER_POLL_MAX = 1.05;
 
@@ -82,8 +82,8 @@ process.once('uncaughtException', ({ message }) => {
   process.exit(exitCodes.internal);
 });
 
-const asked = JSON.parse(process.argv[2] ?? '') as FleetBench;
-const { devices } = asked.plan;
+const bench = JSON.parse(process.argv[2] ?? '') as FleetBench;
+const { devices } = bench.plan;
 const memoryBefore = await memoryNow();
 const readings: ProcessTotals[] = [];
 const over = new AbortController();
@@ -93,11 +93,11 @@ let socketsOpen = 0;
 
 const result = await simulateFleet(
   {
-    ...asked.plan,
+    ...bench.plan,
     stages: [
-      { kind: 'ramp', durationMs: asked.gatherMs, devices },
-      { kind: 'hold', durationMs: asked.settleMs },
-      { kind: 'hold', durationMs: asked.measuredMs },
+      { kind: 'ramp', durationMs: bench.gatherMs, devices },
+      { kind: 'hold', durationMs: bench.settleMs },
+      { kind: 'hold', durationMs: bench.measuredMs },
       { kind: 'hold', durationMs: MEMORY_MS },
     ],
   },
@@ -111,7 +111,7 @@ function report(seen: FleetMeasurement | UnsettledFleet): void {
 }
 
 function settled(seen: FleetMeasurement): FleetMeasurement | UnsettledFleet {
-  const polls = Math.round((devices * seen.elapsedMs) / asked.plan.pollIntervalMs);
+  const polls = Math.round((devices * seen.elapsedMs) / bench.plan.pollIntervalMs);
   if (seen.exchanges <= polls * EXCHANGES_PER_POLL_MAX) return seen;
   return { unsettled: `in place of ${polls} polls there were ${seen.exchanges} requests` };
 }
@@ -121,7 +121,7 @@ function look(progress: FleetProgress): void {
     readings.push(reading(progress));
     socketsOpen = progress.socketsOpen;
     const { idle } = progress.funnel;
-    if (idle >= asked.present.devices && socketsOpen >= asked.present.sockets) return;
+    if (idle >= bench.present.devices && socketsOpen >= bench.present.sockets) return;
     const there = `${idle} devices and ${socketsOpen} sockets`;
     report({ unsettled: `only ${there} of ${devices} devices were ready in time` });
     process.exit();
@@ -137,7 +137,7 @@ function look(progress: FleetProgress): void {
 
 function reading({ exchanges }: FleetProgress): ProcessTotals {
   const { user, system } = process.cpuUsage();
-  const serverCpuMs = spentMs(asked.serverPid);
+  const serverCpuMs = spentMs(bench.serverPid);
   const atMs = systemClock.monotonicMs();
   return { exchanges, cpuMs: (user + system) / 1000, serverCpuMs, atMs };
 }

@@ -15,15 +15,15 @@ export interface ObservedServer {
   readonly auditEntries: number;
 }
 
-const asked = JSON.parse(process.argv[2] ?? '') as ObservedServer;
+const input = JSON.parse(process.argv[2] ?? '') as ObservedServer;
 const signal = stopSignal();
 const { server, services, watchdog } = await openServer({
   port: 0,
   controlPort: 0,
   logLevel: 'error',
-  ...asked.options,
+  ...input.options,
 });
-fillAuditLog(services.tenants.first.store, asked.auditEntries);
+fillAuditLog(services.tenants.first.store, input.auditEntries);
 watchdog.start();
 const ready = serverReady(server, server.tls);
 process.stdout.write(`${JSON.stringify({ ...ready, observerUrl: await observe() })}\n`);

@@ -1,7 +1,7 @@
 /**
  * A baseline server in a separate process: bare `node:http`, Fastify, or Express with default
  * settings. It reads the request body, and answers one method and path with fixed bytes. The
- * arguments are the kind of server and a `PeerAnswer` as JSON; the output is the port.
+ * arguments are the kind of server and a `PeerResponse` as JSON; the output is the port.
  */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,11 +15,13 @@ const kinds = { 'node:http': bare, fastify: onFastify, express: onExpress };
 export type PeerKind = keyof typeof kinds;
 
 const [kind = '', response = ''] = process.argv.slice(2);
-const asked = JSON.parse(response) as PeerResponse;
+const peerResponse = JSON.parse(response) as PeerResponse;
 const pairs = Object.fromEntries(
-  asked.headers.flatMap((name, at) => (at % 2 === 0 ? [[name, asked.headers[at + 1] ?? '']] : [])),
+  peerResponse.headers.flatMap((name, at) =>
+    at % 2 === 0 ? [[name, peerResponse.headers[at + 1] ?? '']] : [],
+  ),
 );
-const server = await kinds[kind as PeerKind](asked);
+const server = await kinds[kind as PeerKind](peerResponse);
 process.stdout.write(`${(server.address() as AddressInfo).port}\n`);
 
 function bare({ status, headers, body }: PeerResponse): Promise<Server> {
@@ -57,7 +59,7 @@ function onExpress({ path, status, body }: PeerResponse): Promise<Server> {
 }
 
 function listening(listener: RequestListener): Promise<Server> {
-  const { keepAliveTimeoutMs: keepAliveTimeout } = asked;
+  const { keepAliveTimeoutMs: keepAliveTimeout } = peerResponse;
   return new Promise((resolve) => {
     const made = createServer({ keepAliveTimeout }, listener);
     made.listen(0, '127.0.0.1', () => resolve(made));

@@ -21,15 +21,15 @@ export interface SteadyPolls {
 
 const P99 = 0.99;
 
-const asked = JSON.parse(process.argv[2] ?? '') as SteadyPolls;
+const input = JSON.parse(process.argv[2] ?? '') as SteadyPolls;
 const agent = new Agent({ keepAlive: true });
-await Promise.all(asked.headers.map((headers) => poll(systemClock.monotonicMs(), headers)));
+await Promise.all(input.headers.map((headers) => poll(systemClock.monotonicMs(), headers)));
 const startedMs = systemClock.monotonicMs();
 const answered: Promise<number>[] = [];
-for (let sent = 0; sent < asked.perSecond * asked.seconds; sent++) {
-  const dueMs = startedMs + (sent * 1000) / asked.perSecond;
+for (let sent = 0; sent < input.perSecond * input.seconds; sent++) {
+  const dueMs = startedMs + (sent * 1000) / input.perSecond;
   await systemClock.sleep(Math.max(0, dueMs - systemClock.monotonicMs()));
-  answered.push(poll(dueMs, asked.headers[sent % asked.headers.length] ?? {}));
+  answered.push(poll(dueMs, input.headers[sent % input.headers.length] ?? {}));
 }
 const took = (await Promise.all(answered)).sort((one, other) => one - other);
 agent.destroy();
@@ -37,10 +37,10 @@ process.stdout.write(`${took[Math.floor(took.length * P99)] ?? 0}\n`);
 
 function poll(dueMs: number, headers: Readonly<Record<string, string>>): Promise<number> {
   return new Promise((resolve, reject) => {
-    request(asked.url, { agent, headers }, async (response) => {
+    request(input.url, { agent, headers }, async (response) => {
       await buffer(response);
       const { statusCode } = response;
-      if (statusCode === asked.status) resolve(systemClock.monotonicMs() - dueMs);
+      if (statusCode === input.status) resolve(systemClock.monotonicMs() - dueMs);
       else reject(new Error(`a poll was answered ${statusCode}`));
     })
       .on('error', reject)

@@ -1,22 +1,22 @@
-/** Measures the sign-in of a known device against the cost of its cryptography alone. */
+/** Measures the authentication of a known device against the cost of its cryptography alone. */
 import type { Request } from 'autocannon';
 import { pathOf } from '../../../../fixtures/contract/operation.ts';
 import { operations } from '../../../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../../../fixtures/contract/vendor-names.ts';
+import type { AuthenticatedDevice, NewDevice } from '../authenticated-devices.ts';
 import type { AuthCost } from '../children/auth-cost.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
-import type { NewDevice, SignedInDevice } from '../signed-in.ts';
 import { underLoad, unit, warmUp } from './exchange-row.ts';
 import { cpuSecondsOf, placeOf, type ServerWithDevices } from './knowing-server.ts';
 
-const what = 'auth request of a known device';
-/** Least ratio: a sign-in may take 1.3 times as long as its cryptography. */
+const what = 'authentication request of a known device';
+/** Least ratio: an authentication request may take 1.3 times as long as its cryptography. */
 const GOAL = 0.77;
 const COST_TIMES = 20_000;
 const QUICK_COST_TIMES = 3000;
 
-/** Measures auth requests of known devices with Ed25519 keys. */
+/** Measures authentication requests of known devices with Ed25519 keys. */
 export async function authRow(context: BenchContext, known: ServerWithDevices): Promise<BenchRow> {
   const { devices } = known;
   const { headerPrefix } = known.server.ready;
@@ -34,7 +34,7 @@ export async function authRow(context: BenchContext, known: ServerWithDevices): 
   return rowOf({ what, unit, better: 'higher', goal: GOAL, subject, baseline, note });
 }
 
-/** Returns the auth request of a device. */
+/** Returns the authentication request of a device. */
 export function authRequest({ authRequest: { headers, body } }: NewDevice): Request {
   const { method, path } = operations['post-auth-request'];
   return { method, path: pathOf({ path }), headers, body };
@@ -42,7 +42,7 @@ export function authRequest({ authRequest: { headers, body } }: NewDevice): Requ
 
 async function cryptoAlone(
   { children, quick }: BenchContext,
-  [device]: readonly SignedInDevice[],
+  [device]: readonly AuthenticatedDevice[],
   headerPrefix: string,
 ): Promise<number> {
   if (!device) throw new Error('no device is known');

@@ -1,11 +1,11 @@
 /** Measures the download of a large artifact against `node:http` streaming the same file. */
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
+import type { AuthenticatedDevice } from '../authenticated-devices.ts';
 import { spentMs } from '../cpu-time.ts';
 import { exchange, peerResponseLike } from '../exchange.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
-import type { SignedInDevice } from '../signed-in.ts';
 import { pollRequest } from './exchanges.ts';
 import type { ServerWithDevices } from './knowing-server.ts';
 import type { DeployedRelease } from './release.ts';
@@ -46,7 +46,7 @@ export async function downloadRow(
 /** Returns the download link of the update that the first device is offered. */
 export async function offeredLink(
   baseUrl: string,
-  [device]: readonly SignedInDevice[],
+  [device]: readonly AuthenticatedDevice[],
 ): Promise<string> {
   if (!device) throw new Error('no device is known');
   const { body } = await exchange(baseUrl, pollRequest(device));

@@ -6,7 +6,7 @@ import { type FleetNeeds, needsOf } from '../../../../simulator/estimate/estimat
 import { trafficOf } from '../../../commands/simulate/estimate.ts';
 import { virtualUser } from '../../../virtual/virtual-server.ts';
 import type { FleetMeasurement } from '../children/fleet.ts';
-import { measuredFleet, steadyFleet } from '../fleet-asked.ts';
+import { measuredFleet, steadyFleet } from '../measured-fleet.ts';
 import type { BenchContext } from '../rounds.ts';
 import type { BenchRow } from '../row.ts';
 import { sharedFleetRows } from './estimate-shared.ts';

@@ -16,7 +16,7 @@ import { cpuSecondsOf, placeOf, type ServerWithDevices } from './knowing-server.
  * The unit of every figure. CPU time of the server does not depend on the speed of the load
  * generator.
  */
-export const unit = 'answers/CPU s';
+export const unit = 'responses/CPU s';
 
 /** Number of warm-up rounds of a quick run; its rounds are short, so it needs more of them. */
 const QUICK_WARM_UP_ROUNDS = 3;
@@ -57,10 +57,10 @@ export async function exchangeRow(
 }
 
 /** Returns a program that is measured under this load. */
-export function underLoad(name: string, asked: BenchLoad): LoadedServer {
+export function underLoad(name: string, benchLoad: BenchLoad): LoadedServer {
   const seen: LoadFigures[] = [];
   const measure = async (): Promise<number> => {
-    const figures = await load(asked);
+    const figures = await load(benchLoad);
     seen.push(figures);
     return figures.perServerCpuSecond;
   };
@@ -114,5 +114,5 @@ function noteOf(programs: readonly LoadedServer[]): string {
     Math.round(each.rate).toLocaleString('en'),
   );
   const share = (subject.rate / baseline.rate).toFixed(2);
-  return `by the clock ${rate} of ${baselineRate} answers/s, ${share}; ${CONNECTIONS} connections, generator ${subject.busy} % and ${baseline.busy} % of its core`;
+  return `by the clock ${rate} of ${baselineRate} responses/s, ${share}; ${CONNECTIONS} connections, generator ${subject.busy} % and ${baseline.busy} % of its core`;
 }

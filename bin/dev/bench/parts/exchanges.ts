@@ -2,7 +2,7 @@
 import type { Request } from 'autocannon';
 import { pathOf } from '../../../../fixtures/contract/operation.ts';
 import { operations } from '../../../../fixtures/contract/operations.ts';
-import type { SignedInDevice } from '../signed-in.ts';
+import type { AuthenticatedDevice } from '../authenticated-devices.ts';
 
 /** An exchange whose rate is measured against bare node:http. */
 export interface BenchExchange {
@@ -11,7 +11,7 @@ export interface BenchExchange {
   readonly goal: number;
   readonly status: number;
   /** Returns the requests of a device, in order. */
-  readonly requests: (device: SignedInDevice) => readonly Request[];
+  readonly requests: (device: AuthenticatedDevice) => readonly Request[];
 }
 
 /** The device type that every device reports. */
@@ -28,7 +28,7 @@ const attributes = Array.from({ length: ATTRIBUTES }, (_, at) => ({
 }));
 
 /** Returns a device's request for the next update. */
-export function pollRequest({ token }: SignedInDevice): Request {
+export function pollRequest({ token }: AuthenticatedDevice): Request {
   const { method, path } = operations['get-next-deployment'];
   return { method, path: `${pathOf({ path })}?${query}`, headers: bearer(token) };
 }

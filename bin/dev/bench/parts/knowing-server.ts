@@ -1,7 +1,8 @@
 /** Starts the reference server with its real store and with known devices. */
+
+import { type AuthenticatedDevice, knownDevices } from '../authenticated-devices.ts';
 import type { CommandWords, ServerChild } from '../children.ts';
 import type { BenchContext } from '../rounds.ts';
-import { knownDevices, type SignedInDevice } from '../signed-in.ts';
 
 const DEVICES = 10_000;
 const QUICK_DEVICES = 1000;
@@ -11,17 +12,17 @@ const QUICK_ROUND_CPU_SECONDS = 0.25;
 /** A server with the devices that it knows. */
 export interface ServerWithDevices {
   readonly server: ServerChild;
-  readonly devices: readonly SignedInDevice[];
+  readonly devices: readonly AuthenticatedDevice[];
 }
 
-/** Starts a server and signs its devices in. @param options options of `fleetbed serve` */
+/** Starts a server and authenticates its devices. @param options options of `fleetbed serve` */
 export async function knowingServer(
   { children, output, quick }: BenchContext,
   ...options: CommandWords
 ): Promise<ServerWithDevices> {
   const server = await children.serve('--auto-accept', ...options);
   const count = quick ? QUICK_DEVICES : DEVICES;
-  output.progress(`signing in ${count} devices`);
+  output.progress(`authenticating ${count} devices`);
   return { server, devices: await knownDevices(server.ready, count) };
 }
 

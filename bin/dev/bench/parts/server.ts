@@ -79,7 +79,9 @@ const judge: SwitchedPart = {
   settled: untilJudged,
 };
 
-/** Waits until the server has judged the sign-ins and the first polls of its devices. */
+/**
+ * Waits until the server has judged the authentication requests and the first polls of its devices.
+ */
 async function untilJudged({ server: { ready } }: ServerWithDevices): Promise<void> {
   const headers = { Authorization: `Bearer ${ready.controlToken}` };
   for (let queuedEvents = 1; queuedEvents > 0; ) {

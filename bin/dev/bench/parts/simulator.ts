@@ -4,13 +4,13 @@
  */
 import { pathOf } from '../../../../fixtures/contract/operation.ts';
 import { operations } from '../../../../fixtures/contract/operations.ts';
+import { authenticateDevices } from '../authenticated-devices.ts';
 import type { FleetBench, FleetMeasurement } from '../children/fleet.ts';
 import type { CommandWords, ServerChild } from '../children.ts';
-import { busyFleet, measuredFleet, steadyFleet } from '../fleet-asked.ts';
 import { load } from '../load.ts';
+import { busyFleet, measuredFleet, steadyFleet } from '../measured-fleet.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type BenchRow, limitRow, rowOf } from '../row.ts';
-import { signInDevices } from '../signed-in.ts';
 
 const plainPolls = { what: 'poll without an update', goal: 0.7, options: [] };
 const CONNECTIONS = 256;
@@ -106,7 +106,7 @@ async function fleetRate(context: BenchContext, server: ServerChild, seconds: nu
 }
 
 async function cannonRate({ ready, pid }: ServerChild, seconds: number): Promise<number> {
-  const tokens = await signInDevices(ready, CONNECTIONS);
+  const tokens = await authenticateDevices(ready, CONNECTIONS);
   const { method, path } = operations['post-next-deployment-v2'];
   const provides = { device_type: 'fleetbed-board', artifact_name: 'factory-image' };
   const body = JSON.stringify({ device_provides: provides });

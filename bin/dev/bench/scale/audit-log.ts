@@ -96,7 +96,7 @@ async function exportRows(
   const seen = await server.seen();
   const megabytes = bytes / BYTES_PER_MB;
   const parts = `in parts of ${limits.auditExportMax.toLocaleString('en-US')} entries, the most that one request gives`;
-  const asked = `the first ${lines.toLocaleString('en-US')} entries ${parts}; ${Math.round(megabytes)} MB, measured once`;
+  const part = `the first ${lines.toLocaleString('en-US')} entries ${parts}; ${Math.round(megabytes)} MB, measured once`;
   return [
     rowOf({
       what: `CSV export of an audit log with ${shown} entries`,
@@ -105,14 +105,14 @@ async function exportRows(
       goal: 1,
       subject: once('fleetbed', megabytes / cpuSeconds),
       baseline: once('goal', EXPORT_MIN_MB),
-      note: `${asked}; by the clock ${(megabytes / seconds).toFixed(1)} MB/s, longest stall ${Math.round(seen.longestStallMs)} ms`,
+      note: `${part}; by the clock ${(megabytes / seconds).toFixed(1)} MB/s, longest stall ${Math.round(seen.longestStallMs)} ms`,
     }),
     limitRow({
       what: `growth of memory, CSV export of ${shown} entries`,
       unit: 'MB',
       subject: once('fleetbed', grownMegabytes(seen)),
       limit: GROWTH_MAX_MB,
-      note: `peak resident memory; ${asked}`,
+      note: `peak resident memory; ${part}`,
     }),
   ];
 }

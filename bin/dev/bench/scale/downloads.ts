@@ -3,12 +3,12 @@
  * once.
  */
 import { Agent } from 'node:http';
+import { knownDevices } from '../authenticated-devices.ts';
 import { spentMs } from '../cpu-time.ts';
 import { download, headersOf, offeredLink } from '../parts/download.ts';
 import { type DeployedRelease, deployRelease } from '../parts/release.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type BenchRow, limitRow, rowOf } from '../row.ts';
-import { knownDevices } from '../signed-in.ts';
 import { grownMegabytes, type ObservedReference, observedServer, once } from './observed.ts';
 
 const LARGE_MB = 1000;

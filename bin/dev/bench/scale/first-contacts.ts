@@ -1,9 +1,10 @@
 /** Measures how long the first contacts of many new devices stall the server. */
+
+import { newDevice } from '../authenticated-devices.ts';
 import { load } from '../load.ts';
 import { authRequest } from '../parts/auth.ts';
 import type { BenchContext } from '../rounds.ts';
 import { type BenchRow, limitRow } from '../row.ts';
-import { newDevice } from '../signed-in.ts';
 import { observedServer, once } from './observed.ts';
 
 const WARM_UP = 500;

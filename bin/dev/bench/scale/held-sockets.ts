@@ -7,10 +7,10 @@ import { limits } from '../../../../fixtures/contract/limits.ts';
 import { pathOf } from '../../../../fixtures/contract/operation.ts';
 import { operations } from '../../../../fixtures/contract/operations.ts';
 import { openFilesLimit } from '../../../../server/http/open-files.ts';
+import { authenticateDevices } from '../authenticated-devices.ts';
 import type { ProcessMemory } from '../memory.ts';
 import type { BenchContext } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
-import { signInDevices } from '../signed-in.ts';
 import {
   kilobytesEach,
   type ObservedProcess,
@@ -48,8 +48,8 @@ export async function heldSocketRows(context: BenchContext): Promise<BenchRow[]>
   const file = join(folder, 'tokens');
   try {
     const ours = await observedServer(children, { autoAccept: true });
-    output.progress(`signing in ${count} devices that hold a socket`);
-    await writeFile(file, (await signInDevices(ours.ready, count)).join('\n'));
+    output.progress(`authenticating ${count} devices that hold a socket`);
+    await writeFile(file, (await authenticateDevices(ours.ready, count)).join('\n'));
     const url = `${ours.ready.baseUrl}${pathOf(operations.connect)}`;
     const inOurs = await heldKilobytes(context, { server: ours, url, file, count });
     const child = await children.script('subject', 'socket-server');

@@ -1,11 +1,13 @@
 /** Measures the server's memory per known device. */
+
+import { knownDevices } from '../authenticated-devices.ts';
 import type { BenchContext } from '../rounds.ts';
 import { type BenchRow, limitRow } from '../row.ts';
-import { knownDevices } from '../signed-in.ts';
 import { kilobytesEach, observedServer, once } from './observed.ts';
 
 /**
- * Devices that sign in before the measurement, so that late compilation and allocation are over.
+ * Devices that authenticate before the measurement, so that late compilation and allocation are
+ * over.
  */
 const WARM_UP = 1000;
 /**
@@ -27,7 +29,7 @@ export async function knownDeviceRows({
   const server = await observedServer(children, options);
   await knownDevices(server.ready, WARM_UP);
   const count = quick ? QUICK_DEVICES : DEVICES;
-  output.progress(`signing in ${count} devices`);
+  output.progress(`authenticating ${count} devices`);
   await server.begin();
   await knownDevices(server.ready, count, WARM_UP);
   const seen = await server.seen();

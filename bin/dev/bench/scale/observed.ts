@@ -36,8 +36,8 @@ export async function observedServer(
   options: ServerOptions,
   auditEntries = 0,
 ): Promise<ObservedReference> {
-  const asked: ObservedServer = { options, auditEntries };
-  const child = await children.script('subject', 'observed-server', JSON.stringify(asked));
+  const input: ObservedServer = { options, auditEntries };
+  const child = await children.script('subject', 'observed-server', JSON.stringify(input));
   return { ...observeProcess(child), ready: JSON.parse(child.firstLine) as ServerReady };
 }
 

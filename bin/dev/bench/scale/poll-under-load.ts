@@ -1,5 +1,6 @@
 /** Measures the duration of a poll while other operations keep the server busy. */
 import type { Request } from 'autocannon';
+import type { AuthenticatedDevice } from '../authenticated-devices.ts';
 import type { SteadyPolls } from '../children/poller.ts';
 import { exchange, peerResponseLike } from '../exchange.ts';
 import { CONNECTIONS, load } from '../load.ts';
@@ -8,7 +9,6 @@ import { bearer, idleExchanges, poll, pollRequest } from '../parts/exchanges.ts'
 import { knowingServer, placeOf } from '../parts/knowing-server.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type BenchRow, median, rowOf } from '../row.ts';
-import type { SignedInDevice } from '../signed-in.ts';
 
 /** Least ratio: a poll may take 3 times as long as on `node:http`. */
 const GOAL = 1 / 3;
@@ -70,32 +70,39 @@ export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow
     ],
   });
   await Promise.all([bare.end(), known.server.end()]);
-  const note = `${POLLS_PER_SECOND} polls/s of ${POLLING} devices with a connection each, inventory and auth requests over ${CONNECTIONS} more as fast as they are answered; the server is busy for ${Math.round(median(busy) * 100)} % of the time`;
+  const note = `${POLLS_PER_SECOND} polls/s of ${POLLING} devices with a connection each, inventory and authentication requests over ${CONNECTIONS} more as fast as they are answered; the server is busy for ${Math.round(median(busy) * 100)} % of the time`;
   return [rowOf({ what, unit: 'ms', better: 'lower', goal: GOAL, subject, baseline, note })];
 }
 
 async function polled(
   { children, quick }: BenchContext,
   { baseUrl }: PolledServer,
-  devices: readonly SignedInDevice[],
+  devices: readonly AuthenticatedDevice[],
 ): Promise<number> {
   const requests = devices.map(pollRequest);
-  const asked: SteadyPolls = {
+  const input: SteadyPolls = {
     perSecond: POLLS_PER_SECOND,
     url: `${baseUrl}${requests[0]?.path}`,
     headers: devices.map(({ token }) => bearer(token)),
     seconds: quick ? QUICK_POLL_SECONDS : POLL_SECONDS,
     status: poll.status,
   };
-  const child = await children.script('generator', 'poller', JSON.stringify(asked));
+  const child = await children.script('generator', 'poller', JSON.stringify(input));
   await child.end();
   return Number(child.firstLine);
 }
 
-/** Sends the load: each connection alternates between an inventory update and an auth request. */
-function loadOf({ quick }: BenchContext, loaded: PolledServer, devices: readonly SignedInDevice[]) {
+/**
+ * Sends the load: each connection alternates between an inventory update and an authentication
+ * request.
+ */
+function loadOf(
+  { quick }: BenchContext,
+  loaded: PolledServer,
+  devices: readonly AuthenticatedDevice[],
+) {
   const inventory = idleExchanges.find(({ status }) => status === 200);
-  const requestsOf = (device: SignedInDevice): Request[] => [
+  const requestsOf = (device: AuthenticatedDevice): Request[] => [
     ...(inventory?.requests(device) ?? []),
     authRequest(device),
   ];

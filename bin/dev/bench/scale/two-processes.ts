@@ -51,7 +51,7 @@ export async function twoProcessRows(context: BenchContext): Promise<BenchRow[]>
     });
     const note =
       'RSA keys of 2048 bits, against node:http that refuses every device; no process has a core of its own';
-    const unit = 'auth requests/s';
+    const unit = 'authentication requests/s';
     return [rowOf({ what, unit, better: 'higher', goal: GOAL, subject, baseline, note })];
   } finally {
     await rm(folder, { recursive: true });

@@ -158,7 +158,7 @@ export const connections: readonly BadClient[] = [
   },
   {
     duty: 'http.documented-operations',
-    does: 'signs in with a member that the contract lacks',
+    does: 'authenticates with a member that the contract lacks',
     alter: authenticating('first token', (sent) => {
       sent.scope = 'device';
     }),

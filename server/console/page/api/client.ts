@@ -9,7 +9,7 @@ import type {
   ResponseOf,
   TenantOperationId,
 } from '../../../../fixtures/control/operations.ts';
-import { signOut, tenant, token } from './session.ts';
+import { logOut, tenant, token } from './session.ts';
 
 /** An error response of the server, with its status and its JSON body. */
 export class ApiError extends Error {
@@ -42,7 +42,7 @@ type ControlCallArguments<Id extends ControlOperationId> =
  * @throws ApiError for an error response
  * @throws TypeError if the server cannot be reached
  */
-export function ask<Id extends ControlOperationId>(
+export function request<Id extends ControlOperationId>(
   id: Id,
   ...[call]: ControlCallArguments<Id>
 ): Promise<Response> {
@@ -52,12 +52,12 @@ export function ask<Id extends ControlOperationId>(
   return send(targetOf(id, ...([call] as ControlCallArguments<Id>)), { method, ...sent });
 }
 
-/** Returns the JSON of the response. Throws as `ask` does. */
-export async function askJson<Id extends ControlOperationId>(
+/** Returns the JSON of the response. Throws as `request` does. */
+export async function requestJson<Id extends ControlOperationId>(
   id: Id,
   ...given: ControlCallArguments<Id>
 ): Promise<ResponseOf<Id>> {
-  return jsonOf(await ask(id, ...given));
+  return jsonOf(await request(id, ...given));
 }
 
 /** Returns the JSON of a response, or undefined if it has no body. */
@@ -135,7 +135,7 @@ export interface RequestSettings {
   readonly signal?: AbortSignal;
 }
 
-/** Sends a request with the control token. Throws as `ask` does. */
+/** Sends a request with the control token. Throws as `request` does. */
 export async function send(target: string, sent: RequestSettings = {}): Promise<Response> {
   const { method = 'GET', json, body, signal } = sent;
   const shown = token.value;
@@ -149,10 +149,10 @@ export async function send(target: string, sent: RequestSettings = {}): Promise<
   });
   if (response.ok) return response;
   const text = await response.text();
-  // If the user has signed in again meanwhile, a 401 for the earlier token must not sign the user
+  // If the user has logged in again meanwhile, a 401 for the earlier token must not log the user
   // out.
   if (response.status === 401 && shown === token.value) {
-    signOut('The token was refused. Use the one that fleetbed serve prints when it is ready.');
+    logOut('The token was refused. Use the one that fleetbed serve prints when it is ready.');
   }
   throw new ApiError(response.status, bodyOf(text));
 }

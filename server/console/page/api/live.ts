@@ -23,7 +23,7 @@ function tickSoon(): void {
   });
 }
 
-/** Follows the server's events while the user is signed in. */
+/** Follows the server's events while the user is logged in. */
 export function startLive(): void {
   effect(() => {
     if (token.value === '') return;

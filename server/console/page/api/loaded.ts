@@ -16,7 +16,7 @@ export interface ViewState<Data> {
 }
 
 interface LastLoad<Data> {
-  readonly asked: string;
+  readonly key: string;
   readonly data?: Data;
   readonly error?: unknown;
 }
@@ -32,37 +32,37 @@ export function useLoaded<Data>(
   question: string,
   { isLive = false, pauseTicks = 1 }: { isLive?: boolean; pauseTicks?: number } = {},
 ): ViewState<Data> {
-  const asked = `${tenant.value} ${question}`;
-  const [kept, setKept] = useState<LastLoad<Data>>({ asked });
+  const key = `${tenant.value} ${question}`;
+  const [kept, setKept] = useState<LastLoad<Data>>({ key });
   const [round, setRound] = useState(0);
   const turn = isLive ? Math.floor(tick.value / pauseTicks) : 0;
   const loader = useRef(load);
   loader.current = load;
-  const underway = useRef({ asked: '', wanted: '' });
-  const wanted = `${asked} ${round} ${turn}`;
+  const inFlight = useRef({ key: '', wanted: '' });
+  const wanted = `${key} ${round} ${turn}`;
   useEffect(() => {
-    const state = underway.current;
+    const state = inFlight.current;
     state.wanted = wanted;
-    if (state.asked === asked) return;
+    if (state.key === key) return;
     const run = async (): Promise<void> => {
-      state.asked = asked;
+      state.key = key;
       const begun = state.wanted;
       const outcome = await loader.current().then(
-        (data): LastLoad<Data> => ({ asked, data }),
-        (error: unknown): LastLoad<Data> => ({ asked, error: error }),
+        (data): LastLoad<Data> => ({ key, data }),
+        (error: unknown): LastLoad<Data> => ({ key, error: error }),
       );
       // The question changed meanwhile, so this result is dropped and a later load is still
       // running.
-      if (state.asked !== asked) return;
-      state.asked = '';
+      if (state.key !== key) return;
+      state.key = '';
       setKept((before) =>
-        before.asked === asked ? { ...before, error: undefined, ...outcome } : outcome,
+        before.key === key ? { ...before, error: undefined, ...outcome } : outcome,
       );
       if (state.wanted !== begun) await run();
     };
     void run();
-  }, [asked, wanted]);
-  const current = kept.asked === asked ? kept : undefined;
+  }, [key, wanted]);
+  const current = kept.key === key ? kept : undefined;
   const error = current?.error;
   return {
     data: current?.data,

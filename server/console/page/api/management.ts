@@ -4,10 +4,10 @@
  */
 import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
 import {
-  askJson,
   jsonOf,
   type QueryParameters,
   type RequestSettings,
+  requestJson,
   send,
   withTenant,
 } from './client.ts';
@@ -22,14 +22,14 @@ export interface ManagementCall extends Pick<RequestSettings, 'json' | 'body'> {
 
 let places: Promise<OperationPaths> | undefined;
 
-/** Calls an operation and returns the response. Throws as `ask` does. */
+/** Calls an operation and returns the response. Throws as `request` does. */
 export async function callManagement(id: string, call: ManagementCall = {}): Promise<Response> {
   const { parameters, query, ...sent } = call;
   const { method, path } = await placeOf(id, parameters);
   return send(withTenant(path, query), { ...sent, method });
 }
 
-/** Calls an operation and returns the JSON of the response. Throws as `ask` does. */
+/** Calls an operation and returns the JSON of the response. Throws as `request` does. */
 export async function manageJson<HttpResponse>(
   id: string,
   call: ManagementCall = {},
@@ -40,7 +40,7 @@ export async function manageJson<HttpResponse>(
 /** Number of rows that are requested at a time, which is the maximum of most lists. */
 const PAGE_ROWS = 500;
 
-/** Returns all rows of a list, read page by page. Throws as `ask` does. */
+/** Returns all rows of a list, read page by page. Throws as `request` does. */
 export async function manageAll<Row>(
   id: string,
   { query, ...call }: ManagementCall = {},
@@ -60,7 +60,7 @@ export async function placeOf(
   id: string,
   parameters: Readonly<Record<string, string>> = {},
 ): Promise<OperationPaths[string]> {
-  places ??= askJson('GET /management').catch((error: unknown) => {
+  places ??= requestJson('GET /management').catch((error: unknown) => {
     places = undefined;
     throw error;
   });

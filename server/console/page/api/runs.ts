@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { BodyInputOf, ResponseOf } from '../../../../fixtures/control/operations.ts';
 import { createBatch } from './batch.ts';
-import { ask, askJson, targetOf } from './client.ts';
+import { request, requestJson, targetOf } from './client.ts';
 import { useLoaded, type ViewState } from './loaded.ts';
 import { followStream } from './stream.ts';
 
@@ -12,15 +12,15 @@ export type RunView = RunList['runs'][number];
 
 /** Loads the runs that the server remembers. */
 export function useRuns(): ViewState<RunList> {
-  return useLoaded(() => askJson('GET /runs'), 'runs', { isLive: true });
+  return useLoaded(() => requestJson('GET /runs'), 'runs', { isLive: true });
 }
 
 export function startRun(body: BodyInputOf<'POST /runs'>): Promise<unknown> {
-  return ask('POST /runs', { body });
+  return request('POST /runs', { body });
 }
 
 export function stopRun(id: number): Promise<unknown> {
-  return ask('DELETE /runs/{id}', { parameters: { id: String(id) } });
+  return request('DELETE /runs/{id}', { parameters: { id: String(id) } });
 }
 
 /** The last line of a run's output, with the result of the run. */

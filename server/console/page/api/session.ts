@@ -8,11 +8,11 @@ import { goTo } from '../address.ts';
 const TOKEN_KEY = 'fleetbed-control-token';
 const TENANT_KEY = 'fleetbed-tenant';
 
-/** The control token; empty until the user has signed in. */
+/** The control token; empty until the user has logged in. */
 export const token = signal(sessionStorage.getItem(TOKEN_KEY) ?? '');
 
-/** The reason why the user was signed out. */
-export const signInError = signal('');
+/** The reason why the user was logged out. */
+export const loginError = signal('');
 
 /** Id of the selected tenant; empty for the first one. */
 export const tenant = signal(sessionStorage.getItem(TENANT_KEY) ?? '');
@@ -21,16 +21,16 @@ export const tenant = signal(sessionStorage.getItem(TENANT_KEY) ?? '');
 export const link = signal<'connecting' | 'live' | 'lost'>('connecting');
 
 /** Stores the token for the lifetime of this tab. */
-export function signIn(given: string): void {
+export function logIn(given: string): void {
   sessionStorage.setItem(TOKEN_KEY, given);
-  signInError.value = '';
+  loginError.value = '';
   token.value = given;
 }
 
 /** Deletes the token, and shows the reason if there is one. */
-export function signOut(reason = ''): void {
+export function logOut(reason = ''): void {
   sessionStorage.removeItem(TOKEN_KEY);
-  signInError.value = reason;
+  loginError.value = reason;
   token.value = '';
 }
 
@@ -40,7 +40,7 @@ export function chooseTenant(id: string): void {
   tenant.value = id;
 }
 
-/** Connects the tabs of the console, so that a new one need not be signed in again. */
+/** Connects the tabs of the console, so that a new one needs no login of its own. */
 const tabs = new BroadcastChannel('fleetbed-console');
 const asks = 'token?';
 
@@ -50,7 +50,7 @@ function askOtherTabs(): void {
   tabs.onmessage = ({ data }: MessageEvent<string>): void => {
     if (data === asks) {
       if (token.value !== '') tabs.postMessage(token.value);
-    } else if (isAsking && token.value === '' && signInError.value === '') signIn(data);
+    } else if (isAsking && token.value === '' && loginError.value === '') logIn(data);
   };
   if (isAsking) tabs.postMessage(asks);
 }
@@ -72,7 +72,7 @@ function readAddress(): void {
   const given = new URLSearchParams(fragment);
   const request = given.get('request');
   const known = given.get('token');
-  if (known) signIn(known);
+  if (known) logIn(known);
   if (!known && request === null) return;
   const view = request === null ? '/' : `/explain/${encodeURIComponent(request)}`;
   goTo(view, { replace: true });

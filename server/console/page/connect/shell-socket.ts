@@ -1,6 +1,6 @@
 /** Runs a shell on a device over a websocket. Spec: Device connect */
 import { decode, encode } from '@msgpack/msgpack';
-import { askJson, reasonOf, withTenant } from '../api/client.ts';
+import { reasonOf, requestJson, withTenant } from '../api/client.ts';
 import { placeOf } from '../api/management.ts';
 
 const SHELL = 1;
@@ -41,7 +41,7 @@ export class ShellSocket {
   /** Connects and requests a shell. A failure is reported through `onEnd`. */
   async open(): Promise<void> {
     try {
-      const { ticket } = await askJson('POST /management/tickets');
+      const { ticket } = await requestJson('POST /management/tickets');
       const { path } = await placeOf('connect-device', { id: this.#deviceId });
       if (this.#isOver) return;
       const url = new URL(withTenant(path, { ticket }), location.href);

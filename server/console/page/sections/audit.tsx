@@ -48,12 +48,14 @@ export default function AuditSection() {
     object_id: useSettled(id),
     sort: sort || 'desc',
   };
-  const asked = JSON.stringify(query);
-  const [chosen, setChosen] = useState({ asked, page: 0 });
+  const search = JSON.stringify(query);
+  const [chosen, setChosen] = useState({ search, page: 0 });
   // A change of the filters leads back to the first page.
-  if (chosen.asked !== asked) setChosen({ asked, page: 0 });
-  const page = chosen.asked === asked ? chosen.page : 0;
-  const loaded = useLoaded(() => loadPage(query, page), `audit ${asked} ${page}`, { isLive: true });
+  if (chosen.search !== search) setChosen({ search, page: 0 });
+  const page = chosen.search === search ? chosen.page : 0;
+  const loaded = useLoaded(() => loadPage(query, page), `audit ${search} ${page}`, {
+    isLive: true,
+  });
   const save = async (): Promise<void> => {
     const response = await callManagement('export-audit-logs', { query });
     saveFile(await response.blob(), 'audit-log.csv');
@@ -91,7 +93,7 @@ export default function AuditSection() {
                 page={page}
                 pageSize={PAGE_ENTRIES}
                 rows={total}
-                onChoose={(next) => setChosen({ asked, page: next })}
+                onChoose={(next) => setChosen({ search, page: next })}
               />
             )}
           </>

@@ -24,8 +24,12 @@ export function BulkActions({
     work: (id: string) => Promise<unknown>,
   ): Promise<void> => {
     const many = `${ids.length} ${ids.length === 1 ? 'device' : 'devices'}`;
-    const asked = { title: `${word} ${many}?`, text: consequences[word] ?? '', action: word };
-    if (!(await confirmed(asked))) return;
+    const confirmation = {
+      title: `${word} ${many}?`,
+      text: consequences[word] ?? '',
+      action: word,
+    };
+    if (!(await confirmed(confirmation))) return;
     const left = [...ids];
     const worker = async (): Promise<void> => {
       for (let id = left.shift(); id !== undefined; id = left.shift()) {

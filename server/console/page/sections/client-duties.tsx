@@ -6,7 +6,7 @@ import { Badge, Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Choice } from '../../../../fixtures/page/field.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
-import { ask, askJson } from '../api/client.ts';
+import { request, requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { Paged } from '../parts/paged.tsx';
@@ -23,7 +23,7 @@ const PAUSE_TICKS = 2;
 export default function ClientSection() {
   const { client: named = '' } = useParams<{ client: string }>();
   const device = decodeURIComponent(named);
-  const load = () => askJson('GET /clients/{device}', { parameters: { device } });
+  const load = () => requestJson('GET /clients/{device}', { parameters: { device } });
   const loaded = useLoaded(load, `client ${device}`, { isLive: true, pauseTicks: PAUSE_TICKS });
   const title = deviceName(loaded.data?.identity) || device;
   return (
@@ -138,8 +138,8 @@ function NextStep({ next, reload }: { next: Next; reload: () => void }) {
   const work = async (): Promise<void> => {
     if (call)
       await (call.operation === 'POST /clock'
-        ? ask(call.operation, call)
-        : ask(call.operation, call));
+        ? request(call.operation, call)
+        : request(call.operation, call));
     reload();
   };
   const isClock = call?.operation === 'POST /clock';

@@ -5,7 +5,7 @@ import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Choice } from '../../../../fixtures/page/field.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
-import { askJson } from '../api/client.ts';
+import { requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { type LongColumn, LongTable } from '../parts/long-table.tsx';
 import { StateBadge } from '../parts/state-badge.tsx';
@@ -21,7 +21,7 @@ type Duty = Clients['duties'][number];
 const PAUSE_TICKS = 5;
 
 export default function ClientsSection() {
-  const loaded = useLoaded(() => askJson('GET /clients'), 'clients', {
+  const loaded = useLoaded(() => requestJson('GET /clients'), 'clients', {
     isLive: true,
     pauseTicks: PAUSE_TICKS,
   });

@@ -5,7 +5,7 @@ import type { BodyInputOf, ResponseOf } from '../../../../fixtures/control/opera
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
-import { ask, askJson } from '../api/client.ts';
+import { request, requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { ActionButton, attempt } from '../parts/action.tsx';
 import { dayAndTime } from '../parts/texts.ts';
@@ -26,7 +26,7 @@ const steps = [
 ] as const;
 
 export default function ClockSection() {
-  const loaded = useLoaded(() => askJson('GET /clock'), 'clock', { isLive: true });
+  const loaded = useLoaded(() => requestJson('GET /clock'), 'clock', { isLive: true });
   return (
     <>
       <h1>Clock and calendar</h1>
@@ -37,7 +37,7 @@ export default function ClockSection() {
   );
 }
 
-const post = (body: BodyInputOf<'POST /clock'>) => ask('POST /clock', { body });
+const post = (body: BodyInputOf<'POST /clock'>) => request('POST /clock', { body });
 
 function ClockControls({ clock, reload }: { clock: ClockView; reload: () => void }) {
   const then = (work: () => Promise<unknown>) => async (): Promise<void> => {
@@ -68,7 +68,7 @@ function ClockControls({ clock, reload }: { clock: ClockView; reload: () => void
           >
             {clock.rate === 0 ? 'Resume' : 'Stop time'}
           </ActionButton>
-          <ActionButton work={then(() => ask('DELETE /clock'))} done="The clock was reset.">
+          <ActionButton work={then(() => request('DELETE /clock'))} done="The clock was reset.">
             Reset
           </ActionButton>
         </div>

@@ -9,7 +9,7 @@ import { Card } from '../../../../fixtures/page/card.tsx';
 import { Choice } from '../../../../fixtures/page/field.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { useQuery } from '../address.ts';
-import { askJson } from '../api/client.ts';
+import { requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { callManagement, manageAll, manageJson } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
@@ -117,7 +117,7 @@ async function loadDevices(id: string, status: string): Promise<readonly Deploym
     parameters: { id },
     query: { status },
   });
-  const { devices } = await askJson('GET /devices');
+  const { devices } = await requestJson('GET /devices');
   const names = new Map(devices.map((device) => [device.id, deviceName(device.identity)]));
   return found.map((device) => ({ ...device, title: names.get(device.id) ?? device.id }));
 }

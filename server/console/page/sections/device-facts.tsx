@@ -12,9 +12,9 @@ import { dayAndTime, valueText } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
 /** Returns `nothing` for a 404, which means that the device has no such data. */
-async function orNothing<Data>(asked: Promise<Data>, nothing: Data): Promise<Data> {
+async function orNothing<Data>(response: Promise<Data>, nothing: Data): Promise<Data> {
   try {
-    return await asked;
+    return await response;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return nothing;
     throw error;

@@ -2,7 +2,7 @@
 import { Link } from 'wouter-preact';
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
-import { ApiError, askJson } from '../api/client.ts';
+import { ApiError, requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { EntryView } from '../api/types.ts';
 import { readable, timeOfDay } from '../parts/texts.ts';
@@ -15,7 +15,7 @@ const ENTRIES_MAX = 200;
 async function load(deviceId: string): Promise<readonly EntryView[]> {
   try {
     const query = { device: deviceId, limit: ENTRIES_MAX };
-    return (await askJson('GET /journal', { query })).entries.toReversed();
+    return (await requestJson('GET /journal', { query })).entries.toReversed();
   } catch (error) {
     if (error instanceof ApiError && error.status === 400) return [];
     throw error;

@@ -51,8 +51,8 @@ export function DeviceSection() {
 }
 
 function Shown({ device, reload }: { device: Device; reload: () => void }) {
-  const [asked, setTab] = useQuery('tab');
-  const tab = tabs.find(({ id }) => id === asked)?.id ?? 'identity';
+  const [chosen, setTab] = useQuery('tab');
+  const tab = tabs.find(({ id }) => id === chosen)?.id ?? 'identity';
   const name = deviceName(JSON.stringify(device.identity_data));
   const decommissionAndLeave = async (): Promise<void> => {
     await decommission(device.id);

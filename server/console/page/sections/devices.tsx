@@ -5,7 +5,7 @@ import { deviceStatuses } from '../../../../fixtures/contract/vocabulary.ts';
 import { Choice, FilterField } from '../../../../fixtures/page/field.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { useQuery } from '../address.ts';
-import { askJson } from '../api/client.ts';
+import { requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { DeviceView } from '../api/types.ts';
 import { type LongColumn, LongTable } from '../parts/long-table.tsx';
@@ -25,7 +25,7 @@ interface SearchableDevice extends DeviceView {
 const PAUSE_TICKS = 3;
 
 async function loadRows(): Promise<readonly SearchableDevice[]> {
-  const { devices } = await askJson('GET /devices');
+  const { devices } = await requestJson('GET /devices');
   return devices.map((device) => {
     const { id, identity, deviceType = '', artifactName = '' } = device;
     const searched = `${id} ${identity} ${deviceType} ${artifactName}`.toLowerCase();

@@ -5,7 +5,7 @@ import type { BodyInputOf } from '../../../../fixtures/control/operations.ts';
 import { Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
-import { askJson, reasonOf } from '../api/client.ts';
+import { reasonOf, requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { EntryView, SignatureFinding } from '../api/types.ts';
 import { deviceName, timeOfDay } from '../parts/texts.ts';
@@ -27,10 +27,10 @@ type ExaminationResult = SignatureFinding | { readonly error: string } | undefin
 
 export default function DoctorSection() {
   const [response, setResponse] = useState<ExaminationResult>(undefined);
-  const ask = async (question: () => Promise<ExaminationInput>): Promise<void> => {
+  const examine = async (question: () => Promise<ExaminationInput>): Promise<void> => {
     try {
       const body = await question();
-      setResponse(await askJson('POST /doctor/signature', { body }));
+      setResponse(await requestJson('POST /doctor/signature', { body }));
     } catch (thrown) {
       setResponse({ error: reasonOf(thrown) });
     }
@@ -46,15 +46,20 @@ export default function DoctorSection() {
       <div class="two-columns">
         <Form
           onChange={() => setResponse(undefined)}
-          onExamine={(draft) => ask(() => asked(draft))}
+          onExamine={(draft) => examine(() => examinationOf(draft))}
         />
-        <Refusals onChoose={({ sequence }) => ask(async () => ({ sequence }))} />
+        <Refusals onChoose={({ sequence }) => examine(async () => ({ sequence }))} />
       </div>
     </>
   );
 }
 
-async function asked({ body, file, key, signature }: ExaminationDraft): Promise<ExaminationInput> {
+async function examinationOf({
+  body,
+  file,
+  key,
+  signature,
+}: ExaminationDraft): Promise<ExaminationInput> {
   const bytes = file ? new Uint8Array(await file.arrayBuffer()) : new TextEncoder().encode(body);
   return { body: base64(bytes), signature: signature.trim(), ...(key.trim() !== '' && { key }) };
 }
@@ -138,7 +143,7 @@ const REFUSALS_SHOWN = 20;
 
 function loadRefusals() {
   const query = { operation: 'post-auth-request', status: '4xx', limit: 200 };
-  return askJson('GET /journal', { query });
+  return requestJson('GET /journal', { query });
 }
 
 function Refusals({ onChoose }: { onChoose: (entry: EntryView) => void }) {

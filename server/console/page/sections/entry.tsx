@@ -6,7 +6,7 @@ import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
 import { TextBlock } from '../../../../fixtures/page/text-block.tsx';
-import { ask, askJson } from '../api/client.ts';
+import { request, requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { EntryView } from '../api/types.ts';
 import { curlOf } from '../parts/curl.ts';
@@ -20,7 +20,7 @@ import { Explanation } from './explanation.tsx';
 export function EntrySection() {
   const { sequence = '' } = useParams<{ sequence: string }>();
   const loaded = useLoaded(
-    () => askJson('GET /journal/{sequence}', { parameters: { sequence } }),
+    () => requestJson('GET /journal/{sequence}', { parameters: { sequence } }),
     `entry ${sequence}`,
   );
   return (
@@ -85,7 +85,7 @@ function factsOf(entry: EntryView) {
 
 async function harText({ sequence }: EntryView): Promise<string> {
   const parameters = { sequence: String(sequence) };
-  return (await ask('GET /journal/{sequence}/har', { parameters })).text();
+  return (await request('GET /journal/{sequence}/har', { parameters })).text();
 }
 
 function Exchange({ entry }: { entry: EntryView }) {

@@ -1,11 +1,11 @@
 /** Explains why a request was refused or got no update, and how it would succeed. */
 import { useParams } from 'wouter-preact';
-import { mistakeRows, requestLabel } from '../../../../fixtures/control/refusal-rows.ts';
+import { problemRows, requestLabel } from '../../../../fixtures/control/refusal-rows.ts';
 import { Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
 import { TextBlock } from '../../../../fixtures/page/text-block.tsx';
-import { askJson } from '../api/client.ts';
+import { requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { RefusalView } from '../api/types.ts';
 import { Facts } from '../parts/facts.tsx';
@@ -27,7 +27,7 @@ export function ExplanationSection() {
 /** Renders the explanation of a request. */
 export function Explanation({ requestId }: { requestId: string }) {
   const loaded = useLoaded(
-    () => askJson('GET /explanations/{requestId}', { parameters: { requestId } }),
+    () => requestJson('GET /explanations/{requestId}', { parameters: { requestId } }),
     `explanation ${requestId}`,
   );
   return (
@@ -44,7 +44,7 @@ export function Explanation({ requestId }: { requestId: string }) {
 }
 
 function RefusedView({ of: refused }: { of: RefusalView }) {
-  const { status, sentence, rule, wrong, diagnosis, first, command, needs } = refused;
+  const { status, sentence, rule, problem, diagnosis, before, command, variables } = refused;
   const { correctedRequest: request } = refused;
   return (
     <>
@@ -59,10 +59,10 @@ function RefusedView({ of: refused }: { of: RefusalView }) {
         )}
       </Verdict>
       <div class="two-columns">
-        <Card title="What was wrong">
+        <Card title="Problem">
           <Facts
             facts={[
-              ...mistakeRows(wrong).map(([label, text]) => [capitalized(label), text] as const),
+              ...problemRows(problem).map(([label, text]) => [capitalized(label), text] as const),
               ...(rule.requirements.length === 0
                 ? []
                 : ([['Requirements', rule.requirements.join(', ')]] as const)),
@@ -73,14 +73,14 @@ function RefusedView({ of: refused }: { of: RefusalView }) {
           title="How it would succeed"
           aside={command !== undefined && <CopyButton label="Copy" text={command} />}
         >
-          {first && <p>First: {first}.</p>}
+          {before && <p>Before: {before}.</p>}
           {request && (
             <p>
               {capitalized(requestLabel(refused))}: {request.method} {request.path}
             </p>
           )}
           {command !== undefined && <TextBlock text={command} />}
-          <Facts facts={Object.entries(needs)} />
+          <Facts facts={Object.entries(variables)} />
         </Card>
       </div>
     </>

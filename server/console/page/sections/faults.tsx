@@ -11,7 +11,7 @@ import { Card } from '../../../../fixtures/page/card.tsx';
 import { Choice } from '../../../../fixtures/page/field.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
-import { ask, askJson } from '../api/client.ts';
+import { request, requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { View } from '../parts/view.tsx';
@@ -19,7 +19,7 @@ import { View } from '../parts/view.tsx';
 type PlannedRule = ResponseOf<'GET /faults'>['rules'][number];
 
 export default function FaultsSection() {
-  const loaded = useLoaded(() => askJson('GET /faults'), 'faults', {
+  const loaded = useLoaded(() => requestJson('GET /faults'), 'faults', {
     isLive: true,
   });
   return (
@@ -46,7 +46,7 @@ const counts = [
 
 /** Returns the names of the actions from the JSON schema of fault plans. */
 async function loadNames(): Promise<readonly string[]> {
-  const schema = (await askJson('GET /faults/schema')) as PlanSchema;
+  const schema = (await requestJson('GET /faults/schema')) as PlanSchema;
   const { anyOf } = schema.properties.rules.items.properties.act;
   return anyOf.find((each) => each.enum)?.enum ?? [];
 }
@@ -70,7 +70,7 @@ function PlanForm({ onDone }: { onDone: () => void }) {
   const [draft, setDraft] = useState('');
   const { data: names = [] } = useLoaded(loadNames, 'fault schema');
   const add = async (): Promise<void> => {
-    await ask('POST /faults', { body: draft });
+    await request('POST /faults', { body: draft });
     setDraft('');
     onDone();
   };
@@ -127,7 +127,7 @@ function PlanForm({ onDone }: { onDone: () => void }) {
 
 function Planned({ rules, reload }: { rules: readonly PlannedRule[]; reload: () => void }) {
   const clear = (query: { readonly id?: string }) => async (): Promise<void> => {
-    await ask('DELETE /faults', { query });
+    await request('DELETE /faults', { query });
     reload();
   };
   if (rules.length === 0) return <Empty title="No planned faults" />;
@@ -186,19 +186,19 @@ function Planned({ rules, reload }: { rules: readonly PlannedRule[]; reload: () 
 }
 
 function VariationList() {
-  const loaded = useLoaded(() => askJson('GET /variations'), 'variations', { isLive: true });
+  const loaded = useLoaded(() => requestJson('GET /variations'), 'variations', { isLive: true });
   const choose = async (variations: VariationName[]): Promise<void> => {
-    await ask('PUT /variations', { body: { variations } });
+    await request('PUT /variations', { body: { variations } });
     loaded.reload();
   };
   const toggle = async (id: VariationName): Promise<void> => {
     // The list on the page may be older than the last change.
-    const { variations } = await askJson('GET /variations');
+    const { variations } = await requestJson('GET /variations');
     const isWanted = (each: (typeof variations)[number]): boolean => each.isOn !== (each.id === id);
     await choose(variations.filter(isWanted).map((each) => each.id));
   };
   const reset = async (): Promise<void> => {
-    await ask('DELETE /variations');
+    await request('DELETE /variations');
     loaded.reload();
   };
   return (

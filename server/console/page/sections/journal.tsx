@@ -6,7 +6,7 @@ import { Choice, FilterField } from '../../../../fixtures/page/field.tsx';
 import { Empty, Failed, Loading } from '../../../../fixtures/page/states.tsx';
 import { useQuery } from '../address.ts';
 import { createBatch } from '../api/batch.ts';
-import { ask, askJson, reasonOf, targetOf } from '../api/client.ts';
+import { reasonOf, request, requestJson, targetOf } from '../api/client.ts';
 import { tenant } from '../api/session.ts';
 import { followStream } from '../api/stream.ts';
 import type { EntryView } from '../api/types.ts';
@@ -58,7 +58,7 @@ export function JournalSection() {
         </ActionButton>
         <ActionButton
           kind="danger"
-          work={() => ask('DELETE /journal')}
+          work={() => request('DELETE /journal')}
           done="The journal was cleared."
           asks={{
             title: 'Clear the journal?',
@@ -75,7 +75,7 @@ export function JournalSection() {
 }
 
 async function saveHar(query: JournalQuery): Promise<void> {
-  const response = await ask('GET /journal.har', { query });
+  const response = await request('GET /journal.har', { query });
   saveFile(await response.blob(), 'fleetbed.har');
 }
 
@@ -153,7 +153,7 @@ function useEntries(filter: JournalQuery, isPaused: boolean) {
     let isOver = false;
     let stop = (): void => undefined;
     const begin = async (): Promise<void> => {
-      const page = await askJson('GET /journal', {
+      const page = await requestJson('GET /journal', {
         query: { ...query, limit: FIRST_ENTRIES },
       });
       if (isOver) return;

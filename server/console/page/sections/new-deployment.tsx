@@ -10,10 +10,10 @@ import { ActionButton } from '../parts/action.tsx';
  * Renders a form that deploys a release to all accepted devices, to some of them, or to a group.
  */
 export function NewDeployment() {
-  const [asked] = useQuery('artifact');
+  const [artifact] = useQuery('artifact');
   const [draft, setDraft] = useState({
     name: '',
-    artifact: asked,
+    artifact,
     devices: '',
     group: '',
     retries: '0',
@@ -37,7 +37,7 @@ export function NewDeployment() {
     if (id) goTo(`/deployments/${id}`);
   };
   return (
-    <details class="kit-card" open={asked !== ''}>
+    <details class="kit-card" open={artifact !== ''}>
       <summary>New deployment</summary>
       <div class="filters">
         <label class="kit-field">

@@ -4,7 +4,7 @@ import { Link } from 'wouter-preact';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { Empty, Loading } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
-import { askJson } from '../api/client.ts';
+import { requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { EntryView, Overview } from '../api/types.ts';
 import { StateBadge } from '../parts/state-badge.tsx';
@@ -19,9 +19,13 @@ const ERRORS_SHOWN = 12;
 const DEPLOYMENTS_SHOWN = 8;
 
 export function OverviewSection() {
-  const loaded = useLoaded(() => askJson('GET /overview', { query: { devices: 0 } }), 'overview', {
-    isLive: true,
-  });
+  const loaded = useLoaded(
+    () => requestJson('GET /overview', { query: { devices: 0 } }),
+    'overview',
+    {
+      isLive: true,
+    },
+  );
   return (
     <>
       <h1>Overview</h1>
@@ -111,7 +115,7 @@ function Deployments({ overview: { deployments } }: { overview: Overview }) {
 async function loadErrors(): Promise<readonly EntryView[]> {
   const pages = await Promise.all(
     ['4xx', '5xx', '0'].map((status) =>
-      askJson('GET /journal', { query: { status, limit: ERRORS_SHOWN } }),
+      requestJson('GET /journal', { query: { status, limit: ERRORS_SHOWN } }),
     ),
   );
   return pages

@@ -5,7 +5,7 @@ import UPlot from 'uplot';
 import { counted } from '../../../../fixtures/base/counted.ts';
 import { Choice } from '../../../../fixtures/page/field.tsx';
 import { repeatEvery } from '../api/browser-clock.ts';
-import { askJson } from '../api/client.ts';
+import { requestJson } from '../api/client.ts';
 import { tenant } from '../api/session.ts';
 import type { RequestCountsView } from '../api/types.ts';
 import { timeOfDay } from '../parts/texts.ts';
@@ -40,7 +40,7 @@ export default function RateChart() {
     const load = async (): Promise<void> => {
       const query = { seconds: 60 * minutes };
       // If the server does not respond, the chart keeps its data until the next successful request.
-      const loaded = await askJson('GET /request-counts', { query }).catch(() => undefined);
+      const loaded = await requestJson('GET /request-counts', { query }).catch(() => undefined);
       if (loaded && !isOver) setCounts(loaded);
     };
     setCounts(undefined);

@@ -14,11 +14,11 @@ import {
   typeWords,
 } from '../../../../fixtures/reference/openapi-document.ts';
 import { useQuery } from '../address.ts';
-import { askJson } from '../api/client.ts';
+import { requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { View } from '../parts/view.tsx';
 
-const load = async () => (await askJson('GET /openapi.json')) as OpenApiDocument;
+const load = async () => (await requestJson('GET /openapi.json')) as OpenApiDocument;
 
 export default function ReferenceSection() {
   const { id } = useParams();

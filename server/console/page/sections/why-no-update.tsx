@@ -1,7 +1,7 @@
 /** Shows why a device gets no update, as the server explains it. */
 import { Link } from 'wouter-preact';
 import { type Tone, Verdict } from '../../../../fixtures/page/badge.tsx';
-import { askJson } from '../api/client.ts';
+import { requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { NoUpdateView } from '../api/types.ts';
 import { readable } from '../parts/texts.ts';
@@ -10,7 +10,7 @@ import { View } from '../parts/view.tsx';
 /** Renders the explanation of the current state of a device. */
 export function WhyNoUpdate({ deviceId }: { deviceId: string }) {
   const loaded = useLoaded(
-    () => askJson('GET /explanations', { query: { device: deviceId } }),
+    () => requestJson('GET /explanations', { query: { device: deviceId } }),
     `no update ${deviceId}`,
     { isLive: true },
   );

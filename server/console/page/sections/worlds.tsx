@@ -5,7 +5,7 @@ import { Card } from '../../../../fixtures/page/card.tsx';
 import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
 import { Empty } from '../../../../fixtures/page/states.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
-import { ask, askJson } from '../api/client.ts';
+import { request, requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { chooseTenant } from '../api/session.ts';
 import { ActionButton } from '../parts/action.tsx';
@@ -29,7 +29,7 @@ export default function WorldsSection() {
 
 function Snapshots() {
   const [name, setName] = useState('');
-  const loaded = useLoaded(() => askJson('GET /snapshots'), 'snapshots');
+  const loaded = useLoaded(() => requestJson('GET /snapshots'), 'snapshots');
   const then = (work: () => Promise<unknown>) => async (): Promise<void> => {
     await work();
     loaded.reload();
@@ -43,7 +43,7 @@ function Snapshots() {
         </label>
         <ActionButton
           kind="main"
-          work={then(() => ask('PUT /snapshots/{name}', { parameters: { name } }))}
+          work={then(() => request('PUT /snapshots/{name}', { parameters: { name } }))}
           done="The current state was saved."
           isDisabled={name === ''}
         >
@@ -51,7 +51,7 @@ function Snapshots() {
         </ActionButton>
         <ActionButton
           kind="danger"
-          work={() => ask('POST /reset')}
+          work={() => request('POST /reset')}
           done="The tenant was reset to its start state."
           asks={{ title: 'Reset to the start state?', text: replaces, action: 'Reset' }}
         >
@@ -78,7 +78,9 @@ function Snapshots() {
                       <ActionButton
                         kind="small"
                         work={() =>
-                          ask('POST /snapshots/{name}/restore', { parameters: { name: each.name } })
+                          request('POST /snapshots/{name}/restore', {
+                            parameters: { name: each.name },
+                          })
                         }
                         done={`${each.name} was restored.`}
                         asks={{ title: `Restore ${each.name}?`, text: replaces, action: 'Restore' }}
@@ -88,7 +90,7 @@ function Snapshots() {
                       <ActionButton
                         kind="small"
                         work={then(() =>
-                          ask('DELETE /snapshots/{name}', { parameters: { name: each.name } }),
+                          request('DELETE /snapshots/{name}', { parameters: { name: each.name } }),
                         )}
                         done={`${each.name} was deleted.`}
                         asks={{
@@ -134,7 +136,7 @@ function WorldFile() {
       <div class="actions">
         <ActionButton
           kind="danger"
-          work={() => ask('POST /world', { body: text })}
+          work={() => request('POST /world', { body: text })}
           done="The world file was loaded."
           isDisabled={text.trim() === ''}
           asks={{ title: 'Load this world file?', text: replaces, action: 'Load' }}
@@ -147,7 +149,7 @@ function WorldFile() {
 }
 
 function Tenants() {
-  const loaded = useLoaded(() => askJson('GET /tenants'), 'tenants');
+  const loaded = useLoaded(() => requestJson('GET /tenants'), 'tenants');
   return (
     <Card title="All tenants">
       <View what="the tenants" loaded={loaded}>

@@ -10,27 +10,27 @@ import type { AttemptSubject } from './attempt.ts';
 /** The part of undici's `Dispatcher` interface that the transport uses. */
 export interface RequestDispatcher {
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean;
-  request(options: Dispatcher.RequestOptions): Promise<CarriedResponse>;
-  /** Absent for a carrier, whose requests wait for no connection. */
+  request(options: Dispatcher.RequestOptions): Promise<DispatchedResponse>;
+  /** Absent in the same process, where requests wait for no connection. */
   compose?(interceptor: Dispatcher.DispatcherComposeInterceptor): RequestDispatcher;
 }
 
 /**
  * Status and headers of a response, with its unread body. The owner must read or destroy the body.
  */
-export interface CarriedResponse {
+export interface DispatchedResponse {
   readonly statusCode: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readable;
 }
 
 /** The caller and the operation of a request. */
-export type CarrierSubject = Pick<AttemptSubject, 'operation' | 'caller'>;
+export type InProcessSubject = Pick<AttemptSubject, 'operation' | 'caller'>;
 
 /** Carries requests to a server in place of connections. */
-export interface Carrier {
+export interface InProcessTransport {
   /** Returns the dispatcher for this request. */
-  over(subject: CarrierSubject): RequestDispatcher;
+  over(subject: InProcessSubject): RequestDispatcher;
   /** Number of requests and responses in transit that wait for virtual time to pass. */
-  readonly onTheWayCount: number;
+  readonly inFlightCount: number;
 }

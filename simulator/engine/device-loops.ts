@@ -1,14 +1,14 @@
 /**
- * Helpers for the promises of all devices' lives. Such a promise never resolves; it rejects at the
- * end of the run.
+ * Helpers for the promises of the loops of all devices. Such a promise never resolves; it rejects
+ * at the end of the run.
  */
 import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import { ClientError, FleetStopped } from '../network/errors.ts';
 
 /** Rejects with the first error other than FleetStopped, which ends the run early. */
-export function firstFailure(lives: readonly Promise<never>[]): Promise<never> {
+export function firstFailure(loops: readonly Promise<never>[]): Promise<never> {
   return new Promise((_, reject) => {
-    for (const each of lives) {
+    for (const each of loops) {
       each.catch((error: unknown) => {
         if (!(error instanceof FleetStopped)) reject(error);
       });
@@ -35,7 +35,7 @@ export async function waitAtMost(
 
 /**
  * Throws the first error that is a bug in the simulator.
- * @throws the error of a life that ended neither with FleetStopped nor with ClientError
+ * @throws the error of a loop that ended neither with FleetStopped nor with ClientError
  */
 export function throwOwnError(ends: readonly PromiseSettledResult<never>[]): void {
   for (const end of ends) {

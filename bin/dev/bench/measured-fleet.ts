@@ -8,8 +8,8 @@ import type { Children, ServerChild } from './children.ts';
 
 const RAMP_MS = 1000;
 /**
- * Factor by which the settling time grows for the second attempt; on a busy machine devices sign in
- * more slowly.
+ * Factor by which the settling time grows for the second attempt; on a busy machine devices
+ * authenticate more slowly.
  */
 const SETTLE_GROWTH = 4;
 const SETTLE_MAX_MS = 120_000;
@@ -54,13 +54,13 @@ export function busyFleet(server: ServerChild, devices: number, seconds: number)
  */
 export async function measuredFleet(
   children: Children,
-  asked: FleetBench,
+  bench: FleetBench,
 ): Promise<FleetMeasurement> {
-  const fleet = await children.script('generator', 'fleet', JSON.stringify(asked));
+  const fleet = await children.script('generator', 'fleet', JSON.stringify(bench));
   const seen = JSON.parse(fleet.firstLine) as FleetMeasurement | UnsettledFleet;
   if ('unsettled' in seen) {
-    const settleMs = asked.settleMs * SETTLE_GROWTH;
-    if (settleMs <= SETTLE_MAX_MS) return measuredFleet(children, { ...asked, settleMs });
+    const settleMs = bench.settleMs * SETTLE_GROWTH;
+    if (settleMs <= SETTLE_MAX_MS) return measuredFleet(children, { ...bench, settleMs });
     const sentence = `the machine is too busy: ${seen.unsettled}; stop other programs.`;
     throw new CommandError(sentence, exitCodes.generatorLimited);
   }

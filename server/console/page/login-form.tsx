@@ -1,21 +1,21 @@
 /** The form that asks for the control token. */
-import { signIn, signInError } from './api/session.ts';
+import { logIn, loginError } from './api/session.ts';
 
 /** Renders the form, which is shown while there is no token or the token was refused. */
-export function SignIn() {
+export function LoginForm() {
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     if (!(event.currentTarget instanceof HTMLFormElement)) return;
     const given = String(new FormData(event.currentTarget).get('token') ?? '').trim();
-    if (given !== '') signIn(given);
+    if (given !== '') logIn(given);
   };
   return (
-    <main id="main" tabIndex={-1} class="sign-in">
+    <main id="main" tabIndex={-1} class="login">
       <form class="kit-card" onSubmit={submit}>
-        <h1>Open the console</h1>
-        {signInError.value !== '' && (
+        <h1>Log in</h1>
+        {loginError.value !== '' && (
           <p role="alert" class="error">
-            {signInError.value}
+            {loginError.value}
           </p>
         )}
         <p>
@@ -27,7 +27,7 @@ export function SignIn() {
           <input name="token" type="password" autocomplete="off" spellcheck={false} required />
         </label>
         <button type="submit" class="kit-button" data-kind="main">
-          Open
+          Log in
         </button>
       </form>
     </main>

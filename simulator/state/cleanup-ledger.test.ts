@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deviceOf, sessionOf } from '../testing/client-fixture.ts';
-import { CleanupLedger, readLedger } from './made-ledger.ts';
+import { CleanupLedger, readLedger } from './cleanup-ledger.ts';
 
 let folder: string;
 let path: string;

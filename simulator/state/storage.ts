@@ -4,8 +4,8 @@ import type { Lock } from '../../fixtures/base/process-lock.ts';
 import type { RunDeployment } from '../client/management.ts';
 import type { DeploymentRecord, SimulatedDevice } from '../device/device.ts';
 import type { PartialDownloads } from '../device/environment.ts';
+import { CleanupLedger } from './cleanup-ledger.ts';
 import { FleetState, type StateSubject, stateFolder } from './fleet-state.ts';
-import { CleanupLedger } from './made-ledger.ts';
 import { takeStateLock } from './state-lock.ts';
 
 /**
@@ -13,7 +13,7 @@ import { takeStateLock } from './state-lock.ts';
  */
 export interface RunStorage {
   /** The deployment that this run or an earlier one has created; undefined without one. */
-  readonly target: RunDeployment | undefined;
+  readonly runDeployment: RunDeployment | undefined;
   /** Partial downloads of devices; undefined in a run without a state folder. */
   readonly downloads?: PartialDownloads | undefined;
   /**
@@ -25,20 +25,20 @@ export interface RunStorage {
    * Stores the deployment that the run has created.
    * @throws StateError when it cannot be stored
    */
-  deployed(target: RunDeployment): void;
+  deployed(runDeployment: RunDeployment): void;
   close(): void;
 }
 
 /** The storage of a run that stores nothing. */
-export const noMemory: RunStorage = {
-  target: undefined,
+export const noStorage: RunStorage = {
+  runDeployment: undefined,
   changed: () => undefined,
   deployed: () => undefined,
   close: () => undefined,
 };
 
 /** The storage options of a plan. */
-export interface MemoryPlan {
+export interface StoragePlan {
   readonly baseUrl: string;
   readonly seed: string;
   readonly devices: number;
@@ -56,7 +56,7 @@ export const ledgerFile = 'ledger.ndjson';
  * Opens the state folder and the ledger of the plan, and restores the devices.
  * @throws StateError when either is in use, belongs to another fleet, or cannot be used
  */
-export function openMemory(plan: MemoryPlan, devices: readonly SimulatedDevice[]): RunStorage {
+export function openStorage(plan: StoragePlan, devices: readonly SimulatedDevice[]): RunStorage {
   const { state: folder, baseUrl } = plan;
   const subject: StateSubject | undefined =
     folder === undefined ? undefined : { folder, plan, devices };
@@ -70,7 +70,7 @@ export function openMemory(plan: MemoryPlan, devices: readonly SimulatedDevice[]
   }
 }
 
-function ledgerPlace(plan: MemoryPlan, subject: StateSubject | undefined): string | undefined {
+function ledgerPlace(plan: StoragePlan, subject: StateSubject | undefined): string | undefined {
   const { ledger, shard } = plan;
   if (ledger === undefined) return subject && join(stateFolder(subject), ledgerFile);
   return shard === undefined ? ledger : `${ledger}.${shard.index}-of-${shard.of}`;
@@ -102,8 +102,8 @@ class FolderStorage implements RunStorage {
     this.#made = made;
   }
 
-  get target(): RunDeployment | undefined {
-    return this.#state?.target;
+  get runDeployment(): RunDeployment | undefined {
+    return this.#state?.runDeployment;
   }
 
   get downloads(): PartialDownloads | undefined {
@@ -115,9 +115,9 @@ class FolderStorage implements RunStorage {
     this.#state?.changed(device, deployment);
   }
 
-  deployed(target: RunDeployment): void {
-    this.#made?.ledger.deployed(target);
-    this.#state?.deployed(target);
+  deployed(runDeployment: RunDeployment): void {
+    this.#made?.ledger.deployed(runDeployment);
+    this.#state?.deployed(runDeployment);
   }
 
   close(): void {

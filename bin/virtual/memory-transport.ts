@@ -11,11 +11,11 @@ import type {
   MemoryResponseReader,
 } from '../../server/listeners/memory-listener.ts';
 import type {
-  CarriedResponse,
-  Carrier,
-  CarrierSubject,
+  DispatchedResponse,
+  InProcessSubject,
+  InProcessTransport,
   RequestDispatcher,
-} from '../../simulator/network/carrier.ts';
+} from '../../simulator/network/in-process-transport.ts';
 
 /** The delays, in milliseconds of virtual time, and the faults of one exchange. */
 export interface ExchangePlan {
@@ -33,7 +33,7 @@ export interface ExchangePlan {
   readonly restartsForMs?: number | undefined;
 }
 
-/** The server as seen by the carrier. */
+/** The server as seen by the transport. */
 export interface ReachedServer {
   readonly listener: MemoryListener;
   /** False for a server that is always up. */
@@ -51,7 +51,7 @@ export interface ReachedServer {
 }
 
 /** The server that receives the requests, and the faults on the way to it. */
-interface MemoryCarrierOptions {
+interface MemoryTransportOptions {
   readonly server: ReachedServer;
   /** A listener to call instead of the server's own. */
   readonly listener?: MemoryListener | undefined;
@@ -59,7 +59,7 @@ interface MemoryCarrierOptions {
   readonly host: string;
   readonly clock: Clock;
   /** Returns the delays and faults of an exchange; undefined for none. */
-  readonly planOf?: ((subject: CarrierSubject) => ExchangePlan | undefined) | undefined;
+  readonly planOf?: ((subject: InProcessSubject) => ExchangePlan | undefined) | undefined;
 }
 
 type DispatchRequest = Pick<Dispatcher.DispatchOptions, 'method' | 'path' | 'headers' | 'body'>;
@@ -78,14 +78,14 @@ const undisturbed: ExchangePlan = {
   instead: undefined,
 };
 
-/** A carrier that calls the listener of a server in the same process. */
-export class MemoryCarrier implements Carrier {
-  readonly #options: MemoryCarrierOptions;
+/** An in-process transport that calls the listener of a server in the same process. */
+export class MemoryTransport implements InProcessTransport {
+  readonly #options: MemoryTransportOptions;
   readonly #direct: RequestDispatcher;
   readonly #listener: MemoryListener;
-  onTheWayCount = 0;
+  inFlightCount = 0;
 
-  constructor(options: MemoryCarrierOptions) {
+  constructor(options: MemoryTransportOptions) {
     this.#options = options;
     this.#listener = options.listener ?? options.server.listener;
     this.#direct = dispatching((request, reader) => {
@@ -94,7 +94,7 @@ export class MemoryCarrier implements Carrier {
     });
   }
 
-  over(subject: CarrierSubject): RequestDispatcher {
+  over(subject: InProcessSubject): RequestDispatcher {
     const { planOf, server } = this.#options;
     const exchangePlan = planOf?.(subject);
     if (!server.mayRestart) {
@@ -118,7 +118,7 @@ export class MemoryCarrier implements Carrier {
     };
   }
 
-  #pass(request: DispatchRequest, exchangePlan: ExchangePlan, reader: CarrierReader): () => void {
+  #pass(request: DispatchRequest, exchangePlan: ExchangePlan, reader: ResponseReader): () => void {
     const { server } = this.#options;
     const { requestDelayMs, responseDelayMs, isRequestLost, instead, restartsForMs } = exchangePlan;
     const ends = server.isUp ? server.ends : undefined;
@@ -150,7 +150,7 @@ export class MemoryCarrier implements Carrier {
   #passWhenUp(
     request: DispatchRequest,
     exchangePlan: ExchangePlan,
-    reader: CarrierReader,
+    reader: ResponseReader,
   ): () => void {
     const { server } = this.#options;
     let isOver = false;
@@ -167,16 +167,16 @@ export class MemoryCarrier implements Carrier {
       };
     };
     if (server.isUp) return pass();
-    this.onTheWayCount++;
+    this.inFlightCount++;
     let cancel = nothingToCancel;
     const cancelWait = server.onceUp(() => {
-      this.onTheWayCount--;
+      this.inFlightCount--;
       cancel = pass();
     });
     cancel = () => {
       cancel = nothingToCancel;
       cancelWait();
-      this.onTheWayCount--;
+      this.inFlightCount--;
     };
     return () => cancel();
   }
@@ -191,20 +191,20 @@ export class MemoryCarrier implements Carrier {
     }
     let timer: Timer | undefined = this.#options.clock.after(delayMs, () => {
       timer = undefined;
-      this.onTheWayCount--;
+      this.inFlightCount--;
       act();
     });
-    this.onTheWayCount++;
+    this.inFlightCount++;
     return () => {
       if (timer === undefined) return;
       timer.cancel();
       timer = undefined;
-      this.onTheWayCount--;
+      this.inFlightCount--;
     };
   }
 }
 
-interface CarrierReader extends MemoryResponseReader {
+interface ResponseReader extends MemoryResponseReader {
   onLoss(error: Error): void;
 }
 
@@ -216,7 +216,7 @@ function lossOf(wasDown: boolean): Error {
   return Object.assign(new Error(code), { code });
 }
 
-function endingWith(reader: CarrierReader, over: () => void): CarrierReader {
+function endingWith(reader: ResponseReader, over: () => void): ResponseReader {
   return {
     onHead: (status, headers) => reader.onHead(status, headers),
     onData: (chunk) => reader.onData(chunk),
@@ -231,14 +231,14 @@ function endingWith(reader: CarrierReader, over: () => void): CarrierReader {
   };
 }
 
-function emptySuccess(reader: CarrierReader): void {
+function emptySuccess(reader: ResponseReader): void {
   reader.onHead(NO_CONTENT, {});
   reader.onEnd();
 }
 
 /** Collects a response, and calls `complete` with a function that delivers it. */
 function heldBack(
-  reader: CarrierReader,
+  reader: ResponseReader,
   complete: (deliver: () => void) => void,
 ): MemoryResponseReader {
   const steps: (() => void)[] = [];
@@ -255,7 +255,7 @@ function heldBack(
 }
 
 /** Sends a request. @returns a function that cancels what has not arrived yet */
-type SendInMemory = (request: DispatchRequest, reader: CarrierReader) => () => void;
+type SendInMemory = (request: DispatchRequest, reader: ResponseReader) => () => void;
 
 function dispatching(send: SendInMemory): RequestDispatcher {
   return {
@@ -271,7 +271,7 @@ function dispatching(send: SendInMemory): RequestDispatcher {
       return true;
     },
     request: (options) =>
-      new Promise<CarriedResponse>((resolve, reject) => {
+      new Promise<DispatchedResponse>((resolve, reject) => {
         const body = new Readable({ read: () => undefined });
         const cancel = send(options, {
           onHead: (statusCode, headers) => resolve({ statusCode, headers, body }),

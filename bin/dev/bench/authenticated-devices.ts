@@ -1,16 +1,16 @@
-/** Creates devices for a benchmark that sign in over HTTP like real ones. */
+/** Creates devices for a benchmark that authenticate over HTTP like real ones. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import { exchange } from './exchange.ts';
 
-/** Number of concurrent sign-ins. */
+/** Number of devices that authenticate at the same time. */
 const CONCURRENT = 16;
 
-/** A device with its signed auth request. */
+/** A device with its signed authentication request. */
 export interface NewDevice {
-  /** The signed auth request; it can be sent repeatedly. */
+  /** The signed authentication request; it can be sent repeatedly. */
   readonly authRequest: {
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string;
@@ -20,7 +20,7 @@ export interface NewDevice {
 }
 
 /** A device that the server knows. */
-export interface SignedInDevice extends NewDevice {
+export interface AuthenticatedDevice extends NewDevice {
   readonly token: string;
 }
 
@@ -30,7 +30,7 @@ interface Server {
 }
 
 /**
- * Signs `count` new devices in to a server.
+ * Authenticates `count` new devices at a server.
  * @param server a server that accepts each device right after its first request
  * @param first index of the first device; the server must not know this or any later index
  * @throws Error when the server does not accept a device
@@ -39,21 +39,21 @@ export async function knownDevices(
   server: Server,
   count: number,
   first = 0,
-): Promise<SignedInDevice[]> {
-  const devices: SignedInDevice[] = [];
+): Promise<AuthenticatedDevice[]> {
+  const devices: AuthenticatedDevice[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {
     while (next < count) {
       const index = next++;
-      devices[index] = await signIn(server, first + index);
+      devices[index] = await authenticate(server, first + index);
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT }, worker));
   return devices;
 }
 
-/** Signs `count` new devices in, like `knownDevices`, and returns their tokens. */
-export async function signInDevices(server: Server, count: number): Promise<string[]> {
+/** Authenticates `count` new devices, like `knownDevices`, and returns their tokens. */
+export async function authenticateDevices(server: Server, count: number): Promise<string[]> {
   return (await knownDevices(server, count)).map(({ token }) => token);
 }
 
@@ -71,12 +71,15 @@ export function newDevice(headerPrefix: string, index: number): NewDevice {
   return { authRequest: { headers, body }, publicKeyPem };
 }
 
-async function signIn({ baseUrl, headerPrefix }: Server, index: number): Promise<SignedInDevice> {
+async function authenticate(
+  { baseUrl, headerPrefix }: Server,
+  index: number,
+): Promise<AuthenticatedDevice> {
   const device = newDevice(headerPrefix, index);
   const { method, path } = operations['post-auth-request'];
-  const ask = () => exchange(baseUrl, { method, path: pathOf({ path }), ...device.authRequest });
-  const refused = await ask();
-  const response = await ask();
+  const send = () => exchange(baseUrl, { method, path: pathOf({ path }), ...device.authRequest });
+  const refused = await send();
+  const response = await send();
   if (response.status === 200) return { ...device, token: response.body };
   throw new Error(
     `the server answered ${refused.status}, then ${response.status}: ${response.body}`,

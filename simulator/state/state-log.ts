@@ -24,8 +24,8 @@ const CHUNK_BYTES = 2 ** 20;
 const LINE_MAX_BYTES = 16 * 2 ** 20;
 const LINE_END = 0x0a;
 
-/** A journal that is open for appending. The owner must close it. */
-export class StateJournal {
+/** A state log that is open for appending. The owner must close it. */
+export class StateLog {
   readonly #path: string;
   #file: number;
   #sizeBytes = 0;
@@ -39,10 +39,10 @@ export class StateJournal {
    * Creates or replaces the file with these lines and opens it for appending.
    * @throws FleetStateError
    */
-  static begin(path: string, lines: Iterable<unknown>): StateJournal {
-    const journal = new StateJournal(path, -1);
-    journal.replace(lines);
-    return journal;
+  static begin(path: string, lines: Iterable<unknown>): StateLog {
+    const log = new StateLog(path, -1);
+    log.replace(lines);
+    return log;
   }
 
   get sizeBytes(): number {
@@ -91,10 +91,10 @@ export class StateJournal {
 }
 
 /**
- * Yields the lines of a journal; yields nothing when the file does not exist.
+ * Yields the lines of a state log; yields nothing when the file does not exist.
  * @throws FleetStateError when a line is damaged; a truncated last line is not an error
  */
-export function* readJournal(path: string): Generator<unknown> {
+export function* readStateLog(path: string): Generator<unknown> {
   if (!existsSync(path)) return;
   let number = 0;
   for (const { bytes, isWhole } of linesOf(path)) {
@@ -129,7 +129,7 @@ function checkedLine(bytes: Buffer): { readonly content: unknown } | undefined {
 }
 
 /**
- * Yields the lines of a file. Reads it in chunks, because a journal can exceed the maximum length
+ * Yields the lines of a file. Reads it in chunks, because a state log can exceed the maximum length
  * of a string.
  */
 function* linesOf(path: string): Generator<{ readonly bytes: Buffer; readonly isWhole: boolean }> {

@@ -9,8 +9,8 @@ import type { Refusal } from '../http/refusal.ts';
 import { mountedOperations } from '../pipeline/endpoint.ts';
 import { UnknownPath } from '../pipeline/mounted.ts';
 import { parametersIn } from './nearest.ts';
-import { neighbourOf } from './neighbour.ts';
 import { jsonOf, type ReceivedRequest, receivedRequestOf, textOf } from './received-request.ts';
+import { similarOperationOf } from './similar-operation.ts';
 
 /** The place of the problem, the expected value and the actual value. */
 export interface RequestProblem {
@@ -40,9 +40,9 @@ export type RefusedRecord = Pick<
 >;
 
 /** Returns what was wrong with the refused request of a record. */
-export function mistakeInRecord(record: RefusedRecord, refusal: Refusal): RequestProblem {
-  return mistakeInRequest({
-    asked: receivedRequestOf(record),
+export function problemInRecord(record: RefusedRecord, refusal: Refusal): RequestProblem {
+  return problemInRequest({
+    request: receivedRequestOf(record),
     refusal,
     operation: operationOf(record),
   });
@@ -55,23 +55,23 @@ export function operationOf({ operation }: Pick<RefusedRecord, 'operation'>) {
 
 /** A refused request, read from its record. */
 export interface RefusedRequest {
-  readonly asked: ReceivedRequest;
+  readonly request: ReceivedRequest;
   readonly refusal: Refusal;
   /** Absent if the request matched no operation. */
   readonly operation: Operation | undefined;
 }
 
 /** Returns what was wrong with a refused request. */
-export function mistakeInRequest(refused: RefusedRequest): RequestProblem {
-  const { asked, refusal, operation } = refused;
+export function problemInRequest(refused: RefusedRequest): RequestProblem {
+  const { request, refusal, operation } = refused;
   const { detail, error } = refusal;
   const path = placeOf(refused);
   const expected =
     detail?.evidence instanceof UnknownPath
-      ? neighbourOf(asked, detail.evidence).expected
+      ? similarOperationOf(request, detail.evidence).expected
       : (detail?.expected ?? expectationIn(error));
   const actual =
-    measured(expected, asked, path) ?? detail?.actual ?? actualAt(asked, path, operation);
+    measured(expected, request, path) ?? detail?.actual ?? actualAt(request, path, operation);
   return {
     path,
     ...(expected !== undefined && { expected }),
@@ -104,13 +104,13 @@ function inParameter(place: string, operation: Operation | undefined): string {
  */
 function measured(
   expected: string | undefined,
-  asked: ReceivedRequest,
+  request: ReceivedRequest,
   place: string,
 ): string | undefined {
   const [where, ...keys] = place.split('.');
   const [bound, unit] = /\bat most [\d,]+ (\w+)|\bof length \d+ or less/.exec(expected ?? '') ?? [];
   if (bound === undefined || where !== 'body') return undefined;
-  const value = bodyAt(asked, keys);
+  const value = bodyAt(request, keys);
   if (typeof value === 'string') {
     const isBytes = unit === 'bytes';
     const count = isBytes ? Buffer.byteLength(value) : charactersIn(value);
@@ -125,29 +125,29 @@ function measured(
  * recorded.
  */
 function actualAt(
-  asked: ReceivedRequest,
+  request: ReceivedRequest,
   place: string,
   operation: Operation | undefined,
 ): string | undefined {
   const [where = '', ...keys] = place.split('.');
   const [name = ''] = keys.slice(-1);
-  if (place === 'path') return asked.path;
+  if (place === 'path') return request.path;
   if (name === '') return undefined;
-  if (where === 'path') return operation && parametersIn(operation, asked.path)[name];
-  if (where === 'body') return shownValue(name, bodyAt(asked, keys));
+  if (where === 'path') return operation && parametersIn(operation, request.path)[name];
+  if (where === 'body') return shownValue(name, bodyAt(request, keys));
   if (where === 'query') {
-    return shownValue(name, new URLSearchParams(asked.search).get(name) ?? undefined);
+    return shownValue(name, new URLSearchParams(request.search).get(name) ?? undefined);
   }
-  return where === 'header' ? headerAt(asked, name) : undefined;
+  return where === 'header' ? headerAt(request, name) : undefined;
 }
 
-function bodyAt(asked: ReceivedRequest, keys: readonly string[]): unknown {
+function bodyAt(request: ReceivedRequest, keys: readonly string[]): unknown {
   return keys.reduce<unknown>(
     (value, key) => {
       const isInner = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
       return isInner ? Reflect.get(value, key) : undefined;
     },
-    jsonOf(textOf(asked))?.value,
+    jsonOf(textOf(request))?.value,
   );
 }
 

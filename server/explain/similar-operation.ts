@@ -57,7 +57,7 @@ function typedOf(path: string, mounts: MountedServer): readonly Operation[] {
 const STORAGE_LETTERS_MAX = 2;
 
 /** Returns the operation that a request to an unknown path of this listener may have meant. */
-export function neighbourOf(
+export function similarOperationOf(
   { method, path }: ReceivedRequest,
   { operations: here, mounts }: UnknownPath,
 ): IntendedOperation {
