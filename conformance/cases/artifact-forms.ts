@@ -305,8 +305,8 @@ function formCase([id, [phrase, form]]: [
           (each) => each.id === artifactId,
         );
         if (found === undefined) {
-          const missed = ['artifacts.list-is-complete'] as const;
-          throw new ExpectationFailure(`the artifact in the list for ${type}`, 'none', missed);
+          const violated = ['artifacts.list-is-complete'] as const;
+          throw new ExpectationFailure(`the artifact in the list for ${type}`, 'none', violated);
         }
         expectShown('in the list', found, expected);
       }

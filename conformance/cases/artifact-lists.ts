@@ -57,10 +57,10 @@ function expectOnly(
   ids: readonly unknown[],
   { wanted, other }: { readonly wanted: string; readonly other: RequirementId },
 ): void {
-  const missed = ids.includes(wanted) ? other : 'artifacts.list-is-complete';
+  const violated = ids.includes(wanted) ? other : 'artifacts.list-is-complete';
   if (ids.length === 1 && ids[0] === wanted) return;
   throw new ExpectationFailure(`the artifact ${wanted} of ${what}, alone`, describeValue(ids), [
-    missed,
+    violated,
   ]);
 }
 

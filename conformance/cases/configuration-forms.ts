@@ -62,7 +62,7 @@ const pairRequirements = [
 ] as const satisfies readonly RequirementId[];
 
 /** Returns the requirements that a wrong value may miss. */
-function missedBy(sent: unknown, before: unknown, read: unknown): readonly RequirementId[] {
+function violatedBy(sent: unknown, before: unknown, read: unknown): readonly RequirementId[] {
   if (sent === undefined) return ['configuration.any-name'];
   if (sent === '') return ['configuration.empty-removes'];
   if (before === undefined) return pairRequirements;
@@ -85,7 +85,7 @@ async function expectSet(device: SuiteDevice, before: Pairs, sent: Pairs): Promi
   throw new ExpectationFailure(
     `${describeValue(wrong)}, ${was}: ${text(at(should, wrong))}`,
     text(at(read, wrong)),
-    missedBy(at(sent, wrong), at(before, wrong), at(read, wrong)),
+    violatedBy(at(sent, wrong), at(before, wrong), at(read, wrong)),
   );
 }
 

@@ -87,7 +87,7 @@ function lateReportCase(end: 'success' | 'failure'): JudgingCase<void> {
         const seen = await shownDeviceDeployment(context, next, underway);
         const isKept = seen?.status === underway && seen.substate !== 'late';
         const wanted = `the next deployment still ${underway}`;
-        if (!isKept) throw missed(wanted, JSON.stringify(seen));
+        if (!isKept) throw failure(wanted, JSON.stringify(seen));
       }
       const again = await next.device.call('get-next-deployment', { query: factoryProvides });
       if (offersAny(again)) expectEqual('deployment', instructedId(again), next.id);
@@ -95,7 +95,7 @@ function lateReportCase(end: 'success' | 'failure'): JudgingCase<void> {
   };
 }
 
-function missed(expected: string, actual: string): ExpectationFailure {
+function failure(expected: string, actual: string): ExpectationFailure {
   return new ExpectationFailure(expected, actual, ['status.only-the-named-deployment']);
 }
 
@@ -138,7 +138,7 @@ const turns = defineScenario<void>({
           await shownDeviceDeployment(context, next, status);
           const seen = await shownDeviceDeployment(context, former, 'failure');
           const isKept = seen?.status === 'failure' && !seen.substate?.startsWith('next');
-          if (!isKept) throw missed('the former deployment still failure', JSON.stringify(seen));
+          if (!isKept) throw failure('the former deployment still failure', JSON.stringify(seen));
         }
       },
     },

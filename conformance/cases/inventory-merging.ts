@@ -116,9 +116,9 @@ interface Step {
 }
 
 /**
- * Returns the requirement that a value missed: by the write, by its absence, or by its presence.
+ * Returns the requirement that a value violated: by the write, by its absence, or by its presence.
  */
-function missedValue({ made, wanted }: Step, name: string): RequirementId {
+function violatedValue({ made, wanted }: Step, name: string): RequirementId {
   const isPut = made.how === 'put-attributes';
   if (!wanted.has(name)) return isPut ? 'inventory.put-replaces' : 'inventory.patch-adds';
   if (isPut) return 'inventory.put-assigns';
@@ -126,8 +126,8 @@ function missedValue({ made, wanted }: Step, name: string): RequirementId {
   return 'inventory.patch-upserts';
 }
 
-/** Returns the requirement that a description missed. */
-function missedDescription({ made }: Step, { name, description }: Attribute): RequirementId {
+/** Returns the requirement that a description violated. */
+function violatedDescription({ made }: Step, { name, description }: Attribute): RequirementId {
   if (description === undefined) return 'inventory.put-replaces-descriptions';
   return made.attributes.some((each) => each.name === name)
     ? 'inventory.description-is-kept'
@@ -156,15 +156,15 @@ function differenceIn(
       const [wanted, seen] = [should, is].map((each) =>
         each ? describeValue(each.value) : 'absent',
       );
-      const missed = [missedValue(step, name), ...kindsOf(should?.value)];
-      return new ExpectationFailure(`${what} ${wanted}`, String(seen), missed);
+      const violated = [violatedValue(step, name), ...kindsOf(should?.value)];
+      return new ExpectationFailure(`${what} ${wanted}`, String(seen), violated);
     }
     // A server without descriptions may show an empty one.
     const [description, given] = [is?.description || undefined, should?.description];
     if (should === undefined || description === given) continue;
-    const missed = [missedDescription(step, should)];
+    const violated = [violatedDescription(step, should)];
     const wanted = `${what} the description ${given ?? 'none'}`;
-    return new ExpectationFailure(wanted, description ?? 'none', missed);
+    return new ExpectationFailure(wanted, description ?? 'none', violated);
   }
   return undefined;
 }

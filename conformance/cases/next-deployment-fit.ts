@@ -179,11 +179,11 @@ function expectAllTypes(response: HttpResponse): void {
   const listed = fieldIn(needInstructions(response), 'artifact.device_types_compatible');
   if (!Array.isArray(listed)) throw new NotObservable('there is no list of device types');
   if (sorted(listed).join('\n') === sorted(types).join('\n')) return;
-  const missed = ['next.types-of-the-artifact'] as const;
+  const violated = ['next.types-of-the-artifact'] as const;
   throw new ExpectationFailure(
     `the device types ${describeValue(types)}`,
     describeValue(listed),
-    missed,
+    violated,
   );
 }
 
@@ -201,8 +201,12 @@ function typeCases(form: PollForm): readonly JudgingCase<string>[] {
         for (const [name, { device, row }] of await devicesFor(context, rows, release)) {
           const response = await form.ask(device, row);
           if (!offersAny(response)) {
-            const missed = [form.pendingIs200];
-            throw new ExpectationFailure(`an offer for ${name}`, responseSummary(response), missed);
+            const violated = [form.pendingIs200];
+            throw new ExpectationFailure(
+              `an offer for ${name}`,
+              responseSummary(response),
+              violated,
+            );
           }
           expectAllTypes(response);
         }
@@ -266,7 +270,7 @@ async function releaseForAll(context: TestContext): Promise<ReleaseForAll> {
 async function expectArtifact(
   context: TestContext,
   response: HttpResponse,
-  { name, rows, missed }: ExpectedArtifact,
+  { name, rows, violated }: ExpectedArtifact,
 ): Promise<void> {
   const url = textIn(needInstructions(response), 'artifact.source.uri');
   const { bytes } = await context.session.send({ method: 'GET', url });
@@ -276,13 +280,13 @@ async function expectArtifact(
   const [fits] = found;
   if (fits === name) return;
   const source = 'next.source-gives-the-artifact';
-  const broken = [missed, 'next.compatible-types-only', source] as const;
-  throw new ExpectationFailure(`the artifact for ${name}`, `that for ${fits}`, broken);
+  const all = [violated, 'next.compatible-types-only', source] as const;
+  throw new ExpectationFailure(`the artifact for ${name}`, `that for ${fits}`, all);
 }
 
 interface ExpectedArtifact extends Pick<ReleaseForAll, 'rows'> {
   readonly name: string;
-  readonly missed: RequirementId;
+  readonly violated: RequirementId;
 }
 
 const severalArtifacts = defineScenario({
@@ -305,12 +309,12 @@ const severalArtifacts = defineScenario({
       run: async ({ release, rows }, context) => {
         for (const [name, { device, row }] of await devicesFor(context, rows, release)) {
           const response = await form.ask(device, row.provides);
-          const missed = dependsOf[form.slug];
+          const violated = dependsOf[form.slug];
           if (!offersAny(response)) {
-            const any = [missed, form.pendingIs200];
+            const any = [violated, form.pendingIs200];
             throw new ExpectationFailure(`an offer for ${name}`, responseSummary(response), any);
           }
-          await expectArtifact(context, response, { name, rows, missed });
+          await expectArtifact(context, response, { name, rows, violated });
         }
       },
     }),

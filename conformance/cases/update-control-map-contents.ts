@@ -98,15 +98,17 @@ function expectMap(
   const isInInstructions = where === 'in the instructions';
   const own = isObject(map) ? map.id : undefined;
   if (own !== id && own !== deploymentId) {
-    const missed = isInInstructions ? 'next.control-map-id' : 'map.id-is-the-deployment';
-    throw new ExpectationFailure(`the id ${deploymentId} in the map`, describeValue(own), [missed]);
+    const violated = isInInstructions ? 'next.control-map-id' : 'map.id-is-the-deployment';
+    throw new ExpectationFailure(`the id ${deploymentId} in the map`, describeValue(own), [
+      violated,
+    ]);
   }
   const [is, should] = [priorityAndActions(map), priorityAndActions(given)].map((each) =>
     JSON.stringify(each),
   );
   if (is === should) return;
-  const missed = isInInstructions ? inInstructions : ofDeployment;
-  throw new ExpectationFailure(`the map ${should} ${where}`, describeValue(map), [missed]);
+  const violated = isInInstructions ? inInstructions : ofDeployment;
+  throw new ExpectationFailure(`the map ${should} ${where}`, describeValue(map), [violated]);
 }
 
 const inInstructions = 'next.control-map-as-given';

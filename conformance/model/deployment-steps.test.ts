@@ -46,7 +46,7 @@ describe('a device that asks for its deployment', () => {
   it('must be offered the same deployment until it has reported the end', async () => {
     const target = await serverOffering('one', 'two');
     await expect(take(target, [asking, asking])).rejects.toMatchObject({
-      missed: ['next.repeatable'],
+      violated: ['next.repeatable'],
     });
   });
 

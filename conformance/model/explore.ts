@@ -1,6 +1,6 @@
 /**
  * Runs random sequences of steps with fast-check, seeded by the case, and shrinks the first one
- * that misses a requirement to the shortest one that still does. Sequences and time are limited.
+ * that violates a requirement to the shortest one that still does. Sequences and time are limited.
  */
 import fc from 'fast-check';
 import { sequenceWord } from '../context/model-options.ts';
@@ -74,7 +74,7 @@ export async function explore(
   return explorer.readings;
 }
 
-/** The words of a failing sequence, and what its last step missed. */
+/** The words of a failing sequence, and what its last step violated. */
 interface FailingSequence {
   readonly words: readonly string[];
   readonly failure: ExpectationFailure;
@@ -108,7 +108,7 @@ class Explorer {
     };
   }
 
-  /** Runs one sequence. Only a missed requirement makes it a counterexample. */
+  /** Runs one sequence. Only a violated requirement makes it a counterexample. */
   async run(starts: readonly StartState[], commands: Iterable<Command>): Promise<void> {
     if (this.#isOver()) return;
     if (this.#shortest) this.#shrinkRuns += 1;
@@ -135,7 +135,7 @@ class Explorer {
     const { words, failure } = this.#shortest;
     const steps = words.map((each, index) => `${index + 1}. ${each}`).join('; ');
     const expected = `${failure.expected} after: ${steps} (${replay})`;
-    throw new ExpectationFailure(expected, failure.actual, failure.missed);
+    throw new ExpectationFailure(expected, failure.actual, failure.violated);
   }
 
   async #begin(starts: readonly StartState[]): Promise<{ model: ExpectedState; real: TargetSide }> {

@@ -225,7 +225,7 @@ const lives: readonly RandomLife[] = [
 ];
 
 /**
- * Explores sequences. If the missed requirements are not among those of the case, another case
+ * Explores sequences. If the violated requirements are not among those of the case, another case
  * judges them, and this one throws StartStateMissed.
  */
 async function judged(context: TestContext, expectedState: RandomLife): Promise<void> {
@@ -233,7 +233,7 @@ async function judged(context: TestContext, expectedState: RandomLife): Promise<
     await explore(context, expectedState);
   } catch (error) {
     if (!(error instanceof ExpectationFailure)) throw error;
-    const own = error.missed?.filter((id) => expectedState.requirements.includes(id)) ?? [];
+    const own = error.violated?.filter((id) => expectedState.requirements.includes(id)) ?? [];
     if (own.length === 0) throw new StartStateMissed(error.expected, `got ${error.actual}`);
     throw new ExpectationFailure(error.expected, error.actual, own);
   }

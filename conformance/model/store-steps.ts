@@ -13,7 +13,7 @@ import {
   type TargetSide,
 } from './step.ts';
 
-/** Requirements that a wrong value of a pair may break, besides the one by which it was set. */
+/** Requirements that a wrong value of a pair may violate, besides the one by which it was set. */
 export const valueRequirements = [
   'configuration.own-store',
   'configuration.written-is-read',
@@ -22,7 +22,7 @@ export const valueRequirements = [
 ] as const satisfies readonly RequirementId[];
 
 /**
- * Requirements that a wrong value of an attribute may break, besides the one by which it was set.
+ * Requirements that a wrong value of an attribute may violate, besides the one by which it was set.
  */
 export const attributeRequirements = [
   'inventory.own-attributes',
@@ -234,11 +234,11 @@ function missValue(
   requirements: readonly RequirementId[],
 ): never {
   const words = allowed.map((value) => (value === undefined ? 'no value' : describeValue(value)));
-  const missed = [...new Set([because, ...requirements])];
+  const violated = [...new Set([because, ...requirements])];
   failWith(
     `${words.join(' or ')} for ${name}`,
     found === undefined ? 'none' : describeValue(found),
-    ...missed,
+    ...violated,
   );
 }
 

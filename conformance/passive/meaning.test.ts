@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
-import { broken, type InventedExchange, type InventedParts } from '../testing/broken-invariants.ts';
+import {
+  type InventedExchange,
+  type InventedParts,
+  violationsIn,
+} from '../testing/invented-exchanges.ts';
 
 const date = 'Sat, 31 Jan 2026 12:00:00 GMT';
 const id = '0f4a1c52-6f0e-4d4b-9d51-0e9a8f0c7b11';
@@ -86,7 +90,7 @@ const accept = createHash('sha1')
   .update('a key258EAFA5-E914-47DA-95CA-C5AB0DC85B11')
   .digest('base64');
 
-describe('a requirement on the meaning of a response is broken by', () => {
+describe('a requirement on the meaning of a response is violated by', () => {
   it.each<[string, string, readonly InventedExchange[]]>([
     ['another artifact', 'artifacts.fields', [one({ ...artifact, id: id.replace('0', '1') })]],
     ['another release', 'artifacts.list-selects-release', [listed('release_name=x', [artifact])]],
@@ -193,11 +197,11 @@ describe('a requirement on the meaning of a response is broken by', () => {
       [next({}), next({ device_types_compatible: ['board'] })],
     ],
   ])('%s', (_, requirement, steps) => {
-    expect(broken(steps).map((text) => text.split(': ')[0])).toEqual([requirement]);
+    expect(violationsIn(steps).map((text) => text.split(': ')[0])).toEqual([requirement]);
   });
 });
 
-describe('no requirement on the meaning of a response is broken by', () => {
+describe('no requirement on the meaning of a response is violated by', () => {
   it.each<[string, readonly InventedExchange[]]>([
     ['a map with the id of the deployment, not of the device', [mapped('d-1'), mapped('d-1')]],
     ['the artifact of the path', [one(artifact)]],
@@ -262,6 +266,6 @@ describe('no requirement on the meaning of a response is broken by', () => {
       ],
     ],
   ])('%s', (_, steps) => {
-    expect(broken(steps)).toEqual([]);
+    expect(violationsIn(steps)).toEqual([]);
   });
 });

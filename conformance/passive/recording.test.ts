@@ -91,8 +91,8 @@ function judge(name: string, content: string, plan: { url?: string; bytesMax?: n
   return judgeRecording(fileOf(name, content), { headerPrefix: 'X-SVC', ...plan });
 }
 
-function brokenBy({ requirements }: RecordingJudgement): readonly string[] {
-  return requirements.flatMap(({ requirement, broken }) => (broken > 0 ? requirement : []));
+function violatedBy({ requirements }: RecordingJudgement): readonly string[] {
+  return requirements.flatMap(({ requirement, violated }) => (violated > 0 ? requirement : []));
 }
 
 function reasonsOf({ leftOut }: RecordingJudgement): Readonly<Record<string, number>> {
@@ -130,8 +130,8 @@ describe('the recording of a correct server', () => {
         asks({ size: 0, mimeType: '' }, 204),
       ),
     );
-    expect(brokenBy(found)).toEqual([]);
-    expect(found).toMatchObject({ outcome: 'held', server, entries: 6, judged: 6, devices: 1 });
+    expect(violatedBy(found)).toEqual([]);
+    expect(found).toMatchObject({ outcome: 'pass', server, entries: 6, judged: 6, devices: 1 });
     expect(found.alone).toBe(0);
     const judged = found.requirements.flatMap((row) => (row.judged > 0 ? row.requirement : []));
     expect(judged).toEqual(
@@ -155,9 +155,9 @@ describe('the recording of a correct server', () => {
         }),
       ),
     );
-    expect(found).toMatchObject({ outcome: 'held', judged: 1 });
+    expect(found).toMatchObject({ outcome: 'pass', judged: 1 });
     expect(found.requirements).toContainEqual(
-      expect.objectContaining({ requirement: 'configuration.read-texts', judged: 1, broken: 0 }),
+      expect.objectContaining({ requirement: 'configuration.read-texts', judged: 1, violated: 0 }),
     );
   });
 
@@ -172,7 +172,7 @@ describe('a judged recording shows a violation', () => {
   it('with the entry, the expected and the actual behaviour, and no secrets', async () => {
     const entries = [signIn(), asks(json(instructions)), reports('success')];
     const found = await judge('again.har', har(...entries, asks(json(instructions))));
-    expect(brokenBy(found)).toEqual(['next.finished-is-over']);
+    expect(violatedBy(found)).toEqual(['next.finished-is-over']);
     expect(found.outcome).toBe('violated');
     const text = recordingText(found);
     expect(text).toContain('VIOLATED: 1 of ');
@@ -187,7 +187,7 @@ describe('a judged recording shows a violation', () => {
       'bare.har',
       har(entry(paths.attributes, { status: 204, headers: [] })),
     );
-    expect(brokenBy(found)).toEqual(['inventory.put-is-200']);
+    expect(violatedBy(found)).toEqual(['inventory.put-is-200']);
     expect(found).toMatchObject({ judged: 1, alone: 1, devices: 0 });
   });
 
@@ -205,7 +205,7 @@ describe('a judged recording shows a violation', () => {
         { ...call, at: startedAt(), status: 204, responseHeaders: [['X-A', '1']] },
       ]),
     );
-    expect(brokenBy(found)).toEqual(['inventory.put-is-200']);
+    expect(violatedBy(found)).toEqual(['inventory.put-is-200']);
     expect(found).toMatchObject({ form: 'journal', entries: 3, judged: 2, devices: 1, alone: 0 });
     expect(reasonsOf(found)).toEqual({ 'no-exchange': 1 });
   });
@@ -216,7 +216,7 @@ describe('a judged recording shows no violation', () => {
     for (const hidden of ['[masked]', '***', 'REDACTED']) {
       const entries = [asks(json(instructions)), reports('success'), asks(json(instructions))];
       const text = har(...entries).replaceAll(token, hidden);
-      expect(await judge('masked.har', text), hidden).toMatchObject({ outcome: 'held', alone: 3 });
+      expect(await judge('masked.har', text), hidden).toMatchObject({ outcome: 'pass', alone: 3 });
     }
   });
 
@@ -235,7 +235,7 @@ describe('a judged recording shows no violation', () => {
       entry('', { method: 'GET', url: link, status: 403, headers: [] }),
     ).replaceAll('c2lnbmVk', '[masked]');
     const found = await judge('masked-link.har', text);
-    expect(brokenBy(found)).toEqual([]);
+    expect(violatedBy(found)).toEqual([]);
     expect(reasonsOf(found)).toEqual({ 'other-server': 1 });
   });
 
@@ -257,7 +257,7 @@ describe('a judged recording shows no violation', () => {
       'no-body.har',
       har(entry(paths.configuration, { method: 'GET', ...made })),
     );
-    expect(brokenBy(found)).toEqual([]);
+    expect(violatedBy(found)).toEqual([]);
     expect([found.outcome, reasonsOf(found)]).toEqual(['nothing', { 'no-body': 1 }]);
   });
 
@@ -290,7 +290,7 @@ describe('recorded entries that cannot be judged', () => {
   ])('are counted with the reason %s', async (reason, made) => {
     const found = await judge('left.har', har(entry(paths.attributes), entry('', made)));
     expect(reasonsOf(found)).toEqual({ [reason]: 1 });
-    expect(found).toMatchObject({ outcome: 'held', entries: 2, judged: 1 });
+    expect(found).toMatchObject({ outcome: 'pass', entries: 2, judged: 1 });
     expect(found.leftOut[0]?.first).toEqual(['entry 2']);
     expect(recordingText(found)).toContain('Not judged: 1 entry\n  1 ');
   });
@@ -334,7 +334,7 @@ describe('a recording with calls to several servers', () => {
 
   it('is judged for the named server, however the URL is spelled', async () => {
     const found = await judge('two.har', both(), { url: 'http://TWO.example:80' });
-    expect(brokenBy(found)).toEqual(['inventory.put-is-200']);
+    expect(violatedBy(found)).toEqual(['inventory.put-is-200']);
     expect(reasonsOf(found)).toEqual({ 'other-server': 1 });
   });
 });
@@ -379,7 +379,7 @@ describe('a recording file', () => {
     const request = { ...odd.request, headers: 'none', postData: [], cookies: 7 };
     const response = { ...odd.response, headers: [7, { name: 1 }, { name: 'a', value: 'b' }] };
     const found = await judge('odd.har', har({ ...odd, time: -1, request, response }));
-    expect(found).toMatchObject({ outcome: 'held', judged: 1, alone: 1 });
+    expect(found).toMatchObject({ outcome: 'pass', judged: 1, alone: 1 });
   });
 
   it('is judged despite paths that cannot be decoded', async () => {
@@ -388,6 +388,6 @@ describe('a recording file', () => {
       'path.har',
       har(entry(path, { status: 204 }), entry(path, { status: 0 })),
     );
-    expect(found).toMatchObject({ outcome: 'held', judged: 1 });
+    expect(found).toMatchObject({ outcome: 'pass', judged: 1 });
   });
 });

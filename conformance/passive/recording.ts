@@ -46,11 +46,11 @@ interface RecordedRequirement {
   readonly sentence: string;
   /** Number of exchanges that the requirement judged, and of those that violated it. */
   readonly judged: number;
-  readonly broken: number;
-  readonly firstBreach?: RecordedBreach;
+  readonly violated: number;
+  readonly firstViolation?: RecordedViolation;
 }
 
-interface RecordedBreach extends WatchEvidence {
+interface RecordedViolation extends WatchEvidence {
   /** The place in the file of the entry that revealed the violation. */
   readonly entry: string;
   /** Time at which the request was sent, in ISO 8601 and UTC. */
@@ -64,8 +64,8 @@ export interface RecordingJudgement {
   readonly form: RecordingForm;
   /** Base URL of the judged server; absent if the recording has paths only. */
   readonly server?: string;
-  /** `nothing`: no entry decided any requirement. */
-  readonly outcome: 'violated' | 'held' | 'nothing';
+  /** `inconclusive`: no entry decided any requirement. */
+  readonly outcome: 'pass' | 'fail' | 'inconclusive';
   readonly entries: number;
   /** Number of entries that decided at least one requirement. */
   readonly judged: number;
@@ -147,8 +147,8 @@ function overHttp(url: string): string {
 
 interface RecordedTally {
   judged: number;
-  broken: number;
-  firstBreach?: RecordedBreach;
+  violated: number;
+  firstViolation?: RecordedViolation;
 }
 
 /** Accumulates the judgement of a recording, entry by entry. */
@@ -198,9 +198,9 @@ class JudgementCount {
 
   judgement(): Omit<RecordingJudgement, 'file' | 'form' | 'server'> {
     const tallies = [...this.#tallies.values()];
-    const isViolated = tallies.some(({ broken }) => broken > 0);
+    const isViolated = tallies.some(({ violated }) => violated > 0);
     return {
-      outcome: isViolated ? 'violated' : tallies.length > 0 ? 'held' : 'nothing',
+      outcome: isViolated ? 'fail' : tallies.length > 0 ? 'pass' : 'inconclusive',
       entries: this.#entries,
       judged: this.#judged,
       devices: this.#devices.count,
@@ -208,7 +208,7 @@ class JudgementCount {
       requirements: watchedRequirements.map(({ requirement }) => ({
         requirement,
         sentence: requirements[requirement].sentence,
-        ...(this.#tallies.get(requirement) ?? { judged: 0, broken: 0 }),
+        ...(this.#tallies.get(requirement) ?? { judged: 0, violated: 0 }),
       })),
       leftOut: [...this.#leftOut].map(([reason, rest]) => ({ reason, ...rest })),
     };
@@ -231,13 +231,13 @@ class JudgementCount {
       }),
     });
     for (const { requirement, evidence } of verdicts) {
-      const tally = this.#tallies.get(requirement) ?? { judged: 0, broken: 0 };
+      const tally = this.#tallies.get(requirement) ?? { judged: 0, violated: 0 };
       tally.judged += 1;
       this.#tallies.set(requirement, tally);
       if (!evidence) continue;
-      tally.broken += 1;
+      tally.violated += 1;
       const at = new Date(sentMs).toISOString();
-      tally.firstBreach ??= { entry: place, at, operation, ...evidence() };
+      tally.firstViolation ??= { entry: place, at, operation, ...evidence() };
     }
     return verdicts.length > 0;
   }

@@ -192,20 +192,20 @@ function withWrong(path: string): unknown {
   return copy;
 }
 
-const fieldBreaches = instructionFields.flatMap(({ field, requirements: { v1, v2 } }) => [
+const fieldViolations = instructionFields.flatMap(({ field, requirements: { v1, v2 } }) => [
   ...(v1 ? [[v1, [signIn(), ask('get-next-deployment', withWrong(field))]] as const] : []),
   ...(v2 ? [[v2, [signIn(), askV2(withWrong(field))]] as const] : []),
 ]);
 
-const statusBreaches = reportableStatuses.map((status) => {
+const statusViolations = reportableStatuses.map((status) => {
   const id = `status.${status.replaceAll('_', '-')}` as RequirementId;
   return [id, [...offered, report(status, 400, { response: error })]] as const;
 });
 
-/** Each requirement with a device life whose last exchange breaks that requirement. */
-const breaches: readonly (readonly [RequirementId, readonly GivenExchange[]])[] = [
-  ...fieldBreaches,
-  ...statusBreaches,
+/** Each requirement with a device life whose last exchange violates that requirement. */
+const violations: readonly (readonly [RequirementId, readonly GivenExchange[]])[] = [
+  ...fieldViolations,
+  ...statusViolations,
   ['auth.token-is-plain-text', [signIn(`"${first}"`)]],
   ['auth.token-is-a-jwt', [signIn('a-token')]],
   ['tokens.device-token-lasts-a-week', [signIn(tokenOf('x', { iat: 0, exp: DAY_SECONDS }))]],
@@ -289,29 +289,29 @@ const breaches: readonly (readonly [RequirementId, readonly GivenExchange[]])[] 
   ['inventory.patch-has-no-body', [simple('patch-attributes', 200, { response: {} })]],
 ];
 
-function brokenBy(steps: readonly GivenExchange[]): string[] {
+function violatedBy(steps: readonly GivenExchange[]): string[] {
   return verdictsOn(steps).flatMap(({ requirement, evidence }) => (evidence ? requirement : []));
 }
 
 const watched = watchedRequirements.map(({ requirement }) => requirement);
 
 describe('the watch of a device', () => {
-  it('reports no breach by a correct server, and judges every watched requirement', () => {
+  it('reports no violation by a correct server, and judges every watched requirement', () => {
     const judged = new Set<string>();
     for (let length = 1; length <= honest.length; length++) {
       const steps = honest.slice(0, length);
-      expect(brokenBy(steps), `step ${length}`).toEqual([]);
+      expect(violatedBy(steps), `step ${length}`).toEqual([]);
       for (const { requirement } of verdictsOn(steps)) judged.add(requirement);
     }
     expect([...judged].toSorted()).toEqual([...watched].toSorted());
   });
 
-  it.each(breaches)('reports a breach of %s', (requirement, steps) => {
-    expect(brokenBy(steps)).toContain(requirement);
+  it.each(violations)('reports a violation of %s', (requirement, steps) => {
+    expect(violatedBy(steps)).toContain(requirement);
   });
 
-  it('has a test of a breach for each requirement that it judges', () => {
-    const known = new Set(breaches.map(([requirement]) => requirement));
+  it('has a test of a violation for each requirement that it judges', () => {
+    const known = new Set(violations.map(([requirement]) => requirement));
     expect(watched.filter((requirement) => !known.has(requirement))).toEqual([]);
   });
 
@@ -381,7 +381,7 @@ describe('the watch of a device decides nothing', () => {
       [askV2(page, { status: 429, headers: { 'x-svc-testbed-fault': 'planned' } })],
     ],
   ])('%s', (_, steps) => {
-    expect(brokenBy(steps)).toEqual([]);
+    expect(violatedBy(steps)).toEqual([]);
   });
 
   it('about an exchange outside the contract, or without a response', () => {
@@ -391,7 +391,7 @@ describe('the watch of a device decides nothing', () => {
   });
 });
 
-describe('the evidence of a breach in a device life', () => {
+describe('the evidence of a violation in a device life', () => {
   const evidenceOf = (steps: readonly GivenExchange[], requirement: RequirementId) =>
     verdictsOn(steps)
       .find((each) => each.requirement === requirement)

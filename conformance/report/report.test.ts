@@ -231,7 +231,7 @@ describe('the JUnit report of a run', () => {
   });
 });
 
-describe('a missed SHOULD under --fail-on must', () => {
+describe('a violated SHOULD under --fail-on must', () => {
   const failure = { verdict: 'fail', expected: 'a label', actual: 'none' } as const;
   const tolerated = resultOf([verdictOn('service/json-is-labelled', failure, { tolerated: true })]);
 

@@ -196,7 +196,7 @@ describe('a repro script', () => {
 });
 
 describe('the outcome of a repro script', () => {
-  const failed = { id: 'errors/x', title: 'A title.', breaches: [] };
+  const failed = { id: 'errors/x', title: 'A title.', violations: [] };
 
   /** Returns the run of the script of one response against a server that now gives another one. */
   async function outcomeOf(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UnknownIdError } from '../suite/selection.ts';
 import { verdictOn } from '../testing/results.ts';
-import type { CaseVerdict, ReportedBreach, VerdictName } from './result.ts';
+import type { CaseVerdict, ReportedViolation, VerdictName } from './result.ts';
 import { outcomeOf } from './result.ts';
 import { applyWaivers, readWaivers, WaiverFileError } from './waivers.ts';
 
@@ -126,28 +126,28 @@ describe('a case that follows from a waived failure', () => {
     expect(waived(other)).toEqual({ waiver: undefined, outcome: 'inconclusive' });
   });
 
-  const breach = (requirement: string, operation: string): ReportedBreach => ({
+  const violation = (requirement: string, operation: string): ReportedViolation => ({
     requirements: [requirement],
     level: 'must',
     operation,
     text: '400 body: /request_id must be a string, not 17',
     exchange: { startMs: 0, elapsedMs: 1, request: { line: 'GET http://host/', headers: {} } },
   });
-  const breaking = (missed: string, operation = 'put-configuration') =>
+  const violating = (violated: string, operation = 'put-configuration') =>
     verdictOn(
       'errors/error-says-why',
       {
         verdict: 'fail',
         expected: 'every exchange',
         actual: 'invariant',
-        missed: [missed] as never,
+        violated: [violated] as never,
       },
-      { breaches: [breach('errors.request-id-is-a-text', operation)] },
+      { violations: [violation('errors.request-id-is-a-text', operation)] },
     );
   const textual = {
     ...failed,
-    missed: ['errors.request-id-is-a-text' as const],
-    breaches: [breach('errors.request-id-is-a-text', 'post-auth-request')],
+    violated: ['errors.request-id-is-a-text' as const],
+    violations: [violation('errors.request-id-is-a-text', 'post-auth-request')],
   };
   const alsoWaived = (other: CaseVerdict, tested: readonly string[]) => {
     const known = { today: lastDay, tested: new Map([[caseId, tested]]) };
@@ -156,13 +156,13 @@ describe('a case that follows from a waived failure', () => {
 
   it('is waived when its exchanges only violate what the waived case tests', () => {
     const own = ['errors.request-id-is-a-text'];
-    expect(alsoWaived(breaking('errors.request-id-is-a-text'), own)).toBe(caseId);
+    expect(alsoWaived(violating('errors.request-id-is-a-text'), own)).toBe(caseId);
   });
 
   it.each<[string, CaseVerdict, string | undefined]>([
-    ['the same operation', breaking('errors.request-id-is-a-text', 'post-auth-request'), caseId],
-    ['another operation', breaking('errors.request-id-is-a-text'), undefined],
-    ['a failure of its own', breaking('errors.says-why', 'post-auth-request'), undefined],
+    ['the same operation', violating('errors.request-id-is-a-text', 'post-auth-request'), caseId],
+    ['another operation', violating('errors.request-id-is-a-text'), undefined],
+    ['a failure of its own', violating('errors.says-why', 'post-auth-request'), undefined],
   ])('with violations that the waived case does not test: %s', (_, other, follows) => {
     expect(alsoWaived(other, ['auth.first-contact-is-401'])).toBe(follows);
   });

@@ -27,7 +27,6 @@ import type { TrafficCounts } from '../target/request-totals.ts';
 import { SelfAcceptingError } from '../target/setup-error.ts';
 import type { SessionExchange, Target, TargetSession } from '../target/target.ts';
 import { transportCodes } from '../target/transport-failure.ts';
-import { listingOf } from './breaches.ts';
 import {
   inconclusive,
   notRun,
@@ -38,6 +37,7 @@ import {
 } from './runner.ts';
 import { eachOf, inTurn, judgesRateLimit, splitByTurn } from './schedule.ts';
 import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
+import { listingOf } from './violations.ts';
 
 /** After this many consecutive cases without a response, the remaining cases are not run. */
 const SILENT_CASES_MAX = 5;
@@ -237,7 +237,7 @@ export class SuiteRun {
       onAct: this.#options.onAct,
       signal,
       openContext: (_, ended) => this.#openContext(each, { stream, signal: ended, onExchange }),
-      breaches: () => judge.breaches,
+      violations: () => judge.violations,
       release: (context) => context.created.release(this.#adminOn(lasting)),
     });
     return lack === undefined ? verdict : this.#unauthorized(each, verdict, lack);
@@ -250,8 +250,8 @@ export class SuiteRun {
     const { skipUnauthorized } = this.#options;
     if (!skipUnauthorized) this.#lack ??= lack;
     if (verdict.verdict === 'pass') return verdict;
-    const { missed: _, expected: __, actual: ___, observation: ____, ...facts } = verdict;
-    const { breaches: _____, ...rest } = facts;
+    const { violated: _, expected: __, actual: ___, observation: ____, ...facts } = verdict;
+    const { violations: _____, ...rest } = facts;
     const finding = skipUnauthorized ? skip : inconclusive;
     return { ...rest, ...listingOf(each), ...finding('unauthorized', lack) };
   }

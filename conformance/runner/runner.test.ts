@@ -95,13 +95,16 @@ describe('a case that judges', () => {
     expect(verdict).not.toHaveProperty('exchanges');
   });
 
-  it('names the missed requirements when the failure names them', async () => {
+  it('names the violated requirements when the failure names them', async () => {
     const act = async () => {
       throw new ExpectationFailure('one', 'two', ['auth.rsa']);
     };
-    expect(await playOn(judging({ act }))).toMatchObject({ verdict: 'fail', missed: ['auth.rsa'] });
+    expect(await playOn(judging({ act }))).toMatchObject({
+      verdict: 'fail',
+      violated: ['auth.rsa'],
+    });
     const unnamed = judging({ act: async () => expectEqual('number', 1, 2) });
-    expect(await playOn(unnamed)).not.toHaveProperty('missed');
+    expect(await playOn(unnamed)).not.toHaveProperty('violated');
   });
 
   it('fails with the expected and the actual value', async () => {
@@ -131,7 +134,7 @@ describe('a case that judges', () => {
     [500, 'inconclusive', undefined],
   ])(
     'that needs a documented response and gets status %i has the verdict %s',
-    async (status, verdict, missed) => {
+    async (status, verdict, violated) => {
       const baseUrl = await serve((_, response) => response.writeHead(status).end());
       const each = judging({
         arrange: async (context) => {
@@ -141,9 +144,9 @@ describe('a case that judges', () => {
       });
       const found = await playOn(each, [], baseUrl);
       expect(found).toMatchObject({ verdict, exchanges: [{ response: { status } }] });
-      expect(found.missed).toEqual(missed);
-      expect(found.breaches?.map(({ operation }) => operation)).toEqual(
-        missed && ['put-attributes'],
+      expect(found.violated).toEqual(violated);
+      expect(found.violations?.map(({ operation }) => operation)).toEqual(
+        violated && ['put-attributes'],
       );
     },
   );

@@ -21,7 +21,7 @@ export function verdictOfAttempts(verdicts: readonly CaseVerdict[]): CaseVerdict
   const interrupted = verdicts.find(({ reason }) => reason?.code === 'interrupted');
   const worst = interrupted ?? worstAttempt(verdicts, first);
   const isStable = verdicts.every(({ verdict }) => verdict === first.verdict);
-  const { missed: _, expected: __, actual: ___, observation: ____, ...facts } = worst;
+  const { violated: _, expected: __, actual: ___, observation: ____, ...facts } = worst;
   return summed(isStable || interrupted ? worst : { ...facts, ...unstable(verdicts) }, verdicts);
 }
 

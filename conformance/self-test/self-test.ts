@@ -1,6 +1,6 @@
 /**
  * Tests the suite itself: runs it against a correct target through a proxy in which one defect
- * after another is active, and records which cases catch each one.
+ * after another is active, and records which cases kill each one.
  */
 import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Random } from '../../fixtures/base/random.ts';
@@ -104,7 +104,7 @@ export function casesAffectedBy(
 }
 
 /**
- * Runs the cases with the defect active and judges it; undefined when interrupted. A false catch
+ * Runs the cases with the defect active and judges it; undefined when interrupted. A false failure
  * and an error of the suite count only if they recur when their cases are run once more.
  */
 export async function runDefect(
@@ -114,11 +114,11 @@ export async function runDefect(
 ): Promise<DefectResult | undefined> {
   const result = await runOnce(defect, ids, options);
   if (!result) return undefined;
-  const { falseCatches, suiteErrors } = result;
-  const doubted = new Set([...falseCatches.map(({ caseId }) => caseId), ...suiteErrors]);
+  const { falseFailures, suiteErrors } = result;
+  const doubted = new Set([...falseFailures.map(({ caseId }) => caseId), ...suiteErrors]);
   if (doubted.size === 0) return result;
   const again = await runOnce(defect, doubted, options);
-  return again && { ...result, falseCatches: again.falseCatches, suiteErrors: again.suiteErrors };
+  return again && { ...result, falseFailures: again.falseFailures, suiteErrors: again.suiteErrors };
 }
 
 async function runOnce(

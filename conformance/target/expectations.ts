@@ -10,15 +10,15 @@ import type { HttpResponse } from './response.ts';
 export class ExpectationFailure extends Error {
   readonly expected: string;
   readonly actual: string;
-  /** The missed requirements of the case; all of them when absent. */
-  readonly missed?: readonly RequirementId[];
+  /** The violated requirements of the case; all of them when absent. */
+  readonly violated?: readonly RequirementId[];
 
-  constructor(expected: string, actual: string, missed?: readonly RequirementId[]) {
+  constructor(expected: string, actual: string, violated?: readonly RequirementId[]) {
     super(`expected ${expected}, actual ${actual}`);
     this.name = 'ExpectationFailure';
     this.expected = expected;
     this.actual = actual;
-    if (missed !== undefined) this.missed = missed;
+    if (violated !== undefined) this.violated = violated;
   }
 }
 

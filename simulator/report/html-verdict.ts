@@ -39,7 +39,7 @@ export function verdictOf(result: FleetResult): FleetFacts['verdict'] {
     ...named.map(({ state, sentence }): VerdictReason => {
       return { tone: tones[state], text: shortened(sentence) };
     }),
-    ...keptLine(findings),
+    ...metLine(findings),
   ];
   const inOrder = because.toSorted(
     (one, other) => order.indexOf(one.tone) - order.indexOf(other.tone),
@@ -47,12 +47,10 @@ export function verdictOf(result: FleetResult): FleetFacts['verdict'] {
   return { ...shown[verdict], because: inOrder.slice(0, NAMED_MAX) };
 }
 
-function keptLine(findings: readonly RunFinding[]): readonly VerdictReason[] {
-  const kept = findings.filter(({ state, isRequirement }) => isRequirement && state === 'passed');
-  if (kept.length === 0) return [];
-  return [
-    { tone: 'good', text: `The server kept ${counted(kept.length, 'checked requirement')}.` },
-  ];
+function metLine(findings: readonly RunFinding[]): readonly VerdictReason[] {
+  const met = findings.filter(({ state, isRequirement }) => isRequirement && state === 'passed');
+  if (met.length === 0) return [];
+  return [{ tone: 'good', text: `The server met ${counted(met.length, 'checked requirement')}.` }];
 }
 
 function shortened(sentence: string): string {

@@ -21,8 +21,8 @@ function exchanges(operation: string, responses: Readonly<Record<string, number>
 const refused = { funnel: pending, operations: exchanges('post-auth-request', { '4xx': 9 }) };
 const accepts = exchanges('set-auth-set-status', { '2xx': 2500 });
 const requirement = { requirement: 'status.is-204', sentence: 'A report is answered 204.' };
-const checksWith = (judged: number, broken: number) => {
-  const row = { ...requirement, judged, broken, phases: [], breaches: [] };
+const checksWith = (judged: number, violated: number) => {
+  const row = { ...requirement, judged, violated, phases: [], violations: [] };
   return { devices: 1, exchanges: 9, requirements: [row] };
 };
 
@@ -39,10 +39,10 @@ const kinds: readonly [string, Partial<FleetResult>, RunVerdict, string][] = [
   ],
   ['that missed a threshold', { thresholds: [missed] }, 'failed', '1 of 1 threshold missed'],
   [
-    'whose server broke a requirement',
+    'whose server violated a requirement',
     { checks: checksWith(9, 1) },
     'failed',
-    '1 requirement broken',
+    '1 requirement violated',
   ],
   [
     'whose generator was the limit',

@@ -6,7 +6,7 @@ import { counted } from '../../fixtures/base/counted.ts';
 import { contactFindings, isAnswered, isAnyAccepted, pollFindings } from './contact-findings.ts';
 import { type FindingState, type RunFinding, states } from './finding.ts';
 import type { FleetResult } from './result.ts';
-import type { FirstBreach } from './result-checks.ts';
+import type { FirstViolation } from './result-checks.ts';
 import { noUser } from './result-devices.ts';
 
 /** The verdict on a run. */
@@ -210,8 +210,8 @@ function thresholdFindings({ thresholds, validity }: FleetResult): readonly RunF
 function requirementFindings({ checks }: FleetResult): readonly RunFinding[] {
   if (checks === undefined) return [];
   const { requirements } = checks;
-  const broken = requirements.filter((row) => row.broken > 0).length;
-  const brief = `${counted(broken, 'requirement')} broken`;
+  const violated = requirements.filter((row) => row.violated > 0).length;
+  const brief = `${counted(violated, 'requirement')} violated`;
   const isRequirement = true;
   const rows = requirements.map((row): RunFinding => {
     const condition = `requirement ${row.requirement}: ${row.sentence}`;
@@ -219,13 +219,13 @@ function requirementFindings({ checks }: FleetResult): readonly RunFinding[] {
       const sentence = `No watched request tested ${row.requirement}.`;
       return { condition, state: 'not judged', sentence, isRequirement };
     }
-    if (row.broken === 0) {
-      const sentence = `The server kept ${row.requirement} ${counted(row.judged, 'time')}.`;
+    if (row.violated === 0) {
+      const sentence = `The server met ${row.requirement} ${counted(row.judged, 'time')}.`;
       return { condition, state: 'passed', sentence, isRequirement };
     }
-    const times = `${row.broken} of ${counted(row.judged, 'time')}`;
-    const first = row.firstBreach && `, first at ${breachWords(row.firstBreach)}`;
-    const sentence = `The server broke ${row.requirement} ${times}${first ?? ''}`;
+    const times = `${row.violated} of ${counted(row.judged, 'time')}`;
+    const first = row.firstViolation && `, first at ${violationWords(row.firstViolation)}`;
+    const sentence = `The server violated ${row.requirement} ${times}${first ?? ''}`;
     return { condition, state: 'failed', sentence, brief, isRequirement };
   });
   if (requirements.some(({ judged }) => judged > 0)) return rows;
@@ -234,7 +234,7 @@ function requirementFindings({ checks }: FleetResult): readonly RunFinding[] {
   return [...rows, { condition, state: 'undecided', sentence, brief: 'no requirement tested' }];
 }
 
-function breachWords({ requestsPerSecond, expected, actual }: FirstBreach): string {
+function violationWords({ requestsPerSecond, expected, actual }: FirstViolation): string {
   const rate = Math.round(requestsPerSecond * 10) / 10;
   return `${rate} requests/s: expected ${expected}, received ${actual}`;
 }
@@ -244,7 +244,7 @@ function invariantFindings({ virtual }: FleetResult): readonly RunFinding[] {
   const condition = 'the invariants of virtual time hold';
   const { violations } = virtual;
   if (violations.length === 0) return [{ condition, state: 'passed', sentence: 'They hold.' }];
-  const brief = `${counted(violations.length, 'invariant')} broken`;
+  const brief = `${counted(violations.length, 'invariant')} violated`;
   const sentence = violations
     .map(({ invariant, message }) => `${invariant}: ${message}`)
     .join('; ');

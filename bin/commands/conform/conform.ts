@@ -67,7 +67,7 @@ const subcommands: Subcommands = {
     load: () => import('./hooks.ts'),
   },
   'self-test': {
-    summary: 'plant defects in a good server and check that the suite catches each one',
+    summary: 'plant defects in a good server and check that the suite kills each one',
     load: () => import('./self-test.ts'),
   },
 };

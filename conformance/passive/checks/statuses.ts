@@ -44,7 +44,7 @@ export const statusInvariants: readonly PassiveCheck[] = [
       if (status < 500) return undefined;
       const violation = statusViolation(exchange, 'be below 500');
       return operation
-        ? { ...violation, alsoBroken: requirementOn(operation, ['status']) }
+        ? { ...violation, alsoViolated: requirementOn(operation, ['status']) }
         : violation;
     },
   },

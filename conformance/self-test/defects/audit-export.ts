@@ -40,7 +40,7 @@ function shifted(name: string, bySeconds: number): () => Alteration {
   );
 }
 
-/** Parameters that break one requirement when ignored. */
+/** Parameters that violate one requirement when ignored. */
 const parameters: Readonly<Record<string, RequirementId>> = {
   limit: 'audit.export-limit',
   created_after: 'audit.export-created-after',

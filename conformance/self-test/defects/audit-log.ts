@@ -62,7 +62,7 @@ function alwaysRelation(name: string): () => Alteration {
   );
 }
 
-/** Filters that break one requirement when ignored. */
+/** Filters that violate one requirement when ignored. */
 const filters: Readonly<Record<string, Defect['violates']>> = {
   created_after: ['audit.time-bounds'],
   created_before: ['audit.created-before'],

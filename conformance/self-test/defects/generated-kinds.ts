@@ -16,7 +16,7 @@ import {
 import { responseBecomes } from '../alterations.ts';
 import type { Alteration, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
-/** Number of affected cases to run; a generated defect is so visible that any few must catch it. */
+/** Number of affected cases to run; a generated defect is so visible that any few must kill it. */
 export const SAMPLE = 12;
 /** Larger sample for request ids that are always missing, which only many refusals can show. */
 const LARGE_SAMPLE = 60;

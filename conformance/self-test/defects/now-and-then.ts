@@ -6,7 +6,7 @@ import type { Defect, ProxiedOperation, ProxiedRequest, ProxiedResponse } from '
 
 /** One in this many responses is wrong. */
 const ONE_IN = 3;
-/** Number of affected cases to run; any few of them must catch the defect. */
+/** Number of affected cases to run; any few of them must kill the defect. */
 const SAMPLE = 12;
 const longAgo = '2020-01-31T12:00:00Z';
 

@@ -46,8 +46,8 @@ function casesRun(
       casesRun: ids.size,
       outcome: 'survived',
       proves: [],
-      falseCatches: [],
-      alsoBreaks: [],
+      falseFailures: [],
+      alsoViolates: [],
     };
   };
   const all = new Set(defects.map(({ id }) => id));
@@ -59,25 +59,25 @@ function casesRun(
 const everyCase = ['a/1', 'a/2', 'a/3'];
 
 describe('a fuzz run', () => {
-  it('counts which alterations that break a MUST and took effect were noticed', async () => {
+  it('counts which alterations that violate a MUST and took effect were killed', async () => {
     const { result } = casesRun(
-      { caught: 'must', missed: 'must', absent: 'must', weak: 'should' },
-      { caught: { fail: everyCase }, absent: { changes: 0 } },
+      { killed: 'must', survived: 'must', absent: 'must', weak: 'should' },
+      { killed: { fail: everyCase }, absent: { changes: 0 } },
     );
     const { share, rows } = await result;
     expect(share).toBe(0.5);
     expect(rows.map(({ outcome }) => outcome)).toEqual([
-      ...['noticed', 'missed', 'unexercised', 'missed'],
+      ...['killed', 'survived', 'unexercised', 'survived'],
     ]);
   });
 
-  it('runs all affected cases of a defect that the sampled cases do not notice', async () => {
+  it('runs all affected cases of a defect that the sampled cases do not kill', async () => {
     const { asked, result } = casesRun(
-      { caught: 'must', missed: 'must', legal: 'nothing' },
-      { caught: { fail: everyCase } },
+      { killed: 'must', survived: 'must', legal: 'nothing' },
+      { killed: { fail: everyCase } },
     );
     await result;
-    expect(asked).toEqual(['caught 1', 'missed 1', 'missed 3', 'legal 1']);
+    expect(asked).toEqual(['killed 1', 'survived 1', 'survived 3', 'legal 1']);
   });
 
   it('is not sharp when a case fails on a legal alteration', async () => {
@@ -94,15 +94,15 @@ describe('a fuzz run', () => {
   });
 
   it('lists the kinds, and each survivor with the command that repeats it', async () => {
-    const outcomes = { caught: { fail: everyCase } };
-    const { result } = casesRun({ caught: 'must', missed: 'must', legal: 'nothing' }, outcomes);
+    const outcomes = { killed: { fail: everyCase } };
+    const { result } = casesRun({ killed: 'must', survived: 'must', legal: 'nothing' }, outcomes);
     const text = fuzzText(await result, 0.95);
     expect(text).toContain('member-missing  1 of 2');
     expect(text).toContain(
-      '! missed missed (breaks a must) The operation get-artifact answers without /missed, always.',
+      '! survived survived (violates a must) The operation get-artifact answers without /survived, always.',
     );
-    expect(text).toContain("npx fleetbed conform self-test --fuzz 9 --seed 'a seed' missed");
-    expect(text).toContain('2 alterations break a must: 1 noticed, 50.0 percent (floor 95.0');
-    expect(text).toContain('1 are legal: 0 noticed');
+    expect(text).toContain("npx fleetbed conform self-test --fuzz 9 --seed 'a seed' survived");
+    expect(text).toContain('2 alterations violate a must: 1 killed, 50.0 percent (floor 95.0');
+    expect(text).toContain('1 are legal: 0 killed');
   });
 });
