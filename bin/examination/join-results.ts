@@ -109,7 +109,7 @@ function outcomeOf(
   )
     return 'broken';
   const isPlayed = ended.every(({ outcome }) => ['played', 'skipped'].includes(outcome));
-  return isPlayed && examined.some(({ state }) => state === 'kept') ? 'kept' : 'undecided';
+  return isPlayed && examined.some(({ state }) => state === 'kept') ? 'kept' : 'inconclusive';
 }
 
 /** Returns true if a broken duty fails an examination. */
@@ -130,7 +130,7 @@ function headlineOf(
   const why = first ? `Scene ${first.scene}: ${first.because ?? 'it stopped'}.` : '';
   const sentences: Readonly<Record<Examination['outcome'], string>> = {
     broken: `The client breaks ${counted(broken('must'), 'MUST')} and ${counted(broken('should'), 'SHOULD')}.`,
-    undecided: `Undecided: ${counted(stopped.length, 'scene')} could not be played to the end. ${why}`,
+    inconclusive: `Inconclusive: ${counted(stopped.length, 'scene')} could not be played to the end. ${why}`,
     kept: 'The client kept every duty that was exercised.',
     'never-came': `Nothing was judged. ${why}`,
     interrupted: 'Interrupted: what was known until then.',

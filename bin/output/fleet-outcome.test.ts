@@ -16,7 +16,7 @@ const refused = operation
   ? [{ ...operation, operation: 'post-auth-request', responses: { '4xx': 9 } }]
   : [];
 const pending = { ...funnel, success: 0, failure: 0, aborted: 0, pending: 3 };
-const thresholdWith = (verdict: 'met' | 'missed' | 'undecided') => {
+const thresholdWith = (verdict: 'met' | 'missed' | 'inconclusive') => {
   return { threshold: 'errors = 0', verdict, observed: '0 of 9 requests' };
 };
 
@@ -26,7 +26,7 @@ describe('the exit code of a fleet run', () => {
     ['that missed a threshold is 1', { thresholds: [thresholdWith('missed')] }, 1],
     [
       'with a threshold that could not be judged is 4',
-      { thresholds: [thresholdWith('undecided')] },
+      { thresholds: [thresholdWith('inconclusive')] },
       4,
     ],
     ['of a generator at its limit is 5', { validity: 'invalid' }, 5],

@@ -16,7 +16,7 @@ import type { TestContext } from './test-context.ts';
 export const factoryProvides = { artifact_name: 'conformance-factory', device_type: boardType };
 
 /**
- * The start state of a case could not be reached. The case is undecided, unless a response that the
+ * The start state of a case could not be reached. The case is inconclusive, unless a response that the
  * contract documents did not come.
  */
 export class StartStateMissed extends Error {
@@ -66,7 +66,7 @@ const responseRequirements = {
 
 /**
  * Throws StartStateMissed unless the response to a valid request has the status that the contract
- * documents. Only 429 and server errors leave the case undecided, since a busy server may send
+ * documents. Only 429 and server errors leave the case inconclusive, since a busy server may send
  * them.
  */
 export function needResponse(

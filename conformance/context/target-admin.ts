@@ -67,7 +67,7 @@ export const monitorViews = v.array(
 );
 export type ShownMonitor = v.InferOutput<typeof monitorViews>[number];
 
-/** The operator failed, so the case is undecided. */
+/** The operator failed, so the case is inconclusive. */
 export class AdminFailure extends Error {
   constructor(wish: string, response: string, asked = 'the management API') {
     super(`${asked} failed to ${wish}: it answered ${response}`);

@@ -164,7 +164,7 @@ describe('the recording of a correct server', () => {
   it('is judged in the order in which the exchanges ended', async () => {
     const [first, last] = [reports('success'), asks({ size: 0 }, 204)];
     const found = await judge('turned.har', har(last, first, signIn(), asks(json(instructions))));
-    expect(found.outcome).toBe('held');
+    expect(found.outcome).toBe('pass');
   });
 });
 
@@ -173,7 +173,7 @@ describe('a judged recording shows a violation', () => {
     const entries = [signIn(), asks(json(instructions)), reports('success')];
     const found = await judge('again.har', har(...entries, asks(json(instructions))));
     expect(violatedBy(found)).toEqual(['next.finished-is-over']);
-    expect(found.outcome).toBe('violated');
+    expect(found.outcome).toBe('fail');
     const text = recordingText(found);
     expect(text).toContain('VIOLATED: 1 of ');
     expect(text).toContain('first: entry 4, 2026-01-31T12:00:');
@@ -224,7 +224,7 @@ describe('a judged recording shows no violation', () => {
     const [masked] = [signIn()];
     const text = har(masked).replaceAll(token, '[masked]');
     const found = await judge('masked-token.har', text);
-    expect(found.outcome).toBe('nothing');
+    expect(found.outcome).toBe('inconclusive');
     expect(reasonsOf(found)).toEqual({ 'no-body': 1 });
   });
 
@@ -258,7 +258,7 @@ describe('a judged recording shows no violation', () => {
       har(entry(paths.configuration, { method: 'GET', ...made })),
     );
     expect(violatedBy(found)).toEqual([]);
-    expect([found.outcome, reasonsOf(found)]).toEqual(['nothing', { 'no-body': 1 }]);
+    expect([found.outcome, reasonsOf(found)]).toEqual(['inconclusive', { 'no-body': 1 }]);
   });
 
   it('when a journal string may be a JSON string or malformed JSON', async () => {
@@ -266,7 +266,7 @@ describe('a judged recording shows no violation', () => {
     const type = [['Content-Type', 'application/json']];
     const line = { ...call, responseHeaders: type, responseBody: 'a string' };
     const found = await judge('text.ndjson', JSON.stringify(line));
-    expect([found.outcome, reasonsOf(found)]).toEqual(['nothing', { 'no-body': 1 }]);
+    expect([found.outcome, reasonsOf(found)]).toEqual(['inconclusive', { 'no-body': 1 }]);
   });
 });
 
@@ -286,7 +286,7 @@ describe('recorded entries that cannot be judged', () => {
       'planned-fault',
       { url: `${server}${paths.attributes}`, responseHeaders: [['X-SVC-Testbed-Fault', 'one']] },
     ],
-    ['undecided', { url: `${server}${paths.attributes}`, status: 503 }],
+    ['inconclusive', { url: `${server}${paths.attributes}`, status: 503 }],
   ])('are counted with the reason %s', async (reason, made) => {
     const found = await judge('left.har', har(entry(paths.attributes), entry('', made)));
     expect(reasonsOf(found)).toEqual({ [reason]: 1 });
@@ -308,9 +308,9 @@ describe('recorded entries that cannot be judged', () => {
     ['an empty file', ''],
     ['traffic of something else', har(entry('', { url: 'https://cdn.example/a' }))],
     ['a user of the management API', har(entry('/api/management/v1/inventory/groups'))],
-  ])('leave every requirement undecided in %s', async (_, content) => {
+  ])('leave every requirement inconclusive in %s', async (_, content) => {
     const found = await judge('nothing', content);
-    expect(found.outcome).toBe('nothing');
+    expect(found.outcome).toBe('inconclusive');
     expect(recordingText(found)).toMatch(
       /^NOTHING TESTED: no entry can be judged by a requirement/,
     );

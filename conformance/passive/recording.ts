@@ -27,8 +27,8 @@ export const reasons = {
     'of operations that nothing checks (artifacts, configuration files, websockets)',
   'no-response': 'without a response',
   'planned-fault': 'with a fault that was planned in a test server',
-  'no-body': 'undecided without the body of the response, which is missing, cut off or masked',
-  undecided: 'undecided on their own',
+  'no-body': 'inconclusive without the body of the response, which is missing, cut off or masked',
+  inconclusive: 'inconclusive on their own',
   'no-exchange': 'not exchanges: frames, or messages that are not HTTP',
 } as const;
 
@@ -188,7 +188,7 @@ class JudgementCount {
     const isDecided = this.#see(exchange, operation.id, device);
     this.#devices.learn(exchange, device);
     if (!isDecided) {
-      this.leaveOut(this.#whyUndecided(exchange), exchange.place);
+      this.leaveOut(this.#whyInconclusive(exchange), exchange.place);
       return;
     }
     this.#entries += 1;
@@ -242,10 +242,10 @@ class JudgementCount {
     return verdicts.length > 0;
   }
 
-  #whyUndecided(exchange: FullExchange): keyof typeof reasons {
+  #whyInconclusive(exchange: FullExchange): keyof typeof reasons {
     if (!(exchange.status > 0)) return 'no-response';
     if (exchange.responseHeaders()[this.#faultHeader] !== undefined) return 'planned-fault';
-    return exchange.responseBytes() === undefined ? 'no-body' : 'undecided';
+    return exchange.responseBytes() === undefined ? 'no-body' : 'inconclusive';
   }
 }
 

@@ -51,7 +51,7 @@ describe('the HTML page of a run', () => {
     expect((await top.boundingBox())?.y).toBeLessThan(150);
   });
 
-  it('groups the cases by area with counts, and opens only undecided and failed ones', async () => {
+  it('groups the cases by area with counts, and opens only inconclusive and failed ones', async () => {
     expect(await count()).toBe(`${verdicts.length} of ${verdicts.length} cases`);
     const areas = new Set(verdicts.map(({ id }) => id.split('/')[0]));
     expect(await page.locator('#verdicts > .kit-group').count()).toBe(areas.size);

@@ -97,7 +97,7 @@ describe('the text report of a run', () => {
     expect(must).toBeLessThan(should);
   });
 
-  it('lists every undecided case with the reason', () => {
+  it('lists every inconclusive case with the reason', () => {
     expect(text).toContain('connect/ping-gets-pong: too long [case-time-limit]');
     expect(text).toContain('faults/too-many-requests-is-429: ');
     expect(text).toContain('deployment-log/empty-log: answered 400');

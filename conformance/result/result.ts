@@ -231,7 +231,7 @@ export function countVerdicts(verdicts: readonly Finding[]): Record<VerdictName,
   return totals as Record<VerdictName, number>;
 }
 
-/** Returns the worst verdict; `inconclusive` if no part passed, failed or was undecided. */
+/** Returns the worst verdict; `inconclusive` if no part passed, failed or was inconclusive. */
 export function worstOf(verdicts: readonly Finding[]): VerdictName {
   const totals = countVerdicts(verdicts);
   const worst = verdictNames.find((name) => totals[name] > 0);

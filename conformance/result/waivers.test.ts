@@ -67,8 +67,11 @@ describe('a waiver of a case', () => {
     ['interrupted', 'not-decided', 'inconclusive'],
     ['target-lost', 'not-decided', 'inconclusive'],
   ])('on a case that is inconclusive as %s is %s', (code, state, outcome) => {
-    const undecided = verdictOn(caseId, { verdict: 'inconclusive', reason: { code, text: 'x' } });
-    const { verdicts, waivers } = applyWaivers([undecided, passed], [waiver], on(lastDay));
+    const inconclusive = verdictOn(caseId, {
+      verdict: 'inconclusive',
+      reason: { code, text: 'x' },
+    });
+    const { verdicts, waivers } = applyWaivers([inconclusive, passed], [waiver], on(lastDay));
     expect([waivers[0]?.state, outcomeOf(verdicts, [])]).toEqual([state, outcome]);
   });
 

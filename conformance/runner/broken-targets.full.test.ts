@@ -33,7 +33,7 @@ describe('a target that answers everything with 200 and an empty body', () => {
     expect(idsOf(result, 'fail')).toContain('authentication/first-contact-is-401');
   });
 
-  it('leaves cases that need a user undecided', async () => {
+  it('leaves cases that need a user inconclusive', async () => {
     const result = await runAgainst(await serve(agreeable), { credentials: user });
     const needing = result.verdicts.filter(({ needs }) => needs.includes('operator'));
     expect(new Set(needing.map(({ reason }) => reason?.code))).toEqual(

@@ -183,7 +183,7 @@ async function perform(
     return { finding: await findingOf(each, act) };
   } catch (error) {
     const undocumented = error instanceof StartStateMissed ? error.undocumented : undefined;
-    return { finding: undecided(error), undocumented };
+    return { finding: withoutVerdict(error), undocumented };
   }
 }
 
@@ -214,7 +214,7 @@ function violatedBy(each: RunnableCase, failure: ExpectationFailure): Finding {
 }
 
 /** Returns the finding for an error that kept a case from a judgement. */
-function undecided(error: unknown): Finding {
+function withoutVerdict(error: unknown): Finding {
   if (error instanceof TransportFailure) return inconclusive(error.code, error.message);
   if (error instanceof MissingCapability) return skip(error.capability, error.message);
   if (error instanceof ControlFailure) return inconclusive('control-failed', error.message);

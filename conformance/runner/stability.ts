@@ -25,7 +25,7 @@ export function verdictOfAttempts(verdicts: readonly CaseVerdict[]): CaseVerdict
   return summed(isStable || interrupted ? worst : { ...facts, ...unstable(verdicts) }, verdicts);
 }
 
-/** Returns true if the case is undecided because a connection closed. */
+/** Returns true if the case is inconclusive because a connection closed. */
 export function isCutShort(verdict: CaseVerdict | undefined): boolean {
   return verdict?.reason?.code === 'connection-closed';
 }

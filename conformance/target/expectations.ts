@@ -22,7 +22,7 @@ export class ExpectationFailure extends Error {
   }
 }
 
-/** The requirement's subject cannot be observed on this target, so the case is undecided. */
+/** The requirement's subject cannot be observed on this target, so the case is inconclusive. */
 export class NotObservable extends Error {
   constructor(message: string) {
     super(message);

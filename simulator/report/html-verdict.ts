@@ -10,8 +10,8 @@ type VerdictReason = FleetFacts['verdict']['because'][number];
 const shown = {
   passed: { title: 'Passed', tone: 'good' },
   failed: { title: 'Failed', tone: 'bad' },
-  undecided: { title: 'Undecided', tone: 'busy' },
-  'not accepted': { title: 'Undecided: no device was accepted', tone: 'busy' },
+  inconclusive: { title: 'Inconclusive', tone: 'busy' },
+  'not accepted': { title: 'Inconclusive: no device was accepted', tone: 'busy' },
   incomplete: { title: 'Incomplete: part of the fleet is unknown', tone: 'busy' },
   invalid: { title: 'Invalid: the load generator was the limit', tone: 'busy' },
   interrupted: { title: 'Interrupted', tone: 'busy' },
@@ -20,7 +20,7 @@ const shown = {
 const tones: Readonly<Record<FindingState, ShownTone>> = {
   passed: 'good',
   failed: 'bad',
-  undecided: 'busy',
+  inconclusive: 'busy',
   'not accepted': 'busy',
   incomplete: 'busy',
   invalid: 'bad',

@@ -79,49 +79,49 @@ const kinds: readonly [string, Partial<FleetResult>, RunVerdict, string][] = [
       operations: exchanges('post-next-deployment-v2', { '2xx': 16 }),
       errors: [{ operation: 'post-next-deployment-v2', cause: 'response/not-json', count: 16 }],
     },
-    'undecided',
+    'inconclusive',
     'no poll succeeded',
   ],
   [
     'whose polls were answered with errors only',
     { operations: exchanges('post-next-deployment-v2', { '5xx': 16 }, 3) },
-    'undecided',
+    'inconclusive',
     'no poll succeeded',
   ],
   [
     'that accepted devices, of which none came back',
     { ...refused, operations: [...refused.operations, ...accepts] },
-    'undecided',
+    'inconclusive',
     '2,500 devices accepted, none signed in after that',
   ],
   [
     'of which no device got a response',
     { funnel: { ...nobody, noContact: 3 }, operations: exchanges('post-auth-request', {}, 9) },
-    'undecided',
+    'inconclusive',
     'no device got a response',
   ],
   [
     'whose deployment nobody installed',
     { plan: deploys, funnel: { ...nobody, failure: 3 } },
-    'undecided',
+    'inconclusive',
     'no device was updated',
   ],
   [
     'that was to settle and did not',
     { plan: { ...sampleResult.plan, until: 'settled' }, ended: 'duration' },
-    'undecided',
+    'inconclusive',
     'not settled in time',
   ],
   [
     "whose server's list could not be read",
     { reconciliation: { ...unchecked, because: 'a 500' } },
-    'undecided',
+    'inconclusive',
     'reconciliation not possible',
   ],
   [
     'in which no requirement was tested',
     { checks: checksWith(0, 0) },
-    'undecided',
+    'inconclusive',
     'no requirement tested',
   ],
   [
@@ -215,7 +215,7 @@ describe('the outcome of a run', () => {
       funnel: { ...nobody, idle: 3 },
       reconciliation,
     };
-    const [finding] = outcomeOf(result).findings.filter(({ state }) => state === 'undecided');
+    const [finding] = outcomeOf(result).findings.filter(({ state }) => state === 'inconclusive');
     expect(finding?.sentence).toMatch(
       /^No device was updated to release-2: no artifact of that name/,
     );

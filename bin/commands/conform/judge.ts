@@ -26,14 +26,14 @@ interface JudgeOptions {
 const exitCodeOf: Readonly<Record<RecordingJudgement['outcome'], ExitCode>> = {
   fail: exitCodes.failed,
   pass: exitCodes.pass,
-  inconclusive: exitCodes.undecided,
+  inconclusive: exitCodes.inconclusive,
 };
 
 const codes = exitCodeHelp({
   pass: 'no requirement is violated',
   failed: 'a requirement is violated',
   setUp: 'the recording cannot be read',
-  undecided: 'nothing could be judged',
+  inconclusive: 'nothing could be judged',
 });
 
 const help = `

@@ -2,7 +2,7 @@
  * Calls hooks. Standard input is one JSON object: `step`, `baseUrl`, `tenant` (the id that
  * `make-tenant` gave, or null) and `input`. Standard output is one JSON object, the response of the
  * step. Exit code 0 means done; 3 means that the hook cannot do this step here, which skips the
- * case; any other code means failure, which leaves the case undecided. Secrets are passed over
+ * case; any other code means failure, which leaves the case inconclusive. Secrets are passed over
  * standard input and output or the environment, never on the command line.
  */
 import * as v from 'valibot';

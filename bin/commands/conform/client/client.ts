@@ -16,7 +16,7 @@ const codes = exitCodeHelp({
   failed:
     'a duty of the level of --fail-on is broken and not waived, a waiver is expired or obsolete, or with --require-all-must a MUST was not exercised',
   setUp: 'the server cannot start, or a file cannot be used',
-  undecided: 'nothing came from the client, or a scene could not be played to its end',
+  inconclusive: 'nothing came from the client, or a scene could not be played to its end',
   interrupted: 'interrupted',
 });
 

@@ -29,7 +29,7 @@ export async function judgeRecordedClients(
   const none = `${file} has no requests of devices.`;
   if (!json) output.line(maps.length === 0 ? none : maps.join('\n\n'));
   if (clients.some(hasBrokenMust)) return exitCodes.failed;
-  return clients.length === 0 ? exitCodes.undecided : exitCodes.pass;
+  return clients.length === 0 ? exitCodes.inconclusive : exitCodes.pass;
 }
 
 async function clientsIn(file: string): Promise<readonly MappedClient[]> {

@@ -138,5 +138,5 @@ function exitCodeOf({ clients, client, named }: Reading): ExitCode {
   if (duties.some(({ level, state }) => level === 'must' && state === 'broken'))
     return exitCodes.failed;
   const hasCome = named === undefined ? clients.clients.length > 0 : client !== undefined;
-  return hasCome ? exitCodes.pass : exitCodes.undecided;
+  return hasCome ? exitCodes.pass : exitCodes.inconclusive;
 }

@@ -11,7 +11,7 @@ import { BrokenDuty } from './broken-duty.tsx';
 
 const tones: Readonly<Record<Examination['outcome'], Tone>> = {
   broken: 'bad',
-  undecided: 'busy',
+  inconclusive: 'busy',
   kept: 'good',
   'never-came': 'busy',
   interrupted: 'busy',
