@@ -31,7 +31,7 @@ const codes = exitCodeHelp({
 
 const help = `
 The response carries the request ID: as request_id in the body, and in the header X-SVC-RequestID.
-For a poll that was answered 204, the explanation names the condition that withheld the update at that time.
+For a poll that was answered with 204, the explanation names the condition that withheld the update at that time.
 --device explains what the device would get if it repeated its last poll now, with a valid token;
 the server keeps the last poll of each device until it stops, even when the journal has dropped it.
 

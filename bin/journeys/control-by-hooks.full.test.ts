@@ -171,7 +171,8 @@ describe('the capabilities of a target', () => {
         {
           id: 'capabilities/monitor',
           verdict: 'fail',
-          actual: 'post-alerts was answered 404, post-monitor-configuration was answered 404',
+          actual:
+            'post-alerts was answered with 404, post-monitor-configuration was answered with 404',
           exchanges: [{ response: { status: 404 } }, { response: { status: 404 } }],
         },
       ]);

@@ -103,7 +103,7 @@ export class Trial {
     const headers = { Authorization: `Bearer ${this.ready.controlToken}` };
     const response = await fetch(this.ready.controlUrl + path, { headers });
     if (response.ok) return response.json();
-    throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);
+    throw new Error(`${path} was answered with ${response.status}: ${await response.text()}`);
   }
 
   async fleetbed(...words: readonly string[]): Promise<string> {

@@ -57,7 +57,7 @@ describe('a tenant that a case creates', () => {
     [
       'has a user who cannot log in',
       { ...working, 'POST /api/management/v1/useradm/auth/login': [401, ''] },
-      'log a user in: it answered 401',
+      'log a user in: it answered with 401',
     ],
   ])('cannot be created when it %s', async (_, responses, message) => {
     const { newTenant } = await controlOn(responses);
@@ -73,7 +73,9 @@ describe('a tenant that a case creates', () => {
 
   it('reports a removal that the control listener refuses', async () => {
     const { newTenant } = await controlOn({ ...working, 'DELETE /tenants/t%201': [409, {}] });
-    await expect((await newTenant()).remove()).rejects.toThrow('remove a tenant: it answered 409');
+    await expect((await newTenant()).remove()).rejects.toThrow(
+      'remove a tenant: it answered with 409',
+    );
   });
 
   it('is named in every control request, so that only this tenant is controlled', async () => {
@@ -108,7 +110,7 @@ describe('a tenant that a case creates', () => {
     ['suspend a tenant', (control) => control.suspend()],
   ])('reports which control request was refused: %s', async (wish, act) => {
     const { control } = await (await controlOn(working)).newTenant();
-    await expect(act(control)).rejects.toThrow(`${wish}: it answered 404`);
+    await expect(act(control)).rejects.toThrow(`${wish}: it answered with 404`);
   });
 });
 
@@ -146,6 +148,8 @@ describe('a user without permissions', () => {
     const { newTenant, session } = await controlOn(invited);
     const { control } = await newTenant();
     const order = { session, name: 'weak', learnSecret: () => undefined };
-    await expect(control.powerlessUser(order)).rejects.toThrow('show the outbox: it answered 404');
+    await expect(control.powerlessUser(order)).rejects.toThrow(
+      'show the outbox: it answered with 404',
+    );
   });
 });

@@ -48,7 +48,7 @@ describe('the probes of the rights of a user', () => {
     expect(() => rights.require()).not.toThrow();
   });
 
-  it('name each missing right once, with every request that was answered 403', async () => {
+  it('name each missing right once, with every request that was answered with 403', async () => {
     const { rights } = await probed((line) => (/^(?:DELETE|PUT) .*devauth/.test(line) ? 403 : 404));
     expect(() => rights.require()).toThrow(
       /^the user lacks the right ManageDevices \([^)]+\): 403 for PUT \S+\/status, DELETE \S+; give /,

@@ -73,7 +73,7 @@ interface ActingCase {
 
 /** The rights of one user, as far as they are known. */
 export class Rights {
-  /** The operations that were answered 403. */
+  /** The operations that were answered with 403. */
   readonly #missing = new Map<KnownOperation, KnownRow>();
   /** The operations whose right is proved by a success. A later 403 is then not about rights. */
   readonly #held = new Set<KnownOperation>();

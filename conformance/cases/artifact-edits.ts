@@ -30,7 +30,7 @@ async function shownArtifact(device: SuiteDevice, id: string): Promise<Members> 
   const response = await device.call('get-artifact', { path: { id } });
   const artifact = response.status === 200 ? expectJson(response) : undefined;
   if (isMap(artifact)) return artifact;
-  throw new StartStateMissed('an artifact', `it was answered ${response.status}`);
+  throw new StartStateMissed('an artifact', `it was answered with ${response.status}`);
 }
 
 async function listedArtifact(device: SuiteDevice, { id, name }: EditedArtifact): Promise<Members> {

@@ -266,7 +266,7 @@ async function expectFile(
   const { uri } = expectShape(response, artifactLinkShape);
   const file = await context.session.send({ method: 'GET', url: uri });
   if (file.status === 200 && file.bytes.equals(bytes)) return;
-  const actual = `${file.bytes.length} bytes, answered ${file.status}`;
+  const actual = `${file.bytes.length} bytes, answered with ${file.status}`;
   throw new ExpectationFailure(`the ${bytes.length} bytes of the file`, actual, [
     'link.gives-the-file',
   ]);

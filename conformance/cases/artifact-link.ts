@@ -30,7 +30,7 @@ const asking = defineScenario({
   cases: [
     {
       id: 'link-is-200',
-      title: 'A request for a link to an artifact file is answered 200 with a JSON object.',
+      title: 'A request for a link to an artifact file is answered with 200 with a JSON object.',
       requirements: ['link.fields'],
       covers: ['get-artifact-link 200'],
       run: async ({ device, artifact }) => {
@@ -41,7 +41,7 @@ const asking = defineScenario({
     },
     {
       id: 'unknown-artifact-is-404',
-      title: 'A request for a link to an artifact that does not exist is answered 404.',
+      title: 'A request for a link to an artifact that does not exist is answered with 404.',
       requirements: ['link.unknown-artifact-is-404'],
       covers: ['get-artifact-link 404'],
       run: async ({ device }, context) => {
@@ -51,7 +51,8 @@ const asking = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A request for a link with an artifact id that is not a UUID is answered 400 or 404.',
+      title:
+        'A request for a link with an artifact id that is not a UUID is answered with 400 or 404.',
       requirements: ['link.malformed-id'],
       covers: ['get-artifact-link 400'],
       run: async ({ device }) => {
@@ -63,7 +64,7 @@ const asking = defineScenario({
     },
     {
       id: 'unauthenticated-is-401',
-      title: 'A request for a link without a token, or with a malformed one, is answered 401.',
+      title: 'A request for a link without a token, or with a malformed one, is answered with 401.',
       requirements: ['link.unauthenticated-is-401'],
       covers: ['get-artifact-link 401'],
       run: async ({ artifact: { id } }, context) => {
@@ -192,7 +193,9 @@ const used = defineScenario({
       requirements: ['link.head'],
       observe: async ({ uri }, context) => {
         const { status, headers } = await context.session.send({ method: 'HEAD', url: uri });
-        return observationOf(`answered ${status}, length ${headers['content-length'] ?? 'none'}`);
+        return observationOf(
+          `answered with ${status}, length ${headers['content-length'] ?? 'none'}`,
+        );
       },
     },
     {
@@ -255,7 +258,7 @@ const gone = defineScenario({
       id: 'link-of-a-deleted-artifact',
       title: 'What a link returns after its artifact was deleted.',
       requirements: ['link.of-a-deleted-artifact'],
-      observe: async ({ follow }) => observationOf(`answered ${(await follow()).status}`),
+      observe: async ({ follow }) => observationOf(`answered with ${(await follow()).status}`),
     },
   ],
 });

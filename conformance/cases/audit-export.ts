@@ -129,7 +129,7 @@ const document = defineScenario({
     {
       id: 'export-is-csv',
       title:
-        'The export is answered 200 with CSV: the field names, then records of as many fields.',
+        'The export is answered with 200 with CSV: the field names, then records of as many fields.',
       requirements: ['audit.export-is-csv'],
       covers: ['export-audit-logs 200'],
       run: async ({ deploymentId }, context) => {
@@ -259,7 +259,7 @@ const document = defineScenario({
     },
     {
       id: 'object-types-are-known',
-      title: 'An export of users, deployments, artifacts or devices is answered 200.',
+      title: 'An export of users, deployments, artifacts or devices is answered with 200.',
       requirements: ['audit.export-object-type-values'],
       run: async (_, context) => {
         for (const type of exportedTypes) {

@@ -58,7 +58,7 @@ const user = defineScenario({
   cases: [
     {
       id: 'list-is-200',
-      title: 'The audit log is answered 200 with an array.',
+      title: 'The audit log is answered with 200 with an array.',
       requirements: ['audit.list', 'tokens.login-opens-management'],
       covers: ['list-audit-logs 200'],
       run: async (context) => {
@@ -69,7 +69,7 @@ const user = defineScenario({
     },
     {
       id: 'object-types-are-known',
-      title: 'A filter by each of the five object types is answered 200.',
+      title: 'A filter by each of the five object types is answered with 200.',
       requirements: ['audit.object-type-values'],
       run: async (context) => {
         for (const type of objectTypes) {
@@ -84,7 +84,7 @@ const user = defineScenario({
       title: 'Whether the plan of this target includes the audit log.',
       requirements: ['audit.offered'],
       observe: async (context) =>
-        observationOf(`the list is answered ${(await list(context)).status}`),
+        observationOf(`the list is answered with ${(await list(context)).status}`),
     },
     {
       id: 'page-sizes',

@@ -78,7 +78,7 @@ const manyKeys = defineScenario({
           seen.add(await askByAnotherKey(context, device));
         }
         const kept = (await context.admin.device(device.id))?.auth_sets.length ?? 0;
-        return observationOf(`${kept} are kept, each answered ${[...seen].join(' or ')}`);
+        return observationOf(`${kept} are kept, each answered with ${[...seen].join(' or ')}`);
       },
     },
   ],

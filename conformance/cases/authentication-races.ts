@@ -64,7 +64,7 @@ const contacts = defineScenario({
   cases: [
     {
       id: 'fifty-first-contacts-are-401',
-      title: 'Fifty concurrent first contacts of one identity are each answered 401.',
+      title: 'Fifty concurrent first contacts of one identity are each answered with 401.',
       requirements: ['auth.first-contact-is-401', 'auth.undecided-is-401'],
       run: async (device) => expectAll(await atOnce(CONTACTS, () => device.authenticate()), 401),
     },
@@ -103,7 +103,8 @@ const decisions = defineScenario({
   cases: [
     {
       id: 'accept-and-requests-at-once',
-      title: 'Requests during the acceptance are answered 401 or 200, and later ones get a token.',
+      title:
+        'Requests during the acceptance are answered with 401 or 200, and later ones get a token.',
       requirements: ['auth.accepted-gets-token', 'auth.undecided-is-401'],
       run: async (device, context) => {
         const [asked] = await Promise.all([

@@ -83,7 +83,7 @@ const boundaries = defineScenario({
     }),
     {
       id: 'optional-fields-may-be-absent',
-      title: 'A request with only id_data and pubkey is complete: it is not answered 400.',
+      title: 'A request with only id_data and pubkey is complete: it is not answered with 400.',
       requirements: ['auth.optional-fields'],
       run: async (device) => expectUnderstood(await device.authenticate()),
     },

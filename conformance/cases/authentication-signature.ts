@@ -74,7 +74,7 @@ const header = defineScenario({
   cases: [
     {
       id: 'missing-signature-is-400',
-      title: 'A request without the signature header is answered 400.',
+      title: 'A request without the signature header is answered with 400.',
       requirements: ['auth.signature-header-is-required', 'service.authentication'],
       covers: ['post-auth-request 400'],
       run: async (device) => expectStatus(await device.authenticate({ signature: null }), 400),
@@ -147,7 +147,7 @@ const known = defineScenario({
     },
     {
       id: 'wrong-signature-is-401',
-      title: 'A well-formed signature that does not verify is answered 401.',
+      title: 'A well-formed signature that does not verify is answered with 401.',
       requirements: ['auth.bad-signature-is-401'],
       run: async (device, context) =>
         expectStatus(await device.authenticate({ signedBy: await context.newKey() }), 401),

@@ -72,7 +72,7 @@ const firstContact = defineScenario({
     {
       id: 'first-contact-is-401',
       title:
-        'The first request of a device that is neither known nor pre-authorized is answered 401.',
+        'The first request of a device that is neither known nor pre-authorized is answered with 401.',
       requirements: ['auth.first-contact-is-401'],
       covers: ['post-auth-request 401'],
       run: async (device) => expectStatus(await device.authenticate(), 401),
@@ -133,7 +133,7 @@ const decision = defineScenario({
   cases: [
     {
       id: 'undecided-is-401',
-      title: 'A device that asks again before a decision is answered 401 each time.',
+      title: 'A device that asks again before a decision is answered with 401 each time.',
       requirements: ['auth.undecided-is-401'],
       run: async (device) => {
         await expectRefusedEachTime(device, [401]);
@@ -141,7 +141,8 @@ const decision = defineScenario({
     },
     {
       id: 'accepted-gets-token',
-      title: 'Once a user has accepted the device, its next request is answered 200 with a token.',
+      title:
+        'Once a user has accepted the device, its next request is answered with 200 with a token.',
       requirements: ['auth.accepted-gets-token'],
       covers: ['post-auth-request 200'],
       run: async (device, context) => {
@@ -155,7 +156,7 @@ const decision = defineScenario({
     },
     {
       id: 'rejected-is-refused',
-      title: 'Once a user has rejected the device, its next request is answered 401 or 403.',
+      title: 'Once a user has rejected the device, its next request is answered with 401 or 403.',
       requirements: ['auth.rejected-is-refused'],
       run: async (device, context) => {
         await context.admin.decide(device.id, device.key, 'rejected');
@@ -164,7 +165,7 @@ const decision = defineScenario({
     },
     {
       id: 'decommissioned-is-unknown',
-      title: 'Once a user has decommissioned the device, it is answered 401 like a new one.',
+      title: 'Once a user has decommissioned the device, it is answered with 401 like a new one.',
       requirements: ['auth.decommissioned-is-unknown'],
       run: async (device, context) => {
         await context.admin.decommission(device.id);
@@ -193,7 +194,7 @@ const preauthorized = defineScenario({
   cases: [
     {
       id: 'preauthorized-gets-token',
-      title: 'The first request of a pre-authorized device is answered 200 with a token.',
+      title: 'The first request of a pre-authorized device is answered with 200 with a token.',
       requirements: ['auth.preauthorized-gets-token'],
       run: async (device) => expectStatus(await device.authenticate(), 200),
     },
@@ -331,7 +332,7 @@ const known = defineScenario({
     },
     {
       id: 'new-key-waits',
-      title: 'A known identity with a new key is answered 401 until a user accepts that key.',
+      title: 'A known identity with a new key is answered with 401 until a user accepts that key.',
       requirements: ['auth.new-key-waits'],
       run: async (device, context) => {
         const signedBy = await context.newKey();

@@ -64,7 +64,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
     ),
     {
       id: 'status-of-another-device-is-404',
-      title: 'A status that a device reports for the deployment of another is answered 404.',
+      title: 'A status that a device reports for the deployment of another is answered with 404.',
       requirements: [requirement, 'status.foreign-deployment-is-404'],
       covers: ['put-deployment-status 404'],
       run: async ({ otherDevice, id }) => {
@@ -74,7 +74,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
     },
     {
       id: 'log-of-another-device-is-404',
-      title: 'A log that a device uploads for the deployment of another is answered 404.',
+      title: 'A log that a device uploads for the deployment of another is answered with 404.',
       requirements: [requirement, 'log.foreign-deployment-is-404'],
       covers: ['put-deployment-log 404'],
       run: async ({ otherDevice, id }) => {
@@ -85,7 +85,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
     },
     {
       id: 'control-map-of-another-device-is-404',
-      title: 'The control map of the deployment of another device is answered 404.',
+      title: 'The control map of the deployment of another device is answered with 404.',
       requirements: [requirement, 'map.foreign-is-404'],
       covers: ['get-update-control-map 404'],
       run: async ({ otherDevice, id }) =>

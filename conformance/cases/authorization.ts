@@ -210,14 +210,14 @@ const apart = defineScenario<string>({
   cases: [
     ...casesOf<string>('otherKind', deviceCalls, (id, call, status) => ({
       id: `${id}-with-user-token-is-${status}`,
-      title: `The token of a user gives no access to ${id}: it is answered ${status}.`,
+      title: `The token of a user gives no access to ${id}: it is answered with ${status}.`,
       requirements: ['tokens.kinds-are-apart'],
       run: async (_, context) =>
         expectStatus(await call(context.caller(userToken(context))), status),
     })),
     ...casesOf<string>('otherKind', userCalls, (id, call, status) => ({
       id: `${id}-with-device-token-is-${status}`,
-      title: `The token of a device gives no access to ${id}: it is answered ${status}.`,
+      title: `The token of a device gives no access to ${id}: it is answered with ${status}.`,
       requirements: ['tokens.devices-are-no-users'],
       run: async (token, context) => expectStatus(await call(context.caller(token)), status),
     })),

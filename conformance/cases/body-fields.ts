@@ -335,7 +335,7 @@ const ofProvides = (['post-next-deployment', 'post-next-deployment-v2'] as const
               ]) {
                 const body = asking[operation]({ ...factoryProvides, ...pair });
                 const response = await device.call(operation, { body });
-                // The contract leaves open when this request is answered 404.
+                // The contract leaves open when this request is answered with 404.
                 if (isAccepted(response) || response.status === 404) continue;
                 const plain = await device.call(operation, {
                   body: asking[operation](factoryProvides),

@@ -28,14 +28,14 @@ export const goodPairs = { good: 'text', key: 'text' };
 /** Pairs with a value that is not a string, and bodies that are not an object of pairs. */
 export const pairInputs: InputTable = {
   'other-values-are-400': {
-    title: 'A value that is a number, a boolean, null, an object or an array is answered 400.',
+    title: 'A value that is a number, a boolean, null, an object or an array is answered with 400.',
     requirement: 'configuration.values-are-texts',
     field: 'key',
     refused: { ...namedValues(...otherThanText), zero: 0, 'an array of strings': ['text'] },
     covers: ['put-configuration 400'],
   },
   'malformed-body-is-400': {
-    title: 'A body that is not a JSON object is answered 400.',
+    title: 'A body that is not a JSON object is answered with 400.',
     requirement: 'configuration.malformed-is-400',
     field: '',
     refused: {
@@ -111,7 +111,7 @@ const fresh = defineScenario({
   cases: [
     {
       id: 'write-is-204',
-      title: 'Setting pairs is answered 204.',
+      title: 'Setting pairs is answered with 204.',
       requirements: ['configuration.write'],
       covers: ['put-configuration 204'],
       run: async (device) => expectStatus(await write(device, { timezone: 'UTC' }), 204),
@@ -124,7 +124,7 @@ const fresh = defineScenario({
     },
     {
       id: 'body-is-optional',
-      title: 'Setting without a body is answered 204.',
+      title: 'Setting without a body is answered with 204.',
       requirements: ['configuration.body-is-optional'],
       run: async (device) => expectStatus(await device.call('put-configuration'), 204),
     },
@@ -167,7 +167,7 @@ const fresh = defineScenario({
     }),
     {
       id: 'removing-nothing-is-204',
-      title: 'Removing a key that does not exist is answered 204 and adds nothing.',
+      title: 'Removing a key that does not exist is answered with 204 and adds nothing.',
       requirements: ['configuration.remove-unknown'],
       run: async (device) => {
         expectStatus(await write(device, { timezone: '' }), 204);
@@ -204,14 +204,14 @@ const fresh = defineScenario({
     },
     {
       id: 'no-settings-yet',
-      title: 'A device without a configuration may read an empty map or be answered 404.',
+      title: 'A device without a configuration may read an empty map or be answered with 404.',
       requirements: ['configuration.none-yet'],
       covers: ['get-configuration 404'],
       observe: async (device) => observedResponse(await device.call('get-configuration')),
     },
     {
       id: 'invalid-read',
-      title: 'Reading with an unknown query parameter may be answered 400.',
+      title: 'Reading with an unknown query parameter may be answered with 400.',
       requirements: ['configuration.invalid-read'],
       covers: ['get-configuration 400'],
       observe: async (device) => {
@@ -312,7 +312,7 @@ const several = defineScenario({
   cases: [
     {
       id: 'read-is-200',
-      title: 'Reading the store is answered 200 with a JSON object.',
+      title: 'Reading the store is answered with 200 with a JSON object.',
       requirements: ['configuration.read'],
       covers: ['get-configuration 200'],
       run: async (device) => {

@@ -29,5 +29,8 @@ export async function askUpgrade(context: TestContext, headers: Headers): Promis
 /** Returns the open connection of a 101 response. Throws StartStateMissed if there is none. */
 export function openedBy({ socket }: UpgradeResponse): Duplex {
   if (socket) return socket;
-  throw new StartStateMissed('an open connection', 'was answered 101 without the header Upgrade');
+  throw new StartStateMissed(
+    'an open connection',
+    'was answered with 101 without the header Upgrade',
+  );
 }

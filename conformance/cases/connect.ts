@@ -71,7 +71,7 @@ const refused: readonly HandshakeRequirement[] = [
   {
     id: 'no-upgrade-is-400',
     requirement: 'connect.upgrade-is-needed',
-    title: 'A request that does not ask for an upgrade to websocket is answered 400.',
+    title: 'A request that does not ask for an upgrade to websocket is answered with 400.',
     requests: {
       'neither header': upgradeHeadersWithout('connection', 'upgrade'),
       'no Connection': noConnection,
@@ -83,7 +83,7 @@ const refused: readonly HandshakeRequirement[] = [
   {
     id: 'other-version-is-refused',
     requirement: 'connect.version-13-only',
-    title: 'A websocket version other than 13 is answered 400 or 426.',
+    title: 'A websocket version other than 13 is answered with 400 or 426.',
     requests: {
       'version 0': upgradeHeadersWith({ 'sec-websocket-version': '0' }),
       'version 8': upgradeHeadersWith({ 'sec-websocket-version': '8' }),
@@ -97,21 +97,21 @@ const refused: readonly HandshakeRequirement[] = [
   {
     id: 'missing-version-is-refused',
     requirement: 'connect.version-is-needed',
-    title: 'An upgrade without Sec-Websocket-Version is answered 400 or 426.',
+    title: 'An upgrade without Sec-Websocket-Version is answered with 400 or 426.',
     requests: { 'no version': upgradeHeadersWithout('sec-websocket-version') },
     statuses: [400, 426],
   },
   {
     id: 'missing-key-is-400',
     requirement: 'connect.key-is-needed',
-    title: 'An upgrade without Sec-Websocket-Key is answered 400.',
+    title: 'An upgrade without Sec-Websocket-Key is answered with 400.',
     requests: { 'no key': upgradeHeadersWithout('sec-websocket-key') },
     statuses: [400],
   },
   {
     id: 'malformed-key-is-400',
     requirement: 'connect.key-is-16-bytes',
-    title: 'A Sec-Websocket-Key that is not 16 bytes in Base64 is answered 400.',
+    title: 'A Sec-Websocket-Key that is not 16 bytes in Base64 is answered with 400.',
     requests: {
       'an empty key': upgradeHeadersWith({ 'sec-websocket-key': '' }),
       'a key of 15 bytes': upgradeHeadersWith({
@@ -161,7 +161,7 @@ const handshake = defineScenario({
   cases: [
     {
       id: 'upgrade-is-101',
-      title: 'An upgrade with a Bearer token is answered 101.',
+      title: 'An upgrade with a Bearer token is answered with 101.',
       requirements: ['connect.switches-protocols'],
       covers: ['connect 101'],
       run: async ({ token }, context) =>
@@ -260,7 +260,8 @@ const handshake = defineScenario({
     },
     {
       id: 'forged-token-is-401',
-      title: 'A token with an altered signature is answered 401, in the header and in the cookie.',
+      title:
+        'A token with an altered signature is answered with 401, in the header and in the cookie.',
       requirements: ['tokens.invalid-is-401'],
       run: async ({ token }, context) => {
         const stolen = forgeToken(token);

@@ -75,7 +75,7 @@ const active = defineScenario({
   cases: [
     {
       id: 'upload-is-204',
-      title: 'A log of messages is answered 204.',
+      title: 'A log of messages is answered with 204.',
       requirements: ['log.is-accepted'],
       covers: ['put-deployment-log 204'],
       run: async (arranged) =>
@@ -204,7 +204,7 @@ const active = defineScenario({
     },
     {
       id: 'one-bad-message-after-many-good-ones',
-      title: 'A log of 150 messages, of which only the last has no level, is answered 400.',
+      title: 'A log of 150 messages, of which only the last has no level, is answered with 400.',
       requirements: ['log.level-is-required'],
       run: async (arranged) => {
         const good = Array.from({ length: 149 }, () => goodMessage);
@@ -268,7 +268,7 @@ const active = defineScenario({
     },
     {
       id: 'deployment-of-another-device-is-404',
-      title: 'A log for a deployment of another device is answered 404.',
+      title: 'A log for a deployment of another device is answered with 404.',
       requirements: ['log.foreign-deployment-is-404'],
       run: async ({ id }, context) => {
         const device = await acceptedDevice(context);
@@ -315,7 +315,7 @@ const foreign = defineScenario({
   cases: [
     {
       id: 'unknown-deployment-is-404',
-      title: 'A log for a deployment that does not exist is answered 404.',
+      title: 'A log for a deployment that does not exist is answered with 404.',
       requirements: ['log.unknown-deployment-is-404'],
       covers: ['put-deployment-log 404'],
       run: async (device, context) =>
@@ -323,7 +323,7 @@ const foreign = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A log for a malformed id is answered 400 or 404.',
+      title: 'A log for a malformed id is answered with 400 or 404.',
       requirements: ['log.malformed-id'],
       run: async (device) =>
         expectStatus(await upload({ device, id: 'no-such-form' }, goodMessage), 400, 404),

@@ -97,7 +97,7 @@ function acceptedCase(state: ReportedState): JudgingCase<void> {
 function repeatedCase(state: StatusColumn): JudgingCase<void> {
   return {
     id: `${slugOf(state)}-again-is-204`,
-    title: `A device that reports ${state} twice, for example after a lost response, is answered 204 twice.`,
+    title: `A device that reports ${state} twice, for example after a lost response, is answered with 204 twice.`,
     requirements: ['status.repeated'],
     run: async (_, context) => {
       const arranged = await deviceDeploymentIn(context, state);
@@ -130,7 +130,7 @@ const matrix = defineScenario<void>({
     },
     {
       id: 'of-another-device-is-404',
-      title: 'A report of any status for the deployment of another device is answered 404.',
+      title: 'A report of any status for the deployment of another device is answered with 404.',
       requirements: ['status.foreign-deployment-is-404'],
       run: async (_, context) => {
         const { id } = await activeDeployment(context);
@@ -208,7 +208,7 @@ function abortCases(state: (typeof abortableStates)[number]): JudgingCase<Offere
   return [
     {
       id: `abort-in-${slugOf(state)}-refuses-reports`,
-      title: `After an abort in the state ${state}, every report is answered 409, also that of an end.`,
+      title: `After an abort in the state ${state}, every report is answered with 409, also that of an end.`,
       requirements: ['status.aborted-is-409'],
       covers: ['put-deployment-status 409'],
       run: (arranged) => expectEach(409, statuses, (status) => report(arranged, { status })),
@@ -275,7 +275,7 @@ const abortAfterTheEnd = defineScenario<void>({
         await context.admin.abort(arranged.deploymentId);
         const status = await shownStatus(context, arranged, state);
         const { status: answered } = await report(arranged, { status: state });
-        return observationOf(`users see ${status}, the same report is answered ${answered}`);
+        return observationOf(`users see ${status}, the same report is answered with ${answered}`);
       },
     }),
   ),

@@ -34,7 +34,8 @@ export const goodReport = { status: 'installing', substate: 'Executing script: c
 /** The input table for each field of a status report. */
 export const reportInputs: InputTable = {
   'other-status-is-400': {
-    title: 'A status that a device may not report, such as aborted or pending, is answered 400.',
+    title:
+      'A status that a device may not report, such as aborted or pending, is answered with 400.',
     requirement: 'status.other-values-are-400',
     field: 'status',
     refused: {
@@ -53,31 +54,31 @@ export const reportInputs: InputTable = {
     covers: ['put-deployment-status 400'],
   },
   'missing-body-is-400': {
-    title: 'A report without a body is answered 400.',
+    title: 'A report without a body is answered with 400.',
     requirement: 'status.body-is-required',
     field: '',
     refused: ['missing'],
   },
   'malformed-report-is-400': {
-    title: 'A report that is not a JSON object is answered 400.',
+    title: 'A report that is not a JSON object is answered with 400.',
     requirement: 'status.malformed-is-400',
     field: '',
     refused: ['no JSON', 'null', 'boolean', 'number', 'text', 'list'],
   },
   'missing-status-is-400': {
-    title: 'A report without a status is answered 400.',
+    title: 'A report without a status is answered with 400.',
     requirement: 'status.is-required',
     field: 'status',
     refused: ['missing'],
   },
   'other-type-of-status-is-400': {
-    title: 'A report whose status is not a string is answered 400.',
+    title: 'A report whose status is not a string is answered with 400.',
     requirement: 'status.is-a-text',
     field: 'status',
     refused: otherThanText,
   },
   'other-text-as-status-is-400': {
-    title: 'A report whose status is an arbitrary, empty or long string is answered 400.',
+    title: 'A report whose status is an arbitrary, empty or long string is answered with 400.',
     requirement: 'status.other-values-are-400',
     field: 'status',
     refused: ['text', 'empty string', 'long string'],
@@ -95,7 +96,7 @@ export const reportInputs: InputTable = {
     accepted: ['text'],
   },
   'other-type-of-substate-is-400': {
-    title: 'A report whose substate is not a string is answered 400.',
+    title: 'A report whose substate is not a string is answered with 400.',
     requirement: 'status.substate-is-a-text',
     field: 'substate',
     refused: ['boolean', 'number', 'list', 'object'],
@@ -139,7 +140,7 @@ const active = defineScenario({
   cases: [
     {
       id: 'report-is-204',
-      title: 'An accepted report is answered 204.',
+      title: 'An accepted report is answered with 204.',
       requirements: ['status.is-204'],
       covers: ['put-deployment-status 204'],
       run: async (arranged) => expectStatus(await report(arranged, goodReport), 204),
@@ -167,7 +168,7 @@ const active = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A report for a malformed id is answered 400 or 404.',
+      title: 'A report for a malformed id is answered with 400 or 404.',
       requirements: ['status.malformed-id'],
       run: async ({ device }) =>
         expectStatus(await report({ device, id: 'no-such-form' }, goodReport), 400, 404),
@@ -239,7 +240,7 @@ const foreign = defineScenario({
   cases: [
     {
       id: 'unknown-deployment-is-404',
-      title: 'A report for a deployment that does not exist is answered 404.',
+      title: 'A report for a deployment that does not exist is answered with 404.',
       requirements: ['status.unknown-deployment-is-404'],
       covers: ['put-deployment-status 404'],
       run: async (device, context) =>

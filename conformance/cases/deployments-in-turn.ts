@@ -262,7 +262,7 @@ const together = defineScenario<SharedDeployment>({
     {
       id: 'abort-reaches-each-device',
       title:
-        'After an abort of a deployment, each of its devices is answered 409 and offered nothing.',
+        'After an abort of a deployment, each of its devices is answered with 409 and offered nothing.',
       requirements: ['status.aborted-is-409', 'next.aborted-is-over'],
       run: async ({ one, other }, context) => {
         await arrangeReports(other, 'downloading');

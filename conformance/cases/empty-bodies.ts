@@ -146,7 +146,7 @@ const settings = defineScenario<SuiteDevice>({
         const left = async (body?: object): Promise<string> => {
           const { status } = await device.call('put-configuration', body && { body });
           const response = await device.call('get-configuration');
-          return `answered ${status}, and left ${describeValue(response.text)}`;
+          return `answered with ${status}, and left ${describeValue(response.text)}`;
         };
         return observationOf(`no body: ${await left()}; {}: ${await left({})}`);
       },

@@ -231,7 +231,7 @@ const anonymous = defineScenario<TestContext>({
         const body = { id_data: 'x'.repeat(TWO_MEBIBYTES) };
         try {
           const { status } = await context.caller().call('post-auth-request', { body });
-          return observationOf(`answered ${status}`);
+          return observationOf(`answered with ${status}`);
         } catch (error) {
           // A server may close the connection instead of reading on.
           if (error instanceof TransportFailure) return observationOf(error.message);

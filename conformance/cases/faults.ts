@@ -53,7 +53,7 @@ const faults = defineScenario({
   cases: [
     {
       id: 'unexpected-fault-is-500',
-      title: 'Every operation that fails inside the server is answered 500.',
+      title: 'Every operation that fails inside the server is answered with 500.',
       requirements: ['errors.unexpected-is-500'],
       covers: every(500, deviceCalls, userCalls, tokenless),
       run: async ({ all }, context) => {
@@ -112,7 +112,10 @@ const rateLimit = defineScenario({
         await ask();
         const { status } = await ask();
         if (status !== 429)
-          throw new StartStateMissed('a device beyond its rate limit', `it is answered ${status}`);
+          throw new StartStateMissed(
+            'a device beyond its rate limit',
+            `it is answered with ${status}`,
+          );
         await context.control.advance(WINDOW_SECONDS + 1);
         expectStatus(await ask(), ...anySuccess);
       },

@@ -152,7 +152,7 @@ const written = defineScenario({
       observe: async (device, context) => {
         const response = await write(device, 'put-attributes');
         const left = Object.keys(await shownAttributes(context, device, () => true));
-        return observationOf(`answered ${response.status}, and left ${describeValue(left)}`);
+        return observationOf(`answered with ${response.status}, and left ${describeValue(left)}`);
       },
     },
     {

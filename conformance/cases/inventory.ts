@@ -79,7 +79,7 @@ function writingCases(how: WriteOperation, method: string): readonly JudgingCase
   return [
     {
       id: `${slug}-is-200`,
-      title: `${method} is answered 200.`,
+      title: `${method} is answered with 200.`,
       requirements: [`inventory.${slug}-is-200`],
       covers: [`${how} 200`],
       run: async (device) =>
@@ -164,7 +164,7 @@ const writing = defineScenario({
           name: 'n'.repeat(LONG),
           value: 1,
         });
-        return observationOf(`answered ${status}`);
+        return observationOf(`answered with ${status}`);
       },
     },
     {
@@ -175,7 +175,7 @@ const writing = defineScenario({
         const twice = ['first', 'second'].map((value) => ({ name: 'probe', value }));
         const { status } = await write(device, 'patch-attributes', ...twice);
         const kept = status === 200 ? (await shownProbe(context, device))?.value : 'nothing';
-        return observationOf(`answered ${status}, and kept ${describeValue(kept)}`);
+        return observationOf(`answered with ${status}, and kept ${describeValue(kept)}`);
       },
     },
     {

@@ -197,7 +197,7 @@ const links = defineScenario({
   cases: [
     {
       id: 'signature-in-other-case-is-403',
-      title: 'The link with the letter case of its signature changed is answered 403.',
+      title: 'The link with the letter case of its signature changed is answered with 403.',
       requirements: ['download.invalid-signature-is-403'],
       run: async ({ uri, get }, { names: { linkSignature } }) => {
         const signature = new URL(uri).searchParams.get(linkSignature) ?? '';
@@ -210,7 +210,7 @@ const links = defineScenario({
     },
     {
       id: 'device-type-in-other-case-is-403',
-      title: 'The link with its device type in capital letters is answered 403.',
+      title: 'The link with its device type in capital letters is answered with 403.',
       requirements: ['download.signature-covers-path'],
       run: async ({ uri, get, deviceType }) =>
         expectStatus(await get(withSegment(uri, 2, deviceType.toUpperCase())), 403),
@@ -234,7 +234,7 @@ const ids = defineScenario<OfferedDeployment>({
         const path = { id: id.toUpperCase() };
         const body = { status: 'downloading' };
         const { status } = await device.call('put-deployment-status', { path, body });
-        return observationOf(id === path.id ? 'the id has no letters' : `answered ${status}`);
+        return observationOf(id === path.id ? 'the id has no letters' : `answered with ${status}`);
       },
     },
   ],

@@ -201,14 +201,14 @@ const fields: Readonly<Record<string, AlertField>> = {
 function rowsOf([id, row]: [string, AlertField]): readonly [string, InputRow][] {
   const { words, requirement, field, refused, accepted } = row;
   const isChecked: InputRow = {
-    title: `An alert is answered 400 if ${words} is missing or invalid.`,
+    title: `An alert is answered with 400 if ${words} is missing or invalid.`,
     requirement,
     field,
     refused,
     covers: ['post-alerts 400'],
   };
   if (!accepted) return [[`${id}-is-checked`, isChecked]];
-  const title = `An alert is answered 204 for each allowed form of ${words}.`;
+  const title = `An alert is answered with 204 for each allowed form of ${words}.`;
   return [
     [`${id}-is-checked`, isChecked],
     [`${id}-is-accepted`, { title, requirement, field, accepted }],

@@ -28,7 +28,7 @@ import {
 /** Bodies that are not a list of alerts. */
 export const alertBodies: InputTable = {
   'malformed-alerts-are-400': {
-    title: 'A body that is not a JSON array of alerts is answered 400.',
+    title: 'A body that is not a JSON array of alerts is answered with 400.',
     requirement: 'alerts.malformed-is-400',
     field: '',
     refused: {
@@ -43,7 +43,7 @@ export const alertBodies: InputTable = {
     covers: ['post-alerts 400'],
   },
   'alerts-without-body-are-400': {
-    title: 'An alert request without a body is answered 400.',
+    title: 'An alert request without a body is answered with 400.',
     requirement: 'alerts.body-is-required',
     field: '',
     refused: ['missing'],
@@ -53,31 +53,32 @@ export const alertBodies: InputTable = {
 /** Every field of a monitor configuration, and the body. */
 export const configurationInputs: InputTable = {
   'configuration-name-is-checked': {
-    title: 'A monitor configuration whose name is missing or not a string is answered 400.',
+    title: 'A monitor configuration whose name is missing or not a string is answered with 400.',
     requirement: 'monitor.name',
     field: '[].name',
     refused: ['missing', ...otherThanText],
   },
   'configuration-status-is-checked': {
-    title: 'A monitor configuration whose status is missing or not a string is answered 400.',
+    title: 'A monitor configuration whose status is missing or not a string is answered with 400.',
     requirement: 'monitor.status',
     field: '[].status',
     refused: ['missing', ...otherThanText],
   },
   'configuration-type-is-checked': {
-    title: 'A monitor configuration whose type is missing or not a string is answered 400.',
+    title: 'A monitor configuration whose type is missing or not a string is answered with 400.',
     requirement: 'monitor.type',
     field: '[].type',
     refused: ['missing', ...otherThanText],
   },
   'configuration-without-fields-is-400': {
-    title: 'A monitor configuration without any field, even after a good one, is answered 400.',
+    title:
+      'A monitor configuration without any field, even after a good one, is answered with 400.',
     requirement: 'monitor.fields-are-required',
     field: '',
     refused: { alone: '[{}]', 'after a good one': JSON.stringify([service, {}]) },
   },
   'malformed-configuration-is-400': {
-    title: 'A body that is not a JSON array of monitor configurations is answered 400.',
+    title: 'A body that is not a JSON array of monitor configurations is answered with 400.',
     requirement: 'monitor.malformed-is-400',
     field: '',
     refused: {
@@ -92,7 +93,7 @@ export const configurationInputs: InputTable = {
     covers: ['post-monitor-configuration 400'],
   },
   'configuration-without-body-is-400': {
-    title: 'A monitor configuration request without a body is answered 400.',
+    title: 'A monitor configuration request without a body is answered with 400.',
     requirement: 'monitor.body-is-required',
     field: '',
     refused: ['missing'],
@@ -109,21 +110,21 @@ const alerts = defineScenario({
   cases: [
     {
       id: 'alerts-are-204',
-      title: 'An array of alerts is answered 204.',
+      title: 'An array of alerts is answered with 204.',
       requirements: ['alerts.are-accepted'],
       covers: ['post-alerts 204'],
       run: async (device) => expectStatus(await sendAlerts(device, alert, alert), 204),
     },
     {
       id: 'critical-is-204',
-      title: 'An alert of level CRITICAL is answered 204.',
+      title: 'An alert of level CRITICAL is answered with 204.',
       requirements: ['alerts.level-critical'],
       run: async (device) =>
         expectStatus(await sendAlerts(device, { ...alert, level: 'CRITICAL' }), 204),
     },
     {
       id: 'ok-is-204',
-      title: 'An alert of level OK, the return to normal, is answered 204.',
+      title: 'An alert of level OK, the return to normal, is answered with 204.',
       requirements: ['alerts.level-ok'],
       run: async (device) => expectStatus(await sendAlerts(device, { ...alert, level: 'OK' }), 204),
     },
@@ -139,7 +140,7 @@ const alerts = defineScenario({
     },
     {
       id: 'alerts-unauthenticated-is-401',
-      title: 'Alerts without a token, or with a malformed one, are answered 401.',
+      title: 'Alerts without a token, or with a malformed one, are answered with 401.',
       requirements: ['alerts.need-a-token'],
       covers: ['post-alerts 401'],
       run: async (_, context) => {
@@ -257,7 +258,7 @@ const configuration = defineScenario({
   cases: [
     {
       id: 'configuration-is-204',
-      title: 'A monitor configuration of two entries is answered 204.',
+      title: 'A monitor configuration of two entries is answered with 204.',
       requirements: ['monitor.is-accepted'],
       covers: ['post-monitor-configuration 204'],
       run: async (device) => {
@@ -277,7 +278,8 @@ const configuration = defineScenario({
     },
     {
       id: 'configuration-unauthenticated-is-401',
-      title: 'A monitor configuration without a token, or with a malformed one, is answered 401.',
+      title:
+        'A monitor configuration without a token, or with a malformed one, is answered with 401.',
       requirements: ['monitor.needs-a-token'],
       covers: ['post-monitor-configuration 401'],
       run: async (_, context) => {

@@ -24,20 +24,20 @@ export const goodBodyV2 = { device_provides: goodProvides, update_control_map: f
 /** The input table for each field of the body of version 1. */
 export const provideInputs: InputTable = {
   'post-other-body-is-400': {
-    title: 'POST v1 with no body, or with a body that is not a JSON object, is answered 400.',
+    title: 'POST v1 with no body, or with a body that is not a JSON object, is answered with 400.',
     requirement: 'next.post-body',
     field: '',
     refused: ['missing', 'no JSON', 'null', 'boolean', 'number', 'text', 'list'],
     covers: ['post-next-deployment 400'],
   },
   'post-without-artifact-name-is-400': {
-    title: 'POST v1 without artifact_name is answered 400.',
+    title: 'POST v1 without artifact_name is answered with 400.',
     requirement: 'next.post-artifact-name',
     field: 'artifact_name',
     refused: ['missing'],
   },
   'post-other-artifact-name-is-400': {
-    title: 'POST v1 with an artifact_name that is not a string is answered 400.',
+    title: 'POST v1 with an artifact_name that is not a string is answered with 400.',
     requirement: 'next.post-artifact-name-is-a-text',
     field: 'artifact_name',
     refused: otherThanText,
@@ -61,13 +61,13 @@ export const provideInputs: InputTable = {
     open: ['long string'],
   },
   'post-without-device-type-is-400': {
-    title: 'POST v1 without device_type is answered 400.',
+    title: 'POST v1 without device_type is answered with 400.',
     requirement: 'next.post-device-type',
     field: 'device_type',
     refused: ['missing'],
   },
   'post-other-device-type-is-400': {
-    title: 'POST v1 with a device_type that is not a string is answered 400.',
+    title: 'POST v1 with a device_type that is not a string is answered with 400.',
     requirement: 'next.post-device-type-is-a-text',
     field: 'device_type',
     refused: otherThanText,
@@ -97,7 +97,7 @@ export const provideInputs: InputTable = {
     accepted: ['missing'],
   },
   'post-other-free-pair-is-400': {
-    title: 'POST v1 with a free pair whose value is not a string is answered 400.',
+    title: 'POST v1 with a free pair whose value is not a string is answered with 400.',
     requirement: 'next.post-values-are-texts',
     field: 'colour',
     refused: ['boolean', 'number', 'list', 'object'],
@@ -156,20 +156,20 @@ const pairInputsV2: InputTable = Object.fromEntries(
 /** The input table for each field of the body of version 2. */
 export const inputsV2: InputTable = {
   'v2-other-body-is-400': {
-    title: 'POST v2 with no body, or with a body that is not a JSON object, is answered 400.',
+    title: 'POST v2 with no body, or with a body that is not a JSON object, is answered with 400.',
     requirement: 'next.v2-body',
     field: '',
     refused: ['missing', 'no JSON', 'null', 'boolean', 'number', 'text', 'list'],
     covers: ['post-next-deployment-v2 400'],
   },
   'v2-without-provides-is-400': {
-    title: 'POST v2 without device_provides is answered 400.',
+    title: 'POST v2 without device_provides is answered with 400.',
     requirement: 'next.v2-fields',
     field: 'device_provides',
     refused: ['missing'],
   },
   'v2-other-provides-is-400': {
-    title: 'POST v2 with a device_provides that is not an object is answered 400.',
+    title: 'POST v2 with a device_provides that is not an object is answered with 400.',
     requirement: 'next.v2-types',
     field: 'device_provides',
     refused: [...otherThanObject, 'empty string', 'long string'],
@@ -189,7 +189,7 @@ export const inputsV2: InputTable = {
     needs: ['update-control-map'],
   },
   'v2-other-flag-is-400': {
-    title: 'POST v2 with an update_control_map that is not a boolean is answered 400.',
+    title: 'POST v2 with an update_control_map that is not a boolean is answered with 400.',
     requirement: 'next.v2-flag-is-a-boolean',
     field: 'update_control_map',
     refused: ['number', 'text', 'empty string', 'long string', 'list', 'object'],
@@ -212,7 +212,7 @@ const queries = defineScenario({
   cases: [
     {
       id: 'get-without-artifact-name-is-400',
-      title: 'GET without artifact_name is answered 400.',
+      title: 'GET without artifact_name is answered with 400.',
       requirements: ['next.get-artifact-name'],
       covers: ['get-next-deployment 400'],
       run: (device) =>
@@ -220,7 +220,7 @@ const queries = defineScenario({
     },
     {
       id: 'get-without-device-type-is-400',
-      title: 'GET without device_type is answered 400.',
+      title: 'GET without device_type is answered with 400.',
       requirements: ['next.get-device-type'],
       run: (device) =>
         expectEach(400, { 'no device_type': { artifact_name } }, (query) => ask(device, query)),

@@ -121,7 +121,9 @@ function seenCase(
       const { status } = await given.ask(arranged);
       const seen = await shownStatus(context, arranged, given.expected);
       const again = await arranged.device.call('post-next-deployment', { body: factoryProvides });
-      return observationOf(`answered ${status}, users see ${seen}, then it is ${again.status}`);
+      return observationOf(
+        `answered with ${status}, users see ${seen}, then it is ${again.status}`,
+      );
     },
   };
 }
@@ -157,7 +159,7 @@ const waiting = defineScenario({
       observe: async ({ device }) => {
         const body = { ...factoryProvides, device_type: '\ud800' };
         const { status } = await device.call('post-next-deployment', { body });
-        return observationOf(`answered ${status}`);
+        return observationOf(`answered with ${status}`);
       },
     },
   ],
@@ -200,7 +202,7 @@ const reordered = defineScenario({
         // GET may reject pairs that it does not know, and other cases cover repeated requests.
         for (const time of ['asking', 'asking again']) {
           const { status } = await ask(device, Object.fromEntries(pairs));
-          if (status !== 200) throw new NotObservable(`${time} was answered ${status}`);
+          if (status !== 200) throw new NotObservable(`${time} was answered with ${status}`);
         }
         for (const turned of [pairs.toReversed(), [...pairs.slice(2), ...pairs.slice(0, 2)]]) {
           expectStatus(await ask(device, Object.fromEntries(turned)), 200);

@@ -35,7 +35,7 @@ const otherProvides = { ...factoryProvides, artifact_name: 'conformance-stranger
  */
 export function expectNoOffer(response: HttpResponse): void {
   if (response.status >= 500)
-    throw new NotObservable(`the request was answered ${responseSummary(response)}`);
+    throw new NotObservable(`the request was answered with ${responseSummary(response)}`);
   expectThat(!offersAny(response), 'no deployment', responseSummary(response));
 }
 
@@ -44,7 +44,7 @@ function idleCases(form: PollForm): JudgingCase<SuiteDevice>[] {
   return [
     {
       id: `${slug}-nothing-is-204`,
-      title: `${words}: a device without a pending deployment is answered 204.`,
+      title: `${words}: a device without a pending deployment is answered with 204.`,
       requirements: ['next.nothing-is-204'],
       covers: [`${operation} 204`],
       needs,
@@ -112,7 +112,7 @@ function pendingCases(form: PollForm): OfferCase[] {
   return [
     {
       id: `${slug}-pending-is-200`,
-      title: `${words}: a device with a pending deployment is answered 200.`,
+      title: `${words}: a device with a pending deployment is answered with 200.`,
       requirements: [pendingIs200],
       covers: [`${operation} 200`],
       run: async ({ device }) => expectStatus(await ask(device, factoryProvides), 200),

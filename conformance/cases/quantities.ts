@@ -80,7 +80,7 @@ function areInOrder(lines: readonly string[], log: string): boolean {
 function logCase(count: number): JudgingCase<OfferedDeployment> {
   return {
     id: `log-of-${count}-is-kept`,
-    title: `A log of ${count} messages is answered 204, and users read every message.`,
+    title: `A log of ${count} messages is answered with 204, and users read every message.`,
     requirements: ['log.is-kept'],
     run: (arranged, context) =>
       expectLogKept(
@@ -123,7 +123,7 @@ function attributesCase(how: WriteOperation, count: number): JudgingCase<SuiteDe
   const verb = how === 'put-attributes' ? 'PUT' : 'PATCH';
   return {
     id: `${verb.toLowerCase()}-of-${count}-attributes-is-kept`,
-    title: `${verb} of ${count} attributes is answered 200, and users read every attribute.`,
+    title: `${verb} of ${count} attributes is answered with 200, and users read every attribute.`,
     requirements: [stores[how]],
     run: async (device, context) => {
       expectStatus(await device.call(how, { body: attributes }), 200);
@@ -181,7 +181,7 @@ const writes = defineScenario<SuiteDevice>({
     },
     {
       id: 'fifty-alerts-are-taken',
-      title: 'Fifty alerts in one request, and in fifty requests, are each answered 204.',
+      title: 'Fifty alerts in one request, and in fifty requests, are each answered with 204.',
       requirements: ['alerts.are-accepted'],
       run: async (device) => {
         expectStatus(await sendAlerts(device, ...numbered(50, () => alert)), 204);

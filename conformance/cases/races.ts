@@ -80,7 +80,7 @@ async function expectOneMoment(
   }
   const allowed: readonly string[] = outcomes[status][response.status];
   const state = await shownStatus(context, arranged, ...allowed);
-  const expected = `${allowed.join(' or ')} after a report that was answered ${response.status}`;
+  const expected = `${allowed.join(' or ')} after a report that was answered with ${response.status}`;
   expectThat(allowed.includes(state), expected, state);
 }
 
@@ -106,7 +106,7 @@ const againstAbort = defineScenario({
     })),
     {
       id: 'report-after-confirmed-abort-is-409',
-      title: 'A report that is sent right after the abort was confirmed is answered 409.',
+      title: 'A report that is sent right after the abort was confirmed is answered with 409.',
       requirements: ['status.aborted-is-409'],
       run: async (arranged, context) => {
         for (let round = 0; round < ROUNDS; round += 1) {
@@ -173,7 +173,7 @@ const together = defineScenario({
     },
     {
       id: 'abort-reaches-both-devices',
-      title: 'After an abort, concurrent reports of both devices are answered 409.',
+      title: 'After an abort, concurrent reports of both devices are answered with 409.',
       requirements: ['status.aborted-is-409'],
       run: async ({ one, other }, context) => {
         await context.admin.abort(one.deploymentId);

@@ -56,13 +56,13 @@ function send(caller: ApiCaller, write: Write, { id }: OfferedDeployment, body: 
   return caller.call(write.operation, { path: { id }, body });
 }
 
-/** Sends each wrong list, and asserts that it is answered 400. */
+/** Sends each wrong list, and asserts that it is answered with 400. */
 function elementCase(write: Write, list: WrittenList): JudgingCase<OfferedDeployment> {
   const [first, ...others] = Object.values(list.wrong).map(([requirement]) => requirement);
   if (!first) throw new Error(`${write.operation} has no wrong elements`);
   return {
     id: `${write.operation}-judges-each-element`,
-    title: `A ${write.words} with one invalid element is answered 400 wherever the element is.`,
+    title: `A ${write.words} with one invalid element is answered with 400 wherever the element is.`,
     requirements: [first, ...others],
     covers: [`${write.operation} 400`],
     run: async (arranged, context) => {

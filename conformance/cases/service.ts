@@ -121,7 +121,7 @@ const anonymous = defineScenario<TestContext>({
     },
     {
       id: 'other-bodies-are-refused',
-      title: 'A form, XML or YAML body that is labelled JSON is answered 400.',
+      title: 'A form, XML or YAML body that is labelled JSON is answered with 400.',
       requirements: ['service.request-bodies-are-json', 'auth.malformed-is-400'],
       run: async (context) => {
         const device = await context.newDevice();
@@ -242,7 +242,7 @@ const device = defineScenario({
         const request = caller.request('get-next-deployment', { query: factoryProvides, headers });
         const { socket, status } = await context.session.upgrade(request);
         socket?.destroy();
-        return observationOf(`answered ${status}`);
+        return observationOf(`answered with ${status}`);
       },
     },
   ],

@@ -42,7 +42,8 @@ const lockedOut = defineScenario({
   cases: [
     {
       id: 'authentication-forbidden-is-403',
-      title: 'The authentication request of a device whose tenant is suspended is answered 403.',
+      title:
+        'The authentication request of a device whose tenant is suspended is answered with 403.',
       requirements: ['auth.forbidden-is-403'],
       covers: ['post-auth-request 403'],
       run: async ({ device }) => expectStatus(await device.authenticate(), 403),
@@ -140,7 +141,7 @@ const apart = defineScenario({
       observe: async (_, context) => {
         const device = await context.newDevice();
         const response = await device.authenticate({ members: { tenant_token: 'nobody' } });
-        return observationOf(`answered ${response.status}`);
+        return observationOf(`answered with ${response.status}`);
       },
     },
     {

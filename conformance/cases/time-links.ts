@@ -126,7 +126,7 @@ const configurationLinks = defineScenario({
     {
       id: 'expired-configuration-link-is-403',
       title:
-        'Right after its expiry time, the link is answered 403, though its signature is valid.',
+        'Right after its expiry time, the link is answered with 403, though its signature is valid.',
       requirements: ['download.expired-is-403'],
       run: async ({ seconds, after, follow }, context) => {
         await context.control.advance(seconds + after);
@@ -135,7 +135,7 @@ const configurationLinks = defineScenario({
     },
     {
       id: 'expired-configuration-link-serves-no-part',
-      title: 'After its expiry time the link is answered 403, also with Range and conditions.',
+      title: 'After its expiry time the link is answered with 403, also with Range and conditions.',
       requirements: ['download.expired-is-403'],
       run: async ({ seconds, after, follow }, context) => {
         await context.control.advance(seconds + after);

@@ -179,7 +179,7 @@ const mapped = defineScenario({
   cases: [
     {
       id: 'active-deployment-is-200',
-      title: 'A request for the map of an active deployment is answered 200.',
+      title: 'A request for the map of an active deployment is answered with 200.',
       requirements: ['map.of-active-deployment'],
       covers: ['get-update-control-map 200'],
       run: async (arranged) => expectStatus(await fetchMap(arranged), 200),
@@ -254,7 +254,7 @@ const mapped = defineScenario({
     ),
     {
       id: 'another-device-is-404',
-      title: "A request for the map of another device's deployment is answered 404.",
+      title: "A request for the map of another device's deployment is answered with 404.",
       requirements: ['map.foreign-is-404'],
       run: async ({ id }, context) => {
         const device = await acceptedDevice(context);
@@ -263,7 +263,7 @@ const mapped = defineScenario({
     },
     {
       id: 'after-an-abort-is-404',
-      title: 'After a user has aborted the deployment, a request for its map is answered 404.',
+      title: 'After a user has aborted the deployment, a request for its map is answered with 404.',
       requirements: ['map.finished-is-404'],
       run: async (arranged, context) => {
         await arrangeAbort(context, arranged);
@@ -274,7 +274,8 @@ const mapped = defineScenario({
     finishedCase('failure'),
     {
       id: 'ends-for-each-device-of-its-own',
-      title: 'A device that has finished is answered 404, and one that has not is answered 200.',
+      title:
+        'A device that has finished is answered with 404, and one that has not is answered with 200.',
       requirements: ['map.finished-is-404', 'map.of-active-deployment'],
       run: async (_, context) => {
         const { one, other } = await mappedForTwo(context);
@@ -302,7 +303,7 @@ async function mappedForTwo(context: TestContext) {
 function finishedCase(status: 'success' | 'failure'): JudgingCase<DeviceWithMap> {
   return {
     id: `after-${status}-is-404`,
-    title: `After the device has reported ${status}, a request for the map is answered 404.`,
+    title: `After the device has reported ${status}, a request for the map is answered with 404.`,
     requirements: ['map.finished-is-404'],
     covers: ['get-update-control-map 404'],
     run: async (arranged) => {
@@ -338,14 +339,14 @@ const plain = defineScenario({
     },
     {
       id: 'unknown-deployment-is-404',
-      title: 'A request for the map of a deployment that does not exist is answered 404.',
+      title: 'A request for the map of a deployment that does not exist is answered with 404.',
       requirements: ['map.unknown-is-404'],
       run: async ({ device }, context) =>
         expectStatus(await fetchMap({ device, id: context.random.uuid() }), 404),
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A request for the map of a malformed deployment id is answered 400 or 404.',
+      title: 'A request for the map of a malformed deployment id is answered with 400 or 404.',
       requirements: ['map.malformed-id'],
       covers: ['get-update-control-map 400'],
       run: async ({ device }) =>

@@ -52,7 +52,7 @@ export interface Offer {
   /** True if the device got the response that accepted it, and when that was complete. */
   isFinalKnown: boolean;
   endedMs: number | undefined;
-  /** Number of reports that were answered 409, and when the first such response was complete. */
+  /** Number of reports that were answered with 409, and when the first such response was complete. */
   conflicts: number;
   conflictMs: number | undefined;
   isConflictOfFinal: boolean;
@@ -94,7 +94,7 @@ export interface FailureRun extends Times {
   readonly longestPauseMs: number;
 }
 
-/** A log that was answered 413 or 400. */
+/** A log that was answered with 413 or 400. */
 export interface RefusedLog {
   readonly content: string;
   readonly bytes: number;

@@ -11,7 +11,7 @@ export class RetryMemory {
   readonly failures = new BoundedMap<FailureRun>(ITEMS_MAX);
   /** The waits that the server asked for. */
   readonly waits = new BoundedMap<Wait>(ITEMS_MAX);
-  /** The last request that was answered 400, and how often it was sent in a row. */
+  /** The last request that was answered with 400, and how often it was sent in a row. */
   readonly malformed = new BoundedMap<{ readonly content: string; readonly times: number }>(
     ITEMS_MAX,
   );

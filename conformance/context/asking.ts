@@ -17,7 +17,7 @@ export interface PollForm {
   /** Used in ids and titles. */
   readonly slug: 'get' | 'post' | 'v2';
   readonly words: string;
-  /** The requirement that it is answered 200 when an update is pending. */
+  /** The requirement that it is answered with 200 when an update is pending. */
   readonly pendingIs200: RequirementId;
   /** The capabilities that a target needs for this request; empty if every target has it. */
   readonly needs: readonly Capability[];

@@ -67,7 +67,7 @@ export interface Control {
 /** The target's control did not do what the suite requested. */
 export class ControlFailure extends Error {
   constructor(wish: string, response: string) {
-    super(`the control listener failed to ${wish}: it answered ${response}`);
+    super(`the control listener failed to ${wish}: it answered with ${response}`);
     this.name = 'ControlFailure';
   }
 }

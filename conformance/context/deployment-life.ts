@@ -90,7 +90,7 @@ export async function arrangeAbort(
   const seen = deviceDeployment?.status ?? 'no device deployment';
   throw new StartStateMissed(
     'an aborted deployment',
-    `users see ${seen}, and a report is answered ${responseSummary(response)}`,
+    `users see ${seen}, and a report is answered with ${responseSummary(response)}`,
     'status 409',
     response.status === 204
       ? { operation: 'put-deployment-status', requirements: ['status.aborted-is-409'], response }

@@ -248,6 +248,6 @@ function missed(
   status: number,
   undocumented?: UndocumentedResponse,
 ): StartStateMissed {
-  const seen = `the target answered ${responseSummary(response)}`;
+  const seen = `the target answered with ${responseSummary(response)}`;
   return new StartStateMissed(state, seen, `status ${status}`, undocumented);
 }

@@ -70,7 +70,7 @@ export type ShownMonitor = v.InferOutput<typeof monitorViews>[number];
 /** The operator failed, so the case is inconclusive. */
 export class AdminFailure extends Error {
   constructor(wish: string, response: string, asked = 'the management API') {
-    super(`${asked} failed to ${wish}: it answered ${response}`);
+    super(`${asked} failed to ${wish}: it answered with ${response}`);
     this.name = 'AdminFailure';
   }
 }

@@ -36,7 +36,7 @@ const verdicts = [
     verdict: 'inconclusive',
     reason: { code: 'case-time-limit', text: 'too long' },
   }),
-  verdictOf('deployment-log/empty-log', { verdict: 'observed', observation: 'answered 400' }),
+  verdictOf('deployment-log/empty-log', { verdict: 'observed', observation: 'answered with 400' }),
   verdictOf('faults/too-many-requests-is-429', {
     verdict: 'skip',
     reason: { code: 'rate-control', text: 'the target does not offer rate-control' },
@@ -53,7 +53,7 @@ describe('the text report of a run', () => {
     expect(text).toContain(
       [
         '  deployment-status/missing-status-is-400',
-        '    A report without a status is answered 400.',
+        '    A report without a status is answered with 400.',
         '    requires  The sentence of status.is-required. [status.is-required]',
         '    expected  status 400',
         '    actual    204 without a body',
@@ -100,7 +100,7 @@ describe('the text report of a run', () => {
   it('lists every inconclusive case with the reason', () => {
     expect(text).toContain('connect/ping-gets-pong: too long [case-time-limit]');
     expect(text).toContain('faults/too-many-requests-is-429: ');
-    expect(text).toContain('deployment-log/empty-log: answered 400');
+    expect(text).toContain('deployment-log/empty-log: answered with 400');
     expect(text).toContain('artifact conformance-release-1: it is in use');
   });
 
@@ -137,7 +137,7 @@ describe('the list of cases', () => {
       '  deployment-status/other-status-is-400 (must, write, needs operator)',
     );
     expect(lines).toContain(
-      '      A status that a device may not report, such as aborted or pending, is answered 400.',
+      '      A status that a device may not report, such as aborted or pending, is answered with 400.',
     );
     expect(lines.at(-1)).toBe(`${listCases().length} cases`);
   });

@@ -36,7 +36,7 @@ show() {
   status=$(head_of "response-$1" | awk '/^HTTP\// { s = $2 } END { print s + 0 }')
   plain "response-$1"; echo
 }
-same() { [ "$status" = "$2" ] || differs="$differs step $1 was answered $status instead of $2;"; }
+same() { [ "$status" = "$2" ] || differs="$differs step $1 was answered with $status instead of $2;"; }
 facts() {
   plain "$1" | LC_ALL=C tr -d '\r\200-\377' | awk '
     in_body { print; next }

@@ -262,7 +262,7 @@ describe('the outcome of a repro script', () => {
     const script = reproScript(steps, { baseUrl, failed: { ...failed, ...ofStatus } });
     const ran = await runBlock(script, folder);
     expect(ran.code).toBe(2);
-    expect(ran.stdout).toContain('cannot decide: step 1 was answered 401 instead of 200;');
+    expect(ran.stdout).toContain('cannot decide: step 1 was answered with 401 instead of 200;');
   });
 
   it('leaves no file, and prints the size of a body that is not text', async () => {

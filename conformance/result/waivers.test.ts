@@ -100,7 +100,8 @@ describe('a case that follows from a waived failure', () => {
     { verdict: 'fail', expected: 'status 401', actual: '403 without a body' },
     { exchanges: exchanges(403) },
   );
-  const text = 'the start state needs a first contact that is refused, but the target answered 403';
+  const text =
+    'the start state needs a first contact that is refused, but the target answered with 403';
   const missedStart = (expected: string | undefined, seen = exchanges(403)) =>
     verdictOn(
       'authentication/undecided-is-401',

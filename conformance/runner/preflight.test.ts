@@ -93,9 +93,12 @@ describe('a run against a server that is not this API', () => {
   );
 
   it.each([
-    ['<title>Sign in</title>', /: the login was answered 200 OK with the HTML page Sign in; check/],
-    ['{"token":"secret"}', /: the login was answered 200 without a plain token; check --url/],
-    ['', /: the login was answered 200 OK without a body; check/],
+    [
+      '<title>Sign in</title>',
+      /: the login was answered with 200 OK with the HTML page Sign in; check/,
+    ],
+    ['{"token":"secret"}', /: the login was answered with 200 without a plain token; check --url/],
+    ['', /: the login was answered with 200 OK without a body; check/],
   ])('ends when the login is answered %j, and shows no secret', async (body, sentence) => {
     const baseUrl = await serve(({ url = '' }, response) => {
       if (url.includes('/login')) response.end(body);
@@ -108,8 +111,8 @@ describe('a run against a server that is not this API', () => {
   });
 
   it.each([
-    [{ email: 'user@example.com', password: 'any' }, /the login was answered 404/],
-    [{ token: 'any' }, /the list of devices was answered 404/],
+    [{ email: 'user@example.com', password: 'any' }, /the login was answered with 404/],
+    [{ token: 'any' }, /the list of devices was answered with 404/],
   ])('ends when the user cannot be used: %o', async (credentials, sentence) => {
     const baseUrl = await serve(({ url = '' }, response) => {
       response.writeHead(url.startsWith('/api/management') ? 404 : 401).end();
@@ -159,7 +162,7 @@ describe('a run that waits for its target', () => {
         serve(({ url = '' }, response) =>
           response.writeHead(url.includes('useradm') ? 503 : 401).end(),
         ),
-      /within 1m: http:\S+: the login was answered 503 /,
+      /within 1m: http:\S+: the login was answered with 503 /,
     ],
   ])('ends after that time when the target %s', async (_, open, sentence) => {
     const { reasons, options } = waitingWith();

@@ -11,7 +11,7 @@ import { kindTable } from './report/kind-table.ts';
 const id = 'configuration/set-by-user-is-read';
 const defect: Defect = {
   id: 'configuration-is-404',
-  title: 'Reading is answered 404.',
+  title: 'Reading is answered with 404.',
   violates: ['configuration.read'],
   operations: ['get-configuration'],
   alter: statusBecomes(200, 404),

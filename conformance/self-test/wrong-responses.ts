@@ -86,11 +86,11 @@ const rows: readonly (readonly [title: string, alter: () => Alteration])[] = [
   ['Answers have no headers.', responseBecomes((response) => ({ ...response, headers: {} }))],
   ['The query of a request is ignored.', requestBecomes((request) => ({ ...request, query: '' }))],
   [
-    'Every request is answered 404.',
+    'Every request is answered with 404.',
     () => ({ request: () => ownResponse(404, { error: 'wrong' }) }),
   ],
   [
-    'Every request is answered 500.',
+    'Every request is answered with 500.',
     () => ({ request: () => ownResponse(500, { error: 'wrong' }) }),
   ],
   [

@@ -58,7 +58,7 @@ export function observationOf(seen: string): CaseObservation {
 
 /** Returns an observation of the response. */
 export function observedResponse(response: HttpResponse): CaseObservation {
-  return { seen: `answered ${responseSummary(response)}` };
+  return { seen: `answered with ${responseSummary(response)}` };
 }
 
 /** All success statuses, for cases that accept any of them. */

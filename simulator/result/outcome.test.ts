@@ -20,7 +20,7 @@ function exchanges(operation: string, responses: Readonly<Record<string, number>
 }
 const refused = { funnel: pending, operations: exchanges('post-auth-request', { '4xx': 9 }) };
 const accepts = exchanges('set-auth-set-status', { '2xx': 2500 });
-const requirement = { requirement: 'status.is-204', sentence: 'A report is answered 204.' };
+const requirement = { requirement: 'status.is-204', sentence: 'A report is answered with 204.' };
 const checksWith = (judged: number, violated: number) => {
   const row = { ...requirement, judged, violated, phases: [], violations: [] };
   return { devices: 1, exchanges: 9, requirements: [row] };

@@ -63,7 +63,7 @@ async function manage({ ready }: Served, path: string, request: RequestInit = {}
   const headers = { Authorization: `Bearer ${ready.adminToken}`, ...request.headers };
   const response = await fetch(`${ready.baseUrl}/api/management/${path}`, { ...request, headers });
   if (!response.ok)
-    throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);
+    throw new Error(`${path} was answered with ${response.status}: ${await response.text()}`);
   return response;
 }
 

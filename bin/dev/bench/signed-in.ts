@@ -79,6 +79,6 @@ async function signIn({ baseUrl, headerPrefix }: Server, index: number): Promise
   const response = await ask();
   if (response.status === 200) return { ...device, token: response.body };
   throw new Error(
-    `the server answered ${refused.status}, then ${response.status}: ${response.body}`,
+    `the server answered with ${refused.status}, then ${response.status}: ${response.body}`,
   );
 }

@@ -119,8 +119,8 @@ const requestDuties: readonly Duty[] = [
     level: 'observed',
     sentence: 'Whether a device authenticates while its token is still accepted.',
     source: 'Authentication, rule 3',
-    evidence: 'the number of authentication requests that were answered 200',
-    remedy: 'keep the token until an operation is answered 401',
+    evidence: 'the number of authentication requests that were answered with 200',
+    remedy: 'keep the token until an operation is answered with 401',
     observation: ({ authentication: { issued } }) =>
       issued > 0 ? `${issued} tokens were issued` : undefined,
   },

@@ -72,9 +72,9 @@ const requestDuties: readonly Duty[] = [
   {
     id: 'http.no-retry-on-400',
     level: 'should',
-    sentence: 'A device repeats a request that was answered 400 unchanged at most twice.',
+    sentence: 'A device repeats a request that was answered with 400 unchanged at most twice.',
     source: 'Errors: 400, invalid request',
-    evidence: 'URL and body of requests of one operation that were answered 400 in a row',
+    evidence: 'URL and body of requests of one operation that were answered with 400 in a row',
     remedy: 'take a 400 as final: the same bytes get the same response; read its error member',
     scene: 'bad-request',
     applies: ({ row, status }) => isOfDevice(row) && row.authorization !== 'link' && status === 400,

@@ -184,7 +184,11 @@ const askingChecks: readonly PassiveCheck[] = [
       otherMapId(memberAt(json, ['artifact', 'update_control_map', 'id']), object?.id),
   },
   isOverOnce('next.finished-is-over', 'its end was reported and accepted', finishedMs),
-  isOverOnce('next.aborted-is-over', 'a report was answered 409', ({ abortedMs }) => abortedMs),
+  isOverOnce(
+    'next.aborted-is-over',
+    'a report was answered with 409',
+    ({ abortedMs }) => abortedMs,
+  ),
 ];
 
 /** Returns a violation if the id of an update control map is not `wanted`. */

@@ -114,7 +114,7 @@ export class DeploymentTracker implements Tracker {
     return [
       {
         where: 'the report after the abort',
-        must: 'be answered 409',
+        must: 'be answered with 409',
         actual: String(answered),
         requirement,
       },

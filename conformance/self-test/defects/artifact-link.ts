@@ -70,7 +70,7 @@ function givenAgain(key: (request: ProxiedRequest) => string): () => Alteration 
 const links: readonly Defect[] = [
   {
     id: 'artifact-link-is-201',
-    title: 'A link is answered 201.',
+    title: 'A link is answered with 201.',
     violates: ['link.fields'],
     operations: asking,
     alter: statusBecomes(200, 201),
@@ -112,14 +112,14 @@ const links: readonly Defect[] = [
   },
   {
     id: 'link-to-unknown-artifact',
-    title: 'A request for a link to an artifact that does not exist is answered 200.',
+    title: 'A request for a link to an artifact that does not exist is answered with 200.',
     violates: ['link.unknown-artifact-is-404', 'tenants.are-apart'],
     operations: asking,
     alter: statusBecomes(404, 200, namesUuid),
   },
   {
     id: 'link-to-malformed-id-is-500',
-    title: 'A request for a link with an id that is not a UUID is answered 500.',
+    title: 'A request for a link with an id that is not a UUID is answered with 500.',
     violates: ['link.malformed-id'],
     operations: asking,
     alter: refusalBecomes(500, (request) => !namesUuid(request)),
@@ -142,7 +142,7 @@ const links: readonly Defect[] = [
   },
   {
     id: 'link-takes-every-method',
-    title: 'PUT, POST, PATCH and DELETE on a link are answered 204.',
+    title: 'PUT, POST, PATCH and DELETE on a link are answered with 204.',
     violates: ['link.get-only'],
     operations: 'all',
     alter: refusalBecomes(204, ({ method, operationsAtPath }) => {
@@ -247,7 +247,7 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'long-suffix-is-416',
-    title: 'A suffix Range longer than the file is answered 416.',
+    title: 'A suffix Range longer than the file is answered with 416.',
     violates: ['link.range-long-suffix'],
     operations: file,
     alter: responseBecomes((response, request) => {
@@ -257,7 +257,7 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'range-past-the-end-is-416',
-    title: 'A Range whose last byte is past the end is answered 416.',
+    title: 'A Range whose last byte is past the end is answered with 416.',
     violates: ['link.range-past-the-end'],
     operations: file,
     alter: responseBecomes((response, request) => {
@@ -276,7 +276,7 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'unsatisfiable-range-is-206',
-    title: 'A Range that starts past the end is answered 206 with no bytes.',
+    title: 'A Range that starts past the end is answered with 206 with no bytes.',
     violates: ['link.range-unsatisfiable', 'link.range-unsatisfiable-is-416'],
     operations: file,
     alter: responseBecomes((response, request) => {

@@ -268,7 +268,7 @@ const lists: readonly Defect[] = [
   },
   {
     id: 'artifact-list-is-201',
-    title: 'The list of artifacts is answered 201.',
+    title: 'The list of artifacts is answered with 201.',
     violates: ['artifacts.list'],
     operations: ['list-artifacts'],
     alter: responseBecomes((response) =>
@@ -284,21 +284,21 @@ const lists: readonly Defect[] = [
   },
   {
     id: 'artifact-list-takes-no-parameters',
-    title: 'A list without any parameter is answered 200.',
+    title: 'A list without any parameter is answered with 200.',
     violates: ['artifacts.list-parameters'],
     operations: ['list-artifacts'],
     alter: statusBecomes(400, 200, asksWith()),
   },
   {
     id: 'artifact-list-of-all-releases',
-    title: 'A list without a release name is answered 200.',
+    title: 'A list without a release name is answered with 200.',
     violates: ['artifacts.release-name-is-required'],
     operations: ['list-artifacts'],
     alter: statusBecomes(400, 200, asksWith('device_type')),
   },
   {
     id: 'artifact-list-of-all-device-types',
-    title: 'A list without a device type is answered 200.',
+    title: 'A list without a device type is answered with 200.',
     violates: ['artifacts.device-type-is-required'],
     operations: ['list-artifacts'],
     alter: statusBecomes(400, 200, asksWith('release_name')),
@@ -337,21 +337,21 @@ const lists: readonly Defect[] = [
 const single: readonly Defect[] = [
   {
     id: 'artifact-alone-is-201',
-    title: 'The details of an artifact are answered 201.',
+    title: 'The details of an artifact are answered with 201.',
     violates: ['artifacts.fields'],
     operations: ['get-artifact'],
     alter: statusBecomes(200, 201),
   },
   {
     id: 'unknown-artifact-is-empty',
-    title: 'The details of an artifact that does not exist are answered 204.',
+    title: 'The details of an artifact that does not exist are answered with 204.',
     violates: ['artifacts.unknown-is-404', 'tenants.are-apart'],
     operations: ['get-artifact'],
     alter: statusBecomes(404, 204, namesUuid),
   },
   {
     id: 'malformed-artifact-id-is-500',
-    title: 'An artifact id that is not a UUID is answered 500.',
+    title: 'An artifact id that is not a UUID is answered with 500.',
     violates: ['artifacts.malformed-id'],
     operations: ['get-artifact'],
     alter: refusalBecomes(500, (request) => !namesUuid(request)),

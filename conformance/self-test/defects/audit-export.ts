@@ -113,7 +113,7 @@ export const auditExportDefects: readonly Defect[] = [
   },
   {
     id: 'export-is-202',
-    title: 'The export is answered 202.',
+    title: 'The export is answered with 202.',
     violates: ['audit.export-is-csv', 'audit.export-object-type-values'],
     operations,
     alter: statusBecomes(200, 202),
@@ -257,7 +257,7 @@ export const auditExportDefects: readonly Defect[] = [
   },
   {
     id: 'export-knows-no-users',
-    title: 'An export of users is answered 400.',
+    title: 'An export of users is answered with 400.',
     violates: ['audit.export-object-type-values'],
     operations,
     alter: () => ({

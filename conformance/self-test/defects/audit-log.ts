@@ -104,7 +104,7 @@ export const auditLogDefects: readonly Defect[] = [
   },
   {
     id: 'audit-log-is-202',
-    title: 'The list is answered 202.',
+    title: 'The list is answered with 202.',
     violates: ['audit.list', 'audit.object-type-values', 'tokens.login-opens-management'],
     operations,
     alter: statusBecomes(200, 202),
@@ -279,7 +279,7 @@ export const auditLogDefects: readonly Defect[] = [
   },
   {
     id: 'audit-log-knows-no-tenants',
-    title: 'A filter by the type tenant is answered 400.',
+    title: 'A filter by the type tenant is answered with 400.',
     violates: ['audit.object-type-values'],
     operations,
     alter: () => ({

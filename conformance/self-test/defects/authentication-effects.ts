@@ -264,7 +264,7 @@ export const authenticationEffectDefects: readonly Defect[] = [
   },
   {
     id: 'requests-of-one-device-exclude-each-other',
-    title: 'A request that arrives during another one of the same identity is answered 401.',
+    title: 'A request that arrives during another one of the same identity is answered with 401.',
     violates: [
       'tokens.renewal',
       'auth.preauthorized-gets-token',
@@ -366,7 +366,8 @@ export const authenticationEffectDefects: readonly Defect[] = [
   },
   {
     id: 'long-rsa-key-is-malformed',
-    title: 'The first contact of a device with an RSA key of more than 2048 bits is answered 400.',
+    title:
+      'The first contact of a device with an RSA key of more than 2048 bits is answered with 400.',
     violates: ['auth.rsa'],
     operations: request,
     alter: statusBecomes(

@@ -108,7 +108,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-write-is-200',
-    title: 'Setting pairs is answered 200.',
+    title: 'Setting pairs is answered with 200.',
     violates: ['configuration.write'],
     operations: put,
     alter: responseBecomes((response, request) =>
@@ -117,7 +117,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-write-answers-the-pairs',
-    title: 'Setting pairs is answered 200 with the pairs.',
+    title: 'Setting pairs is answered with 200 with the pairs.',
     violates: ['configuration.write', 'configuration.write-has-no-body'],
     operations: put,
     alter: responseBecomes((response, request) =>
@@ -156,7 +156,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-body-is-required',
-    title: 'Setting without a body is answered 400.',
+    title: 'Setting without a body is answered with 400.',
     violates: ['configuration.body-is-optional'],
     operations: put,
     alter: responseBecomes((response, { body }) =>
@@ -179,14 +179,14 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-takes-other-values',
-    title: 'Values that are not strings are answered 204.',
+    title: 'Values that are not strings are answered with 204.',
     violates: ['configuration.values-are-texts'],
     operations: put,
     alter: statusBecomes(400, 204, hasOtherValue),
   },
   {
     id: 'configuration-takes-null',
-    title: 'A value that is null is answered 204.',
+    title: 'A value that is null is answered with 204.',
     violates: ['configuration.values-are-texts'],
     operations: put,
     alter: statusBecomes(400, 204, (request) => Object.values(objectOf(request)).includes(null)),
@@ -207,14 +207,14 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-takes-any-json',
-    title: 'A body that is not a JSON object is answered 204.',
+    title: 'A body that is not a JSON object is answered with 204.',
     violates: ['configuration.malformed-is-400'],
     operations: put,
     alter: statusBecomes(400, 204, isNoMap),
   },
   {
     id: 'configuration-faults-at-cut-json',
-    title: 'A body that is not JSON is answered 500.',
+    title: 'A body that is not JSON is answered with 500.',
     violates: ['configuration.malformed-is-400'],
     operations: put,
     alter: responseBecomes((response, request) =>
@@ -239,7 +239,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-removal-of-nothing-is-404',
-    title: 'Removing a key that does not exist is answered 404.',
+    title: 'Removing a key that does not exist is answered with 404.',
     violates: ['configuration.remove-unknown'],
     operations: put,
     alter: () => ({

@@ -39,7 +39,7 @@ function answered(
 export const connectDefects: readonly Defect[] = [
   {
     id: 'connect-is-200',
-    title: 'A handshake is answered 200.',
+    title: 'A handshake is answered with 200.',
     violates: [
       'connect.switches-protocols',
       'connect.cookie',
@@ -100,7 +100,7 @@ export const connectDefects: readonly Defect[] = [
   },
   {
     id: 'no-upgrade-is-200',
-    title: 'A request without an upgrade is answered 200.',
+    title: 'A request without an upgrade is answered with 200.',
     violates: ['connect.upgrade-is-needed'],
     operations,
     alter: answered(200, ({ headers }) => !headers.upgrade && !!headers.authorization),
@@ -151,7 +151,7 @@ export const connectDefects: readonly Defect[] = [
   },
   {
     id: 'websocket-in-small-letters-only',
-    title: 'Upgrade: WebSocket is answered 400.',
+    title: 'Upgrade: WebSocket is answered with 400.',
     violates: ['connect.header-words'],
     operations,
     alter: answered(400, ({ headers }) => headers.upgrade === 'WebSocket'),

@@ -26,7 +26,7 @@ const uploads = ['put-deployment-log'] as const;
 function accepts(what: string, requirement: RequirementId, appliesTo: RequestFilter): Defect {
   return {
     id: `log-with-${what.replaceAll(' ', '-')}-is-204`,
-    title: `A log with ${what} is answered 204.`,
+    title: `A log with ${what} is answered with 204.`,
     violates: [requirement],
     operations: uploads,
     alter: statusBecomes(400, 204, appliesTo),
@@ -37,7 +37,7 @@ function accepts(what: string, requirement: RequirementId, appliesTo: RequestFil
 function refused(what: string, requirement: RequirementId, appliesTo: RequestFilter): Defect {
   return {
     id: `log-with-${what.replaceAll(' ', '-')}-is-400`,
-    title: `A log with ${what} is answered 400.`,
+    title: `A log with ${what} is answered with 400.`,
     violates: [requirement],
     operations: uploads,
     alter: responseBecomes(
@@ -51,7 +51,7 @@ function refused(what: string, requirement: RequirementId, appliesTo: RequestFil
 function acceptedOn(relation: DeploymentRelation, ...violates: Defect['violates']): Defect {
   return {
     id: `log-of-${relation}-deployment-is-204`,
-    title: `A log for a deployment that is ${relation} to the device is answered 204.`,
+    title: `A log for a deployment that is ${relation} to the device is answered with 204.`,
     violates,
     operations: uploads,
     alter: responseBecomes(async (response, request, ask) => {
@@ -121,7 +121,7 @@ export const deploymentLogDefects: readonly Defect[] = [
   ),
   {
     id: 'log-is-200',
-    title: 'An accepted log is answered 200.',
+    title: 'An accepted log is answered with 200.',
     violates: ['log.is-accepted'],
     operations: uploads,
     alter: statusBecomes(204, 200, memberEquals('messages.last.message', 'bye')),
@@ -202,7 +202,7 @@ export const deploymentLogDefects: readonly Defect[] = [
   ...(['failure', 'success'] as const).map(
     (status): Defect => ({
       id: `log-after-${status}-is-404`,
-      title: `A log that is uploaded after the device reported ${status} is answered 404.`,
+      title: `A log that is uploaded after the device reported ${status} is answered with 404.`,
       violates: ['log.after-failure'],
       operations: ['put-deployment-log', 'put-deployment-status'],
       alter: () => {

@@ -31,7 +31,7 @@ function acceptedReport(
 ): Defect {
   return {
     id: `report-with-${what.replaceAll(' ', '-')}-is-204`,
-    title: `A report with ${what} is answered 204.`,
+    title: `A report with ${what} is answered with 204.`,
     violates: [requirement],
     operations: reports,
     alter: statusBecomes(400, 204, appliesTo),
@@ -42,7 +42,7 @@ function acceptedReport(
 function refused(what: string, violates: Defect['violates'], appliesTo: RequestFilter): Defect {
   return {
     id: `report-with-${what.replaceAll(' ', '-')}-is-400`,
-    title: `A report with ${what} is answered 400.`,
+    title: `A report with ${what} is answered with 400.`,
     violates,
     operations: reports,
     alter: refusing(appliesTo),
@@ -60,7 +60,7 @@ function refusing(appliesTo: RequestFilter): Defect['alter'] {
 function acceptedOn(relation: DeploymentRelation, ...violates: Defect['violates']): Defect {
   return {
     id: `report-on-${relation}-deployment-is-204`,
-    title: `A report on a deployment that is ${relation} to the device is answered 204.`,
+    title: `A report on a deployment that is ${relation} to the device is answered with 204.`,
     violates,
     operations: reports,
     alter: responseBecomes(async (response, request, ask) => {
@@ -177,7 +177,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
   ),
   {
     id: 'report-is-200',
-    title: 'An accepted report is answered 200.',
+    title: 'An accepted report is answered with 200.',
     violates: ['status.is-204'],
     operations: reports,
     alter: statusBecomes(204, 200, memberEquals('substate', 'Executing script: check')),
@@ -223,7 +223,8 @@ export const deploymentStatusDefects: readonly Defect[] = [
   },
   {
     id: 'status-never-goes-back',
-    title: 'A report of a status that comes before the reported one is answered 204 and dropped.',
+    title:
+      'A report of a status that comes before the reported one is answered with 204 and dropped.',
     violates: ['status.becomes-the-state'],
     operations: reports,
     alter: () => {
@@ -281,7 +282,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
   acceptedOn('foreign', 'status.foreign-deployment-is-404'),
   {
     id: 'status-report-after-abort-is-204',
-    title: 'A report after the abort is answered 204.',
+    title: 'A report after the abort is answered with 204.',
     violates: ['status.aborted-is-409'],
     operations: reports,
     alter: statusBecomes(409, 204),
@@ -309,7 +310,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
   },
   {
     id: 'report-beside-an-abort-is-409-and-taken',
-    title: 'A report shortly before an abort is answered 409.',
+    title: 'A report shortly before an abort is answered with 409.',
     violates: ['status.abort-is-one-moment'],
     operations: [...reports, 'abort-deployment'],
     alter: () => {

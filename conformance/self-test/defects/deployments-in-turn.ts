@@ -114,7 +114,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
   },
   {
     id: 'late-report-is-dropped',
-    title: 'A report on a former deployment is answered 204, but changes nothing.',
+    title: 'A report on a former deployment is answered with 204, but changes nothing.',
     violates: ['status.becomes-the-state'],
     operations,
     alter: remembering((offered) => ({

@@ -169,7 +169,7 @@ const kinds: readonly Defect[] = [
 const writing: readonly Defect[] = [
   {
     id: 'same-patch-again-is-204',
-    title: 'A PATCH with the body of the one before is answered 204.',
+    title: 'A PATCH with the body of the one before is answered with 204.',
     violates: ['inventory.patch-is-200', 'service.equal-forms'],
     operations: patch,
     alter: () => {
@@ -186,14 +186,14 @@ const writing: readonly Defect[] = [
   },
   {
     id: 'patch-is-204',
-    title: 'PATCH is answered 204.',
+    title: 'PATCH is answered with 204.',
     violates: ['inventory.patch-is-200'],
     operations: patch,
     alter: statusBecomes(200, 204),
   },
   {
     id: 'put-is-204',
-    title: 'PUT is answered 204.',
+    title: 'PUT is answered with 204.',
     violates: ['inventory.put-is-200'],
     operations: put,
     alter: statusBecomes(200, 204),

@@ -33,7 +33,7 @@ function claimsOf(token: string): string {
 export const tokenDefects: readonly Defect[] = [
   {
     id: 'missing-device-token-is-403',
-    title: 'A device operation without a token is answered 403 instead of 401.',
+    title: 'A device operation without a token is answered with 403 instead of 401.',
     violates: [
       'tokens.missing-is-401',
       'artifacts.unauthenticated-is-401',
@@ -153,7 +153,7 @@ export const tokenDefects: readonly Defect[] = [
   },
   {
     id: 'status-of-any-deployment-is-taken',
-    title: 'A status for a deployment of another device is answered 204.',
+    title: 'A status for a deployment of another device is answered with 204.',
     violates: [
       'tokens.device-of-the-token',
       'status.unknown-deployment-is-404',

@@ -12,7 +12,7 @@ const fetches = ['get-update-control-map'] as const;
 function givenOn(relation: DeploymentRelation, ...violates: Defect['violates']): Defect {
   return {
     id: `map-of-${relation}-deployment-is-given`,
-    title: `The map of a deployment that is ${relation} to the device is answered 200.`,
+    title: `The map of a deployment that is ${relation} to the device is answered with 200.`,
     violates,
     operations: fetches,
     alter: responseBecomes(async (response, request, ask) => {
@@ -45,7 +45,7 @@ const assigned = 'map.is-the-assigned-one';
 export const updateControlMapDefects: readonly Defect[] = [
   {
     id: 'map-of-active-deployment-is-404',
-    title: 'The map of an active deployment is answered 404.',
+    title: 'The map of an active deployment is answered with 404.',
     violates: ['map.of-active-deployment'],
     operations: fetches,
     alter: statusBecomes(200, 404),

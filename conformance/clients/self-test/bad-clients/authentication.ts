@@ -122,7 +122,7 @@ export const authentication: readonly BadClient[] = [
   },
   {
     duty: 'auth.renews-on-401',
-    does: 'repeats a poll that was answered 401',
+    does: 'repeats a poll that was answered with 401',
     alter: repeated('revoked', 4),
   },
   {
