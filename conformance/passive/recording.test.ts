@@ -175,7 +175,7 @@ describe('a judged recording shows a violation', () => {
     expect(violatedBy(found)).toEqual(['next.finished-is-over']);
     expect(found.outcome).toBe('fail');
     const text = recordingText(found);
-    expect(text).toContain('VIOLATED: 1 of ');
+    expect(text).toContain('fail: 1 of ');
     expect(text).toContain('first: entry 4, 2026-01-31T12:00:');
     expect(text).toContain('expected deployment d-1 to not be offered any more, since its end was');
     expect(JSON.stringify(found)).not.toContain(token);
@@ -312,7 +312,7 @@ describe('recorded entries that cannot be judged', () => {
     const found = await judge('nothing', content);
     expect(found.outcome).toBe('inconclusive');
     expect(recordingText(found)).toMatch(
-      /^NOTHING TESTED: no entry can be judged by a requirement/,
+      /^inconclusive: nothing was tested: no entry can be judged by a requirement/,
     );
   });
 });
