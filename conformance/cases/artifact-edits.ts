@@ -138,7 +138,7 @@ const plain = defineScenario<EditedArtifact>({
   arrange: withPlainDepends,
   cases: [
     {
-      id: 'depends-of-a-text-are-a-list',
+      id: 'depends-of-a-string-are-an-array',
       title: 'A dependency is shown as an array of strings, even if the file gives it as a string.',
       requirements: ['artifacts.depends'],
       needs: ['artifact-listing'],
@@ -151,7 +151,7 @@ const plain = defineScenario<EditedArtifact>({
       },
     },
     {
-      id: 'depends-of-a-text-are-met',
+      id: 'depends-of-a-string-are-met',
       title: 'A device that provides that string is offered the artifact.',
       requirements: ['next.depends', 'next.post-pending-is-200'],
       run: async ({ device }) => {
@@ -160,7 +160,7 @@ const plain = defineScenario<EditedArtifact>({
       },
     },
     {
-      id: 'depends-of-a-text-are-met-as-a-whole',
+      id: 'depends-of-a-string-are-met-as-a-whole',
       title: 'A device that provides a part of that string, or a longer one, is offered nothing.',
       requirements: ['next.depends'],
       run: async ({ device }) => {

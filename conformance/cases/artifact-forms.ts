@@ -87,7 +87,7 @@ const forms: Readonly<Record<string, readonly [phrase: string, form: Form]>> = {
       clearsProvides: ['gives-*', 'other.*', 'plain', '*.version'],
     },
   ],
-  'texts-of-every-kind': [
+  'strings-of-every-kind': [
     'with reserved signs and letters beyond ASCII in its texts',
     {
       deviceTypes: ['плата/7 & "8"', `${board} <b>`, `${board}+%41`],

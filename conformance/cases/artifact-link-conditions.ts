@@ -34,7 +34,7 @@ const conditions = defineScenario({
     {
       id: 'last-modified-is-sent',
       title: 'The link sends the time of the last change in Last-Modified, as an HTTP date.',
-      requirements: ['link.tells-last-change'],
+      requirements: ['link.last-modified'],
       run: async ({ said = 'none' }) => {
         const isDate = said === new Date(said).toUTCString();
         expectThat(isDate, 'an HTTP date as Last-Modified', said);

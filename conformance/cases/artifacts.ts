@@ -43,7 +43,7 @@ function listedIn(response: HttpResponse): readonly Members[] {
   if (response.status === 404) return [];
   needResponse('list-artifacts', response, 200);
   const entries = expectJson(response);
-  if (!Array.isArray(entries)) throw new NotObservable('the response is not a list');
+  if (!Array.isArray(entries)) throw new NotObservable('the response is not an array');
   return entries.map(membersOf);
 }
 

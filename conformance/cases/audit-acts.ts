@@ -87,7 +87,7 @@ export const auditActCases = defineScenario<PerformedActions>({
     {
       id: 'each-act-is-recorded-once',
       title: 'Each action of the user is one entry, which appears within seconds and only once.',
-      requirements: ['audit.one-entry-an-act'],
+      requirements: ['audit.one-entry-per-action'],
       run: async ({ acts }, context) => {
         for (const act of acts) await entryOf(context, act);
         for (const act of acts) {

@@ -284,7 +284,7 @@ const rows = defineScenario({
     {
       id: 'links-keep-the-filters',
       title: 'The link to the next page keeps filters and page size.',
-      requirements: ['audit.links-lead'],
+      requirements: ['audit.links-work'],
       run: async (arranged, context) => {
         const { next } = await relations(context, arranged, 1);
         if (next === undefined) return;

@@ -161,7 +161,7 @@ const pages = defineScenario<string>({
     {
       id: 'next-agrees-with-the-size-of-the-page',
       title: 'The link `next` leads to the next entry for every page size, even one that is cut.',
-      requirements: ['audit.links-lead', 'audit.link-next', 'audit.link-prev', 'audit.pages'],
+      requirements: ['audit.links-work', 'audit.link-next', 'audit.link-prev', 'audit.pages'],
       run: async (objectId, context) => {
         const query = { object_id: objectId, sort: 'asc' };
         const before = await list(context, { ...query, per_page: 1 });

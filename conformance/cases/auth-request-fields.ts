@@ -3,7 +3,7 @@
  * the contract's shape. Where the contract sets no length limit, length is not checked. Spec:
  * AuthRequest
  */
-import { type InputTable, otherThanText } from '../suite/input-table.ts';
+import { type InputTable, otherThanString } from '../suite/input-table.ts';
 
 /** A request whose values have the right types but are not a real identity or key. */
 export const textualRequest = { id_data: '{}', pubkey: 'a key in PEM' };
@@ -25,11 +25,11 @@ export const authRequestInputs: InputTable = {
   'id-data-of-another-kind-is-400': {
     title:
       'A signed request whose id_data is null, a number, a boolean, an array or an object is answered with 400.',
-    requirement: 'auth.id-data-is-text',
+    requirement: 'auth.id-data-is-string',
     field: 'id_data',
-    refused: otherThanText,
+    refused: otherThanString,
   },
-  'id-data-that-is-no-json-is-400': {
+  'id-data-that-is-not-json-is-400': {
     title: 'A signed request whose id_data is empty or not JSON is answered with 400.',
     requirement: 'auth.id-data-is-json-text',
     field: 'id_data',
@@ -50,9 +50,9 @@ export const authRequestInputs: InputTable = {
   'pubkey-of-another-kind-is-400': {
     title:
       'A signed request whose pubkey is null, a number, a boolean, an array or an object is answered with 400.',
-    requirement: 'auth.pubkey-is-text',
+    requirement: 'auth.pubkey-is-string',
     field: 'pubkey',
-    refused: otherThanText,
+    refused: otherThanString,
   },
   'pubkey-that-is-no-pem-is-400': {
     title:
@@ -78,9 +78,9 @@ export const authRequestInputs: InputTable = {
   'tenant-token-of-another-kind-is-400': {
     title:
       'A signed request whose tenant_token is a number, a boolean, an array or an object is answered with 400.',
-    requirement: 'auth.tenant-token-is-text',
+    requirement: 'auth.tenant-token-is-string',
     field: 'tenant_token',
-    refused: ['number', 'boolean', 'list', 'object'],
+    refused: ['number', 'boolean', 'array', 'object'],
   },
   'external-id-is-not-malformed': {
     title: 'A signed request whose external_id is a string, empty or not, is not malformed.',
@@ -91,9 +91,9 @@ export const authRequestInputs: InputTable = {
   'external-id-of-another-kind-is-400': {
     title:
       'A signed request whose external_id is a number, a boolean, an array or an object is answered with 400.',
-    requirement: 'auth.external-id-is-text',
+    requirement: 'auth.external-id-is-string',
     field: 'external_id',
-    refused: ['number', 'boolean', 'list', 'object'],
+    refused: ['number', 'boolean', 'array', 'object'],
   },
   'malformed-body-is-400': {
     title: 'A signed body that is not a JSON object is answered with 400.',
@@ -101,7 +101,7 @@ export const authRequestInputs: InputTable = {
     field: '',
     refused: {
       'JSON that is cut off': '{"id_data":',
-      'no JSON': 'id_data=serial',
+      'not JSON': 'id_data=serial',
       'an array': '[]',
       'a string': '"id_data"',
       'a number': '7',

@@ -242,7 +242,7 @@ const same = defineScenario({
       run: (device) => {
         const fields = {
           'a string': 'standard',
-          'a list': [1, 2],
+          'an array': [1, 2],
           'an object': { a: {} },
           null: null,
         };

@@ -266,7 +266,7 @@ function bodyCases(body: ResourceBody): readonly JudgingCase<SendingDevice>[] {
       },
     },
     {
-      id: `${body.operation}-keeps-every-text`,
+      id: `${body.operation}-keeps-every-string`,
       title: `Users see every string of ${body.resource} exactly as ${body.operation} sent it.`,
       requirements: ['service.legal-values-are-kept'],
       run: (sender, context) => expectKept(context, sender, body),

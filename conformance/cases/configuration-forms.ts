@@ -58,7 +58,7 @@ const pairRequirements = [
   'configuration.written-is-read',
   'configuration.read-all',
   'configuration.any-name',
-  'configuration.any-text',
+  'configuration.any-string',
 ] as const satisfies readonly RequirementId[];
 
 /** Returns the requirements that a wrong value may miss. */
@@ -68,7 +68,7 @@ function violatedBy(sent: unknown, before: unknown, read: unknown): readonly Req
   if (before === undefined) return pairRequirements;
   return read === before || read === undefined
     ? ['configuration.update', ...pairRequirements]
-    : ['configuration.any-text'];
+    : ['configuration.any-string'];
 }
 
 /** Sets the pairs, and asserts that the device then reads exactly those with a value. */

@@ -6,7 +6,7 @@
 import { acceptedDevice, needResponse, twoDevices } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
-import { type InputTable, inputCases, namedValues, otherThanText } from '../suite/input-table.ts';
+import { type InputTable, inputCases, namedValues, otherThanString } from '../suite/input-table.ts';
 import {
   describeValue,
   expectEqual,
@@ -29,9 +29,9 @@ export const goodPairs = { good: 'text', key: 'text' };
 export const pairInputs: InputTable = {
   'other-values-are-400': {
     title: 'A value that is a number, a boolean, null, an object or an array is answered with 400.',
-    requirement: 'configuration.values-are-texts',
+    requirement: 'configuration.values-are-strings',
     field: 'key',
-    refused: { ...namedValues(...otherThanText), zero: 0, 'an array of strings': ['text'] },
+    refused: { ...namedValues(...otherThanString), zero: 0, 'an array of strings': ['text'] },
     covers: ['put-configuration 400'],
   },
   'malformed-body-is-400': {
@@ -145,9 +145,9 @@ const fresh = defineScenario({
         expectKept(device, Object.fromEntries(allowedNames.map((name) => [name, 'value']))),
     },
     {
-      id: 'any-text-is-kept',
+      id: 'any-string-is-kept',
       title: 'Values that look like other types, or hold any character, are read as written.',
-      requirements: ['configuration.any-text'],
+      requirements: ['configuration.any-string'],
       run: async (device) =>
         expectKept(
           device,
@@ -231,9 +231,9 @@ const fresh = defineScenario({
       },
     },
     {
-      id: 'long-texts',
+      id: 'long-strings',
       title: 'How a server answers a name, and a value, of 100,000 characters.',
-      requirements: ['configuration.longest-texts'],
+      requirements: ['configuration.longest-strings'],
       observe: async (device) => {
         const name = await write(device, { ['n'.repeat(LONG)]: 'value' });
         const value = await write(device, { name: 'v'.repeat(LONG) });
@@ -332,9 +332,9 @@ const several = defineScenario({
       },
     },
     {
-      id: 'read-values-are-texts',
+      id: 'read-values-are-strings',
       title: 'Every value that the device reads is a string.',
-      requirements: ['configuration.read-texts'],
+      requirements: ['configuration.read-strings'],
       run: async (device) => {
         const pairs = await readPairs(device);
         const areTexts = Object.values(pairs).every((value) => typeof value === 'string');

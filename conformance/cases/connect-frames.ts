@@ -243,9 +243,9 @@ const legal = defineScenario({
       },
     },
     {
-      id: 'unasked-pong-does-no-harm',
+      id: 'unsolicited-pong-does-no-harm',
       title: 'After an unsolicited pong, the connection is still open.',
-      requirements: ['connect.unasked-pong'],
+      requirements: ['connect.unsolicited-pong'],
       run: async (device, context) => {
         const line = await lineOf(context, device);
         line.send({ opcode: pong, payload: Buffer.from('unasked') });
@@ -265,7 +265,7 @@ const legal = defineScenario({
       },
     },
     {
-      id: 'fragments-are-taken',
+      id: 'fragments-are-accepted',
       title:
         'A message in three fragments with a ping between them is accepted, and the ping is answered.',
       requirements: ['connect.fragments'],

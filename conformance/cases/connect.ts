@@ -168,18 +168,18 @@ const handshake = defineScenario({
         expectStatus(await askUpgrade(context, { ...upgradeHeaders, ...bearer(token) }), 101),
     },
     {
-      id: 'answer-names-websocket',
+      id: 'response-names-websocket',
       title: 'The 101 has the header Upgrade: websocket.',
-      requirements: ['connect.answers-upgrade'],
+      requirements: ['connect.response-upgrade'],
       run: async (device, context) => {
         const { upgrade } = await granted(context, device);
         expectEqual('Upgrade', upgrade?.toLowerCase(), 'websocket');
       },
     },
     {
-      id: 'answer-names-the-upgrade',
+      id: 'response-names-the-upgrade',
       title: 'The 101 has the header Connection: Upgrade.',
-      requirements: ['connect.answers-connection'],
+      requirements: ['connect.response-connection'],
       run: async (device, context) => {
         const { connection = '' } = await granted(context, device);
         const words = connection
@@ -190,9 +190,9 @@ const handshake = defineScenario({
       },
     },
     {
-      id: 'accept-answers-the-key',
+      id: 'accept-matches-the-key',
       title: 'Sec-Websocket-Accept is the Base64 of the SHA-1 of the key and a fixed suffix.',
-      requirements: ['connect.accept-answers-the-key'],
+      requirements: ['connect.accept-matches-the-key'],
       run: async (device, context) => {
         for (const each of keys) {
           const headers = await granted(context, device, { 'sec-websocket-key': each });
@@ -202,7 +202,7 @@ const handshake = defineScenario({
       },
     },
     {
-      id: 'no-subprotocol-unasked',
+      id: 'no-subprotocol-unrequested',
       title: 'A device that requests no subprotocol gets none.',
       requirements: ['connect.no-subprotocol'],
       run: async (device, context) => {
@@ -211,7 +211,7 @@ const handshake = defineScenario({
       },
     },
     {
-      id: 'no-extension-unasked',
+      id: 'no-extension-unrequested',
       title: 'A device that requests no extension gets none.',
       requirements: ['connect.no-extension'],
       run: async (device, context) => {

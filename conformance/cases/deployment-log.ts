@@ -231,7 +231,7 @@ const active = defineScenario({
     },
     ...(['failure', 'success'] as const).map(
       (status): JudgingCase<OfferedDeployment> => ({
-        id: `upload-after-${status}-is-taken`,
+        id: `upload-after-${status}-is-accepted`,
         title: `A device that has reported ${status} uploads its log.`,
         requirements: ['log.after-failure'],
         run: async (arranged) => {

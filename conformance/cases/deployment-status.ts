@@ -16,7 +16,7 @@ import {
   pendingDeployment,
 } from '../context/start-states.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
+import { type InputTable, inputCases, otherThanString } from '../suite/input-table.ts';
 import {
   describeValue,
   expectEqual,
@@ -63,7 +63,7 @@ export const reportInputs: InputTable = {
     title: 'A report that is not a JSON object is answered with 400.',
     requirement: 'status.malformed-is-400',
     field: '',
-    refused: ['no JSON', 'null', 'boolean', 'number', 'text', 'list'],
+    refused: ['not JSON', 'null', 'boolean', 'number', 'string', 'array'],
   },
   'missing-status-is-400': {
     title: 'A report without a status is answered with 400.',
@@ -73,33 +73,33 @@ export const reportInputs: InputTable = {
   },
   'other-type-of-status-is-400': {
     title: 'A report whose status is not a string is answered with 400.',
-    requirement: 'status.is-a-text',
+    requirement: 'status.is-string',
     field: 'status',
-    refused: otherThanText,
+    refused: otherThanString,
   },
-  'other-text-as-status-is-400': {
+  'other-string-as-status-is-400': {
     title: 'A report whose status is an arbitrary, empty or long string is answered with 400.',
     requirement: 'status.other-values-are-400',
     field: 'status',
-    refused: ['text', 'empty string', 'long string'],
+    refused: ['string', 'empty string', 'long string'],
   },
-  'missing-substate-is-taken': {
+  'missing-substate-is-accepted': {
     title: 'A report needs no substate.',
     requirement: 'status.substate-is-optional',
     field: 'substate',
     accepted: ['missing'],
   },
-  'substate-is-taken': {
+  'substate-is-accepted': {
     title: 'A report may carry a substate with further information.',
     requirement: 'status.substate',
     field: 'substate',
-    accepted: ['text'],
+    accepted: ['string'],
   },
   'other-type-of-substate-is-400': {
     title: 'A report whose substate is not a string is answered with 400.',
-    requirement: 'status.substate-is-a-text',
+    requirement: 'status.substate-is-string',
     field: 'substate',
-    refused: ['boolean', 'number', 'list', 'object'],
+    refused: ['boolean', 'number', 'array', 'object'],
   },
   'null-as-substate': {
     title: 'How a report with a null substate is answered.',
@@ -119,7 +119,7 @@ type RequiredStatus = keyof typeof statusRequirements;
 
 function statusCase(status: RequiredStatus): JudgingCase<OfferedDeployment> {
   return {
-    id: `${status.replaceAll('_', '-')}-is-taken`,
+    id: `${status.replaceAll('_', '-')}-is-accepted`,
     title: `A device may report ${status}.`,
     requirements: [statusRequirements[status]],
     run: async (arranged) => {

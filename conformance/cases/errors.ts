@@ -62,9 +62,9 @@ function headerOf({ headers }: HttpResponse, { names }: TestContext): string | u
 
 const requestIds: readonly JudgingCase<TestContext>[] = [
   {
-    id: 'request-id-is-a-text',
+    id: 'request-id-is-string',
     title: 'The request_id of a refusal is a string.',
-    requirements: ['errors.request-id-is-a-text'],
+    requirements: ['errors.request-id-is-string'],
     run: async (context) => {
       expectShape(await refusal(context), withRequestId);
     },
@@ -149,9 +149,9 @@ const anonymous = defineScenario<TestContext>({
       },
     },
     {
-      id: 'error-is-a-text',
+      id: 'error-is-string',
       title: 'The `error` of a refusal is a string.',
-      requirements: ['errors.error-is-a-text'],
+      requirements: ['errors.error-is-string'],
       run: async (context) => {
         expectShape(await refusal(context), withText);
       },

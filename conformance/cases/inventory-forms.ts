@@ -126,15 +126,15 @@ function differing(found: Found, wanted: Found): string | undefined {
 
 function kindRequirement(value: unknown): RequirementId {
   if (typeof value === 'number') return 'inventory.number';
-  if (!Array.isArray(value)) return 'inventory.text';
-  return typeof value[0] === 'number' ? 'inventory.numbers' : 'inventory.texts';
+  if (!Array.isArray(value)) return 'inventory.string';
+  return typeof value[0] === 'number' ? 'inventory.numbers' : 'inventory.strings';
 }
 
 const kinds = [
   'inventory.number',
-  'inventory.text',
+  'inventory.string',
   'inventory.numbers',
-  'inventory.texts',
+  'inventory.strings',
 ] as const satisfies readonly RequirementId[];
 
 export const inventoryFormCases = defineScenario({

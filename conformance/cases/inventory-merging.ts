@@ -172,9 +172,9 @@ function differenceIn(
 /** Returns the requirement on the kind of a value. */
 function kindsOf(value: unknown): readonly RequirementId[] {
   if (typeof value === 'number') return ['inventory.number'];
-  if (typeof value === 'string') return ['inventory.text'];
+  if (typeof value === 'string') return ['inventory.string'];
   if (!Array.isArray(value)) return [];
-  return [typeof value[0] === 'number' ? 'inventory.numbers' : 'inventory.texts'];
+  return [typeof value[0] === 'number' ? 'inventory.numbers' : 'inventory.strings'];
 }
 
 /** Spec: Device inventory; Attribute (inventory) */
@@ -198,9 +198,9 @@ export const inventoryMergingCases = defineScenario<SuiteDevice>({
         'inventory.patch-keeps',
         'inventory.description-is-kept',
         'inventory.number',
-        'inventory.text',
+        'inventory.string',
         'inventory.numbers',
-        'inventory.texts',
+        'inventory.strings',
       ],
       run: async (device, context) => {
         let before: Attributes = new Map();

@@ -3,7 +3,7 @@
 import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario, type JudgingCase, type ObservingCase } from '../suite/case.ts';
-import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
+import { type InputTable, inputCases, otherThanString } from '../suite/input-table.ts';
 import { expectEach } from '../target/expectations.ts';
 import type { WriteOperation } from './inventory-writing.ts';
 
@@ -18,7 +18,7 @@ export function attributeInputs(how: WriteOperation, method: string): InputTable
       title: `${method} with an attribute whose name is missing or not a string is answered with 400.`,
       requirement: 'inventory.name',
       field: '[].name',
-      refused: ['missing', ...otherThanText],
+      refused: ['missing', ...otherThanString],
       covers: [`${how} 400`],
     },
     [`${slug}-without-value-is-400`]: {
@@ -37,7 +37,7 @@ export function attributeInputs(how: WriteOperation, method: string): InputTable
       title: `${method} with a description that is not a string is answered with 400.`,
       requirement: 'inventory.description',
       field: '[].description',
-      refused: ['number', 'boolean', 'object', 'list'],
+      refused: ['number', 'boolean', 'object', 'array'],
     },
     [`${slug}-of-mixed-arrays-is-400`]: {
       title: `${method} with a value that is an array of numbers and strings is answered with 400.`,

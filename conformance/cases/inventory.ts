@@ -39,9 +39,9 @@ export const kinds: readonly ValueKindRow[] = [
     values: [-12.5, 0, 7, 9_007_199_254_740_991, 1e-9],
   },
   {
-    id: 'a-text-keeps-its-kind',
+    id: 'a-string-keeps-its-kind',
     words: 'a string',
-    requirement: 'inventory.text',
+    requirement: 'inventory.string',
     values: ['æ, 日本 and "quotes"', '', '7', 'true', 'two\nlines', 't'.repeat(1000)],
   },
   {
@@ -51,9 +51,9 @@ export const kinds: readonly ValueKindRow[] = [
     values: [[1, 2.5, -3], [0]],
   },
   {
-    id: 'an-array-of-texts-keeps-its-kind',
+    id: 'an-array-of-strings-keeps-its-kind',
     words: 'an array of strings',
-    requirement: 'inventory.texts',
+    requirement: 'inventory.strings',
     values: [['eth0', 'wlan0'], ['7'], ['']],
   },
 ];

@@ -76,7 +76,7 @@ const toArtifacts = defineScenario<OwnLink>({
     ([id, [what, change]]): JudgingCase<OwnLink> => ({
       id: `link-outlives-${id}`,
       title: `A link still returns the file after its artifact ${what}.`,
-      requirements: ['link.outlives-changes'],
+      requirements: ['link.valid-until-expiry'],
       run: async (link, context) => {
         await change(link, context);
         expectWhole(link, await link.follow());
@@ -116,7 +116,7 @@ const toConfigurations = defineScenario<ConfigurationOffer>({
     ([id, [what, change]]): JudgingCase<ConfigurationOffer> => ({
       id: `link-outlives-${id}`,
       title: `After ${what}, the link still returns what was deployed.`,
-      requirements: ['download.outlives-changes'],
+      requirements: ['download.valid-until-expiry'],
       run: async (offer, context) => {
         await change(offer, context);
         const response = await offer.get(offer.uri);

@@ -5,7 +5,7 @@
 import { acceptedDevice, needResponse } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
-import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
+import { type InputTable, inputCases, otherThanString } from '../suite/input-table.ts';
 import {
   describeValue,
   expectEach,
@@ -56,19 +56,19 @@ export const configurationInputs: InputTable = {
     title: 'A monitor configuration whose name is missing or not a string is answered with 400.',
     requirement: 'monitor.name',
     field: '[].name',
-    refused: ['missing', ...otherThanText],
+    refused: ['missing', ...otherThanString],
   },
   'configuration-status-is-checked': {
     title: 'A monitor configuration whose status is missing or not a string is answered with 400.',
     requirement: 'monitor.status',
     field: '[].status',
-    refused: ['missing', ...otherThanText],
+    refused: ['missing', ...otherThanString],
   },
   'configuration-type-is-checked': {
     title: 'A monitor configuration whose type is missing or not a string is answered with 400.',
     requirement: 'monitor.type',
     field: '[].type',
-    refused: ['missing', ...otherThanText],
+    refused: ['missing', ...otherThanString],
   },
   'configuration-without-fields-is-400': {
     title:
@@ -129,9 +129,9 @@ const alerts = defineScenario({
       run: async (device) => expectStatus(await sendAlerts(device, { ...alert, level: 'OK' }), 204),
     },
     {
-      id: 'alerts-have-no-answer-body',
+      id: 'alerts-have-no-response-body',
       title: 'The response to alerts has no body.',
-      requirements: ['alerts.answer-has-no-body'],
+      requirements: ['alerts.response-has-no-body'],
       run: async (device) => {
         const response = await sendAlerts(device, alert);
         needResponse('post-alerts', response, 204);
@@ -212,9 +212,9 @@ const alerts = defineScenario({
       observe: async (device) => observedResponse(await sendAlerts(device)),
     },
     {
-      id: 'empty-texts-in-alerts',
+      id: 'empty-strings-in-alerts',
       title: 'How an alert with an empty name, or an empty subject name, is answered.',
-      requirements: ['alerts.empty-texts'],
+      requirements: ['alerts.empty-strings'],
       observe: async (device) => {
         const name = await sendAlerts(device, { ...alert, name: '' });
         const nested = { ...alert, subject: { ...subject, name: '' } };
@@ -267,9 +267,9 @@ const configuration = defineScenario({
       },
     },
     {
-      id: 'configuration-has-no-answer-body',
+      id: 'configuration-has-no-response-body',
       title: 'The response to a monitor configuration has no body.',
-      requirements: ['monitor.answer-has-no-body'],
+      requirements: ['monitor.response-has-no-body'],
       run: async (device) => {
         const response = await sendConfiguration(device, service);
         needResponse('post-monitor-configuration', response, 204);
@@ -330,9 +330,9 @@ const configuration = defineScenario({
       observe: async (device) => observedResponse(await sendConfiguration(device)),
     },
     {
-      id: 'empty-texts-in-configuration',
+      id: 'empty-strings-in-configuration',
       title: 'How a monitor configuration with an empty name is answered.',
-      requirements: ['monitor.empty-texts'],
+      requirements: ['monitor.empty-strings'],
       observe: async (device) =>
         observedResponse(await sendConfiguration(device, { ...service, name: '' })),
     },

@@ -180,7 +180,7 @@ const writes = defineScenario<SuiteDevice>({
       },
     },
     {
-      id: 'fifty-alerts-are-taken',
+      id: 'fifty-alerts-are-accepted',
       title: 'Fifty alerts in one request, and in fifty requests, are each answered with 204.',
       requirements: ['alerts.are-accepted'],
       run: async (device) => {

@@ -111,7 +111,7 @@ const anonymous = defineScenario<TestContext>({
       },
     },
     {
-      id: 'answers-are-json',
+      id: 'responses-are-json',
       title: 'The body of a refusal is JSON.',
       requirements: ['service.bodies-are-json', 'errors.body-is-error', 'auth.refusals-are-errors'],
       run: async (context) => {

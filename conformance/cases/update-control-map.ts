@@ -126,7 +126,7 @@ const inInstructions = defineScenario({
     {
       id: 'map-for-a-device-without-support',
       title: 'A device that supports no maps, or does not say so, may get one or none.',
-      requirements: ['next.control-map-unasked'],
+      requirements: ['next.control-map-unrequested'],
       observe: async (_, context) => {
         const silent = await mapFor(context, { device_provides: factoryProvides });
         const refusing = await mapFor(context, { ...asking, update_control_map: false });

@@ -78,7 +78,7 @@ export const capabilities = {
       'configuration.written-is-read',
       'configuration.read-all',
       'configuration.any-name',
-      'configuration.any-text',
+      'configuration.any-string',
       'configuration.update',
       'configuration.empty-removes',
       'configuration.refused-changes-nothing',

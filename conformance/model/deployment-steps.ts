@@ -284,7 +284,7 @@ export function reportsWrongly(index: number, number: number, status: unknown): 
         deployment.offer === 'offered' &&
         deployment.over !== 'aborted';
       const requirement =
-        typeof status === 'string' ? 'status.other-values-are-400' : 'status.is-a-text';
+        typeof status === 'string' ? 'status.other-values-are-400' : 'status.is-string';
       expectStatus(response, isPlain ? [400] : [400, 404, 409], requirement);
     },
   };

@@ -18,7 +18,7 @@ export const valueRequirements = [
   'configuration.own-store',
   'configuration.written-is-read',
   'configuration.read-all',
-  'configuration.read-texts',
+  'configuration.read-strings',
 ] as const satisfies readonly RequirementId[];
 
 /**
@@ -33,8 +33,8 @@ export const attributeRequirements = [
   'inventory.put-replaces',
   'inventory.number',
   'inventory.numbers',
-  'inventory.text',
-  'inventory.texts',
+  'inventory.string',
+  'inventory.strings',
   'inventory.value-kinds',
 ] as const satisfies readonly RequirementId[];
 
@@ -78,7 +78,7 @@ export function badConfigurationStep(index: number, name: string, value: unknown
     run: async (expectedState, targetSide) => {
       const response = await realDevice(targetSide, index).call('put-configuration', { body });
       if (checkTokenAccess(expectedState.device(index), response)) {
-        expectStatus(response, [400], 'configuration.values-are-texts');
+        expectStatus(response, [400], 'configuration.values-are-strings');
       }
     },
   };

@@ -54,9 +54,9 @@ describe('an invariant of the contract is violated by', () => {
     ['an empty refusal', 'errors.body-is-error', [refused('')], 'without a body'],
     ['a list', 'errors.body-is-error', [refused(['no'])], 'must be a JSON object'],
     ['a page again', 'service.bodies-are-json', [refused(page)], 'must be JSON'],
-    ['an error that is an object', 'errors.error-is-a-text', [refused({ error: {} })], '/error'],
+    ['an error that is an object', 'errors.error-is-string', [refused({ error: {} })], '/error'],
     ['an error without words', 'errors.says-why', [refused({ ...error, error: '' })], 'empty'],
-    ['a numeric id', 'errors.request-id-is-a-text', [refused({ error: 'no', request_id: 1 })], '1'],
+    ['a numeric id', 'errors.request-id-is-string', [refused({ error: 'no', request_id: 1 })], '1'],
     [
       'another id than the caller sent',
       'errors.request-id-of-the-caller',
@@ -102,7 +102,7 @@ describe('an invariant of the contract is violated by', () => {
     ],
     [
       'a value that is not a string',
-      'configuration.read-texts',
+      'configuration.read-strings',
       [['get-configuration', 200, { body: { timezone: 7 } }]],
       '200 body: /timezone must be a string, not the number 7',
     ],

@@ -123,10 +123,10 @@ describe('a requirement on the meaning of a response is violated by', () => {
       'download.gives-the-configuration',
       [['download-configuration', 200, { body: '' }]],
     ],
-    ['no accept', 'connect.accept-answers-the-key', [upgraded({ upgrade: 'websocket' })]],
+    ['no accept', 'connect.accept-matches-the-key', [upgraded({ upgrade: 'websocket' })]],
     [
       'another protocol',
-      'connect.answers-upgrade',
+      'connect.response-upgrade',
       [upgraded({ upgrade: 'h2c', 'sec-websocket-accept': accept })],
     ],
     ['another actor', 'audit.actor-filters', [log('actor_id=u-2', [late, early])]],

@@ -157,7 +157,11 @@ describe('the recording of a correct server', () => {
     );
     expect(found).toMatchObject({ outcome: 'pass', judged: 1 });
     expect(found.requirements).toContainEqual(
-      expect.objectContaining({ requirement: 'configuration.read-texts', judged: 1, violated: 0 }),
+      expect.objectContaining({
+        requirement: 'configuration.read-strings',
+        judged: 1,
+        violated: 0,
+      }),
     );
   });
 

@@ -252,14 +252,14 @@ describe('a waived failure in the reports', () => {
   const follows = { ...waiver, follows: 'errors/error-says-why' };
   const waived = resultOf([
     verdictOn('errors/error-says-why', failure, { waiver }),
-    verdictOn('errors/error-is-a-text', { verdict: 'inconclusive', reason }, { waiver: follows }),
+    verdictOn('errors/error-is-string', { verdict: 'inconclusive', reason }, { waiver: follows }),
   ]);
 
   it('is listed as waived with the owner, and with what follows from it', () => {
     const text = conformanceReport(waived);
     expect(text).toContain('\nWaived\n  errors/error-says-why: none [waived by Ada');
     expect(text).toMatch(
-      /\n {2}errors\/error-is-a-text: the start .* 7; it follows from errors\/error-says-why\]\n/,
+      /\n {2}errors\/error-is-string: the start .* 7; it follows from errors\/error-says-why\]\n/,
     );
     expect(text).toContain(
       '1 fail, 0 error, 1 inconclusive, 0 pass, 0 observed, 0 skip, 2 of these',

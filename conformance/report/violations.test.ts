@@ -5,7 +5,7 @@ import { conformanceJunit } from './junit.ts';
 import { conformanceReport } from './text.ts';
 
 const violation: ReportedViolation = {
-  requirements: ['configuration.read-texts'],
+  requirements: ['configuration.read-strings'],
   level: 'must',
   operation: 'get-configuration',
   text: '200 body: /timezone must be a string, not the number 7',
@@ -13,11 +13,11 @@ const violation: ReportedViolation = {
 };
 const verdict = verdictOn(
   'errors/odd-request-ids',
-  { verdict: 'fail', violated: ['configuration.read-texts'], expected: 'x', actual: 'y' },
+  { verdict: 'fail', violated: ['configuration.read-strings'], expected: 'x', actual: 'y' },
   { level: 'must', violations: [violation] },
 );
 const line =
-  'invariant: get-configuration: 200 body: /timezone must be a string, not the number 7 (configuration.read-texts)';
+  'invariant: get-configuration: 200 body: /timezone must be a string, not the number 7 (configuration.read-strings)';
 
 describe('the violation of an invariant in a report', () => {
   it('is shown in the text and in JUnit, by operation and requirement', () => {

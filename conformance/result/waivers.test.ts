@@ -146,12 +146,12 @@ describe('a case that follows from a waived failure', () => {
         actual: 'invariant',
         violated: [violated] as never,
       },
-      { violations: [violation('errors.request-id-is-a-text', operation)] },
+      { violations: [violation('errors.request-id-is-string', operation)] },
     );
   const textual = {
     ...failed,
-    violated: ['errors.request-id-is-a-text' as const],
-    violations: [violation('errors.request-id-is-a-text', 'post-auth-request')],
+    violated: ['errors.request-id-is-string' as const],
+    violations: [violation('errors.request-id-is-string', 'post-auth-request')],
   };
   const alsoWaived = (other: CaseVerdict, tested: readonly string[]) => {
     const known = { today: lastDay, tested: new Map([[caseId, tested]]) };
@@ -159,13 +159,13 @@ describe('a case that follows from a waived failure', () => {
   };
 
   it('is waived when its exchanges only violate what the waived case tests', () => {
-    const own = ['errors.request-id-is-a-text'];
-    expect(alsoWaived(violating('errors.request-id-is-a-text'), own)).toBe(caseId);
+    const own = ['errors.request-id-is-string'];
+    expect(alsoWaived(violating('errors.request-id-is-string'), own)).toBe(caseId);
   });
 
   it.each<[string, CaseVerdict, string | undefined]>([
-    ['the same operation', violating('errors.request-id-is-a-text', 'post-auth-request'), caseId],
-    ['another operation', violating('errors.request-id-is-a-text'), undefined],
+    ['the same operation', violating('errors.request-id-is-string', 'post-auth-request'), caseId],
+    ['another operation', violating('errors.request-id-is-string'), undefined],
     ['a failure of its own', violating('errors.says-why', 'post-auth-request'), undefined],
   ])('with violations that the waived case does not test: %s', (_, other, follows) => {
     expect(alsoWaived(other, ['auth.first-contact-is-401'])).toBe(follows);

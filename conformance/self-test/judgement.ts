@@ -57,8 +57,8 @@ const generalRequirements: ReadonlySet<RequirementId> = new Set([
   'service.legal-values-are-kept',
   'service.concurrent-writes',
   'audit.export-same-entries',
-  'audit.links-lead',
-  'download.outlives-changes',
+  'audit.links-work',
+  'download.valid-until-expiry',
 ]);
 
 /** Judges a defect by the verdicts of the cases that were run with it. */

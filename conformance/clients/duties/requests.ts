@@ -221,7 +221,7 @@ const requestDuties: readonly Duty[] = [
     violation: (exchange, { client }) => retryProblem(exchange, client),
   },
   {
-    id: 'http.slow-answers',
+    id: 'http.slow-responses',
     level: 'observed',
     sentence: 'A device waits for a response as long as it chooses.',
     source: 'RFC 9112, 9.5',
@@ -328,7 +328,7 @@ const reactionDuties: readonly Duty[] = [
     },
   },
   {
-    id: 'http.chunked-answers',
+    id: 'http.chunked-responses',
     level: 'must',
     sentence: 'A device reads responses in chunks.',
     source: 'RFC 9112, 7.1',

@@ -66,7 +66,12 @@ export class AuditTracker implements Tracker {
       if (count <= max) continue;
       const must = `be on another act than "${key}", which a user did ${max} times`;
       const where = `200 body: /${index}`;
-      return { where, must, actual: `entry ${count} on it`, requirement: 'audit.one-entry-an-act' };
+      return {
+        where,
+        must,
+        actual: `entry ${count} on it`,
+        requirement: 'audit.one-entry-per-action',
+      };
     }
     return undefined;
   }

@@ -197,5 +197,5 @@ function difference(
 function kindOf(value: unknown): RequirementId {
   const [part, isList] = Array.isArray(value) ? [value[0], true] : [value, false];
   if (typeof part === 'number') return isList ? 'inventory.numbers' : 'inventory.number';
-  return isList ? 'inventory.texts' : 'inventory.text';
+  return isList ? 'inventory.strings' : 'inventory.string';
 }

@@ -143,7 +143,7 @@ describe('the tracker of the audit log', () => {
     [
       'two entries on one act',
       [list(`object_id=${deployment}`, [entry('create'), entry('create')])],
-      'audit.one-entry-an-act',
+      'audit.one-entry-per-action',
     ],
     [
       'an entry that a filter beyond ASCII drops',

@@ -145,7 +145,7 @@ export const artifactLinkConditionDefects: readonly Defect[] = [
   {
     id: 'last-change-is-not-told',
     title: 'The link sends no Last-Modified.',
-    violates: ['link.tells-last-change'],
+    violates: ['link.last-modified'],
     operations: file,
     alter: responseBecomes((response) => withHeaders(response, { 'last-modified': undefined })),
   },

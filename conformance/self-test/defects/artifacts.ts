@@ -93,7 +93,7 @@ const fields: readonly FieldDefect[] = [
     becomes: (types) => entriesOf(types).slice(0, 1),
   },
   {
-    id: 'artifact-info-is-a-text',
+    id: 'artifact-info-is-a-string',
     title: 'The info of an artifact is a string.',
     violates: 'artifacts.info',
     path: 'info',
@@ -107,7 +107,7 @@ const fields: readonly FieldDefect[] = [
     becomes: () => 'tar',
   },
   {
-    id: 'artifact-version-is-a-text',
+    id: 'artifact-version-is-a-string',
     title: 'The version of the format is a string.',
     violates: 'artifacts.info-version',
     path: 'info.version',
@@ -135,7 +135,7 @@ const fields: readonly FieldDefect[] = [
     becomes: (updates) => ({ ...entriesOf(updates) }),
   },
   {
-    id: 'update-type-info-is-a-text',
+    id: 'update-type-info-is-a-string',
     title: 'The type_info of an update is a string.',
     violates: 'artifacts.type-info',
     path: 'updates.*.type_info',
@@ -149,7 +149,7 @@ const fields: readonly FieldDefect[] = [
     becomes: (type) => (type === null ? null : 'rootfs-image'),
   },
   {
-    id: 'empty-update-type-is-a-text',
+    id: 'empty-update-type-is-a-string',
     title: 'The type of an empty artifact is the empty string.',
     violates: 'artifacts.empty-type-is-null',
     path: 'updates.*.type_info.type',
@@ -198,21 +198,21 @@ const fields: readonly FieldDefect[] = [
     becomes: () => 1_769_860_800,
   },
   {
-    id: 'meta-data-is-a-text',
+    id: 'meta-data-is-a-string',
     title: 'The deprecated meta_data is JSON in a string.',
     violates: 'artifacts.meta-data-is-an-object',
     path: 'updates.*.meta_data',
     becomes: (data) => JSON.stringify(data),
   },
   {
-    id: 'metadata-is-a-list',
+    id: 'metadata-is-an-array',
     title: 'The metadata that replaces meta_data is an array of objects.',
     violates: 'artifacts.metadata-is-an-object',
     path: 'updates.*.metadata',
     becomes: (data) => [data],
   },
   {
-    id: 'artifact-provides-are-a-list',
+    id: 'artifact-provides-are-an-array',
     title: 'The provides of an artifact are a list of names and values.',
     violates: 'artifacts.provides',
     path: 'artifact_provides',

@@ -153,7 +153,7 @@ export const auditLogDefects: readonly Defect[] = [
       'audit.per-page',
       'audit.pages',
       'audit.link-next',
-      'audit.links-lead',
+      'audit.links-work',
       'audit.total',
     ],
     operations,
@@ -162,7 +162,7 @@ export const auditLogDefects: readonly Defect[] = [
   {
     id: 'audit-pages-are-one-too-long',
     title: 'A page has one entry more than requested.',
-    violates: ['audit.per-page', 'audit.total', 'audit.one-entry-an-act'],
+    violates: ['audit.per-page', 'audit.total', 'audit.one-entry-per-action'],
     operations,
     alter: responseBecomes((response) => {
       const entries = listOf(response);
@@ -252,7 +252,7 @@ export const auditLogDefects: readonly Defect[] = [
   {
     id: 'audit-links-forget-the-filters',
     title: 'The links lead to pages of the unfiltered log.',
-    violates: ['audit.links-lead'],
+    violates: ['audit.links-work'],
     operations,
     alter: linksBecome((links) => links.replaceAll(/object_id=[^&>]*&?/g, '')),
   },

@@ -297,7 +297,7 @@ export const authenticationEffectDefects: readonly Defect[] = [
   {
     id: 'second-rejection-has-no-effect',
     title: 'A device that is rejected for the second time stays accepted.',
-    violates: ['auth.rejected-is-refused', 'audit.one-entry-an-act'],
+    violates: ['auth.rejected-is-refused', 'audit.one-entry-per-action'],
     operations: ['set-auth-set-status'],
     alter: () => {
       const rejected = new Set<unknown>();

@@ -47,12 +47,12 @@ export const authenticationRequestDefects: readonly Defect[] = [
   {
     id: 'id-data-of-another-kind-is-401',
     title: 'An id_data that is not a string is answered with 401.',
-    violates: ['auth.id-data-is-text'],
+    violates: ['auth.id-data-is-string'],
     operations,
     alter: statusBecomes(400, 401, isOnlyProblem('id_data', isOtherKind)),
   },
   {
-    id: 'id-data-may-be-any-text',
+    id: 'id-data-may-be-any-string',
     title: 'An id_data that is not JSON is answered with 401, like a new device.',
     violates: ['auth.id-data-is-json-text'],
     operations,
@@ -85,12 +85,12 @@ export const authenticationRequestDefects: readonly Defect[] = [
   {
     id: 'pubkey-of-another-kind-is-401',
     title: 'A pubkey that is not a string is answered with 401.',
-    violates: ['auth.pubkey-is-text'],
+    violates: ['auth.pubkey-is-string'],
     operations,
     alter: statusBecomes(400, 401, isOnlyProblem('pubkey', isOtherKind)),
   },
   {
-    id: 'pubkey-may-be-any-text',
+    id: 'pubkey-may-be-any-string',
     title: 'A pubkey that is not PEM is answered with 401.',
     violates: ['auth.pubkey-is-pem'],
     operations,
@@ -103,7 +103,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
   {
     id: 'tenant-token-of-another-kind-is-401',
     title: 'A tenant_token that is not a string is answered with 401.',
-    violates: ['auth.tenant-token-is-text'],
+    violates: ['auth.tenant-token-is-string'],
     operations,
     alter: statusBecomes(400, 401, isOnlyProblem('tenant_token', isOtherKind)),
   },
@@ -117,7 +117,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
   {
     id: 'external-id-of-another-kind-is-401',
     title: 'An external_id that is not a string is answered with 401.',
-    violates: ['auth.external-id-is-text'],
+    violates: ['auth.external-id-is-string'],
     operations,
     alter: statusBecomes(400, 401, isOnlyProblem('external_id', isOtherKind)),
   },

@@ -80,7 +80,7 @@ function sharesStores(): Alteration {
 /** All defects of this area. */
 export const configurationDefects: readonly Defect[] = [
   {
-    id: 'configuration-is-a-list',
+    id: 'configuration-is-an-array',
     title: 'The configuration store is read as a list of names and values.',
     violates: ['configuration.read'],
     operations: get,
@@ -99,7 +99,7 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-value-is-wrapped',
     title: 'One of two values in the store is read as an object.',
-    violates: ['configuration.read-texts'],
+    violates: ['configuration.read-strings'],
     operations: get,
     alter: bodyBecomes((pairs) => {
       const { colour, ...others } = membersOf(pairs);
@@ -116,7 +116,7 @@ export const configurationDefects: readonly Defect[] = [
     ),
   },
   {
-    id: 'configuration-write-answers-the-pairs',
+    id: 'configuration-write-returns-the-pairs',
     title: 'Setting pairs is answered with 200 with the pairs.',
     violates: ['configuration.write', 'configuration.write-has-no-body'],
     operations: put,
@@ -133,7 +133,7 @@ export const configurationDefects: readonly Defect[] = [
       'configuration.empty-removes',
       'configuration.written-is-read',
       'configuration.any-name',
-      'configuration.any-text',
+      'configuration.any-string',
       'configuration.read-all',
       'configuration.concurrent-writes',
     ],
@@ -173,21 +173,21 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-values-are-one-line',
     title: 'Only the first line of a value is kept.',
-    violates: ['configuration.any-text'],
+    violates: ['configuration.any-string'],
     operations: put,
     alter: pairsBecome((name, value) => [[name, String(value).split('\n')[0]]]),
   },
   {
     id: 'configuration-takes-other-values',
     title: 'Values that are not strings are answered with 204.',
-    violates: ['configuration.values-are-texts'],
+    violates: ['configuration.values-are-strings'],
     operations: put,
     alter: statusBecomes(400, 204, hasOtherValue),
   },
   {
     id: 'configuration-takes-null',
     title: 'A value that is null is answered with 204.',
-    violates: ['configuration.values-are-texts'],
+    violates: ['configuration.values-are-strings'],
     operations: put,
     alter: statusBecomes(400, 204, (request) => Object.values(objectOf(request)).includes(null)),
   },

@@ -78,8 +78,8 @@ export const deploymentLogDefects: readonly Defect[] = [
   accepts('a body that is no object', 'log.malformed-is-400', isNoObject),
   accepts('no messages', 'log.fields-are-required', memberIsMissing('messages')),
   accepts(
-    'messages that are no list',
-    'log.messages-is-a-list',
+    'messages that are no array',
+    'log.messages-is-array',
     memberDoesNotFit('messages', Array.isArray),
   ),
   accepts(
@@ -92,7 +92,7 @@ export const deploymentLogDefects: readonly Defect[] = [
   accepts('no message', 'log.message-is-required', memberIsMissing('messages.last.message')),
   accepts(
     'a timestamp of another type',
-    'log.timestamp-is-a-text',
+    'log.timestamp-is-string',
     memberDoesNotFit('messages.last.timestamp', isText),
   ),
   accepts(
@@ -102,21 +102,21 @@ export const deploymentLogDefects: readonly Defect[] = [
   ),
   accepts(
     'a level of another type',
-    'log.level-is-a-text',
+    'log.level-is-string',
     memberDoesNotFit('messages.last.level', isText),
   ),
   accepts(
     'a message of another type',
-    'log.message-is-a-text',
+    'log.message-is-string',
     memberDoesNotFit('messages.last.message', isText),
   ),
   refused('an offset in a timestamp', 'log.timestamp-is-a-date-time', (request) =>
     String(bodyMemberAt(request, 'messages.last.timestamp')).endsWith('+05:30'),
   ),
-  refused('a level of its own', 'log.level-is-a-text', memberEquals('messages.last.level', 'text')),
+  refused('a level of its own', 'log.level-is-string', memberEquals('messages.last.level', 'text')),
   refused(
     'a short message',
-    'log.message-is-a-text',
+    'log.message-is-string',
     memberEquals('messages.last.message', 'text'),
   ),
   {

@@ -130,7 +130,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
   acceptedReport('no status', 'status.is-required', memberIsMissing('status')),
   acceptedReport(
     'a status of another type',
-    'status.is-a-text',
+    'status.is-string',
     memberDoesNotFit('status', isText),
   ),
   acceptedReport(
@@ -143,7 +143,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     'status.other-values-are-400',
     memberEquals('status', 'aborted'),
   ),
-  acceptedReport('a substate of another type', 'status.substate-is-a-text', (request) => {
+  acceptedReport('a substate of another type', 'status.substate-is-string', (request) => {
     const { substate } = objectOf(request);
     return substate !== undefined && substate !== null && !isText(substate);
   }),
@@ -309,7 +309,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     alter: () => refusedReportShows('substate'),
   },
   {
-    id: 'report-beside-an-abort-is-409-and-taken',
+    id: 'report-beside-an-abort-is-409-and-accepted',
     title: 'A report shortly before an abort is answered with 409.',
     violates: ['status.abort-is-one-moment'],
     operations: [...reports, 'abort-deployment'],

@@ -94,7 +94,7 @@ export const refusalKinds: readonly DefectKind[] = [
   {
     kind: 'error-in-an-object',
     says: 'refuses with an error that is an object',
-    violates: () => ['errors.error-is-a-text'],
+    violates: () => ['errors.error-is-string'],
     alter: memberBecomes('error', (message) => ({ message })),
   },
   {
@@ -106,7 +106,7 @@ export const refusalKinds: readonly DefectKind[] = [
   {
     kind: 'request-id-is-a-number',
     says: 'refuses with a request_id that is a number',
-    violates: () => ['errors.request-id-is-a-text'],
+    violates: () => ['errors.request-id-is-string'],
     alter: memberBecomes('request_id', () => 17),
   },
   {

@@ -84,16 +84,16 @@ export const inventoryMergingDefects: readonly Defect[] = [
     ),
   },
   {
-    id: 'attribute-texts-are-normalized',
+    id: 'attribute-strings-are-normalized',
     title: 'Letters of a string value are composed, so that other bytes are shown.',
-    violates: ['inventory.text', 'inventory.texts'],
+    violates: ['inventory.string', 'inventory.strings'],
     operations: both,
     alter: valueBecomes((value) => JSON.parse(JSON.stringify(value).normalize('NFC'))),
   },
   {
     id: 'attribute-lists-have-twenty-entries',
     title: 'Of a long array, only the first twenty values are kept.',
-    violates: ['inventory.numbers', 'inventory.texts'],
+    violates: ['inventory.numbers', 'inventory.strings'],
     operations: both,
     alter: valueBecomes((value) => (Array.isArray(value) ? value.slice(0, 20) : value)),
   },
@@ -107,7 +107,7 @@ export const inventoryMergingDefects: readonly Defect[] = [
   {
     id: 'line-ends-in-attributes-are-changed',
     title: 'A line end of two characters in a value is kept as one character.',
-    violates: ['inventory.text'],
+    violates: ['inventory.string'],
     operations: both,
     alter: valueBecomes((value) =>
       typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value,

@@ -58,7 +58,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     ),
   },
   {
-    id: 'description-of-any-kind-is-taken',
+    id: 'description-of-any-kind-is-accepted',
     title: 'An attribute whose description is not a string is answered with 200.',
     violates: ['inventory.description'],
     operations: both,
@@ -80,21 +80,21 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     ),
   },
   {
-    id: 'mixed-arrays-are-taken',
+    id: 'mixed-arrays-are-accepted',
     title: 'An array of numbers and strings is answered with 200.',
     violates: ['inventory.mixed-arrays-are-400'],
     operations: both,
     alter: statusBecomes(400, 200, hasAttribute(isMixed)),
   },
   {
-    id: 'values-of-any-kind-are-taken',
+    id: 'values-of-any-kind-are-accepted',
     title: 'A boolean, an object or an array of these is answered with 200.',
     violates: ['inventory.other-kinds-are-400'],
     operations: both,
     alter: statusBecomes(400, 200, hasAttribute(isOtherKind)),
   },
   {
-    id: 'empty-attribute-is-taken',
+    id: 'empty-attribute-is-accepted',
     title: 'An attribute without any field is answered with 200.',
     violates: ['inventory.fields-are-required'],
     operations: both,
@@ -105,7 +105,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     ),
   },
   {
-    id: 'attributes-of-any-form-are-taken',
+    id: 'attributes-of-any-form-are-accepted',
     title: 'A body that is not a JSON array of attributes is answered with 200.',
     violates: ['inventory.malformed-is-400'],
     operations: both,

@@ -83,7 +83,7 @@ function takenAll(response: ProxiedResponse): ProxiedResponse {
 
 const kinds: readonly Defect[] = [
   {
-    id: 'number-is-kept-as-text',
+    id: 'number-is-kept-as-string',
     title: 'A number is kept as a string.',
     violates: ['inventory.number', 'inventory.value-kinds'],
     operations: both,
@@ -97,16 +97,16 @@ const kinds: readonly Defect[] = [
     alter: valueBecomes((value) => (typeof value === 'number' ? Math.trunc(value) : value)),
   },
   {
-    id: 'text-of-digits-is-a-number',
+    id: 'string-of-digits-is-a-number',
     title: 'A string of digits is kept as a number.',
-    violates: ['inventory.text', 'inventory.patch-adds', 'inventory.put-replaces'],
+    violates: ['inventory.string', 'inventory.patch-adds', 'inventory.put-replaces'],
     operations: both,
     alter: valueBecomes((value) =>
       typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
     ),
   },
   {
-    id: 'array-of-numbers-is-of-texts',
+    id: 'array-of-numbers-is-of-strings',
     title: 'An array of numbers is kept as an array of strings.',
     violates: ['inventory.numbers', 'inventory.value-kinds', 'inventory.patch-keeps'],
     operations: both,
@@ -117,9 +117,9 @@ const kinds: readonly Defect[] = [
     ),
   },
   {
-    id: 'array-of-texts-is-joined',
+    id: 'array-of-strings-is-joined',
     title: 'An array of several strings is kept as one string.',
-    violates: ['inventory.texts'],
+    violates: ['inventory.strings'],
     operations: both,
     alter: valueBecomes((value) =>
       Array.isArray(value) && value.length > 1 && value.every((entry) => typeof entry === 'string')
@@ -128,9 +128,9 @@ const kinds: readonly Defect[] = [
     ),
   },
   {
-    id: 'array-of-texts-is-a-set',
+    id: 'array-of-strings-is-a-set',
     title: 'Of equal strings in an array, only the first is kept.',
-    violates: ['inventory.texts'],
+    violates: ['inventory.strings'],
     operations: both,
     alter: valueBecomes((value) =>
       Array.isArray(value) && typeof value[0] === 'string' ? [...new Set(value)] : value,
@@ -148,9 +148,9 @@ const kinds: readonly Defect[] = [
     ),
   },
   {
-    id: 'text-is-trimmed',
+    id: 'string-is-trimmed',
     title: 'Spaces at both ends of a string are removed.',
-    violates: ['inventory.text'],
+    violates: ['inventory.string'],
     operations: both,
     alter: valueBecomes((value) => (typeof value === 'string' ? value.trim() : value)),
   },
@@ -225,9 +225,9 @@ const writing: readonly Defect[] = [
     violates: [
       'inventory.patch-adds',
       'inventory.number',
-      'inventory.text',
+      'inventory.string',
       'inventory.numbers',
-      'inventory.texts',
+      'inventory.strings',
     ],
     operations: both,
     alter: remembering(({ name }, known, method) => method === 'PUT' || known.has(String(name))),

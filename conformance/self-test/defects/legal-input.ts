@@ -145,7 +145,7 @@ const single: readonly Defect[] = [
   {
     id: 'attributes-lose-names-of-javascript',
     title: 'Attributes with names such as constructor are lost.',
-    violates: ['inventory.patch-adds', 'inventory.patch-upserts', 'inventory.text'],
+    violates: ['inventory.patch-adds', 'inventory.patch-upserts', 'inventory.string'],
     operations: ['patch-attributes'],
     alter: withoutMembers(['__proto__', 'constructor', 'toString']),
   },

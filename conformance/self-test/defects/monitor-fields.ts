@@ -128,7 +128,7 @@ const alertFields: readonly UncheckedField[] = [
     appliesTo: ({ subject }) => lacksText(subject, 'status'),
   },
   {
-    id: 'details-of-any-kind-are-taken',
+    id: 'details-of-any-kind-are-accepted',
     title: 'Details that are not an object are answered with 204.',
     violates: 'alerts.details',
     appliesTo: (alert) => detailsOf(alert) !== undefined && !isMap(detailsOf(alert)),

@@ -117,7 +117,7 @@ const sending: readonly Defect[] = [
     id: 'alerts-are-answered-with-a-body',
     title: 'Alerts are answered with 200 with a body.',
     violates: [
-      'alerts.answer-has-no-body',
+      'alerts.response-has-no-body',
       'alerts.are-accepted',
       'alerts.level-ok',
       'alerts.level-critical',
@@ -135,7 +135,7 @@ const sending: readonly Defect[] = [
     alter: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
   },
   {
-    id: 'alerts-of-any-form-are-taken',
+    id: 'alerts-of-any-form-are-accepted',
     title: 'A body that is not a JSON array of alerts is answered with 204.',
     violates: ['alerts.malformed-is-400'],
     operations: alerts,
@@ -179,7 +179,7 @@ const configuring: readonly Defect[] = [
   {
     id: 'monitor-configuration-is-answered-with-a-body',
     title: 'A monitor configuration is answered with 200 with a body.',
-    violates: ['monitor.answer-has-no-body', 'monitor.is-accepted'],
+    violates: ['monitor.response-has-no-body', 'monitor.is-accepted'],
     operations: configurations,
     alter: responseBecomes((response) =>
       isSuccess(response) ? ownResponse(200, { ok: true }) : response,
@@ -207,7 +207,7 @@ const configuring: readonly Defect[] = [
     alter: keepsFirst,
   },
   {
-    id: 'monitor-configuration-of-any-form-is-taken',
+    id: 'monitor-configuration-of-any-form-is-accepted',
     title: 'A body that is not a JSON array of monitor configurations is answered with 204.',
     violates: ['monitor.malformed-is-400'],
     operations: configurations,

@@ -50,7 +50,7 @@ const artifacts: readonly Defect[] = [
     alter: staysAsFirstShown('modified'),
   },
   {
-    id: 'modified-is-the-time-of-the-answer',
+    id: 'modified-is-the-time-of-the-response',
     title: '`modified` of an artifact is the time at which it is shown.',
     violates: ['artifacts.modified'],
     operations: showing,
@@ -77,7 +77,7 @@ const artifacts: readonly Defect[] = [
     alter: bodyBecomes((body) => changedAt(body, '*.description', () => 'uploaded')),
   },
   {
-    id: 'depends-are-shown-as-a-text',
+    id: 'depends-are-shown-as-a-string',
     title: 'A dependency on one value is shown as a string.',
     violates: ['artifacts.depends'],
     operations: showing,
@@ -136,7 +136,7 @@ const compared: readonly Defect[] = [
     alter: flavourBecomes((flavour) => ('vanilla'.includes(flavour) ? 'vanilla' : flavour)),
   },
   {
-    id: 'depends-of-a-text-are-never-met',
+    id: 'depends-of-a-string-are-never-met',
     title: 'A dependency that the file gives as a string is met by no device.',
     violates: ['next.depends'],
     operations: ['post-next-deployment'],

@@ -128,12 +128,12 @@ const deployments: readonly Defect[] = [
 /** Defects in the upgrade of a device's connection. Spec: Device connect */
 const connections: readonly Defect[] = [
   oneInThree('wrong-accept', 'One upgrade in three answers another key.', {
-    violates: ['connect.accept-answers-the-key'],
+    violates: ['connect.accept-matches-the-key'],
     on: 'connect',
     change: header('sec-websocket-accept', (accept) => [...accept].reverse().join('')),
   }),
   oneInThree('other-protocol', 'One upgrade in three is to another protocol.', {
-    violates: ['connect.answers-upgrade'],
+    violates: ['connect.response-upgrade'],
     on: 'connect',
     change: header('upgrade', () => 'h2c'),
   }),
@@ -176,7 +176,7 @@ const log: readonly Defect[] = [
     ...ofLog(header('x-total-count', (total) => String(Number(total) + 1))),
   }),
   oneInThree('no-next', 'One page in three does not lead to the next.', {
-    violates: ['audit.link-next', 'audit.links-lead'],
+    violates: ['audit.link-next', 'audit.links-work'],
     ...ofLog(header('link', (link) => link.replace('rel="next"', 'rel="more"'))),
   }),
 ];

@@ -63,7 +63,7 @@ function idsAreMixed(): Alteration {
 
 const one: readonly Defect[] = [
   {
-    id: 'pipelined-answers-are-mixed',
+    id: 'pipelined-responses-are-mixed',
     title: 'Two pipelined requests get the response of the other request.',
     violates: ['service.pipelining'],
     operations: 'all',

@@ -65,7 +65,7 @@ export const tokenDefects: readonly Defect[] = [
     }),
   },
   {
-    id: 'unsigned-token-is-taken',
+    id: 'unsigned-token-is-accepted',
     title: 'A token with the algorithm none gives access to the configuration.',
     violates: ['tokens.invalid-is-401'],
     operations: ['post-auth-request', 'get-configuration'],
@@ -152,7 +152,7 @@ export const tokenDefects: readonly Defect[] = [
     },
   },
   {
-    id: 'status-of-any-deployment-is-taken',
+    id: 'status-of-any-deployment-is-accepted',
     title: 'A status for a deployment of another device is answered with 204.',
     violates: [
       'tokens.device-of-the-token',

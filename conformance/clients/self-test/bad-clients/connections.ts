@@ -130,7 +130,7 @@ export const connections: readonly BadClient[] = [
     alter: silentAfter('unknown message'),
   },
   {
-    duty: 'http.chunked-answers',
+    duty: 'http.chunked-responses',
     does: 'authenticates again and again after a token in chunks',
     alter: all(
       editSteps('first token', { responseHeaders: { 'Transfer-Encoding': 'chunked' } }),
