@@ -75,7 +75,7 @@ export class ClientTestbed {
       testbed: parts.server,
       payloadType: parts.plan.payloadType,
       seed: parts.plan.seed,
-      asked: () => lastPoll(this.events.all),
+      poll: () => lastPoll(this.events.all),
       act: (act, subject) => this.act(act, subject),
     });
     this.#client = new ClientProcess(join(parts.folder, 'output.txt'), () => this.events.wake());

@@ -53,8 +53,8 @@ export function lastPoll(
   seen: readonly ObservedEvent[],
 ): { readonly deviceType: string; readonly artifactName: string } | undefined {
   const last = seen.findLast(conditions.poll);
-  const asked = last?.event.kind === 'exchange' ? pollData(last.event) : {};
-  const { device_type: deviceType, artifact_name: artifactName } = asked;
+  const polled = last?.event.kind === 'exchange' ? pollData(last.event) : {};
+  const { device_type: deviceType, artifact_name: artifactName } = polled;
   if (typeof deviceType !== 'string' || typeof artifactName !== 'string') return undefined;
   return { deviceType, artifactName };
 }

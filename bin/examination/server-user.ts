@@ -20,7 +20,7 @@ export interface ServerUserParts {
   readonly payloadType: string;
   readonly seed: string;
   /** Returns what the client polled for last. */
-  readonly asked: () => ReturnType<typeof lastPoll>;
+  readonly poll: () => ReturnType<typeof lastPoll>;
   /** Called for everything that was done, for the judge. */
   readonly act: (act: ServerAct['act'], subject?: string) => void;
 }
@@ -93,7 +93,7 @@ export class ServerUser {
     );
   }
 
-  /** Asks the client by its websocket to poll. */
+  /** Tells the client by its websocket to poll. */
   async checkUpdate(): Promise<void> {
     const parameters = { id: await this.#deviceId() };
     await this.#parts.testbed.admin.call('check-device-update', { parameters });
@@ -124,12 +124,12 @@ export class ServerUser {
 
   async #deployArtifact({ offer, states }: OfferedUpdate) {
     const device = await this.#deviceId();
-    const asked = this.#parts.asked();
-    if (asked === undefined)
+    const poll = this.#parts.poll();
+    if (poll === undefined)
       throw new SceneStopped('no poll of the client has device_type and artifact_name');
     this.#artifacts += 1;
-    const artifactName = offer === 'installed' ? asked.artifactName : `examined-${this.#artifacts}`;
-    await this.#upload(artifactName, asked.deviceType);
+    const artifactName = offer === 'installed' ? poll.artifactName : `examined-${this.#artifacts}`;
+    await this.#upload(artifactName, poll.deviceType);
     const map = states && {
       states: Object.fromEntries(
         Object.entries(states).map(([state, action]) => [state, { action }]),

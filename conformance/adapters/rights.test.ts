@@ -13,12 +13,12 @@ const acting = [
 ] as const;
 const device = { kind: 'device', identity: { serial: '1' } } as const;
 
-/** Probes the rights of a user at a server that answers with the status that `answer` returns. */
-async function probed(answer: (line: string) => number, isAdmin = true) {
+/** Probes the rights of a user at a server that answers with the status that `statusOf` returns. */
+async function probed(statusOf: (line: string) => number, isAdmin = true) {
   const lines: string[] = [];
   const baseUrl = await serve(({ method, url }, response) => {
     lines.push(`${method} ${url}`);
-    response.writeHead(answer(`${method} ${url}`)).end();
+    response.writeHead(statusOf(`${method} ${url}`)).end();
   });
   const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 5000 });
   onTestFinished(() => target.close());

@@ -122,7 +122,7 @@ async function hookLogin(
 ): Promise<string | undefined> {
   if (!hooks.has('login')) return undefined;
   try {
-    const { token } = await hooks.ask(session, 'login');
+    const { token } = await hooks.run(session, 'login');
     mask.learn(token, 'user-token');
     return token;
   } catch (error) {

@@ -20,7 +20,7 @@ import {
 import { isMap } from '../target/json-members.ts';
 import { malformedIds } from './artifacts.ts';
 
-const asking = defineScenario({
+const requested = defineScenario({
   area: 'artifact-link',
   name: 'Requests for a link',
   start: 'an accepted device, and an uploaded artifact',
@@ -263,4 +263,4 @@ const gone = defineScenario({
   ],
 });
 
-export const artifactLinkCases = [...asking, ...reported, ...following, ...used, ...gone];
+export const artifactLinkCases = [...requested, ...reported, ...following, ...used, ...gone];

@@ -101,9 +101,9 @@ export const artifactListCases = defineScenario<SuiteDevice>({
           made.set(type, (await ownArtifact(context, wish)).id);
         }
         for (const [type, wanted] of made) {
-          for (const asked of [type, `${type} too`]) {
-            const ids = await idsIn(device, name, asked);
-            expectOnly(asked, ids, { wanted, other: 'artifacts.list-selects' });
+          for (const requested of [type, `${type} too`]) {
+            const ids = await idsIn(device, name, requested);
+            expectOnly(requested, ids, { wanted, other: 'artifacts.list-selects' });
           }
         }
       },

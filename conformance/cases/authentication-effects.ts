@@ -79,7 +79,7 @@ async function decisions(device: SuiteDevice, context: TestContext): Promise<unk
 }
 
 /** Authenticates with a new key of the device. */
-export async function askByNewKey(
+export async function authenticateByNewKey(
   device: SuiteDevice,
   context: TestContext,
 ): Promise<HttpResponse> {
@@ -142,8 +142,10 @@ const contacts = defineScenario<SuiteDevice>({
       title: 'First contacts of one identity with different keys at once record one device.',
       requirements: ['auth.one-identity-one-device'],
       run: async (device, context) => {
-        const asked = Array.from({ length: REQUESTS_AT_ONCE }, () => askByNewKey(device, context));
-        for (const response of await Promise.all(asked)) needRefusal(toFirstContact, response);
+        const requests = Array.from({ length: REQUESTS_AT_ONCE }, () =>
+          authenticateByNewKey(device, context),
+        );
+        for (const response of await Promise.all(requests)) needRefusal(toFirstContact, response);
         const found = await context.settled(
           () => context.admin.findDevice(device.identity),
           (each) => each?.auth_sets.length === REQUESTS_AT_ONCE,
@@ -167,7 +169,7 @@ interface DecidedState {
   readonly id: string;
   readonly start: string;
   readonly arrange: (context: TestContext) => Promise<SuiteDevice>;
-  /** The statuses of the response when the device asks again. */
+  /** The statuses of the response when the device authenticates again. */
   readonly responses: readonly number[];
 }
 
@@ -219,13 +221,13 @@ const decided = decidedStates.flatMap(({ id, start, arrange, responses }) =>
       },
       {
         id: `requests-keep-the-${id}-device`,
-        title: `The ${id} device stays as decided when it asks again, with its own key or another.`,
+        title: `The ${id} device stays as decided when it authenticates again, with its own key or another.`,
         requirements: ['auth.decision-stays'],
         run: async (device, context) => {
           const before = await decisions(device, context);
           await needDecided(device, responses);
           expectEqual('decisions', await decisions(device, context), before);
-          const other = await askByNewKey(device, context);
+          const other = await authenticateByNewKey(device, context);
           // Another case judges the response to the other key.
           if (other.status < 400) throw new NotObservable(responseSummary(other));
           const own = (await context.admin.device(device.id))?.auth_sets.find(
@@ -266,7 +268,7 @@ const changed = defineScenario<SuiteDevice>({
       requirements: ['auth.decision-stays', 'auth.refused-changes-nothing'],
       run: async (device, context) => {
         await sendRefused(device, context);
-        const other = await askByNewKey(device, context);
+        const other = await authenticateByNewKey(device, context);
         // Another case judges the response to the other key.
         if (other.status < 400) throw new NotObservable(responseSummary(other));
         expectStatus(await device.authenticate(), 200);

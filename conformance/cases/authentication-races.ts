@@ -25,7 +25,7 @@ import {
 } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
-import { askByNewKey, expectTokenWorks } from './authentication-effects.ts';
+import { authenticateByNewKey, expectTokenWorks } from './authentication-effects.ts';
 
 /** Concurrent first contacts of one identity. */
 const CONTACTS = 50;
@@ -107,13 +107,13 @@ const decisions = defineScenario({
         'Requests during the acceptance are answered with 401 or 200, and later ones get a token.',
       requirements: ['auth.accepted-gets-token', 'auth.undecided-is-401'],
       run: async (device, context) => {
-        const [asked] = await Promise.all([
+        const [responses] = await Promise.all([
           atOnce(REQUESTS, () => device.authenticate()),
           context.admin.decide(device.id, device.key, 'accepted'),
         ]);
-        expectAll(asked, 200, 401);
-        const ask = () => device.authenticate();
-        expectStatus(await context.settled(ask, ({ status }) => status === 200), 200);
+        expectAll(responses, 200, 401);
+        const authenticate = () => device.authenticate();
+        expectStatus(await context.settled(authenticate, ({ status }) => status === 200), 200);
       },
     },
     {
@@ -153,12 +153,12 @@ const ends = defineScenario({
       title: 'A token that is granted during a decommission gives no access afterwards.',
       requirements: ['tokens.end-with-device'],
       run: async (device, context) => {
-        const [asked] = await Promise.all([
+        const [responses] = await Promise.all([
           atOnce(REQUESTS, () => device.authenticate()),
           context.admin.decommission(device.id),
         ]);
         device.id = '';
-        const tokens = asked.filter(({ status }) => status === 200).map(({ text }) => text);
+        const tokens = responses.filter(({ status }) => status === 200).map(({ text }) => text);
         for (const token of new Set([device.token, ...tokens])) {
           const use = () =>
             context.caller(token).call('get-next-deployment', { query: factoryProvides });
@@ -207,7 +207,7 @@ const ofOneDevice = defineScenario<SuiteDevice>({
         needResponse('post-auth-request', await device.authenticate(), 200);
         const [own, other] = await Promise.all([
           device.authenticate(),
-          askByNewKey(device, context),
+          authenticateByNewKey(device, context),
         ]);
         expectStatus(own, 200);
         expectStatus(other, 401);

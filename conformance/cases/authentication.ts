@@ -31,7 +31,7 @@ const CLOCKS_APART_SECONDS = 60;
 /** Time within which a new token must differ, since its claims contain times in seconds. */
 const OTHER_TOKEN_WAIT_MAX_MS = 1500;
 
-/** How often a refused device asks again. */
+/** How often a refused device authenticates again. */
 const REPEATED_REQUESTS = 3;
 
 const toMalformed = {
@@ -133,7 +133,7 @@ const decision = defineScenario({
   cases: [
     {
       id: 'undecided-is-401',
-      title: 'A device that asks again before a decision is answered with 401 each time.',
+      title: 'A device that authenticates again before a decision is answered with 401 each time.',
       requirements: ['auth.undecided-is-401'],
       run: async (device) => {
         await expectRefusedEachTime(device, [401]);
@@ -285,7 +285,7 @@ const known = defineScenario({
     },
     {
       id: 'renewed-token-works',
-      title: 'An accepted device may ask for a new token, which gives access to the device API.',
+      title: 'An accepted device may request a new token, which gives access to the device API.',
       requirements: ['tokens.renewal'],
       run: async (device, context) => {
         const response = await device.authenticate();

@@ -1,7 +1,7 @@
 /** Cases: the token of one device used on resources of another. Spec: Authentication */
 import * as v from 'valibot';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { askingForms } from '../context/asking.ts';
+import { pollForms } from '../context/poll-forms.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -46,14 +46,14 @@ const foreign = defineScenario<DeploymentOfAnother>({
     otherDevice: await acceptedDevice(context),
   }),
   cases: [
-    ...askingForms.map(
-      ({ operation, slug, words, ask }): JudgingCase<DeploymentOfAnother> => ({
+    ...pollForms.map(
+      ({ operation, slug, words, poll }): JudgingCase<DeploymentOfAnother> => ({
         id: `${slug}-offers-nothing-of-another-device`,
-        title: `A device that asks by ${words} is not offered the deployment of another device.`,
+        title: `A device that polls by ${words} is not offered the deployment of another device.`,
         requirements: [requirement, 'next.own-deployments-only'],
         covers: [`${operation} 204`],
         run: async ({ otherDevice, id }) => {
-          const response = await ask(otherDevice, factoryProvides);
+          const response = await poll(otherDevice, factoryProvides);
           expectThat(
             !offers(response, id),
             'no deployment of another device',

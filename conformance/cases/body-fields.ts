@@ -305,7 +305,7 @@ function partOfBody(operation: string): readonly ('inventory' | 'monitor')[] {
   return /alerts|monitor/.test(operation) ? ['monitor'] : [];
 }
 
-const asking = {
+const pollBodies = {
   'post-next-deployment': (provides: object) => provides,
   'post-next-deployment-v2': (provides: object) => ({ device_provides: provides }),
 } as const;
@@ -333,12 +333,12 @@ const ofProvides = (['post-next-deployment', 'post-next-deployment-v2'] as const
                 { colour: text },
                 { [text]: 'blue' },
               ]) {
-                const body = asking[operation]({ ...factoryProvides, ...pair });
+                const body = pollBodies[operation]({ ...factoryProvides, ...pair });
                 const response = await device.call(operation, { body });
                 // The contract leaves open when this request is answered with 404.
                 if (isAccepted(response) || response.status === 404) continue;
                 const plain = await device.call(operation, {
-                  body: asking[operation](factoryProvides),
+                  body: pollBodies[operation](factoryProvides),
                 });
                 if (!isAccepted(plain)) throw new NotObservable(responseSummary(plain));
                 const where = `${operation}, ${words} in ${Object.keys(pair)[0]}: `;

@@ -13,7 +13,7 @@ import {
 } from '../target/expectations.ts';
 import { closeCodeOf, FrameLine, type FrameToSend } from '../target/frame-line.ts';
 import { opcodes } from '../target/frames.ts';
-import { askUpgrade, openedBy, upgradeHeaders } from './connect-asking.ts';
+import { openedBy, requestUpgrade, upgradeHeaders } from './upgrade-request.ts';
 
 /** Timeout for the server's next frame or the end of the connection. */
 const FRAME_WAIT_MAX_MS = 3000;
@@ -157,7 +157,7 @@ const illegal: readonly FrameRequirement[] = [
 /** Opens a connection of the device on which frames are written by hand. */
 async function lineOf(context: TestContext, { token }: SuiteDevice): Promise<FrameLine> {
   const authorization = `Bearer ${token}`;
-  const response = await askUpgrade(context, { ...upgradeHeaders, authorization });
+  const response = await requestUpgrade(context, { ...upgradeHeaders, authorization });
   needResponse('connect', response, 101);
   return new FrameLine(openedBy(response), context.clock);
 }
@@ -248,7 +248,7 @@ const legal = defineScenario({
       requirements: ['connect.unsolicited-pong'],
       run: async (device, context) => {
         const line = await lineOf(context, device);
-        line.send({ opcode: pong, payload: Buffer.from('unasked') });
+        line.send({ opcode: pong, payload: Buffer.from('unsolicited') });
         expectThat(await isAlive(line, 'after'), 'an open connection', received(line));
       },
     },

@@ -6,7 +6,7 @@ import { defineScenario } from '../suite/case.ts';
 import { bearer } from '../target/call.ts';
 import { expectEqual, expectThat, observationOf } from '../target/expectations.ts';
 import { FrameLine } from '../target/frame-line.ts';
-import { askUpgrade, openedBy, upgradeHeaders } from './connect-asking.ts';
+import { openedBy, requestUpgrade, upgradeHeaders } from './upgrade-request.ts';
 
 /** Silence in milliseconds that no server may take for the end of a device. */
 const SILENCE_MS = 12_000;
@@ -31,7 +31,7 @@ async function connectedDevice(context: TestContext): Promise<ConnectedDevice> {
 }
 
 async function connected(context: TestContext, device: SuiteDevice): Promise<ConnectedDevice> {
-  const response = await askUpgrade(context, { ...upgradeHeaders, ...bearer(device.token) });
+  const response = await requestUpgrade(context, { ...upgradeHeaders, ...bearer(device.token) });
   needResponse('connect', response, 101);
   const socket = openedBy(response);
   return { device, line: new FrameLine(socket, context.clock), cut: () => socket.destroy() };

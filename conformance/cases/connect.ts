@@ -15,7 +15,7 @@ import {
   observationOf,
 } from '../target/expectations.ts';
 import { forgeToken } from '../target/token-claims.ts';
-import { askUpgrade, key, upgradeHeaders } from './connect-asking.ts';
+import { key, requestUpgrade, upgradeHeaders } from './upgrade-request.ts';
 
 /** Appended to the key before it is hashed. RFC 6455, section 1.3 */
 const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
@@ -53,7 +53,7 @@ const refusedCaller = defineScenario({
       title: 'An upgrade without a token is answered with an HTTP 401.',
       requirements: ['tokens.missing-is-401'],
       covers: ['connect 401'],
-      run: async (context) => expectStatus(await askUpgrade(context, upgradeHeaders), 401),
+      run: async (context) => expectStatus(await requestUpgrade(context, upgradeHeaders), 401),
     },
   ],
 });
@@ -71,7 +71,7 @@ const refused: readonly HandshakeRequirement[] = [
   {
     id: 'no-upgrade-is-400',
     requirement: 'connect.upgrade-is-needed',
-    title: 'A request that does not ask for an upgrade to websocket is answered with 400.',
+    title: 'A request that does not request an upgrade to websocket is answered with 400.',
     requests: {
       'neither header': upgradeHeadersWithout('connection', 'upgrade'),
       'no Connection': noConnection,
@@ -135,7 +135,7 @@ function refusedCase({ id, requirement, title, requests, statuses }: HandshakeRe
     ...(id === 'no-upgrade-is-400' ? { covers: ['connect 400'] as const } : {}),
     run: async ({ token }, context) => {
       for (const [name, headers] of Object.entries(requests)) {
-        const { status } = await askUpgrade(context, { ...headers, ...bearer(token) });
+        const { status } = await requestUpgrade(context, { ...headers, ...bearer(token) });
         const expected = `${statuses.join(' or ')} for ${name}`;
         expectThat(statuses.includes(status), expected, String(status));
       }
@@ -146,7 +146,11 @@ function refusedCase({ id, requirement, title, requests, statuses }: HandshakeRe
 
 /** Returns the headers of a successful handshake. */
 async function granted(context: TestContext, { token }: SuiteDevice, headers: Headers = {}) {
-  const response = await askUpgrade(context, { ...upgradeHeaders, ...headers, ...bearer(token) });
+  const response = await requestUpgrade(context, {
+    ...upgradeHeaders,
+    ...headers,
+    ...bearer(token),
+  });
   needResponse('connect', response, 101);
   return response.headers;
 }
@@ -165,7 +169,7 @@ const handshake = defineScenario({
       requirements: ['connect.switches-protocols'],
       covers: ['connect 101'],
       run: async ({ token }, context) =>
-        expectStatus(await askUpgrade(context, { ...upgradeHeaders, ...bearer(token) }), 101),
+        expectStatus(await requestUpgrade(context, { ...upgradeHeaders, ...bearer(token) }), 101),
     },
     {
       id: 'response-names-websocket',
@@ -230,7 +234,7 @@ const handshake = defineScenario({
           'two words in Connection': { connection: 'keep-alive, Upgrade' },
         };
         await expectEach(101, forms, (form) =>
-          askUpgrade(context, { ...upgradeHeadersWith(form), ...bearer(token) }),
+          requestUpgrade(context, { ...upgradeHeadersWith(form), ...bearer(token) }),
         );
       },
     },
@@ -240,7 +244,7 @@ const handshake = defineScenario({
       requirements: ['connect.cookie'],
       run: async ({ token }, context) =>
         expectStatus(
-          await askUpgrade(context, upgradeHeadersWith({ cookie: `JWT=${token}` })),
+          await requestUpgrade(context, upgradeHeadersWith({ cookie: `JWT=${token}` })),
           101,
         ),
     },
@@ -254,7 +258,7 @@ const handshake = defineScenario({
           'after others': `theme=dark; XJWT=none; JWT=${token}`,
         };
         await expectEach(101, cookies, (cookie) =>
-          askUpgrade(context, upgradeHeadersWith({ cookie })),
+          requestUpgrade(context, upgradeHeadersWith({ cookie })),
         );
       },
     },
@@ -270,7 +274,9 @@ const handshake = defineScenario({
           cookie: { cookie: `JWT=${stolen}` },
           'another cookie': { cookie: `TOKEN=${token}` },
         };
-        await expectEach(401, places, (place) => askUpgrade(context, upgradeHeadersWith(place)));
+        await expectEach(401, places, (place) =>
+          requestUpgrade(context, upgradeHeadersWith(place)),
+        );
       },
     },
     ...refused.map(refusedCase),
@@ -280,7 +286,7 @@ const handshake = defineScenario({
       requirements: ['connect.other-protocol'],
       run: async ({ token }, context) => {
         for (const upgrade of ['h2c', 'websocket2', 'http/2']) {
-          const response = await askUpgrade(context, {
+          const response = await requestUpgrade(context, {
             ...upgradeHeadersWith({ upgrade }),
             ...bearer(token),
           });
@@ -295,7 +301,7 @@ const handshake = defineScenario({
       observe: async ({ token }, context) => {
         const seen: string[] = [];
         for (const name of Object.keys(upgradeHeaders)) {
-          const { status } = await askUpgrade(context, {
+          const { status } = await requestUpgrade(context, {
             ...upgradeHeadersWithout(name),
             ...bearer(token),
           });

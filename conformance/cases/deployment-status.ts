@@ -201,7 +201,7 @@ const others = defineScenario({
   ],
 });
 
-const notYetAsked = defineScenario({
+const notYetPolled = defineScenario({
   area: 'deployment-status',
   name: 'Before the first request',
   start: 'a device for which a deployment is pending',
@@ -210,21 +210,20 @@ const notYetAsked = defineScenario({
   arrange: pendingDeployment,
   cases: [
     {
-      id: 'report-before-asking',
-      title: 'How a report on a deployment that the device has not asked for yet is answered.',
+      id: 'report-before-the-first-poll',
+      title: 'How a report on a deployment that the device has not polled yet is answered.',
       requirements: ['status.not-offered'],
       observe: async ({ device, deploymentId: id }) =>
         observedResponse(await report({ device, id }, { status: 'downloading' })),
     },
     {
-      id: 'report-before-asking-after-an-abort',
-      title:
-        'How a report on a deployment that was aborted before the device asked for it is answered.',
+      id: 'report-before-the-first-poll-after-an-abort',
+      title: 'How a report on a deployment that was aborted before the device polled is answered.',
       requirements: ['status.not-offered'],
       observe: async (arranged, context) => {
         await context.admin.abort(arranged.deploymentId);
-        const asked = { device: arranged.device, id: arranged.deploymentId };
-        return observedResponse(await report(asked, { status: 'downloading' }));
+        const unpolled = { device: arranged.device, id: arranged.deploymentId };
+        return observedResponse(await report(unpolled, { status: 'downloading' }));
       },
     },
   ],
@@ -269,4 +268,10 @@ const aborted = defineScenario({
   ],
 });
 
-export const deploymentStatusCases = [...active, ...others, ...notYetAsked, ...foreign, ...aborted];
+export const deploymentStatusCases = [
+  ...active,
+  ...others,
+  ...notYetPolled,
+  ...foreign,
+  ...aborted,
+];

@@ -304,9 +304,9 @@ const together = defineScenario<SharedDeployment>({
       },
     },
     {
-      id: 'end-of-one-device-leaves-one-that-has-not-asked',
+      id: 'end-of-one-device-leaves-one-that-has-not-polled',
       title:
-        'After one device has ended a deployment, another that asks for the first time gets it.',
+        'After one device has ended a deployment, another that polls for the first time gets it.',
       requirements: ['next.get-pending-is-200', 'status.own-part-only'],
       run: async (_, context) => {
         for (const end of ['failure', 'success'] as const) {

@@ -147,7 +147,7 @@ const apart = defineScenario<OfferedDeployment>({
         }
         const changes: Record<string, () => Promise<HttpResponse>> = Object.fromEntries([
           ...rows.map((write) => [write.operation, sending(arranged, write, 'written-later')]),
-          ...Object.entries(otherRequests).map(([what, ask]) => [what, () => ask(arranged)]),
+          ...Object.entries(otherRequests).map(([what, send]) => [what, () => send(arranged)]),
         ]);
         for (const [what, change] of Object.entries(changes)) {
           const others = rows.filter(({ operation }) => operation !== what);

@@ -50,7 +50,7 @@ function requestIdOf(response: HttpResponse): string {
 /** Repeats a refused request until a response has a request_id, which is optional. */
 async function refusalWithId(context: TestContext, headers: Headers = {}): Promise<HttpResponse> {
   let response = await refusal(context, headers);
-  for (let asked = 1; asked < REFUSALS_MAX && requestIdIn(response) === undefined; asked++) {
+  for (let sent = 1; sent < REFUSALS_MAX && requestIdIn(response) === undefined; sent++) {
     response = await refusal(context, headers);
   }
   return response;

@@ -108,16 +108,16 @@ const rateLimit = defineScenario({
       needs: ['clock-control'],
       run: async ({ device }, context) => {
         await context.control.limitRate({ requests: 1, windowSeconds: WINDOW_SECONDS });
-        const ask = () => device.call('get-next-deployment', { query: factoryProvides });
-        await ask();
-        const { status } = await ask();
+        const poll = () => device.call('get-next-deployment', { query: factoryProvides });
+        await poll();
+        const { status } = await poll();
         if (status !== 429)
           throw new StartStateMissed(
             'a device beyond its rate limit',
             `it is answered with ${status}`,
           );
         await context.control.advance(WINDOW_SECONDS + 1);
-        expectStatus(await ask(), ...anySuccess);
+        expectStatus(await poll(), ...anySuccess);
       },
     },
     {

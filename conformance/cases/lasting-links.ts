@@ -90,7 +90,7 @@ const changesToConfiguration: Readonly<
   Record<string, readonly [string, (offer: ConfigurationOffer, context: TestContext) => unknown]>
 > = {
   'a-newer-link': [
-    'the device has asked again',
+    'the device has polled again',
     ({ device }) => device.call('get-next-deployment', { query: factoryProvides }),
   ],
   'a-newer-token': ['the device has got another token', ({ device }) => device.authenticate()],

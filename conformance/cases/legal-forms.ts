@@ -136,7 +136,7 @@ const forms: readonly LegalForm[] = [
   },
   {
     id: 'closed-connections',
-    title: 'A client may ask for the connection to be closed after the response.',
+    title: 'A client may request that the connection is closed after the response.',
     requirement: 'service.equal-forms',
     forms: {
       'Connection: close': (request) =>

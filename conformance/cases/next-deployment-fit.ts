@@ -1,12 +1,12 @@
 /**
  * Cases: which devices an artifact fits, by tables of dependencies and device types. Each device
- * asks once, since a server may end a deployment for a device that no artifact fits.
+ * polls once, since a server may end a deployment for a device that no artifact fits.
  * Spec: Device deployments v1, v2; Artifact
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { askingForms, type PollForm } from '../context/asking.ts';
 import { fieldIn, needInstructions, offersAny, textIn } from '../context/instructions.ts';
 import { ownArtifact } from '../context/own-artifact.ts';
+import { type PollForm, pollForms } from '../context/poll-forms.ts';
 import { boardType } from '../context/sample-artifacts.ts';
 import { acceptedDevice, factoryProvides, needStatus } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
@@ -109,14 +109,14 @@ async function expectOffers(
   isOffered: boolean,
 ): Promise<void> {
   for (const [name, { device, row }] of devices) {
-    const response = await form.ask(device, row);
+    const response = await form.poll(device, row);
     if (response.status >= 500) needStatus('a decision', response, 200);
     const what = isOffered ? 'an offer' : 'no offer';
     expectThat(offersAny(response) === isOffered, `${what} for ${name}`, responseSummary(response));
   }
 }
 
-const postForms = askingForms.filter(({ slug }) => slug !== 'get');
+const postForms = pollForms.filter(({ slug }) => slug !== 'get');
 
 const dependsOf = {
   get: 'next.depends',
@@ -199,7 +199,7 @@ function typeCases(form: PollForm): readonly JudgingCase<string>[] {
       run: async (release, context) => {
         const rows = named(types, providing);
         for (const [name, { device, row }] of await devicesFor(context, rows, release)) {
-          const response = await form.ask(device, row);
+          const response = await form.poll(device, row);
           if (!offersAny(response)) {
             const violated = [form.pendingIs200];
             throw new ExpectationFailure(
@@ -234,7 +234,7 @@ const severalTypes = defineScenario<string>({
     await ownArtifact(context, { name, content: Buffer.from('for many'), deviceTypes: types });
     return name;
   },
-  cases: askingForms.flatMap(typeCases),
+  cases: pollForms.flatMap(typeCases),
 });
 
 /** One artifact of a release, and what a device that only this artifact fits provides. */
@@ -308,7 +308,7 @@ const severalArtifacts = defineScenario({
       needs: form.needs,
       run: async ({ release, rows }, context) => {
         for (const [name, { device, row }] of await devicesFor(context, rows, release)) {
-          const response = await form.ask(device, row.provides);
+          const response = await form.poll(device, row.provides);
           const violated = dependsOf[form.slug];
           if (!offersAny(response)) {
             const any = [violated, form.pendingIs200];

@@ -216,14 +216,14 @@ const queries = defineScenario({
       requirements: ['next.get-artifact-name'],
       covers: ['get-next-deployment 400'],
       run: (device) =>
-        expectEach(400, { 'no artifact_name': { device_type } }, (query) => ask(device, query)),
+        expectEach(400, { 'no artifact_name': { device_type } }, (query) => poll(device, query)),
     },
     {
       id: 'get-without-device-type-is-400',
       title: 'GET without device_type is answered with 400.',
       requirements: ['next.get-device-type'],
       run: (device) =>
-        expectEach(400, { 'no device_type': { artifact_name } }, (query) => ask(device, query)),
+        expectEach(400, { 'no device_type': { artifact_name } }, (query) => poll(device, query)),
     },
     {
       id: 'get-needs-no-more',
@@ -235,7 +235,7 @@ const queries = defineScenario({
           'a space and a symbol': { device_type, artifact_name: 'release 1/2 & more' },
           'other letters': { device_type: 'плата-7', artifact_name },
         };
-        await expectEach(acceptedStatuses, queries, (query) => ask(device, query));
+        await expectEach(acceptedStatuses, queries, (query) => poll(device, query));
       },
     },
     {
@@ -243,8 +243,8 @@ const queries = defineScenario({
       title: 'How GET with an empty parameter is answered.',
       requirements: ['next.empty-strings'],
       observe: async (device) => {
-        const unnamed = await ask(device, { device_type, artifact_name: '' });
-        const untyped = await ask(device, { device_type: '', artifact_name });
+        const unnamed = await poll(device, { device_type, artifact_name: '' });
+        const untyped = await poll(device, { device_type: '', artifact_name });
         return observationOf(`artifact_name ${unnamed.status}, device_type ${untyped.status}`);
       },
     },
@@ -253,8 +253,8 @@ const queries = defineScenario({
       title: 'How GET with a very long parameter is answered.',
       requirements: ['next.long-strings'],
       observe: async (device) => {
-        const unnamed = await ask(device, { device_type, artifact_name: longQueryText });
-        const untyped = await ask(device, { device_type: longQueryText, artifact_name });
+        const unnamed = await poll(device, { device_type, artifact_name: longQueryText });
+        const untyped = await poll(device, { device_type: longQueryText, artifact_name });
         return observationOf(`artifact_name ${unnamed.status}, device_type ${untyped.status}`);
       },
     },
@@ -266,9 +266,9 @@ const queries = defineScenario({
         const seen: string[] = [];
         for (const name of ['artifact_name', 'device_type'] as const) {
           const provides = { ...factoryProvides, [name]: 'one\r\ntwo' };
-          const asked = await ask(device, provides);
+          const got = await poll(device, provides);
           const posted = await device.call('post-next-deployment', { body: provides });
-          seen.push(`${name}: GET ${asked.status}, POST ${posted.status}`);
+          seen.push(`${name}: GET ${got.status}, POST ${posted.status}`);
         }
         return observationOf(seen.join('; '));
       },
@@ -304,7 +304,7 @@ const bodiesV2 = defineScenario({
   }),
 });
 
-function ask(device: SuiteDevice, query: Readonly<Record<string, string>>) {
+function poll(device: SuiteDevice, query: Readonly<Record<string, string>>) {
   return device.call('get-next-deployment', { query });
 }
 

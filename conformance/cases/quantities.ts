@@ -261,10 +261,10 @@ const deployments = defineScenario<SuiteDevice>({
         await context.deploy({ artifact_name: artifact.name, devices: ids });
         for (let from = 0; from < DEVICES; from += AT_ONCE) {
           const query = factoryProvides;
-          const asking = devices
+          const polls = devices
             .slice(from, from + AT_ONCE)
             .map((device) => device.call('get-next-deployment', { query }));
-          for (const response of await Promise.all(asking)) expectStatus(response, 200);
+          for (const response of await Promise.all(polls)) expectStatus(response, 200);
         }
       },
     },

@@ -3,7 +3,6 @@
  * transitions
  */
 
-import { askingForms, type PollForm } from '../context/asking.ts';
 import {
   arrangeReports,
   offeredId,
@@ -12,6 +11,7 @@ import {
   shownStatus,
 } from '../context/deployment-life.ts';
 import { needInstructions, offersAny, textIn } from '../context/instructions.ts';
+import { type PollForm, pollForms } from '../context/poll-forms.ts';
 import {
   type DeviceAndArtifact,
   type DeviceInDeployment,
@@ -119,15 +119,15 @@ const againstAbort = defineScenario({
   ],
 });
 
-function pollCase({ slug, words, ask, needs }: PollForm): JudgingCase<DeviceInDeployment> {
+function pollCase({ slug, words, poll, needs }: PollForm): JudgingCase<DeviceInDeployment> {
   return {
     id: `${slug}-polls-at-once-agree`,
     title: `${words}: concurrent requests of one device get the same deployment.`,
     requirements: ['next.parallel-polls'],
     needs,
     run: async ({ device }) => {
-      const asked = Array.from({ length: POLLS_AT_ONCE }, () => ask(device, factoryProvides));
-      const responses = await Promise.all(asked);
+      const polls = Array.from({ length: POLLS_AT_ONCE }, () => poll(device, factoryProvides));
+      const responses = await Promise.all(polls);
       if (!responses.some(offersAny)) throw new NotObservable('no response offers the deployment');
       const ids = responses.map((each) => (offersAny(each) ? idIn(each) : responseSummary(each)));
       expectEqual('deployments', [...new Set(ids)], ids.slice(0, 1));
@@ -146,7 +146,7 @@ const polls = defineScenario({
   risk: 'write',
   needs: ['operator'],
   arrange: pendingDeployment,
-  cases: askingForms.map(pollCase),
+  cases: pollForms.map(pollCase),
 });
 
 const together = defineScenario({

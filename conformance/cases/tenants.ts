@@ -131,7 +131,7 @@ const apart = defineScenario({
       run: async ({ owner, foreignDevice }, context) => {
         const ids = { artifact: owner.artifact.id, deployment: owner.id };
         const thief = context.caller(foreignDevice.token);
-        await expectEach(refusals, context.offered(namedResources), (ask) => ask(thief, ids));
+        await expectEach(refusals, context.offered(namedResources), (poll) => poll(thief, ids));
       },
     },
     {
@@ -149,7 +149,7 @@ const apart = defineScenario({
       title: 'A device is offered no deployment of another tenant, by GET v1, POST v1 or POST v2.',
       requirements: ['tenants.are-apart'],
       run: async ({ owner, foreignDevice }, context) => {
-        const asked = context.offered({
+        const polls = context.offered({
           'get-next-deployment': () =>
             foreignDevice.call('get-next-deployment', { query: factoryProvides }),
           'post-next-deployment': () =>
@@ -159,8 +159,8 @@ const apart = defineScenario({
               body: { device_provides: factoryProvides },
             }),
         });
-        for (const [way, ask] of Object.entries(asked)) {
-          const isOffered = (await ask()).text.includes(owner.artifact.name);
+        for (const [way, poll] of Object.entries(polls)) {
+          const isOffered = (await poll()).text.includes(owner.artifact.name);
           expectThat(!isOffered, `nothing of it by ${way}`, 'the deployment of the other tenant');
         }
       },

@@ -60,14 +60,14 @@ async function offeredMap(
   const { name } = await context.artifact('plain');
   const deployment = { artifact_name: name, devices: [device.id], update_control_map: given };
   const { id: deploymentId } = await context.deploy(deployment);
-  const response = await ask(device);
+  const response = await poll(device);
   needResponse('post-next-deployment-v2', response, 200);
   const instructions = needInstructions(response);
   const instructed = fieldIn(instructions, 'artifact.update_control_map');
   return { device, id: textIn(instructions, 'id'), deploymentId, given, instructed };
 }
 
-function ask(device: SuiteDevice): Promise<HttpResponse> {
+function poll(device: SuiteDevice): Promise<HttpResponse> {
   const body = { device_provides: factoryProvides, update_control_map: true };
   return device.call('post-next-deployment-v2', { body });
 }
@@ -200,7 +200,7 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
         for (const status of abortableStates.slice(1)) {
           await arrangeReports(offered, status);
           await expectServed(offered);
-          const again = await ask(device);
+          const again = await poll(device);
           expectStatus(again, 200);
           const map = fieldIn(needInstructions(again), 'artifact.update_control_map');
           if (map === undefined) {

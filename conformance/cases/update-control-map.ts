@@ -37,25 +37,25 @@ const givenMap = {
 } as const;
 
 /** The request of a device that supports maps. */
-const asking = { device_provides: factoryProvides, update_control_map: true };
+const withMaps = { device_provides: factoryProvides, update_control_map: true };
 
 /** A device in a deployment with a map, and the instructions that it received. */
 interface DeviceWithMap extends OfferedDeployment {
   readonly instructions: Readonly<Record<string, unknown>>;
 }
 
-/** Asks for the pending deployment of the device, with support for maps, until it is offered. */
-function askForMap(
+/** Polls for the pending deployment of the device, with support for maps, until it is offered. */
+function pollForMap(
   context: TestContext,
   { device }: Pick<DeviceInDeployment, 'device'>,
 ): Promise<HttpResponse> {
   const operation = 'post-next-deployment-v2';
-  return needOffer(context, operation, () => device.call(operation, { body: asking }));
+  return needOffer(context, operation, () => device.call(operation, { body: withMaps }));
 }
 
 async function mappedDeployment(context: TestContext): Promise<DeviceWithMap> {
   const arranged = await deploymentOf(context, 'plain', givenMap);
-  const response = await askForMap(context, arranged);
+  const response = await pollForMap(context, arranged);
   const instructions = needInstructions(response);
   return { ...arranged, instructions, id: textIn(instructions, 'id') };
 }
@@ -129,7 +129,7 @@ const inInstructions = defineScenario({
       requirements: ['next.control-map-unrequested'],
       observe: async (_, context) => {
         const silent = await mapFor(context, { device_provides: factoryProvides });
-        const refusing = await mapFor(context, { ...asking, update_control_map: false });
+        const refusing = await mapFor(context, { ...withMaps, update_control_map: false });
         return observationOf(`without the field ${silent}, with false ${refusing}`);
       },
     },
@@ -294,7 +294,7 @@ async function mappedForTwo(context: TestContext) {
   const devices = [first.id, second.id];
   await context.deploy({ artifact_name, devices, update_control_map: givenMap });
   const offerTo = async (device: SuiteDevice) => {
-    const response = await askForMap(context, { device });
+    const response = await pollForMap(context, { device });
     return { device, id: textIn(needInstructions(response), 'id') };
   };
   return { one: await offerTo(first), other: await offerTo(second) };
@@ -332,7 +332,7 @@ const plain = defineScenario({
       title: 'The instructions of a deployment without a map have none.',
       requirements: ['next.control-map-only-if-given'],
       run: async (_, context) => {
-        const response = await askForMap(context, await deploymentOf(context, 'plain'));
+        const response = await pollForMap(context, await deploymentOf(context, 'plain'));
         const map = fieldIn(needInstructions(response), 'artifact.update_control_map');
         expectThat(map === undefined || map === null, 'no update control map', describeValue(map));
       },

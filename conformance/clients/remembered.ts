@@ -24,7 +24,7 @@ export interface Offer {
   readonly id: string;
   /** The operation and the data of the request to which it was offered; undefined if it is long. */
   readonly operation: string;
-  readonly asked: string | undefined;
+  readonly pollText: string | undefined;
   /** The artifact that the device had then, and the one that is offered. */
   readonly formerName: unknown;
   readonly name: unknown;
@@ -62,7 +62,7 @@ export interface Offer {
 }
 
 /** The last poll; a repeat changes its times. */
-export interface LastPoll extends Pick<Offer, 'asked' | 'operation'> {
+export interface LastPoll extends Pick<Offer, 'pollText' | 'operation'> {
   sentMs: number;
   endedMs: number;
   readonly status: number;

@@ -65,8 +65,8 @@ export class RetryMemory {
   #askedToWait(exchange: JudgedExchange): void {
     const { row, status, response, serverNowMs } = exchange;
     const seconds = waitSeconds(response.headers['retry-after'] ?? '', serverNowMs);
-    const isAsked = (status === 429 || status === 503) && seconds !== undefined;
-    if (isAsked) this.waits.keep(row.id, { ...timesOf(exchange), seconds });
+    const hasPause = (status === 429 || status === 503) && seconds !== undefined;
+    if (hasPause) this.waits.keep(row.id, { ...timesOf(exchange), seconds });
     else this.waits.delete(row.id);
   }
 

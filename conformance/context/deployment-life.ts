@@ -119,6 +119,6 @@ export async function sharedDeployment(context: TestContext): Promise<SharedDepl
 
 /** Returns the id under which the device is offered its pending deployment. */
 export async function offeredId(context: TestContext, device: SuiteDevice): Promise<string> {
-  const ask = () => device.call('get-next-deployment', { query: factoryProvides });
-  return instructedId(await needOffer(context, 'get-next-deployment', ask));
+  const poll = () => device.call('get-next-deployment', { query: factoryProvides });
+  return instructedId(await needOffer(context, 'get-next-deployment', poll));
 }

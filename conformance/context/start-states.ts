@@ -85,7 +85,7 @@ export function needResponse(
 export class AutoAcceptingTarget extends Error {
   constructor() {
     super('the target accepts new devices by itself');
-    this.name = 'AcceptedUnasked';
+    this.name = 'AutoAcceptingTarget';
   }
 }
 
@@ -204,19 +204,19 @@ export async function activeDeployment(context: TestContext): Promise<OfferedDep
   return { ...arranged, id: instructedId(response) };
 }
 
-/** Asks for an update until it is offered, for as long as effects take; needs an offer. */
+/** Polls for an update until it is offered, for as long as effects take; needs an offer. */
 export async function needOffer(
   context: TestContext,
-  operation: AskingOperation,
-  ask: () => Promise<HttpResponse>,
+  operation: PollOperation,
+  poll: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
-  const response = await context.settled(ask, ({ status }) => status !== 204);
+  const response = await context.settled(poll, ({ status }) => status !== 204);
   needResponse(operation, response, 200);
   return response;
 }
 
-/** The operations by which a device asks for its next deployment. */
-export type AskingOperation =
+/** The operations by which a device polls for its next deployment. */
+export type PollOperation =
   | 'get-next-deployment'
   | 'post-next-deployment'
   | 'post-next-deployment-v2';

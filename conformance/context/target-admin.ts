@@ -69,8 +69,8 @@ export type ShownMonitor = v.InferOutput<typeof monitorViews>[number];
 
 /** The operator failed, so the case is inconclusive. */
 export class AdminFailure extends Error {
-  constructor(wish: string, response: string, asked = 'the management API') {
-    super(`${asked} failed to ${wish}: it answered with ${response}`);
+  constructor(wish: string, response: string, by = 'the management API') {
+    super(`${by} failed to ${wish}: it answered with ${response}`);
     this.name = 'AdminFailure';
   }
 }

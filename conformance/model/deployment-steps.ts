@@ -1,7 +1,7 @@
 /** Steps of deployments: created and aborted by a user, requested and reported on by devices. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
-import type { PollForm } from '../context/asking.ts';
+import type { PollForm } from '../context/poll-forms.ts';
 import { factoryProvides } from '../context/start-states.ts';
 import { describeValue, responseSummary } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
@@ -59,16 +59,16 @@ export function abortStep(number: number): ModelStep {
 /** A device requests its next deployment. */
 export function pollStep(index: number, form: PollForm): ModelStep {
   return {
-    title: `device ${nameOf(index)} asks for an update by ${form.words}`,
+    title: `device ${nameOf(index)} polls for an update by ${form.words}`,
     isPossible: (expectedState) => expectedState.device(index).canCall,
     run: async (expectedState, targetSide) => {
-      const response = await form.ask(realDevice(targetSide, index), factoryProvides);
+      const response = await form.poll(realDevice(targetSide, index), factoryProvides);
       if (!checkTokenAccess(expectedState.device(index), response)) return;
       const own = expectedState.deployments.filter(({ device }) => device === index);
       const active = own.find(({ offer, over }) => offer === 'offered' && over === undefined);
       if (response.status === 409 && active !== undefined && active.openedBy !== form.slug) {
         // The contract leaves open if two request forms contradict each other.
-        targetSide.note('asking again in another way', '409');
+        targetSide.note('polling again in another way', '409');
         active.offer = 'unsure';
         return;
       }
@@ -107,8 +107,8 @@ function judgeOffer({
   if (due.length > 0) expectStatus(response, [200], form.pendingIs200, ...again);
   else expectStatus(response, own.length > 0 ? [200, 204, 409] : [200, 204], 'next.nothing-is-204');
   if (response.status !== 200) return;
-  const unasked = due.length === 0 ? (['next.nothing-is-204'] as const) : [];
-  const id = offeredId(response, ...instructionsHaveId[form.slug], ...unasked);
+  const unoffered = due.length === 0 ? (['next.nothing-is-204'] as const) : [];
+  const id = offeredId(response, ...instructionsHaveId[form.slug], ...unoffered);
   const offered = expectedState.deployments[indexOfDeployment(targetSide, id)];
   if (!offered) {
     judgeUnknownId({ expectedState, targetSide, index, form, response, active }, id);

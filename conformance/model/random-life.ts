@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { askingForms } from '../context/asking.ts';
+import { pollForms } from '../context/poll-forms.ts';
 import { StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
@@ -44,8 +44,8 @@ const identitySteps: readonly fc.Arbitrary<ModelStep>[] = [
   fc.tuple(device, fc.boolean()).map(([index, withToken]) => identity.calls(index, withToken)),
 ];
 
-const asking = fc
-  .tuple(device, fc.constantFrom(...askingForms))
+const polling = fc
+  .tuple(device, fc.constantFrom(...pollForms))
   .map(([index, form]) => deployment.pollStep(index, form));
 const reporting = fc
   .tuple(device, deploymentIndex, fc.constantFrom(...deviceStatuses))
@@ -55,8 +55,8 @@ const reporting = fc
 const deploymentSteps: readonly fc.Arbitrary<ModelStep>[] = [
   device.map(deployment.deployStep),
   deploymentIndex.map(deployment.abortStep),
-  asking,
-  asking,
+  polling,
+  polling,
   reporting,
   reporting,
   fc

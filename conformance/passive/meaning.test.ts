@@ -205,7 +205,7 @@ describe('no requirement on the meaning of a response is violated by', () => {
   it.each<[string, readonly InventedExchange[]]>([
     ['a map with the id of the deployment, not of the device', [mapped('d-1'), mapped('d-1')]],
     ['the artifact of the path', [one(artifact)]],
-    ['what was asked for', [listed('release_name=release-1&device_type=board', [artifact])]],
+    ['what was requested', [listed('release_name=release-1&device_type=board', [artifact])]],
     ['a parameter given twice', [listed('release_name=x&release_name=y', [artifact])]],
     [
       'other orders, and what may be left out',
@@ -241,7 +241,7 @@ describe('no requirement on the meaning of a response is violated by', () => {
     ],
     ['a handshake', [upgraded({ upgrade: 'WebSocket', 'sec-websocket-accept': accept })]],
     [
-      'entries that were asked for',
+      'entries that were requested',
       [
         log('actor_id=u-1&actor_type=user&actor_email=a@EXAMPLE.com&object_type=device', [
           late,

@@ -106,7 +106,7 @@ const signIn = () =>
     sent: { id_data: '{"mac":"1"}', pubkey: 'key' },
     content: { size: token.length, mimeType: 'application/jwt', text: token },
   });
-const asks = (content: unknown, status = 200, of = token) =>
+const polls = (content: unknown, status = 200, of = token) =>
   entry(paths.next, {
     method: 'POST',
     status,
@@ -123,11 +123,11 @@ describe('the recording of a correct server', () => {
       'proxy.har',
       har(
         signIn(),
-        asks(json(instructions)),
+        polls(json(instructions)),
         entry('', { method: 'GET', url: link, headers: [], content: undefined }),
         reports('installing'),
         reports('success'),
-        asks({ size: 0, mimeType: '' }, 204),
+        polls({ size: 0, mimeType: '' }, 204),
       ),
     );
     expect(violatedBy(found)).toEqual([]);
@@ -166,16 +166,16 @@ describe('the recording of a correct server', () => {
   });
 
   it('is judged in the order in which the exchanges ended', async () => {
-    const [first, last] = [reports('success'), asks({ size: 0 }, 204)];
-    const found = await judge('turned.har', har(last, first, signIn(), asks(json(instructions))));
+    const [first, last] = [reports('success'), polls({ size: 0 }, 204)];
+    const found = await judge('turned.har', har(last, first, signIn(), polls(json(instructions))));
     expect(found.outcome).toBe('pass');
   });
 });
 
 describe('a judged recording shows a violation', () => {
   it('with the entry, the expected and the actual behaviour, and no secrets', async () => {
-    const entries = [signIn(), asks(json(instructions)), reports('success')];
-    const found = await judge('again.har', har(...entries, asks(json(instructions))));
+    const entries = [signIn(), polls(json(instructions)), reports('success')];
+    const found = await judge('again.har', har(...entries, polls(json(instructions))));
     expect(violatedBy(found)).toEqual(['next.finished-is-over']);
     expect(found.outcome).toBe('fail');
     const text = recordingText(found);
@@ -218,7 +218,7 @@ describe('a judged recording shows a violation', () => {
 describe('a judged recording shows no violation', () => {
   it('when masked tokens hide which device has finished a deployment', async () => {
     for (const hidden of ['[masked]', '***', 'REDACTED']) {
-      const entries = [asks(json(instructions)), reports('success'), asks(json(instructions))];
+      const entries = [polls(json(instructions)), reports('success'), polls(json(instructions))];
       const text = har(...entries).replaceAll(token, hidden);
       expect(await judge('masked.har', text), hidden).toMatchObject({ outcome: 'pass', alone: 3 });
     }
@@ -235,7 +235,7 @@ describe('a judged recording shows no violation', () => {
   it('when the signature of a link was masked', async () => {
     const text = har(
       signIn(),
-      asks(json(instructions)),
+      polls(json(instructions)),
       entry('', { method: 'GET', url: link, status: 403, headers: [] }),
     ).replaceAll('c2lnbmVk', '[masked]');
     const found = await judge('masked-link.har', text);

@@ -81,11 +81,11 @@ const signIn = (response: unknown = first, status = 200, pubkey = 'key-1'): Give
   sent: { id_data: '{}', pubkey },
 });
 
-type Asking = 'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2';
+type PollOperation = 'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2';
 const provides = { device_type: 'board', artifact_name: 'one' };
 
-const ask = (
-  operation: Asking,
+const poll = (
+  operation: PollOperation,
   response?: unknown,
   change: Partial<GivenExchange> = {},
 ): GivenExchange => ({
@@ -96,8 +96,8 @@ const ask = (
   ...(operation === 'post-next-deployment-v2' && { sent: { device_provides: provides } }),
   ...change,
 });
-const askV2 = (response?: unknown, change: Partial<GivenExchange> = {}) =>
-  ask('post-next-deployment-v2', response, change);
+const pollV2 = (response?: unknown, change: Partial<GivenExchange> = {}) =>
+  poll('post-next-deployment-v2', response, change);
 
 const instructions = {
   id: 'd-1',
@@ -142,7 +142,7 @@ const simple = (
 const log = { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'done' }] };
 const free = { sent: { device_provides: { ...provides, kernel: '6' } } };
 
-/** The life of a device on a correct server, with all three ways to ask for a deployment. */
+/** The life of a device on a correct server, with all three ways to poll for a deployment. */
 const honest: readonly GivenExchange[] = [
   refusedWith(error, { headers: { 'x-svc-requestid': 'r-1' } }),
   signIn(),
@@ -152,33 +152,33 @@ const honest: readonly GivenExchange[] = [
   simple('put-configuration', 204, { sent: {} }),
   simple('post-alerts', 204, { sent: [] }),
   simple('post-monitor-configuration', 204, { sent: [] }),
-  ask('get-next-deployment'),
-  ask('post-next-deployment'),
-  askV2(),
-  askV2(undefined, free),
-  ask('post-next-deployment', undefined, { sent: { ...provides, kernel: '6' } }),
-  askV2(instructions),
+  poll('get-next-deployment'),
+  poll('post-next-deployment'),
+  pollV2(),
+  pollV2(undefined, free),
+  poll('post-next-deployment', undefined, { sent: { ...provides, kernel: '6' } }),
+  pollV2(instructions),
   simple(SOURCE, 200),
   simple('get-update-control-map', 200, { response: { update_control_map: { id: 'd-1' } } }),
   ...reportableStatuses.map((status) => report(status, 204)),
   report('failure', 204, { sent: { status: 'failure', substate: 'it broke' } }),
   report('failure', 204),
   simple('put-deployment-log', 204, { sent: log }),
-  askV2(),
-  askV2(otherInstructions('d-2')),
+  pollV2(),
+  pollV2(otherInstructions('d-2')),
   report('downloading', 409, { id: 'd-2' }),
   report('installing', 409, { id: 'd-2' }),
-  askV2(),
-  ask('get-next-deployment', otherInstructions('d-3')),
-  ask('post-next-deployment', otherInstructions('d-3')),
+  pollV2(),
+  poll('get-next-deployment', otherInstructions('d-3')),
+  poll('post-next-deployment', otherInstructions('d-3')),
   signIn(second),
-  askV2(undefined, { token: second }),
-  askV2({ error: 'over' }, { token: second, status: 401, afterSeconds: 8 * DAY_SECONDS }),
+  pollV2(undefined, { token: second }),
+  pollV2({ error: 'over' }, { token: second, status: 401, afterSeconds: 8 * DAY_SECONDS }),
 ];
 
-const offered = [signIn(), askV2(instructions)];
+const offered = [signIn(), pollV2(instructions)];
 const letInAgain = [signIn(), { ...signIn(second), token: second }];
-const refusedToken = (token: string) => askV2(error, { status: 401, token });
+const refusedToken = (token: string) => pollV2(error, { status: 401, token });
 const refusedAgain = (response: unknown, headers = {}) => refusedWith(response, { headers });
 const page = '<html>busy</html>';
 
@@ -193,8 +193,8 @@ function withWrong(path: string): unknown {
 }
 
 const fieldViolations = instructionFields.flatMap(({ field, requirements: { v1, v2 } }) => [
-  ...(v1 ? [[v1, [signIn(), ask('get-next-deployment', withWrong(field))]] as const] : []),
-  ...(v2 ? [[v2, [signIn(), askV2(withWrong(field))]] as const] : []),
+  ...(v1 ? [[v1, [signIn(), poll('get-next-deployment', withWrong(field))]] as const] : []),
+  ...(v2 ? [[v2, [signIn(), pollV2(withWrong(field))]] as const] : []),
 ]);
 
 const statusViolations = reportableStatuses.map((status) => {
@@ -209,36 +209,36 @@ const violations: readonly (readonly [RequirementId, readonly GivenExchange[]])[
   ['auth.token-is-plain-text', [signIn(`"${first}"`)]],
   ['auth.token-is-a-jwt', [signIn('a-token')]],
   ['tokens.device-token-lasts-a-week', [signIn(tokenOf('x', { iat: 0, exp: DAY_SECONDS }))]],
-  ['tokens.device-token-lasts-a-week', [signIn(), askV2(), refusedToken(first), signIn(second)]],
+  ['tokens.device-token-lasts-a-week', [signIn(), pollV2(), refusedToken(first), signIn(second)]],
   ['tokens.device-token-opens', [signIn(), refusedToken(first), signIn(second)]],
   ['tokens.renewal', [...letInAgain, refusedToken(second), signIn(first)]],
-  ['tokens.expired-is-refused', [signIn(), askV2(undefined, { afterSeconds: 8 * DAY_SECONDS })]],
-  ['next.nothing-is-204', [signIn(), askV2('null')]],
-  ['next.get-pending-is-200', [ask('get-next-deployment', instructions, { status: 201 })]],
-  ['next.post-pending-is-200', [ask('post-next-deployment', instructions, { status: 201 })]],
-  ['next.v2-pending-is-200', [askV2(instructions, { status: 202 })]],
+  ['tokens.expired-is-refused', [signIn(), pollV2(undefined, { afterSeconds: 8 * DAY_SECONDS })]],
+  ['next.nothing-is-204', [signIn(), pollV2('null')]],
+  ['next.get-pending-is-200', [poll('get-next-deployment', instructions, { status: 201 })]],
+  ['next.post-pending-is-200', [poll('post-next-deployment', instructions, { status: 201 })]],
+  ['next.v2-pending-is-200', [pollV2(instructions, { status: 202 })]],
   [
     'next.get-parameters',
-    [ask('get-next-deployment'), ask('get-next-deployment', error, { status: 400 })],
+    [poll('get-next-deployment'), poll('get-next-deployment', error, { status: 400 })],
   ],
   [
     'next.post-keys',
-    [ask('post-next-deployment'), ask('post-next-deployment', error, { status: 400 })],
+    [poll('post-next-deployment'), poll('post-next-deployment', error, { status: 400 })],
   ],
   [
     'next.free-pairs',
     [200, 400].map((status) =>
-      ask('post-next-deployment', error, { status, sent: { ...provides, kernel: '6' } }),
+      poll('post-next-deployment', error, { status, sent: { ...provides, kernel: '6' } }),
     ),
   ],
-  ['next.v2-keys', [askV2(), askV2(error, { status: 400 })]],
-  ['next.v2-free-pairs', [askV2(undefined, free), askV2(error, { status: 400, ...free })]],
-  ['next.instructions-v1', [ask('get-next-deployment', [instructions])]],
-  ['next.instructions-v2', [askV2([instructions])]],
-  ['next.source-expires-later', [askV2(instructions, { afterSeconds: 2 * DAY_SECONDS })]],
-  ['next.control-map-id', [askV2({ ...instructions, id: 'd-9' })]],
-  ['next.finished-is-over', [...offered, report('success', 204), askV2(instructions)]],
-  ['next.aborted-is-over', [...offered, report('downloading', 409), askV2(instructions)]],
+  ['next.v2-keys', [pollV2(), pollV2(error, { status: 400 })]],
+  ['next.v2-free-pairs', [pollV2(undefined, free), pollV2(error, { status: 400, ...free })]],
+  ['next.instructions-v1', [poll('get-next-deployment', [instructions])]],
+  ['next.instructions-v2', [pollV2([instructions])]],
+  ['next.source-expires-later', [pollV2(instructions, { afterSeconds: 2 * DAY_SECONDS })]],
+  ['next.control-map-id', [pollV2({ ...instructions, id: 'd-9' })]],
+  ['next.finished-is-over', [...offered, report('success', 204), pollV2(instructions)]],
+  ['next.aborted-is-over', [...offered, report('downloading', 409), pollV2(instructions)]],
   ['status.is-204', [...offered, report('downloading', 200)]],
   ['status.each-value-is-accepted', [...offered, report('installing', 400, { response: error })]],
   [
@@ -269,12 +269,12 @@ const violations: readonly (readonly [RequirementId, readonly GivenExchange[]])[
   ['next.source-gives-the-artifact', [...offered, simple(SOURCE, 404)]],
   ['errors.body-is-error', [refusedWith(page)]],
   ['errors.body-is-error', [refusedWith(['no'])]],
-  ['service.bodies-are-json', [askV2(page, { status: 429 })]],
+  ['service.bodies-are-json', [pollV2(page, { status: 429 })]],
   ['auth.refusals-are-errors', [refusedWith(page)]],
   ['errors.error-is-string', [refusedWith({ error: { message: 'no' } })]],
   ['errors.request-id-is-string', [refusedWith({ request_id: 17 })]],
   ['errors.request-id-equals-header', [refusedAgain(error, { 'x-svc-requestid': 'r-2' })]],
-  ['errors.request-id-of-the-server', [refusedWith(error), askV2(error, { status: 500 })]],
+  ['errors.request-id-of-the-server', [refusedWith(error), pollV2(error, { status: 500 })]],
   ['configuration.write', [simple('put-configuration', 200)]],
   ['configuration.write-has-no-body', [simple('put-configuration', 200, { response: {} })]],
   ['configuration.read', [simple('get-configuration', 200, { response: [] })]],
@@ -331,8 +331,8 @@ describe('the watch of a device', () => {
 
 describe('the watch of a device decides nothing', () => {
   it.each<[string, readonly GivenExchange[]]>([
-    ['of a server that is overloaded', [askV2(page, { status: 503 })]],
-    ['of a gateway that has no such path', [askV2(page, { status: 404 })]],
+    ['of a server that is overloaded', [pollV2(page, { status: 503 })]],
+    ['of a gateway that has no such path', [pollV2(page, { status: 404 })]],
     ['of a refusal for which the contract shows no body', [report('installing', 409)]],
     [
       'when a refused token was followed by a refused device',
@@ -344,9 +344,9 @@ describe('the watch of a device decides nothing', () => {
     ],
     [
       'when the refused token was past its week',
-      [signIn(), askV2(error, { status: 401, afterSeconds: 8 * DAY_SECONDS }), signIn(second)],
+      [signIn(), pollV2(error, { status: 401, afterSeconds: 8 * DAY_SECONDS }), signIn(second)],
     ],
-    ['when a form of asking was never taken', [signIn(), askV2(error, { status: 400 })]],
+    ['when a form of the poll was never accepted', [signIn(), pollV2(error, { status: 400 })]],
     [
       'when a longer body was refused than was ever taken',
       [
@@ -361,15 +361,15 @@ describe('the watch of a device decides nothing', () => {
     ],
     [
       'when nobody knows whether the end was recorded',
-      [...offered, report('success', 204, { isSilent: true }), askV2(instructions)],
+      [...offered, report('success', 204, { isSilent: true }), pollV2(instructions)],
     ],
     [
       'when a later report may have taken the end back',
-      [...offered, report('success', 204), report('downloading', 503), askV2(instructions)],
+      [...offered, report('success', 204), report('downloading', 503), pollV2(instructions)],
     ],
     [
       'when a deployment is over in another sense',
-      [...offered, report('already-installed', 204), askV2(instructions)],
+      [...offered, report('already-installed', 204), pollV2(instructions)],
     ],
     [
       'when a source has ended',
@@ -378,16 +378,16 @@ describe('the watch of a device decides nothing', () => {
     ['of a source that was never offered', [signIn(), simple(SOURCE, 404)]],
     [
       'of what the operator of a test server had it do',
-      [askV2(page, { status: 429, headers: { 'x-svc-testbed-fault': 'planned' } })],
+      [pollV2(page, { status: 429, headers: { 'x-svc-testbed-fault': 'planned' } })],
     ],
   ])('%s', (_, steps) => {
     expect(violatedBy(steps)).toEqual([]);
   });
 
   it('about an exchange outside the contract, or without a response', () => {
-    const other = { ...exchangeOf(askV2(), noonMs), operation: 'list-devices' };
+    const other = { ...exchangeOf(pollV2(), noonMs), operation: 'list-devices' };
     expect(new DeviceWatch('X-SVC').see(other)).toEqual([]);
-    expect(verdictsOn([askV2(undefined, { isSilent: true })])).toEqual([]);
+    expect(verdictsOn([pollV2(undefined, { isSilent: true })])).toEqual([]);
   });
 });
 
@@ -398,7 +398,7 @@ describe('the evidence of a violation in a device life', () => {
       ?.evidence?.();
 
   it('contains the request, the response and the expectation', () => {
-    const steps = [...offered, report('success', 204), askV2(instructions)];
+    const steps = [...offered, report('success', 204), pollV2(instructions)];
     expect(evidenceOf(steps, 'next.finished-is-over')).toMatchObject({
       expected:
         'deployment d-1 to not be offered any more, since its end was reported and accepted',
@@ -409,7 +409,7 @@ describe('the evidence of a violation in a device life', () => {
   });
 
   it('is the exchange that refused a token, not the later proof', () => {
-    const steps = [signIn(), askV2(), refusedToken(first), signIn(second)];
+    const steps = [signIn(), pollV2(), refusedToken(first), signIn(second)];
     expect(evidenceOf(steps, 'tokens.device-token-lasts-a-week')).toMatchObject({
       expected: 'the token to be accepted, 2 s after it was granted',
       response: { status: 401 },
@@ -417,10 +417,10 @@ describe('the evidence of a violation in a device life', () => {
   });
 
   it.each<[RequirementId, readonly GivenExchange[], string]>([
-    ['next.finished-is-over', [...offered, report('success', 204), askV2(instructions)], first],
+    ['next.finished-is-over', [...offered, report('success', 204), pollV2(instructions)], first],
     [
       'next.finished-is-over',
-      [...offered, report('success', 204), askV2(instructions)],
+      [...offered, report('success', 204), pollV2(instructions)],
       'c2VjcmV0',
     ],
     ['auth.token-is-plain-text', [signIn(`"${first}"`)], first],

@@ -11,7 +11,7 @@ const preflight = true;
 const welcome = '<!doctype html>\n<html><head><title>Welcome to nginx!</title></head></html>';
 const html = { 'content-type': 'text/html' };
 
-/** Answers that are not from this API, each with the expected error message. */
+/** Responses that are not from this API, each with the expected error message. */
 const wrong: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
   'a page of nginx': [
     (_, response) => response.writeHead(200, html).end(welcome),
@@ -32,7 +32,7 @@ const wrong: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
   'a gateway with a login of its own': [
     (_, response) =>
       response.writeHead(401, { ...html, 'www-authenticate': 'Basic' }).end('<h1>401'),
-    /answers 401 Unauthorized with the HTML page 401; a gateway asks for a login of its own/,
+    /answers 401 Unauthorized with the HTML page 401; a gateway requires a login of its own/,
   ],
   'a gateway without its server': [
     (_, response) => response.writeHead(503, { 'retry-after': '60' }).end('no healthy upstream'),

@@ -127,17 +127,17 @@ describe('the self-test run without a defect', () => {
   });
 
   it('assumes an effect if a hook would send another request, and sends none', async () => {
-    let asked = 0;
+    let sent = 0;
     const alter = (): Alteration => ({
-      response: async (response, request, ask) => {
-        await ask(request);
-        asked += 1;
+      response: async (response, request, send) => {
+        await send(request);
+        sent += 1;
         return response;
       },
     });
     const { affectedCases } = await runBaseline([{ ...defect, alter }], await tinySuite());
     expect([...affectedCases.values()].map(({ size }) => size)).toEqual([1, 1, 0]);
-    expect(asked).toBe(0);
+    expect(sent).toBe(0);
   });
 
   it('counts every case as affected by a defect in shared preparation', async () => {

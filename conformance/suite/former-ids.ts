@@ -16,6 +16,7 @@ const formerIds: Readonly<Record<string, string>> = {
   'artifacts/strangers-see-no-artifacts': 'artifacts/unauthenticated-is-401',
   'artifacts/unsigned-is-told': 'artifacts/signed-is-false-for-an-unsigned-file',
   'audit-log/acts-without-a-word-of-their-own': 'audit-log/actions-outside-the-vocabulary',
+  'auth.keeps-asking': 'auth.repeats-until-accepted',
   'authentication-races/accept-meets-decommission':
     'authentication-races/accept-and-decommission-at-once',
   'authentication-races/accept-meets-requests': 'authentication-races/accept-and-requests-at-once',
@@ -59,6 +60,8 @@ const formerIds: Readonly<Record<string, string>> = {
     'deployment-log/date-time-as-timestamp-is-accepted',
   'deployment-log/upload-after-failure-is-taken': 'deployment-log/upload-after-failure-is-accepted',
   'deployment-log/upload-after-success-is-taken': 'deployment-log/upload-after-success-is-accepted',
+  'deployment-states/end-of-one-device-leaves-one-that-has-not-asked':
+    'deployment-states/end-of-one-device-leaves-one-that-has-not-polled',
   'deployment-status/already-installed-is-taken': 'deployment-status/already-installed-is-accepted',
   'deployment-status/downloading-is-taken': 'deployment-status/downloading-is-accepted',
   'deployment-status/failure-is-taken': 'deployment-status/failure-is-accepted',
@@ -73,6 +76,9 @@ const formerIds: Readonly<Record<string, string>> = {
   'deployment-status/pause-before-rebooting-is-taken':
     'deployment-status/pause-before-rebooting-is-accepted',
   'deployment-status/rebooting-is-taken': 'deployment-status/rebooting-is-accepted',
+  'deployment-status/report-before-asking': 'deployment-status/report-before-the-first-poll',
+  'deployment-status/report-before-asking-after-an-abort':
+    'deployment-status/report-before-the-first-poll-after-an-abort',
   'deployment-status/substate-is-taken': 'deployment-status/substate-is-accepted',
   'deployment-status/success-is-taken': 'deployment-status/success-is-accepted',
   'errors/error-is-a-text': 'errors/error-is-string',
@@ -97,15 +103,18 @@ const formerIds: Readonly<Record<string, string>> = {
   'monitor/strangers-send-no-configuration': 'monitor/configuration-unauthenticated-is-401',
   'next-deployment/depends-in-other-letters-offers-nothing':
     'next-deployment/depends-in-other-case-offers-nothing',
+  'next-deployment/get-asking-again-repeats': 'next-deployment/get-polling-again-repeats',
   'next-deployment/post-any-artifact-name-is-taken':
     'next-deployment/post-any-artifact-name-is-accepted',
   'next-deployment/post-any-device-type-is-taken':
     'next-deployment/post-any-device-type-is-accepted',
+  'next-deployment/post-asking-again-repeats': 'next-deployment/post-polling-again-repeats',
   'next-deployment/post-free-pair-is-taken': 'next-deployment/post-free-pair-is-accepted',
   'next-deployment/post-only-the-keys-is-taken': 'next-deployment/post-only-the-keys-is-accepted',
   'next-deployment/v2-any-artifact-name-is-taken':
     'next-deployment/v2-any-artifact-name-is-accepted',
   'next-deployment/v2-any-device-type-is-taken': 'next-deployment/v2-any-device-type-is-accepted',
+  'next-deployment/v2-asking-again-repeats': 'next-deployment/v2-polling-again-repeats',
   'next-deployment/v2-depends-in-other-letters-offers-nothing':
     'next-deployment/v2-depends-in-other-case-offers-nothing',
   'next-deployment/v2-flag-is-taken': 'next-deployment/v2-flag-is-accepted',

@@ -63,7 +63,7 @@ const subcommands: Subcommands = {
     load: () => import('./client/client.ts'),
   },
   hooks: {
-    summary: 'describe the steps of --hooks, with their inputs and answers',
+    summary: 'describe the steps of --hooks, with their inputs and responses',
     load: () => import('./hooks.ts'),
   },
   'self-test': {

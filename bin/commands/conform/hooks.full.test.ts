@@ -24,7 +24,7 @@ describe('fleetbed conform hooks', () => {
     const { code, stdout } = await runCommand(['conform', 'hooks']);
     expect(code).toBe(0);
     for (const [step, wish, input] of describedSteps()) {
-      expect(stdout).toContain(`${step}: ${wish}\n  input   {${input}}`);
+      expect(stdout).toContain(`${step}: ${wish}\n  input     {${input}}`);
     }
     expect(stdout).toContain('Exit codes: 0 done; 3 not possible on this server');
   });

@@ -47,7 +47,7 @@ export class Hooks {
    * Runs the hook of a step and returns its response; the run is recorded on the session.
    * @throws MissingCapability, AdminFailure
    */
-  async ask<Step extends HookStep>(
+  async run<Step extends HookStep>(
     session: TargetSession,
     step: Step,
     input: object = {},

@@ -39,7 +39,7 @@ const requestDuties: readonly Duty[] = [
         return { where: 'the token', must: 'be in a header', actual: `in the parameter ${name}` };
       }
       const value = exchange.header('authorization');
-      // A device without a token may ask to learn that it needs one, also after a restart.
+      // A device without a token may send a request to learn that it needs one, also after a restart.
       const hasToken = client.authentication.tokens.size > 0 && !client.authentication.isRestarted;
       if (row.authorization !== 'device' || !hasToken) return undefined;
       if (value === MASK || /^Bearer [^\s]+$/i.test(value ?? '')) return undefined;
@@ -395,7 +395,7 @@ const tlsDuties: readonly Duty[] = tlsRows.map((row) => ({
   evidence: 'requests that arrive while the certificate or protocol is wrong',
   applies: (_, { client }) => client.scene === row.scene,
   violation: () => ({ where: 'the device', must: 'refuse the connection', actual: 'a request' }),
-  // A scene without a request is what the duty asks for.
+  // A scene without a request is what the duty requires.
   keptAtEndOfScene: row.scene,
 }));
 

@@ -189,7 +189,7 @@ export const requestInvariants: readonly PassiveCheck[] = [
     },
   },
   {
-    id: 'answers-upgrade',
+    id: 'response-upgrade',
     requirement: 'connect.response-upgrade',
     applies: ({ row, status }) => row.id === 'connect' && status === SWITCHED,
     violation: ({ response }) => {

@@ -21,12 +21,12 @@ function asksWith(...names: readonly string[]): (request: ProxiedRequest) => boo
 
 /** Adds artifacts that `appliesTo` selects to lists with fewer than two entries. */
 export function addsToList(
-  appliesTo: (artifact: Members, asked: URLSearchParams) => boolean,
+  appliesTo: (artifact: Members, query: URLSearchParams) => boolean,
 ): () => Alteration {
-  return responseBecomes(async (response, request, ask) => {
+  return responseBecomes(async (response, request, send) => {
     if (response.status !== 200 || listOf(response).length > 1) return response;
-    const own = { token: ask.userToken, query: { per_page: '500' } };
-    const all = listOf(await ask(requestFor('list-all-artifacts', own))).map(membersOf);
+    const own = { token: send.userToken, query: { per_page: '500' } };
+    const all = listOf(await send(requestFor('list-all-artifacts', own))).map(membersOf);
     const more = all.filter((artifact) => appliesTo(artifact, queryOf(request)));
     return withJson(response, [...listOf(response), ...more]);
   });
@@ -309,8 +309,8 @@ const lists: readonly Defect[] = [
     violates: ['artifacts.list-selects'],
     operations: ['list-artifacts'],
     alter: addsToList(
-      ({ name, device_types_compatible: types }, asked) =>
-        name === asked.get('release_name') && !entriesOf(types).includes(asked.get('device_type')),
+      ({ name, device_types_compatible: types }, query) =>
+        name === query.get('release_name') && !entriesOf(types).includes(query.get('device_type')),
     ),
   },
   {
@@ -319,8 +319,8 @@ const lists: readonly Defect[] = [
     violates: ['artifacts.list-selects-release', 'tenants.are-apart'],
     operations: ['list-artifacts'],
     alter: addsToList(
-      ({ name, device_types_compatible: types }, asked) =>
-        name !== asked.get('release_name') && entriesOf(types).includes(asked.get('device_type')),
+      ({ name, device_types_compatible: types }, query) =>
+        name !== query.get('release_name') && entriesOf(types).includes(query.get('device_type')),
     ),
   },
   {

@@ -187,8 +187,8 @@ export const auditExportDefects: readonly Defect[] = [
     title: '`ignore` omits the name of the field; the lines keep its value.',
     violates: ['audit.export-ignore'],
     operations,
-    alter: responseBecomes(async (response, request, ask) => {
-      const whole = await ask(withQuery(request, { ignore: undefined }));
+    alter: responseBecomes(async (response, request, send) => {
+      const whole = await send(withQuery(request, { ignore: undefined }));
       const [names = ''] = response.body.toString().split('\n', 1);
       const text = whole.body.toString();
       return isSuccess(response) && isSuccess(whole)
@@ -197,7 +197,7 @@ export const auditExportDefects: readonly Defect[] = [
     }, has('ignore')),
   },
   {
-    id: 'export-ignores-more-than-asked',
+    id: 'export-ignores-more-than-requested',
     title: '`ignore` also omits the type of the actor.',
     violates: ['audit.export-ignore'],
     operations,
@@ -269,7 +269,7 @@ export const auditExportDefects: readonly Defect[] = [
   },
   {
     id: 'export-ignores-sort-beside-limit',
-    title: 'An export with a limit has the newest entries, whichever order is asked for.',
+    title: 'An export with a limit has the newest entries, whichever order is requested.',
     violates: ['audit.export-sort-asc'],
     operations,
     alter: parameterBecomes('sort', undefined, has('limit')),

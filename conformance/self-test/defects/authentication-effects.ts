@@ -247,7 +247,7 @@ export const authenticationEffectDefects: readonly Defect[] = [
   },
   {
     id: 'rejected-device-waits-again',
-    title: 'A rejected device that asks again is pending.',
+    title: 'A rejected device that authenticates again is pending.',
     violates: ['auth.decision-stays', 'auth.refused-changes-nothing'],
     operations: [...request, ...shown],
     alter: devicesBecome(

@@ -129,7 +129,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
     alter: statusBecomes(401, 400, (request) => typeof objectOf(request).external_id === 'string'),
   },
   {
-    id: 'tenant-token-is-asked-for',
+    id: 'tenant-token-is-required',
     title: 'A device that is not accepted yet and sends no tenant_token is answered with 400.',
     violates: [
       'auth.optional-fields',

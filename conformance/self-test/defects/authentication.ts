@@ -56,7 +56,7 @@ const flow: readonly Defect[] = [
   },
   {
     id: 'second-request-is-403',
-    title: 'A device that asks again before a decision is answered with 403.',
+    title: 'A device that authenticates again before a decision is answered with 403.',
     violates: [
       'auth.undecided-is-401',
       'auth.decommissioned-is-unknown',
@@ -283,19 +283,19 @@ function rejectionAccepts(): Alteration {
 /** Accepts pending sets as a user, and repeats the request. */
 function acceptsUndecided(): Alteration {
   return {
-    response: async (response, request, ask) => {
+    response: async (response, request, send) => {
       const { id_data: identity, pubkey } = objectOf(request);
       if (response.status !== 401 || typeof identity !== 'string') return response;
-      const token = ask.userToken;
+      const token = send.userToken;
       const query = { status: 'pending', per_page: '500' };
-      const waiting = await ask(requestFor('list-devices', { token, query }));
+      const waiting = await send(requestFor('list-devices', { token, query }));
       for (const device of JSON.parse(waiting.body.toString())) {
         for (const set of device.auth_sets) {
           if (set.pubkey.trim() !== String(pubkey).trim() || set.status !== 'pending') continue;
           const parameters = { id: device.id, aid: set.id };
           const json = { status: 'accepted' };
-          await ask(requestFor('set-auth-set-status', { token, parameters, json }));
-          return ask(request);
+          await send(requestFor('set-auth-set-status', { token, parameters, json }));
+          return send(request);
         }
       }
       return response;

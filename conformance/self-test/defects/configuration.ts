@@ -46,10 +46,10 @@ export function pairsBecome(
 /** Drops pairs whose key already exists. */
 function keepsFirst(): Alteration {
   return {
-    request: async (request, ask) => {
+    request: async (request, send) => {
       if (!setsPairs(request)) return request;
       const held = objectOf(
-        await ask(requestFor('get-configuration', { token: tokenOf(request) })),
+        await send(requestFor('get-configuration', { token: tokenOf(request) })),
       );
       const fresh = Object.entries(objectOf(request)).filter(
         ([name, value]) => value === '' || !(name in held),
@@ -196,12 +196,12 @@ export const configurationDefects: readonly Defect[] = [
     title: 'A refused request still sets its valid values.',
     violates: ['configuration.refused-changes-nothing', 'errors.refused-changes-nothing'],
     operations: put,
-    alter: responseBecomes(async (response, request, ask) => {
+    alter: responseBecomes(async (response, request, send) => {
       const texts = Object.entries(objectOf(request)).filter(
         ([, value]) => typeof value === 'string',
       );
       const isInPart = response.status === 400 && texts.length > 0;
-      if (isInPart) await ask(withJson(request, Object.fromEntries(texts)));
+      if (isInPart) await send(withJson(request, Object.fromEntries(texts)));
       return response;
     }),
   },
@@ -243,12 +243,12 @@ export const configurationDefects: readonly Defect[] = [
     violates: ['configuration.remove-unknown'],
     operations: put,
     alter: () => ({
-      request: async (request, ask) => {
+      request: async (request, send) => {
         const values = Object.values(objectOf(request));
         const isRemoval = values.length > 0 && values.every((value) => value === '');
-        if (!isRemoval || !(await isAuthorized(request, ask))) return request;
+        if (!isRemoval || !(await isAuthorized(request, send))) return request;
         const token = tokenOf(request);
-        const held = objectOf(await ask(requestFor('get-configuration', { token })));
+        const held = objectOf(await send(requestFor('get-configuration', { token })));
         const isKnown = Object.keys(objectOf(request)).some((name) => name in held);
         return isKnown ? request : ownResponse(404);
       },

@@ -54,9 +54,9 @@ function acceptedOn(relation: DeploymentRelation, ...violates: Defect['violates'
     title: `A log for a deployment that is ${relation} to the device is answered with 204.`,
     violates,
     operations: uploads,
-    alter: responseBecomes(async (response, request, ask) => {
+    alter: responseBecomes(async (response, request, send) => {
       const isRefused = response.status === 404 || response.status === 400;
-      const fits = isRefused && (await relationOf(request, ask)) === relation;
+      const fits = isRefused && (await relationOf(request, send)) === relation;
       return fits ? withStatus(response, 204) : response;
     }),
   };
@@ -184,7 +184,7 @@ export const deploymentLogDefects: readonly Defect[] = [
     alter: () => {
       const tokens = new Map<string, Set<string>>();
       return {
-        response: async (response, request, ask) => {
+        response: async (response, request, send) => {
           if (!isSuccess(response)) return response;
           const { id = '' } = request.parameters;
           const { authorization = '' } = request.headers;
@@ -192,7 +192,7 @@ export const deploymentLogDefects: readonly Defect[] = [
           tokens.set(id, known.add(authorization));
           for (const other of known) {
             if (other === authorization) continue;
-            await ask({ ...request, headers: { ...request.headers, authorization: other } });
+            await send({ ...request, headers: { ...request.headers, authorization: other } });
           }
           return response;
         },
@@ -241,11 +241,11 @@ export const deploymentLogDefects: readonly Defect[] = [
     violates: ['status.becomes-the-state', 'next.get-pending-is-200', 'next.repeatable'],
     operations: uploads,
     alter: () => ({
-      response: async (response, request, ask) => {
+      response: async (response, request, send) => {
         if (!isSuccess(response)) return response;
         const { parameters } = request;
         const own = { parameters, token: tokenOf(request), json: { status: 'failure' } };
-        await ask(requestFor('put-deployment-status', own));
+        await send(requestFor('put-deployment-status', own));
         return response;
       },
     }),

@@ -63,9 +63,9 @@ function acceptedOn(relation: DeploymentRelation, ...violates: Defect['violates'
     title: `A report on a deployment that is ${relation} to the device is answered with 204.`,
     violates,
     operations: reports,
-    alter: responseBecomes(async (response, request, ask) => {
+    alter: responseBecomes(async (response, request, send) => {
       const isRefused = response.status === 404 || response.status === 400;
-      const fits = isRefused && (await relationOf(request, ask)) === relation;
+      const fits = isRefused && (await relationOf(request, send)) === relation;
       return fits ? withStatus(response, 204) : response;
     }),
   };
@@ -261,7 +261,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     alter: () => {
       const tokens = new Map<string, Set<string>>();
       return {
-        response: async (response, request, ask) => {
+        response: async (response, request, send) => {
           if (!isSuccess(response)) return response;
           const { id = '' } = request.parameters;
           const { authorization = '' } = request.headers;
@@ -269,7 +269,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
           tokens.set(id, known.add(authorization));
           for (const other of known) {
             if (other === authorization) continue;
-            await ask({ ...request, headers: { ...request.headers, authorization: other } });
+            await send({ ...request, headers: { ...request.headers, authorization: other } });
           }
           return response;
         },
@@ -316,16 +316,16 @@ export const deploymentStatusDefects: readonly Defect[] = [
     alter: () => {
       const aborted = new Set<string>();
       return {
-        request: async (request, ask) => {
+        request: async (request, send) => {
           if (request.operation !== 'abort-deployment') return request;
           const { id = '' } = request.parameters;
           aborted.add(id);
           // Without a pause a report would rarely arrive between the abort and its effect.
           const look = requestFor('list-deployment-devices', {
             parameters: { id },
-            token: ask.userToken,
+            token: send.userToken,
           });
-          for (let round = 0; round < LOOKS_BEFORE_ABORT; round += 1) await ask(look);
+          for (let round = 0; round < LOOKS_BEFORE_ABORT; round += 1) await send(look);
           return request;
         },
         response: (response, request) => {

@@ -10,7 +10,8 @@ function refuseForever(): Alteration {
     response: (response, request) => {
       const token = tokenOf(request);
       if (response.status === 429) hasty.add(token);
-      else if (hasty.has(token)) return ownResponse(429, { error: 'you asked too often once' });
+      else if (hasty.has(token))
+        return ownResponse(429, { error: 'you sent too many requests once' });
       return response;
     },
   };

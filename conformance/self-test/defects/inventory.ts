@@ -4,7 +4,13 @@ import { attributesShape } from '../../../fixtures/contract/resources.ts';
 import { isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { isSuccess, jsonOf, listOf, ownResponse, tokenOf, withJson } from '../alter.ts';
 import { requestBecomes, responseBecomes, statusBecomes } from '../alterations.ts';
-import type { Alteration, AskTarget, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
+import type {
+  Alteration,
+  Defect,
+  ProxiedRequest,
+  ProxiedResponse,
+  SendToTarget,
+} from '../defect.ts';
 import { requestFor } from '../requests.ts';
 
 const patch = ['patch-attributes'] as const;
@@ -64,17 +70,17 @@ function remembering(
 function writesForOthers(): Alteration {
   let before = '';
   return {
-    response: async (response, request, ask) => {
+    response: async (response, request, send) => {
       const isOwn = hasAttribute(({ value }) => value === 'own')(request);
-      if (isOwn && before !== '') await writeAs(before, request, ask);
+      if (isOwn && before !== '') await writeAs(before, request, send);
       else if (hasAttribute(({ value }) => value === 'theirs')(request)) before = tokenOf(request);
       return response;
     },
   };
 }
 
-async function writeAs(token: string, request: ProxiedRequest, ask: AskTarget): Promise<void> {
-  await ask(requestFor('put-attributes', { token, json: jsonOf(request) }));
+async function writeAs(token: string, request: ProxiedRequest, send: SendToTarget): Promise<void> {
+  await send(requestFor('put-attributes', { token, json: jsonOf(request) }));
 }
 
 function takenAll(response: ProxiedResponse): ProxiedResponse {

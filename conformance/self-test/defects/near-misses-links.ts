@@ -105,10 +105,10 @@ function endsAfterTheOffer(
       ({ parameters }) => parameters.device_id,
     )();
     return {
-      response: (response, request, ask) => {
+      response: (response, request, send) => {
         const device = offeredLink(response)?.pathname.split('/').at(-1);
         if (device !== undefined) offered.add(device);
-        return hooks.response?.(response, request, ask) ?? response;
+        return hooks.response?.(response, request, send) ?? response;
       },
     };
   };

@@ -104,7 +104,7 @@ const artifacts: readonly Defect[] = [
   },
 ];
 
-const asking = ['post-next-deployment', 'post-next-deployment-v2'] as const;
+const polls = ['post-next-deployment', 'post-next-deployment-v2'] as const;
 
 /** Changes the `flavour` that a device provides, as a server does that compares loosely. */
 function flavourBecomes(change: (flavour: string) => string): () => Alteration {
@@ -117,7 +117,7 @@ function flavourBecomes(change: (flavour: string) => string): () => Alteration {
 }
 
 const compared: readonly Defect[] = [
-  ...asking.map(
+  ...polls.map(
     (operation): Defect => ({
       id: `${operation}-compares-depends-without-regard-to-case`,
       title: `The operation ${operation} compares dependencies case-insensitively.`,

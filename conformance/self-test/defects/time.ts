@@ -243,7 +243,7 @@ export const timeDefects: readonly Defect[] = [
   },
   {
     id: 'source-is-never-renewed',
-    title: 'A device that asks again gets the source, and its expiry time, of the first response.',
+    title: 'A device that polls again gets the source, and its expiry time, of the first response.',
     violates: ['next.source-expires-later', 'next.source-gives-the-artifact'],
     operations: polls,
     alter: () => {

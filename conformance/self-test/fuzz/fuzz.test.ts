@@ -33,9 +33,9 @@ function casesRun(
   outcomes: Readonly<Record<string, Outcome>>,
 ) {
   const defects = Object.entries(levels).map(([id, violatedLevel]) => defect(id, violatedLevel));
-  const asked: string[] = [];
+  const runs: string[] = [];
   const runOf = async ({ id }: Defect, ids: ReadonlySet<string>): Promise<DefectResult> => {
-    asked.push(`${id} ${ids.size}`);
+    runs.push(`${id} ${ids.size}`);
     const { fail = [], changes = 1, suiteErrors = [] } = outcomes[id] ?? {};
     const killedBy = fail.filter((each) => ids.has(each));
     return {
@@ -53,7 +53,7 @@ function casesRun(
   const all = new Set(defects.map(({ id }) => id));
   const affectedCases = new Map(['a/1', 'a/2', 'a/3'].map((id) => [id, all]));
   const options = { count: 9, seed: 'a seed', baselineFailures: [], workers: [runOf] };
-  return { asked, result: runFuzz({ defects, affectedCases, ...options }) };
+  return { runs, result: runFuzz({ defects, affectedCases, ...options }) };
 }
 
 const everyCase = ['a/1', 'a/2', 'a/3'];
@@ -72,18 +72,18 @@ describe('a fuzz run', () => {
   });
 
   it('runs all affected cases of a defect that the sampled cases do not kill', async () => {
-    const { asked, result } = casesRun(
+    const { runs, result } = casesRun(
       { killed: 'must', survived: 'must', legal: 'nothing' },
       { killed: { fail: everyCase } },
     );
     await result;
-    expect(asked).toEqual(['killed 1', 'survived 1', 'survived 3', 'legal 1']);
+    expect(runs).toEqual(['killed 1', 'survived 1', 'survived 3', 'legal 1']);
   });
 
   it('is not sharp when a case fails on a legal alteration', async () => {
-    const { asked, result } = casesRun({ legal: 'nothing' }, { legal: { fail: everyCase } });
+    const { runs, result } = casesRun({ legal: 'nothing' }, { legal: { fail: everyCase } });
     expect(reachesFloor(await result, 0)).toBe(false);
-    expect(asked).toEqual(['legal 1', 'legal 1']);
+    expect(runs).toEqual(['legal 1', 'legal 1']);
   });
 
   it('is sharp from its floor upwards, and never after an error of the suite', async () => {

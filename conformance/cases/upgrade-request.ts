@@ -17,7 +17,10 @@ export const upgradeHeaders: Headers = {
 };
 
 /** Requests an upgrade with exactly these headers; closes the socket, if any, afterwards. */
-export async function askUpgrade(context: TestContext, headers: Headers): Promise<UpgradeResponse> {
+export async function requestUpgrade(
+  context: TestContext,
+  headers: Headers,
+): Promise<UpgradeResponse> {
   const request = context.caller().request('connect', { headers });
   const response = await context.session.upgrade(request);
   context.created.removeAtEnd('socket', async () => {
