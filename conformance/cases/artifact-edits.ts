@@ -54,7 +54,7 @@ async function edit(context: TestContext, { device, id }: EditedArtifact): Promi
   await context.clock.sleep(TICK_MS);
   const description = `edited ${context.newName()}`;
   await context.admin.describeArtifact(id, description);
-  const after = await context.settled(
+  const after = await context.eventually(
     () => shownArtifact(device, id),
     (read) => read.description === description,
   );

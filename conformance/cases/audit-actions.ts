@@ -22,7 +22,7 @@ async function actionsOn(
   id: string,
   action: string,
 ): Promise<readonly string[]> {
-  const found = await context.settled(
+  const found = await context.eventually(
     () => entries(context, { object_id: id }),
     (read) => read.some((entry) => textAt(entry, 'action') === action),
     ENTRY_WAIT_MAX_MS,

@@ -57,7 +57,7 @@ function entriesOf(
   context: TestContext,
   { action, objectId }: UserAction,
 ): Promise<readonly ReceivedEntry[]> {
-  return context.settled(
+  return context.eventually(
     async () => {
       const found = await entries(context, { object_id: objectId, per_page: 100 });
       return found.filter((entry) => textAt(entry, 'action') === action);

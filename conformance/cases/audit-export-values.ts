@@ -196,7 +196,7 @@ async function manyEntries(context: TestContext): Promise<AuditQuery> {
   // Only one deployment is active at a time, since a server may refuse a duplicate.
   for (let made = 0; made < MANY; made += 2) await one();
   const own = { object_deployment_name: name };
-  const total = await context.settled(
+  const total = await context.eventually(
     () => totalOf(context, own),
     (found) => found >= MANY,
     ENTRY_WAIT_MAX_MS,

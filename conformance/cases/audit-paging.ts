@@ -143,7 +143,7 @@ export async function deviceWithManyEntries(context: TestContext): Promise<strin
     if (rejections === REJECTIONS) break;
     await context.admin.decide(id, key, 'accepted');
   }
-  const found = await context.settled(
+  const found = await context.eventually(
     () => entries(context, { object_id: id, per_page: 100 }),
     (read) => rejectionsIn(read) >= REJECTIONS,
     ENTRY_WAIT_MAX_MS,

@@ -112,7 +112,7 @@ const contacts = defineScenario<SuiteDevice>({
         // A device that was recorded later shows that the effect of earlier requests is visible.
         const witness = await context.newDevice();
         await witness.authenticate();
-        const seen = await context.settled(
+        const seen = await context.eventually(
           () => context.admin.findDevice(witness.identity),
           (found) => found !== undefined,
         );
@@ -128,7 +128,7 @@ const contacts = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         await sendRefused(device, context);
         await device.authenticate();
-        const found = await context.settled(
+        const found = await context.eventually(
           () => context.admin.findDevice(device.identity),
           (each) => each !== undefined,
         );
@@ -146,7 +146,7 @@ const contacts = defineScenario<SuiteDevice>({
           authenticateByNewKey(device, context),
         );
         for (const response of await Promise.all(requests)) needRefusal(toFirstContact, response);
-        const found = await context.settled(
+        const found = await context.eventually(
           () => context.admin.findDevice(device.identity),
           (each) => each?.auth_sets.length === REQUESTS_AT_ONCE,
         );
@@ -289,7 +289,7 @@ const changed = defineScenario<SuiteDevice>({
           await context.admin.decide(device.id, device.key, decision);
           const isAccepted = decision === 'accepted';
           const statuses: readonly number[] = isAccepted ? [200] : [400, ...refusals];
-          const response = await context.settled(
+          const response = await context.eventually(
             () => device.authenticate(),
             ({ status }) => statuses.includes(status),
           );
@@ -315,7 +315,7 @@ const changed = defineScenario<SuiteDevice>({
         const first = await device.authenticate(changes);
         if (first.status < 400) throw new NotObservable(responseSummary(first));
         await context.admin.decide(device.id, signedBy, 'accepted');
-        const response = await context.settled(
+        const response = await context.eventually(
           () => device.authenticate(changes),
           ({ status }) => status === 200,
         );

@@ -47,9 +47,9 @@ function expectAll(responses: readonly HttpResponse[], ...statuses: readonly num
 /** Removes the device; returns true if users then see no other device with its identity. */
 async function isAlone(device: SuiteDevice, context: TestContext): Promise<boolean> {
   const find = () => context.admin.findDevice(device.identity);
-  const first = expectPresent('a device of this identity', await context.settled(find, Boolean));
+  const first = expectPresent('a device of this identity', await context.eventually(find, Boolean));
   await context.admin.decommission(first.id);
-  const left = await context.settled(find, (found) => found?.id !== first.id);
+  const left = await context.eventually(find, (found) => found?.id !== first.id);
   device.id = left?.id ?? '';
   return left === undefined;
 }
@@ -76,7 +76,7 @@ const contacts = defineScenario({
       run: async (device, context) => {
         await atOnce(CONTACTS, () => device.authenticate());
         const find = () => context.admin.findDevice(device.identity);
-        const shown = expectPresent('a device', await context.settled(find, Boolean));
+        const shown = expectPresent('a device', await context.eventually(find, Boolean));
         const statuses = shown.auth_sets.map(({ status }) => status);
         expectEqual('authentication sets', statuses, ['pending']);
       },
@@ -113,7 +113,7 @@ const decisions = defineScenario({
         ]);
         expectAll(responses, 200, 401);
         const authenticate = () => device.authenticate();
-        expectStatus(await context.settled(authenticate, ({ status }) => status === 200), 200);
+        expectStatus(await context.eventually(authenticate, ({ status }) => status === 200), 200);
       },
     },
     {
@@ -128,7 +128,7 @@ const decisions = defineScenario({
         const [, removal] = ends;
         const lost = ends.find((end) => 'reason' in end && end.reason instanceof TransportFailure);
         if (lost && 'reason' in lost) throw lost.reason;
-        const left = await context.settled(
+        const left = await context.eventually(
           () => admin.device(device.id),
           (found) => found === undefined || removal.status === 'rejected',
         );
@@ -162,7 +162,7 @@ const ends = defineScenario({
         for (const token of new Set([device.token, ...tokens])) {
           const use = () =>
             context.caller(token).call('get-next-deployment', { query: factoryProvides });
-          const response = await context.settled(use, ({ status }) => status === 401);
+          const response = await context.eventually(use, ({ status }) => status === 401);
           if (response.status === 401) continue;
           throw new ExpectationFailure(
             '401 for each token of the device',

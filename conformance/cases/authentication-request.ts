@@ -156,7 +156,7 @@ const identities = defineScenario({
       needs: ['operator'],
       run: async (device, context) => {
         await device.authenticate();
-        const found = await context.settled(
+        const found = await context.eventually(
           () => context.admin.findDevice(device.identity),
           (each) => each !== undefined,
         );

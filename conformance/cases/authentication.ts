@@ -44,7 +44,7 @@ const toUnknown = {
 } as const;
 
 async function expectRecorded(device: SuiteDevice, context: TestContext): Promise<void> {
-  const shown = await context.settled(
+  const shown = await context.eventually(
     () => context.admin.findDevice(device.identity),
     (found) => found !== undefined,
   );
@@ -147,7 +147,7 @@ const decision = defineScenario({
       covers: ['post-auth-request 200'],
       run: async (device, context) => {
         await context.admin.decide(device.id, device.key, 'accepted');
-        const response = await context.settled(
+        const response = await context.eventually(
           () => device.authenticate(),
           ({ status }) => status === 200,
         );
@@ -301,7 +301,7 @@ const known = defineScenario({
       requirements: ['tokens.device-token-lasts-a-week'],
       run: async (device, context) => {
         // Two tokens that are issued in the same second may be equal.
-        const response = await context.settled(
+        const response = await context.eventually(
           () => device.authenticate(),
           ({ text }) => text !== device.token,
           OTHER_TOKEN_WAIT_MAX_MS,

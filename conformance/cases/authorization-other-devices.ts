@@ -169,7 +169,7 @@ function writeCase(write: DeviceWrite): JudgingCase<TwoDevices> {
       needResponse(operation, response, status);
       // When users see the text at the writing device, a wrong copy would be visible as well.
       const isThere = (seen: unknown) => JSON.stringify(seen).includes(mark);
-      const own = await context.settled(() => look(context, device), isThere);
+      const own = await context.eventually(() => look(context, device), isThere);
       if (!isThere(own)) throw new NotObservable('users do not see what was written');
       const seen = await look(context, other);
       expectThat(!isThere(seen), 'the other device unchanged', describeValue(seen));

@@ -257,7 +257,7 @@ const apart = defineScenario<string>({
 /** Waits until the target refuses the token, since it may be revoked with a delay; returns it. */
 async function forgotten(context: TestContext, token: string): Promise<string> {
   const use = (): Promise<HttpResponse> => pollNext(context.caller(token));
-  await context.settled(use, ({ status }) => status === 401);
+  await context.eventually(use, ({ status }) => status === 401);
   return token;
 }
 

@@ -244,7 +244,7 @@ async function expectKept(
     const sent = body.stamped?.(resource, number) ?? resource;
     await body.send(sender, sent);
     const asJson = JSON.stringify(value).slice(1, -1);
-    const found = await context.settled(
+    const found = await context.eventually(
       () => body.read(sender, context, sent),
       (text) => text.includes(asJson),
     );

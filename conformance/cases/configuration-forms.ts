@@ -138,7 +138,7 @@ const together = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         const userSets = async (value: string): Promise<void> => {
           await context.admin.configure(device.id, { shared: value });
-          const pairs = await context.settled(
+          const pairs = await context.eventually(
             () => readPairs(device),
             ({ shared }) => shared === value,
           );

@@ -195,7 +195,7 @@ const fresh = defineScenario({
       requirements: ['configuration.set-by-user'],
       run: async (device, context) => {
         await context.admin.configure(device.id, { timezone: 'Asia/Tokyo' });
-        const pairs = await context.settled(
+        const pairs = await context.eventually(
           () => readPairs(device),
           ({ timezone }) => timezone !== undefined,
         );

@@ -13,7 +13,7 @@ const SILENCE_MS = 12_000;
 
 /** Waits until users see the device in the expected state; returns the last state seen. */
 function presence(context: TestContext, { id }: SuiteDevice, expected: string) {
-  return context.settled(
+  return context.eventually(
     () => context.admin.connection(id),
     (status) => status === expected,
   );
@@ -149,7 +149,7 @@ const ending = defineScenario({
         await line.until(({ ended }) => ended, 1000);
         cut();
         // The target may process the end of the first connection late, so the state is polled.
-        const status = await context.settled(
+        const status = await context.eventually(
           () => context.admin.connection(device.id),
           (seen) => seen !== 'connected',
           500,

@@ -55,7 +55,7 @@ async function shownLog(
   { deploymentId, device }: Pick<OfferedDeployment, 'deploymentId' | 'device'>,
   text: string,
 ): Promise<string> {
-  const log = await context.settled(
+  const log = await context.eventually(
     () => context.admin.deploymentLog(deploymentId, device.id),
     (found) => found?.includes(text) ?? false,
   );

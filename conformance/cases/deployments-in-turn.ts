@@ -108,7 +108,7 @@ async function uploadLog(
   const body = { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message }] };
   const response = await device.call('put-deployment-log', { path: { id }, body });
   needResponse('put-deployment-log', response, 204);
-  const log = await context.settled(
+  const log = await context.eventually(
     () => context.admin.deploymentLog(deploymentId, device.id),
     (text) => text?.includes(message) ?? false,
   );
@@ -237,7 +237,7 @@ const active = defineScenario({
         for (const [index, status] of statusColumns.entries()) {
           const substate = substates[index];
           needResponse('put-deployment-status', await report(arranged, { status, substate }), 204);
-          const seen = await context.settled(
+          const seen = await context.eventually(
             () => context.admin.deviceDeployment(arranged.deploymentId, arranged.device.id),
             (found) => found?.status === status && found.substate === substate,
           );

@@ -53,12 +53,12 @@ function sending(
 }
 
 /** Returns what users see of a write of this device, once the text is there or the wait is over. */
-function settledState(
+function eventualState(
   context: TestContext,
   arranged: OfferedDeployment,
   { write, text }: { readonly write: Write; readonly text: string },
 ): Promise<string> {
-  return context.settled(
+  return context.eventually(
     async () => JSON.stringify(await write.seen(arranged, context)),
     (state) => state.includes(text),
   );
@@ -76,7 +76,7 @@ async function expectSeen(
 ): Promise<void> {
   // A status report has no text of its own.
   if (write.operation === 'put-deployment-status') return;
-  const found = await settledState(context, arranged, { write, text });
+  const found = await eventualState(context, arranged, { write, text });
   expectThat(found.includes(text), `${write.operation}: ${text}`, describeValue(found));
   expectThat(!others.test(found), `${write.operation}: only ${text}`, describeValue(found));
 }
@@ -138,7 +138,7 @@ const apart = defineScenario<OfferedDeployment>({
           if (status >= 300) throw new NotObservable(`${write.operation}: status ${status}`);
           // A status report has no text of its own.
           if (write.operation === 'put-deployment-status') continue;
-          const seen = await settledState(context, arranged, { write, text });
+          const seen = await eventualState(context, arranged, { write, text });
           // Other cases judge that a write has its effect.
           if (!seen.includes(text)) throw new NotObservable(`${write.operation}: ${seen}`);
         }

@@ -27,7 +27,7 @@ async function seen(
   device: SuiteDevice,
   holds: (attributes: AttributesByName) => boolean,
 ): Promise<AttributesByName> {
-  return context.settled(async () => {
+  return context.eventually(async () => {
     const all = await context.admin.attributes(device.id);
     const own = all.filter(({ scope }) => scope === 'inventory');
     return Object.fromEntries(own.map((attribute) => [attribute.name, attribute]));
@@ -116,10 +116,10 @@ const monitors = defineScenario<SuiteDevice>({
       requirements: ['monitor.empty-is-current'],
       run: async (device, context) => {
         const read = () => context.admin.monitorConfiguration(device.id);
-        const before = await context.settled(read, ({ length }) => length > 0);
+        const before = await context.eventually(read, ({ length }) => length > 0);
         if (before.length === 0) throw new NotObservable('users read no configuration');
         if ((await sendConfiguration(device)).status !== 204) return;
-        const after = await context.settled(read, ({ length }) => length === 0);
+        const after = await context.eventually(read, ({ length }) => length === 0);
         expectThat(after.length === 0, 'no monitors', describeValue(after));
       },
     },

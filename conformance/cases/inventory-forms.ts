@@ -92,7 +92,7 @@ async function expectExactly(
   }: { readonly expected: readonly Attribute[]; readonly violatedBy: ViolatedBy },
 ): Promise<void> {
   const wanted = byName(expected);
-  const found = await context.settled(
+  const found = await context.eventually(
     async () => byName(await ownAttributes(context, device)),
     (each) => differing(each, wanted) === undefined,
   );
@@ -196,7 +196,7 @@ export const inventoryFormCases = defineScenario({
       run: async (device, context) => {
         await write(device, 'put-attributes', ...combinations);
         const described = combinations.filter(({ description }) => description !== undefined);
-        const found = await context.settled(
+        const found = await context.eventually(
           async () => byName(await ownAttributes(context, device)),
           (all) =>
             described.every(({ name, description }) => all[name]?.description === description),

@@ -208,7 +208,7 @@ export const inventoryMergingCases = defineScenario<SuiteDevice>({
           const step: Step = { made, wanted: after(before, made) };
           const response = await write(device, made.how, ...made.attributes);
           needResponse(made.how, response, 200);
-          const found = await context.settled(
+          const found = await context.eventually(
             () => ownAttributes(context, device),
             (all) => differenceIn(all, step) === undefined,
           );

@@ -91,7 +91,10 @@ function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodReq
   const { device, artifact, id, deploymentId, mapped, pollers } = arranged;
   const { admin } = context;
   const seen = (read: () => Promise<unknown>) => async (marker: string) =>
-    containsMarker(await context.settled(read, (value) => containsMarker(value, marker)), marker);
+    containsMarker(
+      await context.eventually(read, (value) => containsMarker(value, marker)),
+      marker,
+    );
   const attributes = seen(() => admin.attributes(device.id));
   const path = { id: artifact.id };
   return {

@@ -103,7 +103,7 @@ const texts = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         const body = ['probe', 'Probe', 'PROBE'].map((name) => ({ name, value: `as ${name}` }));
         expectStatus(await device.call('patch-attributes', { body }), 200);
-        const read = await context.settled(
+        const read = await context.eventually(
           () => context.admin.attributes(device.id),
           (all) => all.some(({ name }) => name === 'PROBE'),
         );

@@ -87,7 +87,7 @@ const alerts = defineScenario<SuiteDevice>({
         for (const part of [sent.slice(0, half), sent.slice(half)]) {
           expectStatus(await sendAlerts(device, ...part), 204);
         }
-        const found = await context.settled(
+        const found = await context.eventually(
           () => context.admin.alerts(device.id),
           ({ length }) => length >= sent.length,
         );
@@ -135,7 +135,7 @@ const monitors = defineScenario<SuiteDevice>({
             const all = await context.admin.monitorConfiguration(device.id);
             return sorted(all.map(({ name, status, type }) => ({ name, status, type })));
           };
-          const found = await context.settled(
+          const found = await context.eventually(
             read,
             (all) => describeValue(all) === describeValue(wanted),
           );

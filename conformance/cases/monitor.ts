@@ -154,7 +154,7 @@ const alerts = defineScenario({
       requirements: ['alerts.are-shown'],
       run: async (device, context) => {
         await sendAlerts(device, alert);
-        const found = await context.settled(
+        const found = await context.eventually(
           () => context.admin.alerts(device.id),
           (all) => all.length > 0,
         );
@@ -171,7 +171,7 @@ const alerts = defineScenario({
           level: 'OK',
           timestamp: '2026-01-31T12:00:01Z',
         });
-        const found = await context.settled(
+        const found = await context.eventually(
           () => context.admin.alerts(device.id),
           (all) => all.length > 1,
         );
@@ -192,7 +192,7 @@ const alerts = defineScenario({
         }));
         const sent = [await sendAlerts(device, first, second), await sendAlerts(device, third)];
         for (const response of sent) needResponse('post-alerts', response, 204);
-        const found = await context.settled(
+        const found = await context.eventually(
           () => context.admin.alerts(device.id),
           (all) => all.length > 2,
         );
@@ -295,7 +295,7 @@ const configuration = defineScenario({
       requirements: ['monitor.is-stored'],
       run: async (device, context) => {
         await sendConfiguration(device, service);
-        const [first] = await context.settled(
+        const [first] = await context.eventually(
           () => context.admin.monitorConfiguration(device.id),
           (found) => found.length > 0,
         );
@@ -310,7 +310,7 @@ const configuration = defineScenario({
       run: async (device, context) => {
         needResponse('post-monitor-configuration', await sendConfiguration(device, service), 204);
         await sendConfiguration(device, { ...service, status: 'disabled' });
-        const found = await context.settled(
+        const found = await context.eventually(
           () => context.admin.monitorConfiguration(device.id),
           (all) => all.length === 1 && all[0]?.status === 'disabled',
         );

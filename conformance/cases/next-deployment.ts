@@ -62,7 +62,7 @@ function idleCases(form: PollForm): JudgingCase<SuiteDevice>[] {
         needStatus('nothing to install', await poll(device, factoryProvides), 204);
         await context.deploy({ artifact_name: name, devices: [device.id, other.id] });
         const pollOfOther = () => poll(other, factoryProvides);
-        const offered = await context.settled(pollOfOther, ({ status }) => status !== 204);
+        const offered = await context.eventually(pollOfOther, ({ status }) => status !== 204);
         needStatus('an offer to the other device', offered, 200);
         expectStatus(await poll(device, factoryProvides), 200);
       },

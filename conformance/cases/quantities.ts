@@ -46,7 +46,7 @@ async function expectLogKept(
   const body = { messages: lines.map(line) };
   expectStatus(await device.call('put-deployment-log', { path: { id }, body }), 204);
   const last = lines.at(-1) ?? '';
-  const log = await context.settled(
+  const log = await context.eventually(
     () => context.admin.deploymentLog(deploymentId, device.id),
     (text) => text?.includes(last) ?? false,
   );
@@ -127,7 +127,7 @@ function attributesCase(how: WriteOperation, count: number): JudgingCase<SuiteDe
     requirements: [stores[how]],
     run: async (device, context) => {
       expectStatus(await device.call(how, { body: attributes }), 200);
-      const read = await context.settled(
+      const read = await context.eventually(
         () => context.admin.attributes(device.id),
         (all) => all.some(({ name }) => name === `attribute-${count}`),
       );
@@ -159,7 +159,7 @@ const writes = defineScenario<SuiteDevice>({
         const names = ['__proto__', 'constructor', 'toString', 'plain'];
         const body = names.map((name) => ({ name, value: `value of ${name}` }));
         expectStatus(await device.call('patch-attributes', { body }), 200);
-        const read = await context.settled(
+        const read = await context.eventually(
           () => context.admin.attributes(device.id),
           (all) => all.some(({ name }) => name === 'plain'),
         );
@@ -197,7 +197,7 @@ const writes = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         const entries = numbered(50, (number) => ({ ...service, name: `service ${number}` }));
         expectStatus(await sendConfiguration(device, ...entries), 204);
-        const read = await context.settled(
+        const read = await context.eventually(
           () => context.admin.monitorConfiguration(device.id),
           ({ length }) => length >= entries.length,
         );
@@ -238,7 +238,7 @@ const deployments = defineScenario<SuiteDevice>({
           const id = instructedId(response);
           const end = number % 2 === 0 ? 'failure' : 'success';
           await arrangeReports({ device, id }, 'downloading', 'installing', end);
-          const deviceDeployment = await context.settled(
+          const deviceDeployment = await context.eventually(
             () => context.admin.deviceDeployment(made.id, device.id),
             (found) => found?.status === end,
           );

@@ -201,7 +201,7 @@ const logAndStatus = defineScenario({
       run: async (arranged, context) => {
         await logBesideReport(arranged);
         const read = () => context.admin.deploymentLog(arranged.deploymentId, arranged.device.id);
-        const log = await context.settled(read, (text) => text?.includes('at once') ?? false);
+        const log = await context.eventually(read, (text) => text?.includes('at once') ?? false);
         expectThat(log?.includes('at once') ?? false, 'the log', log ?? 'no log');
       },
     },

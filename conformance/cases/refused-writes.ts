@@ -121,7 +121,7 @@ function effectCase(write: Write): JudgingCase<OfferedDeployment> {
       const look = () => write.seen(arranged, context);
       const isThere = (found: readonly unknown[]): boolean =>
         /before|downloading/.test(JSON.stringify(found));
-      const before = await context.settled(look, isThere);
+      const before = await context.eventually(look, isThere);
       if (!isThere(before)) throw new NotObservable('users do not see what was written');
       for (const [what, request] of Object.entries(refusedRequests(write, arranged, context))) {
         const response = await request();

@@ -38,14 +38,14 @@ export async function arrangeReports(
 
 /**
  * Returns the device deployment as users see it, once it has one of the statuses or the time limit
- * of `settled` has passed.
+ * of `eventually` has passed.
  */
 export function shownDeviceDeployment(
   context: TestContext,
   { deploymentId, device }: Pick<OfferedDeployment, 'deploymentId' | 'device'>,
   ...statuses: readonly string[]
 ): Promise<DeviceDeployment | undefined> {
-  return context.settled(
+  return context.eventually(
     () => context.admin.deviceDeployment(deploymentId, device.id),
     (deviceDeployment) =>
       deviceDeployment !== undefined && statuses.includes(deviceDeployment.status),
@@ -58,7 +58,7 @@ export async function shownSubstate(
   { deploymentId, device }: Pick<OfferedDeployment, 'deploymentId' | 'device'>,
   substate: string,
 ): Promise<string | undefined> {
-  const deviceDeployment = await context.settled(
+  const deviceDeployment = await context.eventually(
     () => context.admin.deviceDeployment(deploymentId, device.id),
     (found) => found?.substate === substate,
   );

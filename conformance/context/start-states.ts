@@ -98,7 +98,7 @@ export function unknownDevice(context: TestContext): Promise<SuiteDevice> {
 export async function pendingDevice(context: TestContext): Promise<SuiteDevice> {
   const device = await context.newDevice();
   needStatus('a first contact that is refused', await device.authenticate(), 401);
-  const shown = await context.settled(
+  const shown = await context.eventually(
     async () => {
       const pending = await context.admin.findDevice(device.identity, 'pending');
       if (!pending && (await context.admin.findDevice(device.identity, 'accepted'))) {
@@ -210,7 +210,7 @@ export async function needOffer(
   operation: PollOperation,
   poll: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
-  const response = await context.settled(poll, ({ status }) => status !== 204);
+  const response = await context.eventually(poll, ({ status }) => status !== 204);
   needResponse(operation, response, 200);
   return response;
 }

@@ -28,7 +28,7 @@ async function take(baseUrl: string, steps: readonly ModelStep[]): Promise<void>
     devices: [await context.newDevice()],
     deployments: ['one', 'two'].map((id) => ({ deploymentId: id, id })),
     note: () => undefined,
-    settled: (read) => read(),
+    eventually: (read) => read(),
   };
   await startOf(expectedState, targetSide);
   expectedState.deployments.push({ device: 0, offer: 'waiting' }, { device: 0, offer: 'waiting' });

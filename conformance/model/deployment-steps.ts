@@ -303,7 +303,7 @@ export function showDeploymentStep(number: number): ModelStep {
       const { deployment, real } = both(expectedState, targetSide, number);
       const expected = deployment.over === 'aborted' ? 'aborted' : (deployment.status ?? '');
       const { id } = realDevice(targetSide, deployment.device);
-      const found = await targetSide.settled(
+      const found = await targetSide.eventually(
         () => targetSide.context.admin.deviceDeployment(real.deploymentId, id),
         (shownDeviceDeployment) => shownDeviceDeployment?.status === expected,
       );
@@ -355,7 +355,7 @@ export function readLogStep(number: number): ModelStep {
       const { id } = realDevice(targetSide, deployment.device);
       const { log = '', olderLog } = deployment;
       const isOld = (found: string): boolean => olderLog !== undefined && found.includes(olderLog);
-      const found = await targetSide.settled(
+      const found = await targetSide.eventually(
         async () => (await targetSide.context.admin.deploymentLog(real.deploymentId, id)) ?? '',
         (text) => text.includes(log) && !isOld(text),
       );

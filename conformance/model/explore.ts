@@ -20,7 +20,7 @@ const THOROUGH_FACTOR = 45;
 const THOROUGH_MAX_MS = 480_000;
 const SHRINK_MAX_MS = 12_000;
 const SETTLE_MAX_MS = 5000;
-/** The minimum time limit for an effect while shrinking; see `Explorer.#settled`. */
+/** The minimum time limit for an effect while shrinking; see `Explorer.#eventually`. */
 const SHRINK_SETTLE_MIN_MS = 300;
 const SHRINK_SETTLE_FACTOR = 3;
 
@@ -149,7 +149,7 @@ class Explorer {
       note: (matter, seen) => {
         this.readings.set(matter, (this.readings.get(matter) ?? new Set()).add(seen));
       },
-      settled: (read, holds) => this.#settled(read, holds),
+      eventually: (read, holds) => this.#eventually(read, holds),
     };
     try {
       await startOf(model, real);
@@ -161,12 +161,12 @@ class Explorer {
     return { model, real };
   }
 
-  async #settled<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  async #eventually<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
     const { clock } = this.#context;
     const startedMs = clock.monotonicMs();
     const sooner = Math.max(SHRINK_SETTLE_MIN_MS, SHRINK_SETTLE_FACTOR * this.#longestWaitMs);
     const limitMs = this.#shortest ? Math.min(SETTLE_MAX_MS, sooner) : SETTLE_MAX_MS;
-    const value = await this.#context.settled(read, holds, limitMs);
+    const value = await this.#context.eventually(read, holds, limitMs);
     const waitedMs = clock.monotonicMs() - startedMs;
     if (holds(value)) this.#longestWaitMs = Math.max(this.#longestWaitMs, waitedMs);
     return value;

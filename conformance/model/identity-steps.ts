@@ -164,7 +164,7 @@ async function decide(
 async function find(targetSide: TargetSide, index: number): Promise<void> {
   const device = realDevice(targetSide, index);
   if (device.id !== '') return;
-  const found = await targetSide.settled(
+  const found = await targetSide.eventually(
     () => targetSide.context.admin.findDevice(device.identity),
     (shown) => shown !== undefined,
   );

@@ -21,7 +21,7 @@ export interface TargetSide {
   /** Records the target's choice where the contract is silent. */
   readonly note: (matter: string, seen: string) => void;
   /** Reads until the predicate holds or the time limit ends, since effects may be delayed. */
-  readonly settled: <T>(read: () => Promise<T>, holds: (value: T) => boolean) => Promise<T>;
+  readonly eventually: <T>(read: () => Promise<T>, holds: (value: T) => boolean) => Promise<T>;
 }
 
 /** One step. A violated requirement is thrown as an ExpectationFailure that names it. */

@@ -109,7 +109,7 @@ export function readsConfiguration(index: number): ModelStep {
     run: async (expectedState, targetSide) => {
       const model = expectedState.device(index);
       const { configuration } = model;
-      const { response, pairs } = await targetSide.settled(
+      const { response, pairs } = await targetSide.eventually(
         async () => {
           const given = await realDevice(targetSide, index).call('get-configuration');
           return { response: given, pairs: pairsOf(given) };
@@ -190,7 +190,7 @@ export function readDeviceStep(index: number): ModelStep {
     run: async (expectedState, targetSide) => {
       const { attributes } = expectedState.device(index);
       const { id } = realDevice(targetSide, index);
-      const found = await targetSide.settled(
+      const found = await targetSide.eventually(
         async () => {
           const all = await targetSide.context.admin.attributes(id);
           const own = all.filter(({ scope }) => scope === 'inventory');

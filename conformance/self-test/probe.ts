@@ -40,7 +40,7 @@ export class DefectProbe implements ProxyObserver {
   }
 
   /** Resolves when every exchange so far has been examined. */
-  settled(): Promise<void> {
+  finished(): Promise<void> {
     return this.#line;
   }
 

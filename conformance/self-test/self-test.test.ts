@@ -20,7 +20,7 @@ import { matrixHtml } from './report/html.ts';
 import { matrixText } from './report/text.ts';
 import {
   casesAffectedBy,
-  type JudgeRequest,
+  type RunRequest,
   runBaseline,
   runDefect,
   type SelfTestOptions,
@@ -73,7 +73,7 @@ async function tinySuite(cases = tinyCases): Promise<SelfTestOptions> {
   const target = { baseUrl, headerPrefix: 'X-SVC', userToken: '', close: async () => undefined };
   return {
     openTarget: async () => target,
-    judge: async ({ baseUrl: proxied, ids, onVerdict }: JudgeRequest) => {
+    runSuite: async ({ baseUrl: proxied, ids, onVerdict }: RunRequest) => {
       const verdicts: CaseVerdict[] = [];
       for (const each of cases) {
         if (ids && !ids.has(each.id)) continue;
@@ -199,16 +199,16 @@ describe('a planted defect', () => {
   it('has no false failure if it does not occur in a second run', async () => {
     let runs = 0;
     const options = await tinySuite();
-    const judge: SelfTestOptions['judge'] = async (request) => {
+    const runSuite: SelfTestOptions['runSuite'] = async (request) => {
       runs += 1;
-      const result = await options.judge(request);
+      const result = await options.runSuite(request);
       if (runs === 1) return result;
       const verdicts = result.verdicts.map((each) => ({ ...each, verdict: 'pass' as const }));
       return { ...result, verdicts };
     };
     const ids = new Set(tinyCases.map(({ id }) => id));
     const narrow: Defect = { ...defect, violates: ['configuration.set-by-user'] };
-    const result = await runDefect(narrow, ids, { ...options, judge });
+    const result = await runDefect(narrow, ids, { ...options, runSuite });
     expect(result).toMatchObject({ outcome: 'killed', falseFailures: [] });
     expect(runs).toBe(2);
   });
@@ -216,9 +216,9 @@ describe('a planted defect', () => {
   it('has no error of the suite if it does not occur in a second run', async () => {
     let runs = 0;
     const options = await tinySuite();
-    const judge: SelfTestOptions['judge'] = async (request) => {
+    const runSuite: SelfTestOptions['runSuite'] = async (request) => {
       runs += 1;
-      const result = await options.judge(request);
+      const result = await options.runSuite(request);
       if (runs > 1) return result;
       const verdicts = result.verdicts.map((each, index) =>
         index === 0 ? { ...each, verdict: 'error' as const } : each,
@@ -226,7 +226,7 @@ describe('a planted defect', () => {
       return { ...result, verdicts };
     };
     const ids = new Set(tinyCases.map(({ id }) => id));
-    const result = await runDefect(defect, ids, { ...options, judge });
+    const result = await runDefect(defect, ids, { ...options, runSuite });
     expect(result?.suiteErrors).toEqual([]);
     expect(runs).toBe(2);
   });
@@ -255,13 +255,13 @@ describe('a planted defect', () => {
 describe('the violated requirements of a failed case', () => {
   it('replace the requirements that the case names', async () => {
     const options = await tinySuite();
-    const judge: SelfTestOptions['judge'] = async (request) => {
-      const { verdicts, ...rest } = await options.judge(request);
+    const runSuite: SelfTestOptions['runSuite'] = async (request) => {
+      const { verdicts, ...rest } = await options.runSuite(request);
       const violated: RequirementId[] = ['audit.total'];
       return { ...rest, verdicts: verdicts.map((verdict) => ({ ...verdict, violated })) };
     };
     const ids = new Set(tinyCases.map(({ id }) => id));
-    const result = await runDefect(defect, ids, { ...options, judge });
+    const result = await runDefect(defect, ids, { ...options, runSuite });
     expect(result).toMatchObject({ outcome: 'survived', killedBy: [] });
     expect(result?.falseFailures.map(({ requirements }) => requirements)).toEqual([
       ['audit.total'],

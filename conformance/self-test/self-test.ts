@@ -26,7 +26,7 @@ export interface GoodTarget {
 }
 
 /** A run of the suite requested by the self-test. */
-export interface JudgeRequest {
+export interface RunRequest {
   readonly baseUrl: string;
   readonly target: GoodTarget;
   /** Ids of the cases to run; undefined runs all. */
@@ -42,7 +42,7 @@ export interface JudgeRequest {
 export interface SelfTestOptions {
   /** Opens a fresh target, or returns the same one where there is only one. */
   readonly openTarget: () => Promise<GoodTarget>;
-  readonly judge: (request: JudgeRequest) => Promise<ConformanceResult>;
+  readonly runSuite: (request: RunRequest) => Promise<ConformanceResult>;
   readonly clock: Clock;
   readonly random: Random;
   readonly signal?: AbortSignal;
@@ -83,7 +83,7 @@ export async function runBaseline(
     observer: probe,
     onVerdict: ({ id }) => affectedCases.set(id, probe.begin()),
   });
-  await probe.settled();
+  await probe.finished();
   const bad = verdicts?.filter(({ verdict }) => verdict === 'fail' || verdict === 'error') ?? [];
   const named = new Map((verdicts ?? []).map(({ id, requirements }) => [id, requirements]));
   return { affectedCases, named, failures: bad.map(({ id }) => id) };
@@ -132,7 +132,7 @@ async function runOnce(
   return verdicts && judgeDefect(defect, { verdicts, changes: planted.changes });
 }
 
-interface ProxiedRun extends Pick<JudgeRequest, 'ids' | 'parallel' | 'onVerdict'> {
+interface ProxiedRun extends Pick<RunRequest, 'ids' | 'parallel' | 'onVerdict'> {
   readonly planted?: ActiveDefect;
   readonly observer?: ProxyObserver;
 }
@@ -155,7 +155,7 @@ async function throughProxy(
 }
 
 async function judged(
-  { openTarget, judge, clock, random, signal }: SelfTestOptions,
+  { openTarget, runSuite, clock, random, signal }: SelfTestOptions,
   { planted, observer, ...request }: ProxiedRun,
 ): Promise<ConformanceResult> {
   const target = await openTarget();
@@ -170,7 +170,7 @@ async function judged(
     });
     try {
       proxy.activate(planted);
-      return await judge({
+      return await runSuite({
         ...request,
         ...(signal && { signal }),
         baseUrl: proxy.baseUrl,

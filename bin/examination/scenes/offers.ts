@@ -34,7 +34,7 @@ function pausedAndContinued(states: Readonly<Record<string, 'pause'>>): readonly
     { deploy: { offer: 'new', states } },
     { await: 'poll with an update' },
     { await: 'report of a pause', isOptional: true },
-    { await: 'map request', isOptional: true },
+    { await: 'control map request', isOptional: true },
     { user: 'continueMap' },
     awaitFinalReport,
   ];
