@@ -92,7 +92,7 @@ export class Rights {
     cases: readonly ActingCase[],
     isAdmin: boolean,
   ): Promise<void> {
-    const ofUser = cases.filter(({ needs }) => needs.includes('operator'));
+    const ofUser = cases.filter(({ needs }) => needs.includes('user'));
     const isNeeded = ({ part }: Probe): boolean =>
       (isAdmin || part === 'audit-log') &&
       ofUser.some(({ needs, risk }) => (part ? needs.includes(part) : risk !== 'read'));

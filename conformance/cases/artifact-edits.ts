@@ -71,7 +71,7 @@ const edited = defineScenario<EditedArtifact>({
   name: 'An edit',
   start: 'an artifact that a user has uploaded and a device has been shown',
   risk: 'write',
-  needs: ['operator', 'artifact-listing'],
+  needs: ['user', 'artifact-listing'],
   arrange: uploaded,
   cases: [
     {
@@ -134,7 +134,7 @@ const plain = defineScenario<EditedArtifact>({
   name: 'A dependency that the file gives as a string',
   start: 'a deployed artifact whose file gives a dependency as a string instead of an array of one',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: withPlainDepends,
   cases: [
     {

@@ -321,7 +321,7 @@ export const artifactFormCases = defineScenario<SuiteDevice>({
   name: 'Artifacts of many forms',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator', 'artifact-listing'],
+  needs: ['user', 'artifact-listing'],
   arrange: (context) => acceptedDevice(context),
   cases: Object.entries(forms).map(formCase),
 });

@@ -28,7 +28,7 @@ const conditions = defineScenario({
   name: 'Conditions',
   start: 'a link from which the file was downloaded, and the time of its last change',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: datedLink,
   cases: [
     {

@@ -111,7 +111,7 @@ const ranges = defineScenario({
   name: 'Parts of the file',
   start: 'a link from which the file was downloaded, 17408 bytes long',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => linkedSample(context, 'plain'),
   cases: [
     ...satisfiable.map(rangeCase),

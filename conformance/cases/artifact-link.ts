@@ -25,7 +25,7 @@ const requested = defineScenario({
   name: 'Requests for a link',
   start: 'an accepted device, and an uploaded artifact',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
     {
@@ -82,7 +82,7 @@ const reported = defineScenario({
   name: 'Fields of a link',
   start: 'the response to a device that requested a link',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const [link, response] = await askedLink(context, (await context.artifact('plain')).id);
     return { link, givenMs: context.serverNowMs(response) };
@@ -137,7 +137,7 @@ const following = defineScenario({
   name: 'Following a link',
   start: 'a device that got a link to an artifact file',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const { id, bytes } = await context.artifact('plain');
     const [{ uri }] = await askedLink(context, id);
@@ -162,7 +162,7 @@ const used = defineScenario({
   name: 'A link in use',
   start: 'a link from which the file was downloaded',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => linkedSample(context, 'plain'),
   cases: [
     {
@@ -246,7 +246,7 @@ const gone = defineScenario({
   name: 'The link of a deleted artifact',
   start: 'a link from which the file was downloaded, and whose artifact a user has since deleted',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const artifact = await ownArtifact(context, { content: Buffer.from('to be deleted') });
     const link = await linkedFile(context, artifact);

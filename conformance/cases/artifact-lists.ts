@@ -70,7 +70,7 @@ export const artifactListCases = defineScenario<SuiteDevice>({
   name: 'Names that resemble one another',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator', 'artifact-listing'],
+  needs: ['user', 'artifact-listing'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {

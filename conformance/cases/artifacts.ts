@@ -58,7 +58,7 @@ const listed = defineScenario({
   name: 'The list',
   start: 'an accepted device, and two uploaded artifacts of different releases',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => ({
     ...(await deviceAndArtifact(context, 'plain')),
     otherRelease: (await context.artifact('dependent')).name,
@@ -206,7 +206,7 @@ const large = defineScenario({
   start: 'an accepted device, and a release with more artifacts than a list may hold',
   // The list is not paged, so this takes a hundred uploads: too many to run by default.
   risk: 'disruptive',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => largeRelease(context, LISTED_MAX + 1),
   cases: [
     {
@@ -227,7 +227,7 @@ const one = defineScenario({
   name: 'One artifact',
   start: 'an accepted device, and an uploaded artifact',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
     {

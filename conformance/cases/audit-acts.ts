@@ -81,7 +81,7 @@ export const auditActCases = defineScenario<PerformedActions>({
   start:
     'a user who has created and aborted a deployment and rejected and decommissioned its device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: everyAct,
   cases: [
     {

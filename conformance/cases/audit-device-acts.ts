@@ -33,7 +33,7 @@ export const auditDeviceActs = defineScenario({
   name: 'Actions of devices',
   start: 'an unknown device that came with two keys, and a pre-authorized device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: actors,
   cases: [
     {

@@ -175,7 +175,7 @@ export const auditExportCombinedCases = defineScenario<DeploymentWithEntries>({
   name: 'Combined parameters',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: deploymentWithEntries,
   cases: [
     {

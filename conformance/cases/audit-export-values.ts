@@ -150,7 +150,7 @@ const values = defineScenario<ObjectsToQuote>({
   start:
     'entries on deployments and on a device, with quotes, commas and line ends in their values',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: awkward,
   cases: [
     exportCase(
@@ -240,7 +240,7 @@ const large = defineScenario<AuditQuery>({
   name: 'A large export',
   start: `a user with at least ${MANY} entries in the log`,
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: manyEntries,
   cases: [
     {

@@ -123,7 +123,7 @@ const document = defineScenario({
   name: 'The export',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: recorded,
   cases: [
     {
@@ -302,7 +302,7 @@ const formula = defineScenario({
   name: 'A value that looks like a formula',
   start: 'a user who has deployed a release whose name starts with an equals sign',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
     const name = `=${context.newName()}`;
@@ -356,7 +356,7 @@ const filtered = defineScenario({
   name: 'Filters of the export',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: recorded,
   cases: [
     ...Object.entries(auditFilters).map(filterCase),

@@ -106,7 +106,7 @@ export const auditListCombinedCases = defineScenario<DeploymentWithEntries>({
   name: 'Combined parameters',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: deploymentWithEntries,
   cases: [
     {

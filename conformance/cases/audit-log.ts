@@ -53,7 +53,7 @@ const user = defineScenario({
   name: 'The list',
   start: 'a user with a token',
   risk: 'read',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => context,
   cases: [
     {
@@ -183,7 +183,7 @@ const rows = defineScenario({
   name: 'Pages and order',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: recorded,
   cases: [
     orderCase('newest-comes-first', {
@@ -360,7 +360,7 @@ const filtered = defineScenario({
   name: 'Filters',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: recorded,
   cases: Object.entries(auditFilters).flatMap((row) => [filterCase(row), filteredPageCase(row)]),
 });
@@ -370,7 +370,7 @@ const byObject = defineScenario({
   name: 'The filter by object',
   start: 'two deployments, each created and aborted by a user',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => [await abortedDeployment(context), await abortedDeployment(context)],
   cases: [
     {

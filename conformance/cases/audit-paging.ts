@@ -112,7 +112,7 @@ const filtered = defineScenario<OfferedDeployment>({
   name: 'Links of a filtered list',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: abortedDeployment,
   cases: [
     {
@@ -191,7 +191,7 @@ const walks = defineScenario<string>({
   name: 'A list of several pages',
   start: `a device that a user has rejected ${REJECTIONS} times`,
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: deviceWithManyEntries,
   cases: [
     walkCase(

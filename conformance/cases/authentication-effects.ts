@@ -100,7 +100,7 @@ const contacts = defineScenario<SuiteDevice>({
   name: 'Effects of first contacts',
   start: 'a device that the target has never seen',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: unknownDevice,
   cases: [
     {
@@ -201,7 +201,7 @@ const decided = decidedStates.flatMap(({ id, start, arrange, responses }) =>
     name: `Effects on the ${id} device`,
     start,
     risk: 'write',
-    needs: ['operator'],
+    needs: ['user'],
     arrange,
     cases: [
       {
@@ -259,7 +259,7 @@ const changed = defineScenario<SuiteDevice>({
   name: 'Decisions that follow one another',
   start: 'a device that a user has pre-authorized',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => preauthorizedDevice(context),
   cases: [
     {
@@ -341,7 +341,7 @@ const identities = defineScenario<{ readonly device: SuiteDevice; readonly mark:
   name: 'Identities that are almost equal',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const mark = context.random.bytes(4).toString('hex');
     const serial = `${mark}-${serials.accepted}`;

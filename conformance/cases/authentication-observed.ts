@@ -33,7 +33,7 @@ const known = defineScenario({
   name: 'What users see',
   start: 'an accepted device with a token',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
@@ -65,7 +65,7 @@ const manyKeys = defineScenario({
   name: 'Many keys',
   start: 'an accepted device with a token',
   risk: 'disruptive',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {

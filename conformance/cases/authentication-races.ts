@@ -59,7 +59,7 @@ const contacts = defineScenario({
   name: 'Concurrent first contacts',
   start: 'a device that the target has never seen',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: unknownDevice,
   cases: [
     {
@@ -98,7 +98,7 @@ const decisions = defineScenario({
   name: 'A decision during requests',
   start: 'a device that waits for a decision',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: pendingDevice,
   cases: [
     {
@@ -145,7 +145,7 @@ const ends = defineScenario({
   name: 'A decommission during requests',
   start: 'an accepted device with a token',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
@@ -179,7 +179,7 @@ const ofOneDevice = defineScenario<SuiteDevice>({
   name: 'Requests of one device at once',
   start: 'a device that a user has pre-authorized',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => preauthorizedDevice(context),
   cases: [
     {

@@ -153,7 +153,7 @@ const identities = defineScenario({
       title:
         'A user finds arrays, objects, numbers and any letters of an identity as they were sent.',
       requirements: ['auth.first-contact-is-recorded'],
-      needs: ['operator'],
+      needs: ['user'],
       run: async (device, context) => {
         await device.authenticate();
         const found = await context.eventually(
@@ -232,7 +232,7 @@ const same = defineScenario({
   name: 'One device, written differently',
   start: 'an accepted device with a token',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {

@@ -82,7 +82,7 @@ const firstContact = defineScenario({
       title:
         'After its first contact, a user finds the device with the identity data that it sent.',
       requirements: ['auth.first-contact-is-recorded'],
-      needs: ['operator'],
+      needs: ['user'],
       run: async (device, context) => {
         await device.authenticate();
         await expectRecorded(device, context);
@@ -92,7 +92,7 @@ const firstContact = defineScenario({
       id: 'first-contact-with-external-id-is-recorded',
       title: 'A first contact that names an external_id is recorded with the identity data.',
       requirements: ['auth.first-contact-is-recorded'],
-      needs: ['operator'],
+      needs: ['user'],
       run: async (device, context) => {
         // Another case judges the response.
         await device.authenticate({ members: { external_id: 'vehicle-7' } });
@@ -128,7 +128,7 @@ const decision = defineScenario({
   name: 'The decision of a user',
   start: 'a device that waits for a decision',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: pendingDevice,
   cases: [
     {
@@ -189,7 +189,7 @@ const preauthorized = defineScenario({
   name: 'Pre-authorized device',
   start: 'a device that a user has pre-authorized',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => preauthorizedDevice(context),
   cases: [
     {
@@ -258,7 +258,7 @@ const known = defineScenario({
   name: 'A known device',
   start: 'an accepted device with a token',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {

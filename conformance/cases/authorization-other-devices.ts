@@ -40,7 +40,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
   name: 'The deployment of another device',
   start: 'a device with an active deployment, and another device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => ({
     ...(await activeDeployment(context)),
     otherDevice: await acceptedDevice(context),
@@ -182,7 +182,7 @@ const own = defineScenario<TwoDevices>({
   name: 'Data of another device',
   start: 'two accepted devices with tokens',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: twoDevices,
   cases: [
     ...writes.map(writeCase),

@@ -185,7 +185,7 @@ const altered = [
     name: 'An altered token of a device',
     start: 'the token of an accepted device',
     risk: 'write',
-    needs: ['operator'],
+    needs: ['user'],
     arrange: async (context) => (await acceptedDevice(context)).token,
     cases: spoiledCases(deviceCalls),
   }),
@@ -194,7 +194,7 @@ const altered = [
     name: 'An altered token of a user',
     start: 'the token of a user',
     risk: 'read',
-    needs: ['operator'],
+    needs: ['user'],
     arrange: userToken,
     cases: spoiledCases(userCalls),
   }),
@@ -205,7 +205,7 @@ const apart = defineScenario<string>({
   name: 'Tokens of the other kind',
   start: 'an accepted device with a token, and a user with one',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => (await acceptedDevice(context)).token,
   cases: [
     ...casesOf<string>('otherKind', deviceCalls, (id, call, status) => ({
@@ -267,7 +267,7 @@ const dismissed = [
     name: 'A rejected device',
     start: 'the token of a device that a user has since rejected',
     risk: 'write',
-    needs: ['operator'],
+    needs: ['user'],
     arrange: async (context) => {
       const { id, key, token } = await acceptedDevice(context);
       await context.admin.decide(id, key, 'rejected');
@@ -285,7 +285,7 @@ const dismissed = [
     name: 'A decommissioned device',
     start: 'the token of a device that a user has since decommissioned',
     risk: 'write',
-    needs: ['operator'],
+    needs: ['user'],
     arrange: async (context) => {
       const { id, token } = await acceptedDevice(context);
       await context.admin.decommission(id);

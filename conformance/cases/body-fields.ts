@@ -294,7 +294,7 @@ const ofTables = bodies.flatMap((body) =>
     name: `Fields of ${body.operation}`,
     start: 'a device that has been offered a deployment',
     risk: 'write',
-    needs: ['operator', ...partOfBody(body.operation)],
+    needs: ['user', ...partOfBody(body.operation)],
     arrange: sender,
     cases: bodyCases(body),
   }),
@@ -318,7 +318,7 @@ const ofProvides = (['post-next-deployment', 'post-next-deployment-v2'] as const
       name: `Fields of ${operation}`,
       start: 'an accepted device',
       risk: 'write',
-      needs: operation.endsWith('v2') ? ['operator', 'deployments-v2'] : ['operator'],
+      needs: operation.endsWith('v2') ? ['user', 'deployments-v2'] : ['user'],
       arrange: (context) => acceptedDevice(context),
       cases: [
         {

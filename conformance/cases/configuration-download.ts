@@ -48,7 +48,7 @@ const link = defineScenario({
   name: 'The link',
   start: 'a device that has been offered a configuration deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => configurationOffer(context),
   cases: [
     {
@@ -277,7 +277,7 @@ const odd = defineScenario({
   name: 'Any device type',
   start: 'a device of the type `board 2/ø` that has been offered a configuration deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => configurationOffer(context, { deviceType: 'board 2/ø' }),
   cases: [
     {

@@ -94,7 +94,7 @@ const together = defineScenario<SuiteDevice>({
   name: 'Pairs of every form',
   start: 'an accepted device without a configuration',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
@@ -173,7 +173,7 @@ const delivered = defineScenario({
   name: 'Pairs of every form',
   start: 'two devices that have been offered configuration deployments with pairs of many forms',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const offers = [];
     for (const pairs of deployed) {

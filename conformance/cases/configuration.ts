@@ -106,7 +106,7 @@ const fresh = defineScenario({
   name: 'A device without a configuration',
   start: 'an accepted device without a configuration',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
@@ -248,7 +248,7 @@ const settled = defineScenario({
   name: 'A device with one setting',
   start: 'a device that has set timezone',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
     await write(device, { timezone: 'UTC' });
@@ -303,7 +303,7 @@ const several = defineScenario({
   name: 'A device with settings',
   start: 'a device that has set timezone and colour',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
     expectStatus(await write(device, { timezone: 'UTC', colour: 'blue' }), 204);
@@ -358,7 +358,7 @@ const two = defineScenario({
   name: 'Two devices',
   start: 'two devices that have set a key each',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const { device, other } = await twoDevices(context);
     expectStatus(await write(device, { mine: 'yes' }), 204);

@@ -218,7 +218,7 @@ const legal = defineScenario({
   name: 'Frames',
   start: 'an accepted device, which opens a connection',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
@@ -338,7 +338,7 @@ const wrong = defineScenario({
   name: 'Forbidden frames',
   start: 'an accepted device, which opens a connection',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: illegal.map(illegalCase),
 });

@@ -58,7 +58,7 @@ const available = defineScenario({
   name: 'An open connection',
   start: 'a device with an open connection',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: connectedDevice,
   cases: [
     {
@@ -86,7 +86,7 @@ const ending = defineScenario({
   name: 'The end of a connection',
   start: 'a device that users see as connected',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: shownDevice,
   cases: [
     {

@@ -160,7 +160,7 @@ const handshake = defineScenario({
   name: 'The handshake',
   start: 'an accepted device with a token',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {

@@ -142,7 +142,7 @@ function instructionsIn(form: PollForm) {
     name: `Instructions of ${form.words}`,
     start: `a device that has been offered a deployment by ${form.words}`,
     risk: 'write',
-    needs: ['operator', ...form.needs],
+    needs: ['user', ...form.needs],
     arrange: (context) => instructedBy(form, context),
     cases: [
       ...wholeCases(form),
@@ -159,7 +159,7 @@ const onlyInV2 = defineScenario({
   name: 'Instructions of v2 only',
   start: 'a device that has been offered a deployment by POST v2',
   risk: 'write',
-  needs: ['operator', ...v2Form.needs],
+  needs: ['user', ...v2Form.needs],
   arrange: (context) => instructedBy(v2Form, context),
   cases: [
     {

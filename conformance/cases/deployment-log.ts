@@ -70,7 +70,7 @@ const active = defineScenario({
   name: 'Uploads',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     {
@@ -283,7 +283,7 @@ const others = defineScenario({
   name: 'Two devices in one deployment',
   start: 'two devices that have been offered the same deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: sharedDeployment,
   cases: [
     {
@@ -310,7 +310,7 @@ const foreign = defineScenario({
   name: 'Unknown deployments',
   start: 'an accepted device without a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {

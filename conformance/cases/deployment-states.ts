@@ -111,7 +111,7 @@ const matrix = defineScenario<void>({
   name: 'Reports in each state',
   start: 'devices of the case, each in the state that the case names',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: () => undefined,
   cases: [
     ...[...abortableStates, ...endedStates].map(acceptedCase),
@@ -188,7 +188,7 @@ const shownAfterEnds = defineScenario<void>({
   name: 'Visible status after an end',
   start: 'devices of the case, each of which has reported an end',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: () => undefined,
   cases: endedStates.map(shownAfterEndCase),
 });
@@ -198,7 +198,7 @@ const shownStates = defineScenario({
   name: 'Visible status',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [...endedStates.map(shownCase), shownBackwards],
 });
@@ -248,7 +248,7 @@ const aborts = abortableStates.map((state) =>
     name: `An abort in the state ${state}`,
     start: `a device whose deployment was ${state} when a user aborted the deployment`,
     risk: 'write',
-    needs: ['operator'],
+    needs: ['user'],
     arrange: async (context) => {
       const arranged = await deviceDeploymentIn(context, state);
       await arrangeAbort(context, arranged);
@@ -263,7 +263,7 @@ const abortAfterTheEnd = defineScenario<void>({
   name: 'An abort after the end',
   start: 'devices of the case, each of which has reported an end',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: () => undefined,
   cases: endedStates.map(
     (state): ObservingCase<void> => ({

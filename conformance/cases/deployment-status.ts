@@ -135,7 +135,7 @@ const active = defineScenario({
   name: 'Reports',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     {
@@ -181,7 +181,7 @@ const others = defineScenario({
   name: 'Two devices in one deployment',
   start: 'two devices that have been offered the same deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: sharedDeployment,
   cases: [
     {
@@ -206,7 +206,7 @@ const notYetPolled = defineScenario({
   name: 'Before the first request',
   start: 'a device for which a deployment is pending',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: pendingDeployment,
   cases: [
     {
@@ -234,7 +234,7 @@ const foreign = defineScenario({
   name: 'Unknown deployments',
   start: 'an accepted device without a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
@@ -253,7 +253,7 @@ const aborted = defineScenario({
   name: 'The refusal after an abort',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     {

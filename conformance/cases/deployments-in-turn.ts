@@ -121,7 +121,7 @@ const turns = defineScenario<void>({
   name: 'One deployment after another',
   start: 'a device that has ended a deployment and has been offered the next one',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: () => undefined,
   cases: [
     lateReportCase('success'),
@@ -226,7 +226,7 @@ const active = defineScenario({
   name: 'Substates',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     {
@@ -256,7 +256,7 @@ const together = defineScenario<SharedDeployment>({
   name: 'One deployment of two devices',
   start: 'two devices that have been offered the same deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: sharedDeployment,
   cases: [
     {

@@ -86,7 +86,7 @@ const ofOneDevice = defineScenario<OfferedDeployment>({
   name: 'Writes of one device at once',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     {
@@ -123,7 +123,7 @@ const apart = defineScenario<OfferedDeployment>({
   name: 'Writes of one device one after another',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     {
@@ -171,7 +171,7 @@ const ofTwoDevices = defineScenario<SharedDeployment>({
   name: 'Writes of two devices at once',
   start: 'two devices that have been offered the same deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: sharedDeployment,
   cases: [
     {

@@ -56,7 +56,7 @@ const attributes = defineScenario<SuiteDevice>({
   name: 'Empty attributes',
   start: 'a device that has the attributes probe, with a description, and other',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: withAttributes,
   cases: [
     {
@@ -103,7 +103,7 @@ const monitors = defineScenario<SuiteDevice>({
   name: 'Empty monitor configurations',
   start: 'a device that has sent a monitor configuration',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
     await sendConfiguration(device, service);
@@ -131,7 +131,7 @@ const settings = defineScenario<SuiteDevice>({
   name: 'Empty settings',
   start: 'a device that has set a key',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
     await device.call('put-configuration', { body: { timezone: 'UTC' } });

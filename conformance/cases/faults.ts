@@ -48,7 +48,7 @@ const faults = defineScenario({
   name: 'Faults',
   start: 'a device and a user who may call every operation, and a server about to fail internally',
   risk: 'write',
-  needs: ['operator', 'fault-control'],
+  needs: ['user', 'fault-control'],
   arrange: everyOperation,
   cases: [
     {
@@ -78,7 +78,7 @@ const rateLimit = defineScenario({
   name: 'Haste',
   start: 'a device and a user who have reached their rate limit',
   risk: 'write',
-  needs: ['operator', 'rate-control'],
+  needs: ['user', 'rate-control'],
   arrange: async (context) => {
     const arranged = await everyOperation(context);
     context.created.removeAtEnd('a rate limit', () => context.control.limitRate(undefined));

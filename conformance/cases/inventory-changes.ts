@@ -37,7 +37,7 @@ const written = defineScenario({
   name: 'Writing again',
   start: 'a device that has the attributes kept and changed',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
     const before = { kept: 'unchanged', changed: 'before' };
@@ -175,7 +175,7 @@ const two = defineScenario({
   name: 'Two devices',
   start: 'two accepted devices, each with the attribute probe',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const { device, other } = await twoDevices(context);
     await write(other, 'put-attributes', { name: 'probe', value: 'theirs' });

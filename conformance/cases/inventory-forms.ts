@@ -142,7 +142,7 @@ export const inventoryFormCases = defineScenario({
   name: 'Attributes in every form',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {

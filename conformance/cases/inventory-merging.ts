@@ -183,7 +183,7 @@ export const inventoryMergingCases = defineScenario<SuiteDevice>({
   name: 'One write after another',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {

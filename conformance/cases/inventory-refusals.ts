@@ -117,7 +117,7 @@ export const inventoryRefusalCases = defineScenario({
   name: 'Refusals',
   start: 'an accepted device that has written nothing',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [...refusalCases('patch-attributes', 'PATCH'), ...refusalCases('put-attributes', 'PUT')],
 });

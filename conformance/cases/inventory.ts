@@ -113,7 +113,7 @@ const writing = defineScenario({
   name: 'Writing',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     ...writingCases('patch-attributes', 'PATCH'),

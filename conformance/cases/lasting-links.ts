@@ -70,7 +70,7 @@ const toArtifacts = defineScenario<OwnLink>({
   name: 'Changes after a link was issued',
   start: 'a link to its own artifact, from which the file was downloaded',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: ownLink,
   cases: Object.entries(changesToArtifact).map(
     ([id, [what, change]]): JudgingCase<OwnLink> => ({
@@ -110,7 +110,7 @@ const toConfigurations = defineScenario<ConfigurationOffer>({
   name: 'Changes after a link was issued',
   start: 'a device that has been offered a configuration deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => configurationOffer(context),
   cases: Object.entries(changesToConfiguration).map(
     ([id, [what, change]]): JudgingCase<ConfigurationOffer> => ({

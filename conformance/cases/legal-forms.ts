@@ -187,7 +187,7 @@ export const legalFormCases = defineScenario({
   name: 'Requests in other forms',
   start: 'a device with a configuration that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: deviceWithEverything,
   cases: [
     ...forms.map(formCase),

@@ -46,7 +46,7 @@ const trusted = defineScenario<SuiteDevice>({
   name: 'Capital letters',
   start: 'an accepted device whose identity has letters',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await preauthorizedDevice(context, 'ecdsa', { board: serial });
     expectStatus(await device.authenticate(), 200);
@@ -93,7 +93,7 @@ const texts = defineScenario<SuiteDevice>({
   name: 'Capital letters',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
@@ -120,7 +120,7 @@ const settings = defineScenario<SuiteDevice>({
   name: 'Capital letters',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
@@ -156,7 +156,7 @@ const offers = defineScenario<SuiteDevice>({
   name: 'Capital letters',
   start: 'a device with a pending artifact that depends on a string with letters',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: deviceWithFlavouredRelease,
   cases: [
     {
@@ -192,7 +192,7 @@ const links = defineScenario({
   name: 'Capital letters',
   start: 'a device that has been offered a configuration deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => configurationOffer(context),
   cases: [
     {
@@ -223,7 +223,7 @@ const ids = defineScenario<OfferedDeployment>({
   name: 'Capital letters',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     {

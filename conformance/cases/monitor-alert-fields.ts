@@ -223,7 +223,7 @@ export const monitorAlertFieldCases = defineScenario({
   name: 'Fields of an alert',
   start: 'an accepted device whose alerts are accepted',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
     await expectEach(204, { 'a good alert': alert }, (good) => sendAlerts(device, good));

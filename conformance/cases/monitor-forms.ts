@@ -75,7 +75,7 @@ const alerts = defineScenario<SuiteDevice>({
   name: 'Alerts of every form',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
@@ -119,7 +119,7 @@ const monitors = defineScenario<SuiteDevice>({
   name: 'Monitor configurations of every form',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {

@@ -105,7 +105,7 @@ const alerts = defineScenario({
   name: 'Alerts',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
@@ -253,7 +253,7 @@ const configuration = defineScenario({
   name: 'Monitor configuration',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {

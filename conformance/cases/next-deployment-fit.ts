@@ -156,7 +156,7 @@ const severalDependencies = defineScenario<string>({
   name: 'Several dependencies of several values',
   start: 'an artifact with several dependencies, each on several values',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: demandingRelease,
   cases: postForms.flatMap(dependsCases),
 });
@@ -228,7 +228,7 @@ const severalTypes = defineScenario<string>({
   name: 'Several device types',
   start: 'an artifact for several device types',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const name = context.newName();
     await ownArtifact(context, { name, content: Buffer.from('for many'), deviceTypes: types });
@@ -294,7 +294,7 @@ const severalArtifacts = defineScenario({
   name: 'A release with an artifact for each device',
   start: 'a release of six artifacts, each of which fits other devices',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: releaseForAll,
   cases: postForms.map(
     (form): JudgingCase<ReleaseForAll> => ({

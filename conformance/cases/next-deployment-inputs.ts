@@ -207,7 +207,7 @@ const queries = defineScenario({
   name: 'Parameters of GET',
   start: 'an accepted device without a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
@@ -281,7 +281,7 @@ const bodies = defineScenario({
   name: 'Bodies of POST v1',
   start: 'an accepted device without a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: inputCases<SuiteDevice>(provideInputs, {
     body: goodProvides,
@@ -295,7 +295,7 @@ const bodiesV2 = defineScenario({
   name: 'Bodies of POST v2',
   start: 'an accepted device without a deployment',
   risk: 'write',
-  needs: ['operator', 'deployments-v2'],
+  needs: ['user', 'deployments-v2'],
   arrange: acceptedDevice,
   cases: inputCases<SuiteDevice>(inputsV2, {
     body: goodBodyV2,

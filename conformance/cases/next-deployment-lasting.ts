@@ -66,7 +66,7 @@ const choosing = defineScenario({
   name: 'Several matching artifacts',
   start: 'a device with a pending release that has a large and a small matching artifact',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: twoThatFit,
   cases: [
     {
@@ -133,7 +133,7 @@ const waiting = defineScenario({
   name: 'Polls that users see',
   start: 'a device for which a deployment is pending',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: pendingDeployment,
   cases: [
     seenCase('users-see-an-installed-artifact', {
@@ -170,7 +170,7 @@ const underway = defineScenario({
   name: 'Repeated requests',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     seenCase('users-see-a-conflict', {
@@ -189,7 +189,7 @@ const reordered = defineScenario({
   name: 'The same pairs in another order',
   start: 'a device for which a deployment is pending',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: pendingDeployment,
   cases: pollForms.map(
     ({ slug, words, needs, poll }): JudgingCase<DeviceInDeployment> => ({

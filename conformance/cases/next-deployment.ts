@@ -75,7 +75,7 @@ const idle = defineScenario({
   name: 'Nothing pending',
   start: 'an accepted device without a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     ...pollForms.flatMap(idleCases),
@@ -152,7 +152,7 @@ const pending = defineScenario({
   name: 'A pending deployment',
   start: 'a device for which a deployment is pending',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: pendingDeployment,
   cases: pollForms.flatMap(pendingCases),
 });
@@ -180,7 +180,7 @@ function activeIn(form: PollForm) {
     name: `Polling ${words} again`,
     start: `a device that has been offered a deployment by ${words}`,
     risk: 'write',
-    needs: ['operator', ...needs],
+    needs: ['user', ...needs],
     arrange: (context) => offeredBy(form, context),
     cases: [
       {
@@ -239,7 +239,7 @@ const active = defineScenario({
   name: 'A deployment that ends',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     ...pollForms.flatMap((form) => [overIn('success', form), overIn('failure', form)]),

@@ -96,7 +96,7 @@ const logs = defineScenario<OfferedDeployment>({
   name: 'Logs',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     ...[1, 85, 5000].map(logCase),
@@ -145,7 +145,7 @@ const writes = defineScenario<SuiteDevice>({
   name: 'Attributes, settings, alerts and monitors',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     ...(['patch-attributes', 'put-attributes'] as const).flatMap((how) =>
@@ -222,7 +222,7 @@ const deployments = defineScenario<SuiteDevice>({
   name: 'Deployments',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {

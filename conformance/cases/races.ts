@@ -89,7 +89,7 @@ const againstAbort = defineScenario({
   name: 'A report during an abort',
   start: 'a device that is offered a deployment in each round',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
     ...(['installing', 'success'] as const).map((status) => ({
@@ -144,7 +144,7 @@ const polls = defineScenario({
   name: 'Concurrent polls',
   start: 'a device for which a deployment is pending',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: pendingDeployment,
   cases: pollForms.map(pollCase),
 });
@@ -154,7 +154,7 @@ const together = defineScenario({
   name: 'Concurrent reports of two devices',
   start: 'two devices that have been offered the same deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: sharedDeployment,
   cases: [
     {
@@ -191,7 +191,7 @@ const logAndStatus = defineScenario({
   name: 'A log during a report',
   start: 'a device that is offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => nextRound(context, await deviceAndArtifact(context, 'plain')),
   cases: [
     {

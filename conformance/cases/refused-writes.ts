@@ -140,7 +140,7 @@ const ofOperations = writes.flatMap((write) =>
     name: `Refused requests of ${write.operation}`,
     start: 'a device that has been offered a deployment',
     risk: 'write',
-    needs: ['operator', ...write.needs],
+    needs: ['user', ...write.needs],
     arrange: activeDeployment,
     cases: [...(write.list ? [elementCase(write, write.list)] : []), effectCase(write)],
   }),
@@ -151,7 +151,7 @@ const ofRejected = defineScenario<OfferedDeployment>({
   name: 'Writes of a rejected device',
   start: 'a device with a deployment and a token, which a user has rejected',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const arranged = await activeDeployment(context);
     await context.admin.decide(arranged.device.id, arranged.device.key, 'rejected');

@@ -188,7 +188,7 @@ const device = defineScenario({
   name: 'A device',
   start: 'an accepted device with a token',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     ...Object.entries(verbs).map(verbCase),
@@ -261,7 +261,7 @@ const times = defineScenario({
   name: 'Times',
   start: 'an accepted device, and an artifact on the target',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
     {

@@ -37,7 +37,7 @@ const lockedOut = defineScenario({
   name: 'A suspended tenant',
   start: 'an accepted device with a token and a link, whose tenant was then suspended',
   risk: 'write',
-  needs: ['operator', 'tenant-control'],
+  needs: ['user', 'tenant-control'],
   arrange: suspended,
   cases: [
     {
@@ -121,7 +121,7 @@ const apart = defineScenario({
   name: 'Two tenants',
   start: 'a device in a deployment of its tenant, and a device and a user of another tenant',
   risk: 'write',
-  needs: ['operator', 'tenant-control'],
+  needs: ['user', 'tenant-control'],
   arrange: neighbours,
   cases: [
     {

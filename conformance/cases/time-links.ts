@@ -58,7 +58,7 @@ const artifactLinks = defineScenario({
   name: 'The expiry of a link to an artifact',
   start: 'a device with a link to an artifact file, on a clock that the suite moves',
   risk: 'write',
-  needs: ['operator', 'clock-control', 'artifact-listing'],
+  needs: ['user', 'clock-control', 'artifact-listing'],
   arrange: artifactLink,
   cases: [
     {
@@ -111,7 +111,7 @@ const configurationLinks = defineScenario({
   name: 'The expiry of a link to a configuration',
   start: 'a device that was offered a configuration, on a clock that the suite moves',
   risk: 'write',
-  needs: ['operator', 'clock-control', 'configuration'],
+  needs: ['user', 'clock-control', 'configuration'],
   arrange: configurationOffer,
   cases: [
     {
@@ -179,7 +179,7 @@ function sourcesOf(form: PollForm) {
     name: `The expiry of a source offered by ${words}`,
     start: 'a device that has been offered an update, on a clock that the suite moves',
     risk: 'write',
-    needs: ['operator', 'clock-control', ...form.needs],
+    needs: ['user', 'clock-control', ...form.needs],
     arrange: (context) => offeredSource(form, context),
     cases: [
       {

@@ -131,7 +131,7 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
   name: 'Contents of assigned maps',
   start: 'an accepted device to which a user deploys with maps of different contents',
   risk: 'write',
-  needs: ['operator', 'deployments-v2', 'update-control-map'],
+  needs: ['user', 'deployments-v2', 'update-control-map'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {

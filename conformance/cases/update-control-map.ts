@@ -84,7 +84,7 @@ const inInstructions = defineScenario({
   name: 'A map in instructions',
   start: 'a device that has been offered a deployment with an update control map',
   risk: 'write',
-  needs: ['operator', 'deployments-v2', 'update-control-map'],
+  needs: ['user', 'deployments-v2', 'update-control-map'],
   arrange: mappedDeployment,
   cases: [
     {
@@ -174,7 +174,7 @@ const mapped = defineScenario({
   name: 'A deployment with a map',
   start: 'a device that has been offered a deployment with an update control map',
   risk: 'write',
-  needs: ['operator', 'deployments-v2', 'update-control-map'],
+  needs: ['user', 'deployments-v2', 'update-control-map'],
   arrange: mappedDeployment,
   cases: [
     {
@@ -318,7 +318,7 @@ const plain = defineScenario({
   name: 'No map',
   start: 'a device that has been offered a deployment without a map',
   risk: 'write',
-  needs: ['operator', 'update-control-map'],
+  needs: ['user', 'update-control-map'],
   arrange: activeDeployment,
   cases: [
     {

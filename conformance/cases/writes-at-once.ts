@@ -193,7 +193,7 @@ const ofOneResource = defineScenario<SuiteDevice>({
   name: 'Writes to one resource at once',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     ...races.map(raceCase),

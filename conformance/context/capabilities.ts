@@ -22,7 +22,7 @@ interface CapabilityDefinition {
 }
 
 export const capabilities = {
-  operator: {
+  user: {
     kind: 'means',
     offers: 'a user who accepts devices and deploys to them, by the management API or hooks',
   },

@@ -13,7 +13,7 @@ import type { TargetAdmin } from './target-admin.ts';
 
 /** Input for the creation of a tenant. */
 export interface TenantOrder {
-  /** The session that records the exchanges of the tenant's operator. */
+  /** The session that records the exchanges of the tenant's user. */
   readonly session: TargetSession;
   /** A name that only this run uses. */
   readonly name: string;

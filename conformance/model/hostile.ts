@@ -180,7 +180,7 @@ const ofDevices = defineScenario({
   name: 'Hostile bodies',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [authentication, ...operations.map(operationCase)],
 });
@@ -190,7 +190,7 @@ const ofDeployments = defineScenario<DeviceAndDeployment>({
   name: 'Hostile reports',
   start: 'a device that was offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: reports.map(operationCase),
 });

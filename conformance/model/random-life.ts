@@ -250,7 +250,7 @@ export const modelCases = defineScenario({
   start: 'three devices, with random steps of the devices and a user',
   risk: 'write',
   turn: 'first',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => context,
   cases: [
     ...lives.map(lifeCase),

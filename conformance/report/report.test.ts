@@ -133,9 +133,7 @@ describe('the list of cases', () => {
   const lines = caseList(listCases()).split('\n');
 
   it('shows each case with its conditions and its title', () => {
-    expect(lines).toContain(
-      '  deployment-status/other-status-is-400 (must, write, needs operator)',
-    );
+    expect(lines).toContain('  deployment-status/other-status-is-400 (must, write, needs user)');
     expect(lines).toContain(
       '      A status that a device may not report, such as aborted or pending, is answered with 400.',
     );

@@ -116,7 +116,7 @@ describe('the observations of open points in a run', () => {
   });
 
   it('give the reason when nothing was observed', () => {
-    const reason = { code: 'operator', text: 'the target does not offer operator' };
+    const reason = { code: 'user', text: 'the target does not offer user' };
     const verdict = verdictOn(first?.id ?? '', { verdict: 'skip', reason });
     const seen = observationsOf([verdict]).flatMap((reading) => reading.target);
     expect(seen).toEqual([{ caseId: first?.id, verdict: 'skip', text: reason.text }]);

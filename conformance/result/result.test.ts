@@ -96,13 +96,13 @@ describe('decideMusts', () => {
   });
 
   it('gives for each undecided MUST the reason of its nearest case', () => {
-    const reason = { code: 'operator', text: 'the target does not offer operator' };
+    const reason = { code: 'user', text: 'the target does not offer user' };
     const { undecidedMusts } = decideMusts([verdictOn(first, { verdict: 'skip', reason })]);
-    const because = `${first} skip: the target does not offer operator`;
+    const because = `${first} skip: the target does not offer user`;
     expect(undecidedMusts).toContainEqual({
       id: 'auth.first-contact-is-401',
       because,
-      code: 'operator',
+      code: 'user',
     });
   });
 });

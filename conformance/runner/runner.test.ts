@@ -121,7 +121,7 @@ describe('a case that judges', () => {
   it.each([
     ['start-state-missed', new StartStateMissed('a token', 'there was none')],
     ['connection-closed', new TransportFailure('connection-closed', 'closed')],
-    ['operator-failed', new AdminFailure('accept a device', '500')],
+    ['user-failed', new AdminFailure('accept a device', '500')],
     ['control-failed', new ControlFailure('move the clock', '500')],
     ['not-observable', new NotObservable('the token tells nothing')],
   ])('is inconclusive with the reason %s', async (code, error) => {
@@ -152,8 +152,8 @@ describe('a case that judges', () => {
   );
 
   it('is skipped when a step lacks its capability', async () => {
-    const act = () => Promise.reject(new MissingCapability('operator/configure', 'no hook'));
-    const reason = { code: 'operator/configure', text: 'no hook' };
+    const act = () => Promise.reject(new MissingCapability('user/configure', 'no hook'));
+    const reason = { code: 'user/configure', text: 'no hook' };
     expect(await playOn(judging({ act }))).toMatchObject({ verdict: 'skip', reason });
   });
 
@@ -210,7 +210,7 @@ describe('a case that observes', () => {
 });
 
 describe('the gate before a case', () => {
-  const waiting = { ...judging({}), needs: ['fault-control', 'operator'] as const };
+  const waiting = { ...judging({}), needs: ['fault-control', 'user'] as const };
   const none = new Set<never>();
 
   it('skips the case and names the missing capability', () => {
@@ -221,11 +221,11 @@ describe('the gate before a case', () => {
   });
 
   it('leaves the case inconclusive when the login failed', () => {
-    const needy = { ...judging({}), needs: ['operator'] as const };
+    const needy = { ...judging({}), needs: ['user'] as const };
     const gates = { capabilities: none, disruptive: false, adminUnusable: 'no token' };
     expect(reasonNotToRun(needy, gates)).toMatchObject({
       verdict: 'inconclusive',
-      reason: { code: 'operator-unusable', text: 'no token' },
+      reason: { code: 'user-unusable', text: 'no token' },
     });
   });
 

@@ -50,8 +50,8 @@ export interface CaseRunOptions {
 /** Returns the finding for a case that cannot be run; undefined if it can be run. */
 export function reasonNotToRun(each: RunnableCase, gates: RunConditions): Finding | undefined {
   const missing = each.needs.find((need) => !gates.capabilities.has(need));
-  if (missing === 'operator' && gates.adminUnusable !== undefined) {
-    return inconclusive('operator-unusable', gates.adminUnusable);
+  if (missing === 'user' && gates.adminUnusable !== undefined) {
+    return inconclusive('user-unusable', gates.adminUnusable);
   }
   if (missing !== undefined) return skip(missing, `the target does not offer ${missing}`);
   if (gates.readOnly && each.risk !== 'read') {
@@ -218,7 +218,7 @@ function withoutVerdict(error: unknown): Finding {
   if (error instanceof TransportFailure) return inconclusive(error.code, error.message);
   if (error instanceof MissingCapability) return skip(error.capability, error.message);
   if (error instanceof ControlFailure) return inconclusive('control-failed', error.message);
-  if (error instanceof AdminFailure) return inconclusive('operator-failed', error.message);
+  if (error instanceof AdminFailure) return inconclusive('user-failed', error.message);
   if (error instanceof AutoAcceptingTarget) {
     return inconclusive(SelfAcceptingError.code, error.message);
   }

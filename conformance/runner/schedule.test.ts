@@ -5,7 +5,7 @@ import { verdictOn } from '../testing/results.ts';
 import { allVerdicts } from './run.ts';
 import { eachOf, inTurn, splitByTurn } from './schedule.ts';
 
-const plain = { risk: 'write', needs: ['operator'], turn: undefined } as const;
+const plain = { risk: 'write', needs: ['user'], turn: undefined } as const;
 const rough = { ...plain, risk: 'disruptive' } as const;
 const timed = { ...plain, needs: ['clock-control'] } as const;
 

@@ -42,7 +42,7 @@ function everyVerdict(): readonly CaseVerdict[] {
     { verdict: 'fail', expected: 'status 400', actual: hostile, violations: [violation] },
     { verdict: 'error', reason },
     { verdict: 'inconclusive', reason },
-    { verdict: 'skip', reason: { code: 'operator', text: hostile } },
+    { verdict: 'skip', reason: { code: 'user', text: hostile } },
     { verdict: 'observed', observation: hostile },
   ] as const;
   return listCases().map(({ id }, index) => {

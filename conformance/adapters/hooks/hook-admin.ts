@@ -1,4 +1,4 @@
-/** The operator that controls a target by hooks. */
+/** The user that controls a target by hooks. */
 import type { NewDeployment } from '../../../fixtures/contract/management/deployments.ts';
 import type { SettableAuthSetStatus } from '../../../fixtures/contract/vocabulary.ts';
 import type { UserToken } from '../../context/management-admin.ts';
@@ -26,7 +26,7 @@ const decisions = {
 
 type HookIdentity = Readonly<Record<string, unknown>>;
 
-/** An operator that acts by hooks, whose runs are recorded in one session. */
+/** A user that acts by hooks, whose runs are recorded in one session. */
 export class HookAdmin implements TargetAdmin {
   readonly #hooks: Hooks;
   readonly #session: TargetSession;
@@ -42,7 +42,7 @@ export class HookAdmin implements TargetAdmin {
   get caller(): ApiCaller {
     if (this.#user) return new ApiCaller(this.#session, bearer(this.#user.token));
     const because = 'no login hook and no credentials are given';
-    throw new MissingCapability('operator/login', because);
+    throw new MissingCapability('user/login', because);
   }
 
   async findDevice(identity: HookIdentity, status?: string): Promise<ManagedDevice | undefined> {
@@ -89,7 +89,7 @@ export class HookAdmin implements TargetAdmin {
 
   describeArtifact(): Promise<void> {
     const because = 'no step changes the description of an artifact';
-    return Promise.reject(new MissingCapability('operator/describe-artifact', because));
+    return Promise.reject(new MissingCapability('user/describe-artifact', because));
   }
 
   async deploy(deployment: NewDeployment): Promise<string> {

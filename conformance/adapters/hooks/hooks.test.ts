@@ -131,14 +131,14 @@ describe('a step that no hook can do', () => {
     const { hooks, session } = hooksOf('', { steps: { accept: null } });
     const running = hooks.run(session, 'reject');
     await expect(running).rejects.toThrow(MissingCapability);
-    await expect(running).rejects.toMatchObject({ capability: 'operator/reject' });
+    await expect(running).rejects.toMatchObject({ capability: 'user/reject' });
     expect(session.record.exchanges).toEqual([]);
   });
 
   it('is a missing capability when the hook exits with code 3', async () => {
     const { hooks, session } = hooksOf("console.error('not on this plan'); process.exit(3)");
     const running = hooks.run(session, 'configure');
-    await expect(running).rejects.toMatchObject({ capability: 'operator/configure' });
+    await expect(running).rejects.toMatchObject({ capability: 'user/configure' });
     await expect(running).rejects.toThrow('not on this plan');
   });
 });

@@ -88,7 +88,7 @@ function recorded({ code, output, stderr }: HookOutcome) {
 }
 
 function missing(step: HookStep, because: string): MissingCapability {
-  return new MissingCapability(`operator/${step}`, `the step ${step} is not possible: ${because}`);
+  return new MissingCapability(`user/${step}`, `the step ${step} is not possible: ${because}`);
 }
 
 function failed(step: HookStep, response: string): AdminFailure {
