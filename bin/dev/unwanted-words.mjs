@@ -51,20 +51,6 @@ export const unwanted = [
     pattern: /\b(\w+_(LEAST|MOST)(_\w+)?|(least|most)(Ms|Bytes|PerSecond|PollMs))\b/g,
     instead: 'min, max',
   },
-  {
-    pattern: /\b(hurry|dutiesDone|asChore|letCloneSpeak|everyoneRests|goOnWithUpdates)\b/g,
-    instead: 'forceStop, onboardingDone, inBackground, runClone, allIdle, resumeUpdates',
-  },
-  {
-    pattern:
-      /\b((interface|type) (Means|Surroundings|Passage|Doors|Came|Sight)|equip|carryOut|areOne|hasPlaceFor|patrol)\b/g,
-    instead: 'a standard word, as TenantDependencies, onTenantCreated, InternalApi, apply, start',
-  },
-  {
-    pattern:
-      /\b(brake|isImpatient|asksForPatience|byHand|playOne|playInto|PlayableCase|unplayed)\b/g,
-    instead: 'stop, noRateWait, isOverloaded, reproScript, run…, notRun',
-  },
   { pattern: /\b(is|are)\s+no\s+good\b/g, instead: '"is rejected"' },
   {
     pattern: /\bmended\b|\blets\s+go\s+of\b|\bstands?\s+still\b/g,
@@ -85,4 +71,34 @@ export const unwanted = [
     instead: 'response (the verb "answer" is fine)',
     legal: ['fixtures/clients/', 'simulator/cluster/', 'conformance/self-test/workers.ts'],
   },
+  {
+    pattern: /\b\w*[bB]reach(es|ed)?(?![a-z])|\bmissed (MUST|SHOULD|requirement)s?\b/g,
+    instead: 'violation, violated',
+  },
+  {
+    pattern: /\bfalse ?[cC]atch(es)?\b|\bisCaught\b|\balsoBreaks\b|\bfalse verdicts?\b/g,
+    instead: 'killed, survived, false failure (mutation testing)',
+  },
+  {
+    pattern: /\bUNDECIDED\b|\bexitCodes\.undecided\b|\b(leaves?|stays?) (\w+ )*undecided\b/g,
+    instead: 'inconclusive',
+  },
+  { pattern: /\banswered \d{3}\b/g, instead: 'answered with' },
+  {
+    pattern: /\botherThanText\b|-(is-a|are-a)-(text|list)['`]|-(is|are)-taken['`]/g,
+    instead: 'string, array, accepted',
+    legal: ['conformance/suite/former-ids.ts'],
+  },
+  {
+    pattern: /\bask(ing)?(Forms|Upgrade|Target|ByNewKey|ForMap)\b|\bAskTarget\b/g,
+    instead: 'poll, request, send',
+  },
+  { pattern: /\bcontext\.settled\b/g, instead: 'context.eventually' },
+  {
+    pattern: /'operator(\/[a-z-]+)?'/g,
+    instead: 'user',
+    legal: ['bin/commands/terminal/', 'bin/virtual/', 'simulator/'],
+  },
+  { pattern: /\bsplitByTurn\b|\bturn: '(first|last)'/g, instead: 'phase' },
+  { pattern: /\blegal,? but unwise\b/gi, instead: 'valid, but not recommended' },
 ];

@@ -189,8 +189,8 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): ExaminedDu
 function unmetBecause(
   {
     scene = FIRST,
-    undecidedReason = 'the client did not show it',
-  }: Pick<Duty, 'scene' | 'undecidedReason'>,
+    inconclusiveReason = 'the client did not show it',
+  }: Pick<Duty, 'scene' | 'inconclusiveReason'>,
   state: DutyState,
   { ended, skipped }: Joining,
 ): string {
@@ -201,5 +201,5 @@ function unmetBecause(
   const because =
     reasons[scene] ?? skipped.find((each) => each.scene === scene)?.because ?? end?.because;
   if (because !== undefined) return because;
-  return end === undefined ? 'it was not played' : `it was played, and ${undecidedReason}`;
+  return end === undefined ? 'it was not played' : `it was played, and ${inconclusiveReason}`;
 }

@@ -154,7 +154,7 @@ export class Trial {
     await expect.poll(polled, { timeout: 30_000, interval: 200 }).toBe(name);
   }
 
-  /** Asserts that no request of the client was legal but unwise. */
+  /** Asserts that no request of the client was valid, but not recommended. */
   async expectNoFinding(): Promise<void> {
     expect(await this.fleetbed('journal', '--lint')).toMatch(/^(?:No|0) finding/);
   }

@@ -189,7 +189,7 @@ const unfitIdentities = defineScenario({
   name: 'Unfit identities',
   start: 'a new device',
   risk: 'write',
-  turn: 'last',
+  phase: 'last',
   arrange: (context) => context.newDevice(),
   cases: [
     {

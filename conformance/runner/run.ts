@@ -35,7 +35,7 @@ import {
   runCase,
   skip,
 } from './runner.ts';
-import { eachOf, inTurn, judgesRateLimit, splitByTurn } from './schedule.ts';
+import { eachOf, inStartOrder, judgesRateLimit, splitByPhase } from './schedule.ts';
 import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 import { listingOf } from './violations.ts';
 
@@ -142,8 +142,8 @@ export class SuiteRun {
       if (verdict.reason?.code === SelfAcceptingError.code) this.#acceptsEveryDevice = true;
       else onVerdict?.(verdict);
     };
-    const { together, alone } = splitByTurn(cases, control?.isolates ?? false);
-    await eachOf(inTurn(together, jobs), jobs, runInto);
+    const { together, alone } = splitByPhase(cases, control?.isolates ?? false);
+    await eachOf(inStartOrder(together, jobs), jobs, runInto);
     await eachOf(alone, 1, runInto);
     return allVerdicts(cases, verdicts);
   }

@@ -371,7 +371,7 @@ const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen: actual, ...row }
   ...row,
   evidence: 'the final status of a deployment, and what was sent of its file before',
   ...(joinedFlaws.has(flaw) && {
-    undecidedReason:
+    inconclusiveReason:
       'a failure does not show whether the client has joined the parts or refused them',
   }),
   excuses: 'a file that was fetched again whole',
