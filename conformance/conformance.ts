@@ -174,7 +174,7 @@ async function rightsOf(
   return rights;
 }
 
-/** Throws if the given user cannot be used, since most cases would then remain undecided. */
+/** Throws if the given user cannot be used, since most cases would then remain inconclusive. */
 function requireUsable(admin: AdminSource, baseUrl: string): void {
   if (admin.kind !== 'unusable') return;
   const wayOut =

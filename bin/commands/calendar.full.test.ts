@@ -199,7 +199,7 @@ describe('fleetbed calendar with recorded traffic', () => {
     });
   });
 
-  it('stays undecided when deprecated fields occur only in responses', async () => {
+  it('stays inconclusive when deprecated fields occur only in responses', async () => {
     const response = [{ updates: [{ meta_data: {}, metadata: {} }] }];
     const { code, stdout } = await calendar(
       harOf('reads.har', ['GET', `${v2}/deployments/artifacts`, response]),
@@ -209,7 +209,7 @@ describe('fleetbed calendar with recorded traffic', () => {
     expect(stdout).toContain('clients that read them must change');
   });
 
-  it('stays undecided when the traffic has no call of this API', async () => {
+  it('stays inconclusive when the traffic has no call of this API', async () => {
     const har = harOf('other.har', ['GET', 'https://other.example/useradm/roles']);
     const { code, stdout } = await calendar(har, fileOf('empty.ndjson', ''));
     expect(code).toBe(4);

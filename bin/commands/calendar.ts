@@ -58,12 +58,12 @@ type CalendarPlan = Omit<ValuesOf<typeof rows>, 'json'>;
 /**
  * The exit code of a search in recorded traffic. A deprecated call or a deprecated field in a
  * request fails the build; deprecated fields in responses only, or recordings without API calls,
- * leave the result undecided.
+ * leave the result inconclusive.
  */
 const exitCodeOf: Readonly<Record<TrafficOutcome, ExitCode>> = {
   uses: exitCodes.failed,
-  reads: exitCodes.undecided,
-  nothing: exitCodes.undecided,
+  reads: exitCodes.inconclusive,
+  nothing: exitCodes.inconclusive,
   clear: exitCodes.pass,
 };
 
@@ -71,7 +71,7 @@ const codes = exitCodeHelp({
   pass: 'no recording is given; or clear: there are calls of this API, and none uses anything on the schedule',
   failed: 'uses: a call or a request field is on the schedule: it stops working, or already has',
   setUp: 'a recording cannot be read',
-  undecided:
+  inconclusive:
     'reads: only response fields are on the schedule, and a recording cannot show whether the client reads them; or nothing: the traffic contains no call of this API',
 });
 

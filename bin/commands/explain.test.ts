@@ -90,7 +90,7 @@ describe('fleetbed explain', () => {
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('nearest: ')]);
   });
 
-  it('shows the duty that a legal but unwise request breaks, and the remedy', async () => {
+  it('shows the duty that a valid request that is not recommended breaks, and the remedy', async () => {
     const [known] = await knownDevices(serve.ready, 1, 10);
     const put = async (id: string, names: readonly string[]): Promise<void> => {
       const { method, path } = operations['put-attributes'];
@@ -108,7 +108,7 @@ describe('fleetbed explain', () => {
     expect([code, stdout]).toEqual([
       0,
       expect.stringMatching(
-        /^Legal, but unwise:\n\d+ {2}put-attributes {2}inventory\.names-once \(should\): .*"a" twice\n {4}remedy: /,
+        /^Valid, but not recommended:\n\d+ {2}put-attributes {2}inventory\.names-once \(should\): .*"a" twice\n {4}remedy: /,
       ),
     ]);
     const asJson = await runCommand(['explain', 'unwise', '--json'], environment);

@@ -31,11 +31,11 @@ const codes = exitCodeHelp({
 
 const help = `
 The response carries the request ID: as request_id in the body, and in the header X-SVC-RequestID.
-For a poll that was answered 204, the explanation names the condition that withheld the update at that time.
+For a poll that was answered with 204, the explanation names the condition that withheld the update at that time.
 --device explains what the device would get if it repeated its last poll now, with a valid token;
 the server keeps the last poll of each device until it stops, even when the journal has dropped it.
 
-A request that was legal but unwise is explained by the duty of a device client that it breaks, with
+A request that was valid but is not recommended is explained by the duty of a device client that it breaks, with
 a remedy; fleetbed journal --lint lists all of them.
 ${codes}`;
 
@@ -83,7 +83,7 @@ async function explain(requestId: string | undefined, options: ExplainOptions): 
     return exitCodes.pass;
   }
   if (status !== 404) output.line((await body.text()).trimEnd());
-  if (findings.length > 0) output.line('Legal, but unwise:');
+  if (findings.length > 0) output.line('Valid, but not recommended:');
   for (const line of findings.flatMap(findingLines)) output.line(line);
   return exitCodes.pass;
 }

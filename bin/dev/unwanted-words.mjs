@@ -83,4 +83,34 @@ export const unwanted = [
     instead: 'inFlight…, inProgress, environment.sleep, InProcessTransport, loopCount, StateLog',
     legal: ['conformance/'],
   },
+  {
+    pattern: /\b\w*[bB]reach(es|ed)?(?![a-z])|\bmissed (MUST|SHOULD|requirement)s?\b/g,
+    instead: 'violation, violated',
+  },
+  {
+    pattern: /\bfalse ?[cC]atch(es)?\b|\bisCaught\b|\balsoBreaks\b|\bfalse verdicts?\b/g,
+    instead: 'killed, survived, false failure (mutation testing)',
+  },
+  {
+    pattern: /\bUNDECIDED\b|\bexitCodes\.undecided\b|\b(leaves?|stays?) (\w+ )*undecided\b/g,
+    instead: 'inconclusive',
+  },
+  { pattern: /\banswered \d{3}\b/g, instead: 'answered with' },
+  {
+    pattern: /\botherThanText\b|-(is-a|are-a)-(text|list)['`]|-(is|are)-taken['`]/g,
+    instead: 'string, array, accepted',
+    legal: ['conformance/suite/former-ids.ts'],
+  },
+  {
+    pattern: /\bask(ing)?(Forms|Upgrade|Target|ByNewKey|ForMap)\b|\bAskTarget\b/g,
+    instead: 'poll, request, send',
+  },
+  { pattern: /\bcontext\.settled\b/g, instead: 'context.eventually' },
+  {
+    pattern: /'operator(\/[a-z-]+)?'/g,
+    instead: 'user',
+    legal: ['bin/commands/terminal/', 'bin/virtual/', 'simulator/'],
+  },
+  { pattern: /\bsplitByTurn\b|\bturn: '(first|last)'/g, instead: 'phase' },
+  { pattern: /\blegal,? but unwise\b/gi, instead: 'valid, but not recommended' },
 ];

@@ -42,7 +42,7 @@ export const conditions = {
   'reported configuration': ({ operation }) => operation === 'put-configuration',
   websocket: ({ operation, report }) => operation === 'socket' && report === 'opened',
   'websocket request': ({ operation }) => operation === 'connect',
-  'map request': ({ operation }) => operation === 'get-update-control-map',
+  'control map request': ({ operation }) => operation === 'get-update-control-map',
 } as const satisfies Readonly<Record<string, (seen: ObservedEvent) => boolean>>;
 
 /** The name of something that a scene can wait for. */

@@ -1,4 +1,4 @@
-/** The map of a client's duties as text: what is broken, open and not exercised, each with what to do. */
+/** A client's duties as text: what is broken, open and not exercised, each with what to do. */
 
 import { counted } from '../../fixtures/base/counted.ts';
 import { printable } from '../../fixtures/base/printable.ts';
@@ -6,12 +6,12 @@ import { byLevel } from '../../fixtures/control/clients.ts';
 import type { ResponseOf } from '../../fixtures/control/operations.ts';
 
 /** A client with its duties, from a server or from a recording. */
-export type MappedClient = Pick<
+export type ClientDuties = Pick<
   ResponseOf<'GET /clients/{device}'>,
   'client' | 'exchanges' | 'dropped' | 'duties'
 > & { readonly identity?: string };
 
-type MappedDuty = MappedClient['duties'][number];
+type ListedDuty = ClientDuties['duties'][number];
 
 const VIOLATIONS_SHOWN_MAX = 3;
 const STEPS_SHOWN_MAX = 8;
@@ -21,12 +21,12 @@ const LINE_MAX_CHARACTERS = 1000;
 const states = ['kept', 'broken', 'open', 'not-exercised', 'not-judged'] as const;
 
 /** Returns true if the client broke a MUST. */
-export function hasBrokenMust({ duties }: MappedClient): boolean {
+export function hasBrokenMust({ duties }: ClientDuties): boolean {
   return duties.some(({ level, state }) => level === 'must' && state === 'broken');
 }
 
-/** Returns the map of a client as lines, the verdict first. */
-export function clientLines(client: MappedClient): readonly string[] {
+/** Returns the duties of a client as lines, the verdict first. */
+export function clientLines(client: ClientDuties): readonly string[] {
   const { exchanges, dropped, identity, client: name } = client;
   const duties = client.duties.toSorted(byLevel);
   const lost = dropped === 0 ? '' : `, ${counted(dropped, 'event')} lost`;
@@ -42,7 +42,7 @@ export function clientLines(client: MappedClient): readonly string[] {
   ].map((line) => printable(line, LINE_MAX_CHARACTERS));
 }
 
-function countsLine(duties: readonly MappedDuty[]): string {
+function countsLine(duties: readonly ListedDuty[]): string {
   const meant = duties.filter(({ level }) => level !== 'observed');
   const counts = states.map(
     (state) => `${meant.filter((duty) => duty.state === state).length} ${state}`,
@@ -52,15 +52,15 @@ function countsLine(duties: readonly MappedDuty[]): string {
 
 function section(
   title: string,
-  duties: readonly MappedDuty[],
-  state: MappedDuty['state'],
-  lines: (duty: MappedDuty) => readonly string[],
+  duties: readonly ListedDuty[],
+  state: ListedDuty['state'],
+  lines: (duty: ListedDuty) => readonly string[],
 ): readonly string[] {
   const found = duties.filter((duty) => duty.state === state);
   return found.length === 0 ? [] : ['', `${title}:`, ...found.flatMap(lines)];
 }
 
-function brokenLines({ duty, level, violations, violationCount, remedy, source }: MappedDuty) {
+function brokenLines({ duty, level, violations, violationCount, remedy, source }: ListedDuty) {
   const shown = violations.slice(0, VIOLATIONS_SHOWN_MAX);
   const more = violationCount - shown.length;
   return [
@@ -75,7 +75,7 @@ function brokenLines({ duty, level, violations, violationCount, remedy, source }
 }
 
 /** Returns what exercises the duties that are not exercised, each step with its duties. */
-function nextLines(duties: readonly MappedDuty[]): readonly string[] {
+function nextLines(duties: readonly ListedDuty[]): readonly string[] {
   const bySteps = new Map<string, { command: string | undefined; duties: string[] }>();
   for (const { duty, state, level, next } of duties) {
     if (state !== 'not-exercised' || level === 'observed' || next === undefined) continue;

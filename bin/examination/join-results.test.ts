@@ -40,7 +40,7 @@ describe('the order of duties', () => {
     );
   });
 
-  it('has a broken MUST before a broken SHOULD in the map of a client', () => {
+  it('has a broken MUST before a broken SHOULD in the list of duties', () => {
     const broken = duties.toReversed().map((duty) => ({
       ...duty,
       state: 'broken' as const,

@@ -109,7 +109,7 @@ function outcomeOf(
   )
     return 'broken';
   const isPlayed = ended.every(({ outcome }) => ['played', 'skipped'].includes(outcome));
-  return isPlayed && examined.some(({ state }) => state === 'kept') ? 'kept' : 'undecided';
+  return isPlayed && examined.some(({ state }) => state === 'kept') ? 'kept' : 'inconclusive';
 }
 
 /** Returns true if a broken duty fails an examination. */
@@ -130,7 +130,7 @@ function headlineOf(
   const why = first ? `Scene ${first.scene}: ${first.because ?? 'it stopped'}.` : '';
   const sentences: Readonly<Record<Examination['outcome'], string>> = {
     broken: `The client breaks ${counted(broken('must'), 'MUST')} and ${counted(broken('should'), 'SHOULD')}.`,
-    undecided: `Undecided: ${counted(stopped.length, 'scene')} could not be played to the end. ${why}`,
+    inconclusive: `Inconclusive: ${counted(stopped.length, 'scene')} could not be played to the end. ${why}`,
     kept: 'The client kept every duty that was exercised.',
     'never-came': `Nothing was judged. ${why}`,
     interrupted: 'Interrupted: what was known until then.',
@@ -189,8 +189,8 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): ExaminedDu
 function unmetBecause(
   {
     scene = FIRST,
-    undecidedReason = 'the client did not show it',
-  }: Pick<Duty, 'scene' | 'undecidedReason'>,
+    inconclusiveReason = 'the client did not show it',
+  }: Pick<Duty, 'scene' | 'inconclusiveReason'>,
   state: DutyState,
   { ended, skipped }: Joining,
 ): string {
@@ -201,5 +201,5 @@ function unmetBecause(
   const because =
     reasons[scene] ?? skipped.find((each) => each.scene === scene)?.because ?? end?.because;
   if (because !== undefined) return because;
-  return end === undefined ? 'it was not played' : `it was played, and ${undecidedReason}`;
+  return end === undefined ? 'it was not played' : `it was played, and ${inconclusiveReason}`;
 }

@@ -29,7 +29,7 @@ const EVENTS_MAX = 20_000;
 /** Number of requests in one second that no client needs. */
 const RATE_MAX = 200;
 
-/** A request or a socket's event, with what a scene asks about it. */
+/** A request or a socket's event, with what a scene reads of it. */
 export interface ObservedEvent {
   /** Id of the operation; `socket` for an event of a websocket. */
   readonly operation: string;
@@ -168,7 +168,7 @@ export class ObservedEvents {
   }
 
   /**
-   * Resolves with true once the condition holds, which is asked again after each event; with false
+   * Resolves with true once the condition holds, which is tested again after each event; with false
    * after the time.
    */
   until(holds: () => boolean, withinMs: number): Promise<boolean> {

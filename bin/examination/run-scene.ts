@@ -84,7 +84,7 @@ export async function runScene(
 }
 
 const INTERRUPTED = 'the examination was interrupted';
-/** The judge is asked a little later than it allows. */
+/** The verdict is read a little later than it allows. */
 const LOOK_MS = 500;
 
 async function begin({ start, needs }: Scene, testbed: ClientTestbed, waits: Waits): Promise<void> {
@@ -129,7 +129,7 @@ async function waitOrStop(
   const before = testbed.events.all.length;
   const busyMs = Math.min(withinMs, BUSY_WAIT_MS);
   if ((await testbed.waitFor(name, busyMs)) !== undefined) return;
-  // A client that asks on and on, and never for this, will not do so later.
+  // A client that polls on and on, and never for this, will not do so later.
   const isBusy = testbed.events.all.length - before > REQUESTS_IN_VAIN_MAX;
   if (!isBusy) {
     if ((await testbed.waitFor(name, withinMs - busyMs)) !== undefined) return;

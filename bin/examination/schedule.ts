@@ -70,7 +70,7 @@ function omissionOf(
 const needSentences: Readonly<Record<ClientCapability, string>> = {
   tls: 'the client is started without TLS; use {ca} in --command',
   websocket: 'the client opened no websocket; if it can, give --capability websocket',
-  'control-map': 'the client asks for no control map; if it can, give --capability control-map',
+  'control-map': 'the client requests no control map; if it can, give --capability control-map',
 };
 
 const signs: Readonly<Record<Exclude<ClientCapability, 'tls'>, (seen: ObservedEvent) => boolean>> =

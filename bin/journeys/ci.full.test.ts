@@ -144,14 +144,14 @@ describe('the action for GitHub', { timeout: 120_000 }, () => {
     expect(page).toContain('FAILED');
   });
 
-  it('says undecided when nothing came from a client', async () => {
+  it('says inconclusive when nothing came from a client', async () => {
     const { code, outputs, log } = await runAction({
       run: 'client',
       'client-command': 'true {server} {dir}',
       arguments: '--contact-time=1s',
     });
     expect(code, log).toBe(4);
-    expect(outputs).toEqual({ verdict: 'undecided', 'exit-code': '4' });
+    expect(outputs).toEqual({ verdict: 'inconclusive', 'exit-code': '4' });
   });
 
   it('explains a server that is not there in log and summary', async () => {

@@ -79,7 +79,7 @@ describe('a server that hooks control', () => {
   }, async () => {
     const result = await judge(['configuration/', 'time/token-lasts'], { hooks: hooks });
     expect(troubles(result)).toEqual([]);
-    expect(skippedFor(result)).toEqual(['operator/advance-clock', 'operator/configure']);
+    expect(skippedFor(result)).toEqual(['user/advance-clock', 'user/configure']);
     expect(result.musts.undecidedMusts.map(({ id }) => id)).toContain(
       'tokens.device-token-lasts-a-week',
     );
@@ -171,7 +171,8 @@ describe('the capabilities of a target', () => {
         {
           id: 'capabilities/monitor',
           verdict: 'fail',
-          actual: 'post-alerts was answered 404, post-monitor-configuration was answered 404',
+          actual:
+            'post-alerts was answered with 404, post-monitor-configuration was answered with 404',
           exchanges: [{ response: { status: 404 } }, { response: { status: 404 } }],
         },
       ]);

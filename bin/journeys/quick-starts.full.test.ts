@@ -226,7 +226,7 @@ describe('fleetbed demo --exit --json with busy ports', () => {
     expect(result.fleet.reconciliation).toMatchObject({ checked: true, ok: true, differences: [] });
   });
 
-  it('judges the server without a failed or undecided case', () => {
+  it('judges the server without a failed or inconclusive case', () => {
     const { outcome, totals, leftBehind } = result.conformance;
     expect(outcome).toBe('pass');
     expect(totals).toMatchObject({ fail: 0, error: 0, inconclusive: 0, skip: 0 });

@@ -87,7 +87,7 @@ afterAll(async () => {
 
 /** Returns the status of each step that the script states. */
 function saidStatuses(script: string): readonly string[] {
-  return [...script.matchAll(/^# Step \d+ of \d+: .*?; answered (\d+)/gm)].map(
+  return [...script.matchAll(/^# Step \d+ of \d+: .*?; answered with (\d+)/gm)].map(
     ([, status = '']) => status,
   );
 }

@@ -38,9 +38,9 @@ afterAll(() => server?.close());
 
 /** Returns the status of each step that the script states. */
 function saidStatuses(script: string): readonly string[] {
-  return [...script.matchAll(/^# Step \d+ of \d+: .*?; (?:answered (\d+)|not answered)/gm)].flatMap(
-    ([, status]) => status ?? [],
-  );
+  return [
+    ...script.matchAll(/^# Step \d+ of \d+: .*?; (?:answered with (\d+)|not answered)/gm),
+  ].flatMap(([, status]) => status ?? []);
 }
 
 /** Returns the received statuses without 100, which only permits a client to send its body. */

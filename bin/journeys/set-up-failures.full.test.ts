@@ -131,7 +131,7 @@ describe('set-up fails with exit code 3 and one sentence', () => {
       conform(baseUrl),
     ]) {
       const line = await failsToSetUp(words);
-      expect(line).toMatch(/answered (with )?200 (OK with the HTML page|without a plain token)/);
+      expect(line).toMatch(/answered with 200 (OK with the HTML page|without a plain token)/);
       expect(line).toContain(baseUrl);
       expect(line).toContain('check --url');
     }

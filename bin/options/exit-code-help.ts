@@ -32,10 +32,10 @@ export const unusable = {
 export const fleetCodes = {
   pass: 'every threshold and the reconciliation hold',
   failed:
-    'a threshold is missed, the reconciliation does not agree, or a requirement is broken under load',
+    'a threshold is missed, the reconciliation does not agree, or a requirement is violated under load',
   setUp:
     'the server cannot be reached or refuses the user, too few open files or ports, or a file is unusable',
-  undecided:
+  inconclusive:
     'no device got a response or was updated, or a threshold or the reconciliation is open',
   generatorLimited: 'this machine was the limit: the figures are not valid',
   notAccepted: 'no device was accepted',

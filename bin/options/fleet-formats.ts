@@ -46,7 +46,7 @@ function summaryOf(result: FleetResult): CiSummary {
     findings: findings
       .filter((finding) => !isGood(finding))
       .map(({ state, condition, sentence }) => ({
-        level: state === 'undecided' ? 'warning' : 'error',
+        level: state === 'inconclusive' ? 'warning' : 'error',
         subject: condition,
         sentence,
       })),

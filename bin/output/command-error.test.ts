@@ -94,7 +94,7 @@ describe('the exit codes of all commands', () => {
       failed: 1,
       usage: 2,
       setUp: 3,
-      undecided: 4,
+      inconclusive: 4,
       generatorLimited: 5,
       notAccepted: 6,
       incomplete: 7,

@@ -6,7 +6,7 @@ export const exitCodes = {
   failed: 1,
   usage: 2,
   setUp: 3,
-  undecided: 4,
+  inconclusive: 4,
   generatorLimited: 5,
   notAccepted: 6,
   incomplete: 7,
@@ -21,7 +21,7 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
   pass: 'done, and everything holds; also Ctrl-C of what runs until then (`serve`, `worker`, `journal`)',
   failed: [
     'failed: a verdict, a missed threshold, a reconciliation, an assertion, a signature, a planned fault that did not fire',
-    'a requirement broken under load, a regression, a clean-up that left something, deprecated calls in recorded traffic',
+    'a requirement violated under load, a regression, a clean-up that left something, deprecated calls in recorded traffic',
     'a terminal that was cut off, a state saved in part',
   ].join(', '),
   usage: 'the command line is wrong',
@@ -29,8 +29,8 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
     'set-up failed: unreachable, not this API, login refused, port in use, file missing or unusable',
     'too few open files or ports, no terminal given',
   ].join(', '),
-  undecided: [
-    'undecided: no case was decided, no device got a response or was updated, a threshold or a reconciliation is open',
+  inconclusive: [
+    'inconclusive: no case passed or failed, no device got a response or was updated, a threshold or a reconciliation is open',
     'too little was measured to compare',
   ].join(', '),
   generatorLimited: 'the machine that made the load was the limit: its figures are not valid',
@@ -55,11 +55,11 @@ const order: readonly ExitCode[] = [
   exitCodes.generatorLimited,
   exitCodes.incomplete,
   exitCodes.notAccepted,
-  exitCodes.undecided,
+  exitCodes.inconclusive,
   exitCodes.pass,
 ];
 
 /** Returns the worst of the exit codes. */
 export function worstExitCode(parts: readonly ExitCode[]): ExitCode {
-  return order.find((code) => parts.includes(code)) ?? exitCodes.undecided;
+  return order.find((code) => parts.includes(code)) ?? exitCodes.inconclusive;
 }

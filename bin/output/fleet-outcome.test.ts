@@ -16,7 +16,7 @@ const refused = operation
   ? [{ ...operation, operation: 'post-auth-request', responses: { '4xx': 9 } }]
   : [];
 const pending = { ...funnel, success: 0, failure: 0, aborted: 0, pending: 3 };
-const thresholdWith = (verdict: 'met' | 'missed' | 'undecided') => {
+const thresholdWith = (verdict: 'met' | 'missed' | 'inconclusive') => {
   return { threshold: 'errors = 0', verdict, observed: '0 of 9 requests' };
 };
 
@@ -26,7 +26,7 @@ describe('the exit code of a fleet run', () => {
     ['that missed a threshold is 1', { thresholds: [thresholdWith('missed')] }, 1],
     [
       'with a threshold that could not be judged is 4',
-      { thresholds: [thresholdWith('undecided')] },
+      { thresholds: [thresholdWith('inconclusive')] },
       4,
     ],
     ['of a generator at its limit is 5', { validity: 'invalid' }, 5],
@@ -52,8 +52,12 @@ describe('the error of a server that a fleet cannot use', () => {
 
   it.each<[Error, string]>([
     [
-      new ResponseError('other-server', 'the server answered 200; check --url', at('reach-server')),
-      'the server answered 200; check --url',
+      new ResponseError(
+        'other-server',
+        'the server answered with 200; check --url',
+        at('reach-server'),
+      ),
+      'the server answered with 200; check --url',
     ],
     [
       new TimeoutError(5000, at('reach-server')),
@@ -61,11 +65,11 @@ describe('the error of a server that a fleet cannot use', () => {
     ],
     [
       new StatusError({ status: 404 }, at('login')),
-      'login: the server answered 404; check --url and that the server is running',
+      'login: the server answered with 404; check --url and that the server is running',
     ],
     [
       new StatusError({ status: 401, serverSays: 'token expired' }, at('list-devices')),
-      'list-devices: the server answered 401: token expired; check --url and that the server is running',
+      'list-devices: the server answered with 401: token expired; check --url and that the server is running',
     ],
   ])('begins with its address and ends with the way out: %s', (error, sentence) => {
     const baseUrl = 'http://h';

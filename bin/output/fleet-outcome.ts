@@ -24,7 +24,7 @@ const codeOf: Readonly<Record<RunVerdict, ExitCode>> = {
   invalid: exitCodes.generatorLimited,
   incomplete: exitCodes.incomplete,
   'not accepted': exitCodes.notAccepted,
-  undecided: exitCodes.undecided,
+  inconclusive: exitCodes.inconclusive,
   interrupted: exitCodes.interrupted,
 };
 

@@ -103,7 +103,7 @@ export class Trial {
     const headers = { Authorization: `Bearer ${this.ready.controlToken}` };
     const response = await fetch(this.ready.controlUrl + path, { headers });
     if (response.ok) return response.json();
-    throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);
+    throw new Error(`${path} was answered with ${response.status}: ${await response.text()}`);
   }
 
   async fleetbed(...words: readonly string[]): Promise<string> {
@@ -154,7 +154,7 @@ export class Trial {
     await expect.poll(polled, { timeout: 30_000, interval: 200 }).toBe(name);
   }
 
-  /** Asserts that no request of the client was legal but unwise. */
+  /** Asserts that no request of the client was valid, but not recommended. */
   async expectNoFinding(): Promise<void> {
     expect(await this.fleetbed('journal', '--lint')).toMatch(/^(?:No|0) finding/);
   }

@@ -22,7 +22,7 @@ export async function serveRelease(): Promise<ServedRelease> {
   const manage = async (path: string, request: RequestInit = {}): Promise<Response> => {
     const headers = { Authorization: `Bearer ${ready.adminToken}`, ...request.headers };
     const response = await fetch(ready.baseUrl + path, { ...request, headers });
-    if (!response.ok) throw new Error(`${path} was answered ${response.status}`);
+    if (!response.ok) throw new Error(`${path} was answered with ${response.status}`);
     return response;
   };
   const artifact = await writeArtifact({

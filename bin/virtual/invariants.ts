@@ -4,7 +4,7 @@
  */
 import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
 
-/** A broken invariant and the evidence. */
+/** A violated invariant and the evidence. */
 export interface InvariantViolation {
   readonly invariant:
     | 'lost-status'
@@ -18,10 +18,10 @@ export interface InvariantViolation {
   readonly message: string;
 }
 
-/** Returns the invariants that a result shows to be broken. */
+/** Returns the invariants that a result shows to be violated. */
 export function violationsIn({ reconciliation, checks }: FleetResult): InvariantViolation[] {
   const unread = `the records of the server could not be read: ${reconciliation.because ?? ''}`;
-  const broken = checks?.requirements.filter((each) => each.broken > 0) ?? [];
+  const violated = checks?.requirements.filter((each) => each.violated > 0) ?? [];
   return [
     ...(reconciliation.checked ? [] : [{ invariant: 'run-ends' as const, message: unread }]),
     ...reconciliation.differences.map(({ deviceIndex, fleetStatus, serverStatus }) => ({
@@ -32,9 +32,9 @@ export function violationsIn({ reconciliation, checks }: FleetResult): Invariant
       invariant: 'sums-agree' as const,
       message: `the server lists ${inList} devices as ${status}, but its statistics count ${inStatistics}`,
     })),
-    ...broken.map(({ requirement }) => ({
+    ...violated.map(({ requirement }) => ({
       invariant: 'contract-holds' as const,
-      message: `the server broke requirement ${requirement}`,
+      message: `the server violated requirement ${requirement}`,
     })),
   ];
 }

@@ -43,7 +43,7 @@ const virtualRows = inGroup(group, {
   },
   explore: {
     flag: '--explore <count>',
-    help: 'try this many seeds, each with its own order, faults and restarts, until one breaks an invariant',
+    help: 'try this many seeds, each with its own order, faults and restarts, until one violates an invariant',
     cli: { kind: 'count', min: 1, max: SEEDS_MAX },
   },
 } as const satisfies UngroupedRows);

@@ -1,4 +1,4 @@
-/** The source of a run's operator: the management API, hooks, or none. */
+/** The source of a run's user: the management API, hooks, or none. */
 
 import { ManagementAdmin } from '../context/management-admin.ts';
 import type { TargetAdmin } from '../context/target-admin.ts';
@@ -10,11 +10,11 @@ export type AdminSource = Login | { readonly kind: 'hooks'; readonly hooks: Admi
 
 /** User commands that replace the management API. */
 interface AdminHooks {
-  /** Returns an operator whose exchanges are recorded on the session. */
+  /** Returns a user whose exchanges are recorded on the session. */
   adminOn(session: TargetSession): TargetAdmin;
 }
 
-/** Returns an operator whose exchanges are recorded in the session; undefined if there is none. */
+/** Returns a user whose exchanges are recorded in the session; undefined if there is none. */
 export function adminOn(source: AdminSource, session: TargetSession): TargetAdmin | undefined {
   if (source.kind === 'token') return new ManagementAdmin(session, source);
   return source.kind === 'hooks' ? source.hooks.adminOn(session) : undefined;

@@ -88,7 +88,7 @@ describe('a capability probe', () => {
   it('reports the answered statuses and keeps the exchanges', async () => {
     const { evidence, exchanges } = await probed([404, 405]);
     expect(evidence).toBe(
-      'post-alerts was answered 404, post-monitor-configuration was answered 405',
+      'post-alerts was answered with 404, post-monitor-configuration was answered with 405',
     );
     expect(exchanges.map(({ response }) => response?.status)).toEqual([404, 405]);
   });

@@ -19,13 +19,13 @@ const login = { 'POST /api/management/v1/useradm/auth/login': [200, 'user-token'
 const working = { 'POST /tenants': [201, tenant], ...login } as const;
 
 async function controlOn(responses: Responses) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const baseUrl = await serve((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const line = `${request.method} ${request.url}`;
-      asked.push(`${line} ${Buffer.concat(chunks)}`.trim());
+      requests.push(`${line} ${Buffer.concat(chunks)}`.trim());
       const [status, body] = responses[line] ?? [404, { error: 'nothing here' }];
       response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
     });
@@ -37,15 +37,15 @@ async function controlOn(responses: Responses) {
   const control = new HttpControl({ url: baseUrl, token: 'control-token' }, session);
   const newTenant = (): Promise<ControlledTenant> =>
     control.newTenant({ session, name: 'one', learnSecret: (secret) => secrets.push(secret) });
-  return { asked, control, newTenant, secrets, session };
+  return { requests, control, newTenant, secrets, session };
 }
 
 describe('a tenant that a case creates', () => {
   it('has a logged-in user, and its secrets are learned for masking', async () => {
-    const { newTenant, secrets, asked } = await controlOn(working);
+    const { newTenant, secrets, requests } = await controlOn(working);
     expect(await newTenant()).toMatchObject({ id: 't 1', tenantToken: 'tenant-token' });
     expect(secrets).toEqual(['password', 'tenant-token', 'user-token']);
-    expect(asked[0]).toBe(
+    expect(requests[0]).toBe(
       'POST /tenants {"name":"one","adminEmail":"admin+one@conformance.example"}',
     );
   });
@@ -57,7 +57,7 @@ describe('a tenant that a case creates', () => {
     [
       'has a user who cannot log in',
       { ...working, 'POST /api/management/v1/useradm/auth/login': [401, ''] },
-      'log a user in: it answered 401',
+      'log a user in: it answered with 401',
     ],
   ])('cannot be created when it %s', async (_, responses, message) => {
     const { newTenant } = await controlOn(responses);
@@ -66,18 +66,20 @@ describe('a tenant that a case creates', () => {
   });
 
   it('is deleted through the control listener, even if it is gone already', async () => {
-    const { newTenant, asked } = await controlOn(working);
+    const { newTenant, requests } = await controlOn(working);
     await (await newTenant()).remove();
-    expect(asked.at(-1)).toBe('DELETE /tenants/t%201');
+    expect(requests.at(-1)).toBe('DELETE /tenants/t%201');
   });
 
   it('reports a removal that the control listener refuses', async () => {
     const { newTenant } = await controlOn({ ...working, 'DELETE /tenants/t%201': [409, {}] });
-    await expect((await newTenant()).remove()).rejects.toThrow('remove a tenant: it answered 409');
+    await expect((await newTenant()).remove()).rejects.toThrow(
+      'remove a tenant: it answered with 409',
+    );
   });
 
   it('is named in every control request, so that only this tenant is controlled', async () => {
-    const { newTenant, asked } = await controlOn({
+    const { newTenant, requests } = await controlOn({
       ...working,
       'POST /clock?tenant=t%201': [200, {}],
       'POST /faults?tenant=t%201': [201, {}],
@@ -91,14 +93,14 @@ describe('a tenant that a case creates', () => {
     await control.limitRate({ requests: 1, windowSeconds: 2 });
     await control.limitRate(undefined);
     await control.suspend();
-    expect(asked.slice(2).map((each) => each.split(' {')[0])).toEqual([
+    expect(requests.slice(2).map((each) => each.split(' {')[0])).toEqual([
       'POST /clock?tenant=t%201',
       'POST /faults?tenant=t%201',
       'POST /rate-limit?tenant=t%201',
       'DELETE /rate-limit?tenant=t%201',
       'PUT /tenants/t%201/status',
     ]);
-    expect(asked[2]).toContain('{"advanceSeconds":60}');
+    expect(requests[2]).toContain('{"advanceSeconds":60}');
   });
 
   it.each<[string, (control: ControlledTenant['control']) => Promise<unknown>]>([
@@ -108,17 +110,17 @@ describe('a tenant that a case creates', () => {
     ['suspend a tenant', (control) => control.suspend()],
   ])('reports which control request was refused: %s', async (wish, act) => {
     const { control } = await (await controlOn(working)).newTenant();
-    await expect(act(control)).rejects.toThrow(`${wish}: it answered 404`);
+    await expect(act(control)).rejects.toThrow(`${wish}: it answered with 404`);
   });
 });
 
 describe('the whole target', () => {
   it('is never controlled, because that would disturb other cases', async () => {
-    const { control, asked } = await controlOn(working);
+    const { control, requests } = await controlOn(working);
     await expect(control.advance(60)).rejects.toThrow(MissingCapability);
     await expect(control.suspend()).rejects.toThrow(MissingCapability);
     await expect(control.limitRate(undefined)).rejects.toThrow(MissingCapability);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });
 
@@ -132,20 +134,22 @@ describe('a user without permissions', () => {
 
   it('gets its password through the mail in the outbox of the target', async () => {
     const messages = [{ to: 'weak@conformance.example', secret: 'from the mail' }];
-    const { newTenant, session, asked } = await controlOn({
+    const { newTenant, session, requests } = await controlOn({
       ...invited,
       'GET /outbox': [200, { messages }],
     });
     const { control } = await newTenant();
     const order = { session, name: 'weak', learnSecret: () => undefined };
     expect(await control.powerlessUser(order)).toBe('user-token');
-    expect(asked.at(-2)).toContain('"secret_hash":"from the mail"');
+    expect(requests.at(-2)).toContain('"secret_hash":"from the mail"');
   });
 
   it('cannot be created when the target does not show its outbox', async () => {
     const { newTenant, session } = await controlOn(invited);
     const { control } = await newTenant();
     const order = { session, name: 'weak', learnSecret: () => undefined };
-    await expect(control.powerlessUser(order)).rejects.toThrow('show the outbox: it answered 404');
+    await expect(control.powerlessUser(order)).rejects.toThrow(
+      'show the outbox: it answered with 404',
+    );
   });
 });

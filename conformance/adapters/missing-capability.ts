@@ -2,7 +2,7 @@
 
 /** A case needs a capability that is missing. The case is skipped with the name as the reason. */
 export class MissingCapability extends Error {
-  /** The missing capability, such as `operator/configure` for a step that no hook supports. */
+  /** The missing capability, such as `user/configure` for a step that no hook supports. */
   readonly capability: string;
 
   constructor(capability: string, message: string) {

@@ -69,7 +69,7 @@ export async function probePart(
   const isMissing = [...statuses.values()].every((status) => unknownStatuses.includes(status));
   return {
     found: isMissing ? 'missing' : 'offered',
-    evidence: [...statuses].map(([id, status]) => `${id} was answered ${status}`).join(', '),
+    evidence: [...statuses].map(([id, status]) => `${id} was answered with ${status}`).join(', '),
     exchanges: session.record.exchanges,
   };
 }

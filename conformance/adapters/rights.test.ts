@@ -9,16 +9,16 @@ import { serve } from '../testing/tiny-server.ts';
 import { Rights } from './rights.ts';
 
 const acting = [
-  { needs: ['operator', 'audit-log', 'configuration', 'monitor'], risk: 'write' },
+  { needs: ['user', 'audit-log', 'configuration', 'monitor'], risk: 'write' },
 ] as const;
 const device = { kind: 'device', identity: { serial: '1' } } as const;
 
-/** Probes the rights of a user at a server that answers with the status that `answer` returns. */
-async function probed(answer: (line: string) => number, isAdmin = true) {
+/** Probes the rights of a user at a server that answers with the status that `statusOf` returns. */
+async function probed(statusOf: (line: string) => number, isAdmin = true) {
   const lines: string[] = [];
   const baseUrl = await serve(({ method, url }, response) => {
     lines.push(`${method} ${url}`);
-    response.writeHead(answer(`${method} ${url}`)).end();
+    response.writeHead(statusOf(`${method} ${url}`)).end();
   });
   const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 5000 });
   onTestFinished(() => target.close());
@@ -48,7 +48,7 @@ describe('the probes of the rights of a user', () => {
     expect(() => rights.require()).not.toThrow();
   });
 
-  it('name each missing right once, with every request that was answered 403', async () => {
+  it('name each missing right once, with every request that was answered with 403', async () => {
     const { rights } = await probed((line) => (/^(?:DELETE|PUT) .*devauth/.test(line) ? 403 : 404));
     expect(() => rights.require()).toThrow(
       /^the user lacks the right ManageDevices \([^)]+\): 403 for PUT \S+\/status, DELETE \S+; give /,

@@ -73,7 +73,7 @@ interface ActingCase {
 
 /** The rights of one user, as far as they are known. */
 export class Rights {
-  /** The operations that were answered 403. */
+  /** The operations that were answered with 403. */
   readonly #missing = new Map<KnownOperation, KnownRow>();
   /** The operations whose right is proved by a success. A later 403 is then not about rights. */
   readonly #held = new Set<KnownOperation>();
@@ -92,7 +92,7 @@ export class Rights {
     cases: readonly ActingCase[],
     isAdmin: boolean,
   ): Promise<void> {
-    const ofUser = cases.filter(({ needs }) => needs.includes('operator'));
+    const ofUser = cases.filter(({ needs }) => needs.includes('user'));
     const isNeeded = ({ part }: Probe): boolean =>
       (isAdmin || part === 'audit-log') &&
       ofUser.some(({ needs, risk }) => (part ? needs.includes(part) : risk !== 'read'));

@@ -59,14 +59,14 @@ interface RunTarget {
 
 /** Logs in and detects the capabilities. @throws SetupError */
 export async function openTargetControl(
-  operator: RunTarget,
+  runTarget: RunTarget,
   options: TargetControlOptions,
 ): Promise<TargetControl> {
-  const { target, session, mask, baseUrl } = operator;
+  const { target, session, mask, baseUrl } = runTarget;
   const { credentials, hooks: hookFile, control: address } = options;
   learnSecrets(mask, credentials, address);
   const hooks = hookFile && new Hooks(hookFile, baseUrl);
-  const login = await loginOf(operator, { credentials, hooks });
+  const login = await loginOf(runTarget, { credentials, hooks });
   const user = login.kind === 'token' ? { ...login } : undefined;
   const admin = adminOf(login, { hooks, user });
   if (address) await checkControl(session, address);
@@ -74,7 +74,7 @@ export async function openTargetControl(
   const hasTenants = isControlled && (await findTenants(session, user?.token));
   const afterAdvance = async (): Promise<void> => {
     if (user === undefined || (credentials !== 'none' && 'token' in credentials)) return;
-    const renewed = await loginOf(operator, { credentials, hooks });
+    const renewed = await loginOf(runTarget, { credentials, hooks });
     if (renewed.kind === 'token') Object.assign(user, renewed);
   };
   const control = controlOf(target, { address, hooks, hasTenants, afterAdvance });
@@ -122,7 +122,7 @@ async function hookLogin(
 ): Promise<string | undefined> {
   if (!hooks.has('login')) return undefined;
   try {
-    const { token } = await hooks.ask(session, 'login');
+    const { token } = await hooks.run(session, 'login');
     mask.learn(token, 'user-token');
     return token;
   } catch (error) {
@@ -193,7 +193,7 @@ async function findCapabilities(
   { admin, control, userToken }: TargetAccess,
 ): Promise<readonly CapabilityFinding[]> {
   const isThere = admin.kind === 'token' || admin.kind === 'hooks';
-  const operator = compareGiven('operator', declared, isThere);
+  const user = compareGiven('user', declared, isThere);
   const parts = capabilitiesOf('part').map(async (part) => {
     const probed = probe ? await probeOn(target.session({ signal }), part, userToken) : unprobed;
     return compareCapability(part, declared, probed);
@@ -204,7 +204,7 @@ async function findCapabilities(
   const controls = capabilitiesOf('control').map((name) =>
     compareGiven(name, declared, control?.offers.has(name) ?? false),
   );
-  return [operator, ...(await Promise.all(parts)), ...behaviours, ...controls];
+  return [user, ...(await Promise.all(parts)), ...behaviours, ...controls];
 }
 
 const unprobed: ProbeResult = { found: 'unknown', evidence: 'not probed', exchanges: [] };

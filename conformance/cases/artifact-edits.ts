@@ -30,7 +30,7 @@ async function shownArtifact(device: SuiteDevice, id: string): Promise<Members> 
   const response = await device.call('get-artifact', { path: { id } });
   const artifact = response.status === 200 ? expectJson(response) : undefined;
   if (isMap(artifact)) return artifact;
-  throw new StartStateMissed('an artifact', `it was answered ${response.status}`);
+  throw new StartStateMissed('an artifact', `it was answered with ${response.status}`);
 }
 
 async function listedArtifact(device: SuiteDevice, { id, name }: EditedArtifact): Promise<Members> {
@@ -54,7 +54,7 @@ async function edit(context: TestContext, { device, id }: EditedArtifact): Promi
   await context.clock.sleep(TICK_MS);
   const description = `edited ${context.newName()}`;
   await context.admin.describeArtifact(id, description);
-  const after = await context.settled(
+  const after = await context.eventually(
     () => shownArtifact(device, id),
     (read) => read.description === description,
   );
@@ -71,7 +71,7 @@ const edited = defineScenario<EditedArtifact>({
   name: 'An edit',
   start: 'an artifact that a user has uploaded and a device has been shown',
   risk: 'write',
-  needs: ['operator', 'artifact-listing'],
+  needs: ['user', 'artifact-listing'],
   arrange: uploaded,
   cases: [
     {
@@ -134,11 +134,11 @@ const plain = defineScenario<EditedArtifact>({
   name: 'A dependency that the file gives as a string',
   start: 'a deployed artifact whose file gives a dependency as a string instead of an array of one',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: withPlainDepends,
   cases: [
     {
-      id: 'depends-of-a-text-are-a-list',
+      id: 'depends-of-a-string-are-an-array',
       title: 'A dependency is shown as an array of strings, even if the file gives it as a string.',
       requirements: ['artifacts.depends'],
       needs: ['artifact-listing'],
@@ -151,7 +151,7 @@ const plain = defineScenario<EditedArtifact>({
       },
     },
     {
-      id: 'depends-of-a-text-are-met',
+      id: 'depends-of-a-string-are-met',
       title: 'A device that provides that string is offered the artifact.',
       requirements: ['next.depends', 'next.post-pending-is-200'],
       run: async ({ device }) => {
@@ -160,7 +160,7 @@ const plain = defineScenario<EditedArtifact>({
       },
     },
     {
-      id: 'depends-of-a-text-are-met-as-a-whole',
+      id: 'depends-of-a-string-are-met-as-a-whole',
       title: 'A device that provides a part of that string, or a longer one, is offered nothing.',
       requirements: ['next.depends'],
       run: async ({ device }) => {

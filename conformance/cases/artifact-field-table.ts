@@ -111,7 +111,7 @@ export const ownFields: readonly ArtifactField[] = [
     holds: ({ where, members }, { name }) => expectEqual(`name ${where}`, members.name, name),
   },
   {
-    id: 'description-is-a-text',
+    id: 'description-is-string',
     title: 'The description of an artifact, if present, is a string.',
     requirement: 'artifacts.description',
     holds: ({ where, members }) => expectKind(`description ${where}`, members.description, text),

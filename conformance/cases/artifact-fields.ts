@@ -73,7 +73,7 @@ function fieldCase({
 const described = {
   area: 'artifacts',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
 } as const;
 
 const full = defineScenario({

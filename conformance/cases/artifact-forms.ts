@@ -87,7 +87,7 @@ const forms: Readonly<Record<string, readonly [phrase: string, form: Form]>> = {
       clearsProvides: ['gives-*', 'other.*', 'plain', '*.version'],
     },
   ],
-  'texts-of-every-kind': [
+  'strings-of-every-kind': [
     'with reserved signs and letters beyond ASCII in its texts',
     {
       deviceTypes: ['плата/7 & "8"', `${board} <b>`, `${board}+%41`],
@@ -266,7 +266,7 @@ async function expectFile(
   const { uri } = expectShape(response, artifactLinkShape);
   const file = await context.session.send({ method: 'GET', url: uri });
   if (file.status === 200 && file.bytes.equals(bytes)) return;
-  const actual = `${file.bytes.length} bytes, answered ${file.status}`;
+  const actual = `${file.bytes.length} bytes, answered with ${file.status}`;
   throw new ExpectationFailure(`the ${bytes.length} bytes of the file`, actual, [
     'link.gives-the-file',
   ]);
@@ -305,8 +305,8 @@ function formCase([id, [phrase, form]]: [
           (each) => each.id === artifactId,
         );
         if (found === undefined) {
-          const missed = ['artifacts.list-is-complete'] as const;
-          throw new ExpectationFailure(`the artifact in the list for ${type}`, 'none', missed);
+          const violated = ['artifacts.list-is-complete'] as const;
+          throw new ExpectationFailure(`the artifact in the list for ${type}`, 'none', violated);
         }
         expectShown('in the list', found, expected);
       }
@@ -321,7 +321,7 @@ export const artifactFormCases = defineScenario<SuiteDevice>({
   name: 'Artifacts of many forms',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator', 'artifact-listing'],
+  needs: ['user', 'artifact-listing'],
   arrange: (context) => acceptedDevice(context),
   cases: Object.entries(forms).map(formCase),
 });

@@ -28,13 +28,13 @@ const conditions = defineScenario({
   name: 'Conditions',
   start: 'a link from which the file was downloaded, and the time of its last change',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: datedLink,
   cases: [
     {
       id: 'last-modified-is-sent',
       title: 'The link sends the time of the last change in Last-Modified, as an HTTP date.',
-      requirements: ['link.tells-last-change'],
+      requirements: ['link.last-modified'],
       run: async ({ said = 'none' }) => {
         const isDate = said === new Date(said).toUTCString();
         expectThat(isDate, 'an HTTP date as Last-Modified', said);
@@ -42,7 +42,7 @@ const conditions = defineScenario({
     },
     {
       id: 'if-modified-since-is-304',
-      title: 'If-Modified-Since at the last change is answered 304 without the file.',
+      title: 'If-Modified-Since at the last change is answered with 304 without the file.',
       requirements: ['link.if-modified-since'],
       run: async ({ follow, changed }) => {
         const response = await follow({ 'if-modified-since': changed });
@@ -52,7 +52,7 @@ const conditions = defineScenario({
     },
     {
       id: 'later-modified-since-is-304',
-      title: 'If-Modified-Since later than the last change is answered 304, also with Range.',
+      title: 'If-Modified-Since later than the last change is answered with 304, also with Range.',
       requirements: ['link.later-modified-since'],
       run: async ({ follow, later }) => {
         expectStatus(await follow({ 'if-modified-since': later }), 304);
@@ -78,7 +78,7 @@ const conditions = defineScenario({
     },
     {
       id: 'if-unmodified-since-is-412',
-      title: 'If-Unmodified-Since on a day before the file was made is answered 412.',
+      title: 'If-Unmodified-Since on a day before the file was made is answered with 412.',
       requirements: ['link.if-unmodified-since'],
       run: async ({ follow }) => expectStatus(await follow({ 'if-unmodified-since': early }), 412),
     },
@@ -111,7 +111,8 @@ const conditions = defineScenario({
     },
     {
       id: 'range-of-the-changed-file',
-      title: 'If-Modified-Since on a day before the file was made, with Range, is answered 206.',
+      title:
+        'If-Modified-Since on a day before the file was made, with Range, is answered with 206.',
       requirements: ['link.conditional-range'],
       run: async ({ file, follow }) =>
         expectPart(file, await follow({ 'if-modified-since': early, range }), [1000, 2000]),

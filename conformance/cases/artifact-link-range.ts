@@ -28,7 +28,7 @@ interface RangeRow {
 const satisfiable: readonly RangeRow[] = [
   {
     id: 'range-is-206',
-    title: 'A Range with a first and a last byte is answered 206 with these bytes.',
+    title: 'A Range with a first and a last byte is answered with 206 with these bytes.',
     requirement: 'link.range',
     ranges: {
       'bytes=1000-1999': [1000, 2000],
@@ -38,7 +38,7 @@ const satisfiable: readonly RangeRow[] = [
   },
   {
     id: 'first-bytes-are-206',
-    title: 'A Range that starts at byte 0 is answered 206 with the first bytes.',
+    title: 'A Range that starts at byte 0 is answered with 206 with the first bytes.',
     requirement: 'link.range-first-bytes',
     ranges: { 'bytes=0-0': [0, 1], 'bytes=0-511': [0, 512], 'bytes=0-17407': [0, SIZE] },
   },
@@ -111,7 +111,7 @@ const ranges = defineScenario({
   name: 'Parts of the file',
   start: 'a link from which the file was downloaded, 17408 bytes long',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => linkedSample(context, 'plain'),
   cases: [
     ...satisfiable.map(rangeCase),
@@ -132,7 +132,7 @@ const ranges = defineScenario({
     },
     {
       id: 'unsatisfiable-range-is-no-part',
-      title: 'A Range that starts past the end is answered 416, or with the whole file.',
+      title: 'A Range that starts past the end is answered with 416, or with the whole file.',
       requirements: ['link.range-unsatisfiable'],
       run: async (file) => {
         for (const range of unsatisfiable) {
@@ -142,7 +142,7 @@ const ranges = defineScenario({
     },
     {
       id: 'unsatisfiable-range-is-416',
-      title: 'A Range that starts past the end, or has no byte, is answered 416.',
+      title: 'A Range that starts past the end, or has no byte, is answered with 416.',
       requirements: ['link.range-unsatisfiable-is-416'],
       run: async ({ follow }) => {
         for (const range of unsatisfiable) expectStatus(await follow({ range }), 416);

@@ -44,7 +44,7 @@ const streaming = defineScenario({
   name: 'A larger file',
   start: 'a link to an artifact file of 600 kilobytes',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: largeFile,
   cases: [
     {

@@ -20,17 +20,17 @@ import {
 import { isMap } from '../target/json-members.ts';
 import { malformedIds } from './artifacts.ts';
 
-const asking = defineScenario({
+const requested = defineScenario({
   area: 'artifact-link',
   name: 'Requests for a link',
   start: 'an accepted device, and an uploaded artifact',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
     {
       id: 'link-is-200',
-      title: 'A request for a link to an artifact file is answered 200 with a JSON object.',
+      title: 'A request for a link to an artifact file is answered with 200 with a JSON object.',
       requirements: ['link.fields'],
       covers: ['get-artifact-link 200'],
       run: async ({ device, artifact }) => {
@@ -41,7 +41,7 @@ const asking = defineScenario({
     },
     {
       id: 'unknown-artifact-is-404',
-      title: 'A request for a link to an artifact that does not exist is answered 404.',
+      title: 'A request for a link to an artifact that does not exist is answered with 404.',
       requirements: ['link.unknown-artifact-is-404'],
       covers: ['get-artifact-link 404'],
       run: async ({ device }, context) => {
@@ -51,7 +51,8 @@ const asking = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A request for a link with an artifact id that is not a UUID is answered 400 or 404.',
+      title:
+        'A request for a link with an artifact id that is not a UUID is answered with 400 or 404.',
       requirements: ['link.malformed-id'],
       covers: ['get-artifact-link 400'],
       run: async ({ device }) => {
@@ -63,7 +64,7 @@ const asking = defineScenario({
     },
     {
       id: 'unauthenticated-is-401',
-      title: 'A request for a link without a token, or with a malformed one, is answered 401.',
+      title: 'A request for a link without a token, or with a malformed one, is answered with 401.',
       requirements: ['link.unauthenticated-is-401'],
       covers: ['get-artifact-link 401'],
       run: async ({ artifact: { id } }, context) => {
@@ -81,7 +82,7 @@ const reported = defineScenario({
   name: 'Fields of a link',
   start: 'the response to a device that requested a link',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const [link, response] = await askedLink(context, (await context.artifact('plain')).id);
     return { link, givenMs: context.serverNowMs(response) };
@@ -136,7 +137,7 @@ const following = defineScenario({
   name: 'Following a link',
   start: 'a device that got a link to an artifact file',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const { id, bytes } = await context.artifact('plain');
     const [{ uri }] = await askedLink(context, id);
@@ -161,7 +162,7 @@ const used = defineScenario({
   name: 'A link in use',
   start: 'a link from which the file was downloaded',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => linkedSample(context, 'plain'),
   cases: [
     {
@@ -192,7 +193,9 @@ const used = defineScenario({
       requirements: ['link.head'],
       observe: async ({ uri }, context) => {
         const { status, headers } = await context.session.send({ method: 'HEAD', url: uri });
-        return observationOf(`answered ${status}, length ${headers['content-length'] ?? 'none'}`);
+        return observationOf(
+          `answered with ${status}, length ${headers['content-length'] ?? 'none'}`,
+        );
       },
     },
     {
@@ -243,7 +246,7 @@ const gone = defineScenario({
   name: 'The link of a deleted artifact',
   start: 'a link from which the file was downloaded, and whose artifact a user has since deleted',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const artifact = await ownArtifact(context, { content: Buffer.from('to be deleted') });
     const link = await linkedFile(context, artifact);
@@ -255,9 +258,9 @@ const gone = defineScenario({
       id: 'link-of-a-deleted-artifact',
       title: 'What a link returns after its artifact was deleted.',
       requirements: ['link.of-a-deleted-artifact'],
-      observe: async ({ follow }) => observationOf(`answered ${(await follow()).status}`),
+      observe: async ({ follow }) => observationOf(`answered with ${(await follow()).status}`),
     },
   ],
 });
 
-export const artifactLinkCases = [...asking, ...reported, ...following, ...used, ...gone];
+export const artifactLinkCases = [...requested, ...reported, ...following, ...used, ...gone];

@@ -57,10 +57,10 @@ function expectOnly(
   ids: readonly unknown[],
   { wanted, other }: { readonly wanted: string; readonly other: RequirementId },
 ): void {
-  const missed = ids.includes(wanted) ? other : 'artifacts.list-is-complete';
+  const violated = ids.includes(wanted) ? other : 'artifacts.list-is-complete';
   if (ids.length === 1 && ids[0] === wanted) return;
   throw new ExpectationFailure(`the artifact ${wanted} of ${what}, alone`, describeValue(ids), [
-    missed,
+    violated,
   ]);
 }
 
@@ -70,7 +70,7 @@ export const artifactListCases = defineScenario<SuiteDevice>({
   name: 'Names that resemble one another',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator', 'artifact-listing'],
+  needs: ['user', 'artifact-listing'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
@@ -101,9 +101,9 @@ export const artifactListCases = defineScenario<SuiteDevice>({
           made.set(type, (await ownArtifact(context, wish)).id);
         }
         for (const [type, wanted] of made) {
-          for (const asked of [type, `${type} too`]) {
-            const ids = await idsIn(device, name, asked);
-            expectOnly(asked, ids, { wanted, other: 'artifacts.list-selects' });
+          for (const requested of [type, `${type} too`]) {
+            const ids = await idsIn(device, name, requested);
+            expectOnly(requested, ids, { wanted, other: 'artifacts.list-selects' });
           }
         }
       },

@@ -43,11 +43,11 @@ function listedIn(response: HttpResponse): readonly Members[] {
   if (response.status === 404) return [];
   needResponse('list-artifacts', response, 200);
   const entries = expectJson(response);
-  if (!Array.isArray(entries)) throw new NotObservable('the response is not a list');
+  if (!Array.isArray(entries)) throw new NotObservable('the response is not an array');
   return entries.map(membersOf);
 }
 
-/** Asserts that the artifact is not listed; an empty list may be answered 404. */
+/** Asserts that the artifact is not listed; an empty list may be answered with 404. */
 function expectNotListed(response: HttpResponse, unwanted: string): void {
   const ids = listedIn(response).map(({ id }) => id);
   expectThat(!ids.includes(unwanted), `no artifact ${unwanted}`, describeValue(ids));
@@ -58,7 +58,7 @@ const listed = defineScenario({
   name: 'The list',
   start: 'an accepted device, and two uploaded artifacts of different releases',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => ({
     ...(await deviceAndArtifact(context, 'plain')),
     otherRelease: (await context.artifact('dependent')).name,
@@ -67,7 +67,7 @@ const listed = defineScenario({
     {
       id: 'release-is-listed',
       title:
-        'A list of the artifacts of a release for a device type is answered 200 with an array.',
+        'A list of the artifacts of a release for a device type is answered with 200 with an array.',
       requirements: ['artifacts.list'],
       covers: ['list-artifacts 200'],
       run: async ({ device, artifact }) => {
@@ -140,14 +140,14 @@ const listed = defineScenario({
     },
     {
       id: 'list-without-parameters-is-400',
-      title: 'A list request without any parameter is answered 400.',
+      title: 'A list request without any parameter is answered with 400.',
       requirements: ['artifacts.list-parameters'],
       covers: ['list-artifacts 400'],
       run: async ({ device }) => expectStatus(await device.call('list-artifacts'), 400),
     },
     {
       id: 'list-without-release-name-is-400',
-      title: 'A list request without release_name is answered 400.',
+      title: 'A list request without release_name is answered with 400.',
       requirements: ['artifacts.release-name-is-required'],
       run: async ({ device }) => {
         const query = { device_type: boardType };
@@ -156,7 +156,7 @@ const listed = defineScenario({
     },
     {
       id: 'list-without-device-type-is-400',
-      title: 'A list request without device_type is answered 400.',
+      title: 'A list request without device_type is answered with 400.',
       requirements: ['artifacts.device-type-is-required'],
       run: async ({ device, artifact }) => {
         const query = { release_name: artifact.name };
@@ -185,7 +185,8 @@ const listed = defineScenario({
     },
     {
       id: 'unauthenticated-is-401',
-      title: 'The list and an artifact are answered 401 without a token and with a malformed one.',
+      title:
+        'The list and an artifact are answered with 401 without a token and with a malformed one.',
       requirements: ['artifacts.unauthenticated-is-401'],
       covers: ['list-artifacts 401', 'get-artifact 401'],
       run: async ({ artifact }, context) => {
@@ -205,7 +206,7 @@ const large = defineScenario({
   start: 'an accepted device, and a release with more artifacts than a list may hold',
   // The list is not paged, so this takes a hundred uploads: too many to run by default.
   risk: 'disruptive',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => largeRelease(context, LISTED_MAX + 1),
   cases: [
     {
@@ -226,12 +227,12 @@ const one = defineScenario({
   name: 'One artifact',
   start: 'an accepted device, and an uploaded artifact',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
     {
       id: 'artifact-is-200',
-      title: 'A request for an artifact by its id is answered 200 with a JSON object.',
+      title: 'A request for an artifact by its id is answered with 200 with a JSON object.',
       requirements: ['artifacts.fields'],
       covers: ['get-artifact 200'],
       run: async ({ device, artifact }) => {
@@ -242,7 +243,7 @@ const one = defineScenario({
     },
     {
       id: 'unknown-artifact-is-404',
-      title: 'A request for an artifact that does not exist is answered 404.',
+      title: 'A request for an artifact that does not exist is answered with 404.',
       requirements: ['artifacts.unknown-is-404'],
       covers: ['get-artifact 404'],
       run: async ({ device }, context) => {
@@ -252,7 +253,7 @@ const one = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A request for an artifact id that is not a UUID is answered 400 or 404.',
+      title: 'A request for an artifact id that is not a UUID is answered with 400 or 404.',
       requirements: ['artifacts.malformed-id'],
       covers: ['get-artifact 400'],
       run: async ({ device }) => {

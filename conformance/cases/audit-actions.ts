@@ -22,7 +22,7 @@ async function actionsOn(
   id: string,
   action: string,
 ): Promise<readonly string[]> {
-  const found = await context.settled(
+  const found = await context.eventually(
     () => entries(context, { object_id: id }),
     (read) => read.some((entry) => textAt(entry, 'action') === action),
     ENTRY_WAIT_MAX_MS,
@@ -65,7 +65,7 @@ const deploymentActs = defineScenario({
   name: 'Actions on a deployment',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => (await abortedDeployment(context)).deploymentId,
   cases: [
     {
@@ -97,7 +97,7 @@ const deviceActs = defineScenario({
   name: 'Actions on a device',
   start: 'a device that a user has accepted, rejected and decommissioned',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: removedDevice,
   cases: [
     actionCase({

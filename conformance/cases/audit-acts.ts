@@ -57,7 +57,7 @@ function entriesOf(
   context: TestContext,
   { action, objectId }: UserAction,
 ): Promise<readonly ReceivedEntry[]> {
-  return context.settled(
+  return context.eventually(
     async () => {
       const found = await entries(context, { object_id: objectId, per_page: 100 });
       return found.filter((entry) => textAt(entry, 'action') === action);
@@ -81,13 +81,13 @@ export const auditActCases = defineScenario<PerformedActions>({
   start:
     'a user who has created and aborted a deployment and rejected and decommissioned its device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: everyAct,
   cases: [
     {
       id: 'each-act-is-recorded-once',
       title: 'Each action of the user is one entry, which appears within seconds and only once.',
-      requirements: ['audit.one-entry-an-act'],
+      requirements: ['audit.one-entry-per-action'],
       run: async ({ acts }, context) => {
         for (const act of acts) await entryOf(context, act);
         for (const act of acts) {

@@ -33,7 +33,7 @@ export const auditDeviceActs = defineScenario({
   name: 'Actions of devices',
   start: 'an unknown device that came with two keys, and a pre-authorized device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: actors,
   cases: [
     {
@@ -41,7 +41,7 @@ export const auditDeviceActs = defineScenario({
       title: 'Which entries have the device itself as their actor.',
       requirements: ['audit.device-actors'],
       observe: async ({ pending, trusted }, context) => {
-        const [ofPending, ofTrusted] = await context.settled(
+        const [ofPending, ofTrusted] = await context.eventually(
           async () => [await actsOf(context, pending), await actsOf(context, trusted)] as const,
           ([unknown, known]) => unknown.length > 1 && known.length > 0,
           ENTRY_WAIT_MAX_MS,

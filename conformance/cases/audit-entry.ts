@@ -240,7 +240,7 @@ const onDeployment = defineScenario({
   name: 'Entries on a deployment',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: ofDeployment,
   cases: [...deploymentFields.map(fieldCase), byTypeCase('deployment')],
 });
@@ -259,7 +259,7 @@ const onDevice = defineScenario({
   name: 'Entries on a device',
   start: 'a device that a user has accepted, rejected and decommissioned',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: ofDevice,
   cases: [
     ...deviceFields.map(fieldCase),
@@ -292,7 +292,7 @@ const onUser = defineScenario({
   name: 'Entries on a user',
   start: 'a user who has created another user',
   risk: 'write',
-  needs: ['operator', 'role-control'],
+  needs: ['user', 'role-control'],
   arrange: (context) => ofAccess(context, 'user'),
   cases: userFields.map(fieldCase),
 });
@@ -302,7 +302,7 @@ const onTenant = defineScenario({
   name: 'Entries on a tenant',
   start: 'a user who has changed something that belongs to the whole tenant, such as a role',
   risk: 'write',
-  needs: ['operator', 'role-control'],
+  needs: ['user', 'role-control'],
   arrange: (context) => ofAccess(context, 'tenant'),
   cases: tenantFields.map(fieldCase),
 });

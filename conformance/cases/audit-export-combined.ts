@@ -81,10 +81,10 @@ function expectNames(
   if (surplus === undefined && missing === undefined) return;
   const isIgnored = surplus === ignored && ignored !== '';
   const isWhole = fields.includes(missing ?? '');
-  const missed = isIgnored || isWhole ? 'audit.export-ignore' : 'audit.export-separator';
+  const violated = isIgnored || isWhole ? 'audit.export-ignore' : 'audit.export-separator';
   throw failure(`the fields ${describeValue(wanted)}`, describeValue(table.names), {
     query,
-    missed: [missed],
+    violated: [violated],
   });
 }
 
@@ -108,12 +108,12 @@ function expectRecords(table: ExportTable, request: CombinedRequest): void {
   const { query, separator, ignored, expected } = request;
   const odd = irregularRecord(table);
   if (odd !== undefined) {
-    const missed = [
+    const violated = [
       ignored === '' ? 'audit.export-fields-are-quoted' : 'audit.export-ignore',
     ] as const;
     throw failure(`a value for each of ${describeValue(table.names)}`, describeValue(odd), {
       query,
-      missed,
+      violated,
     });
   }
   const column = (path: string) => table.names.indexOf(path.replaceAll('.', separator));
@@ -123,11 +123,11 @@ function expectRecords(table: ExportTable, request: CombinedRequest): void {
   if (inExport.join('\n') === inList.join('\n')) return;
   throw failure(describeValue(inList), describeValue(inExport), {
     query,
-    missed: missedBy(inExport, inList, request),
+    violated: violatedBy(inExport, inList, request),
   });
 }
 
-function missedBy(
+function violatedBy(
   inExport: readonly string[],
   inList: readonly string[],
   { query, filters: given }: CombinedRequest,
@@ -154,9 +154,9 @@ function orderRequirement({ sort }: AuditQuery): RequirementId {
 function failure(
   expected: string,
   actual: string,
-  { query, missed }: { readonly query: AuditQuery; readonly missed: readonly RequirementId[] },
+  { query, violated }: { readonly query: AuditQuery; readonly violated: readonly RequirementId[] },
 ): ExpectationFailure {
-  return new ExpectationFailure(`${expected} for ${JSON.stringify(query)}`, actual, missed);
+  return new ExpectationFailure(`${expected} for ${JSON.stringify(query)}`, actual, violated);
 }
 
 /** Returns the fields of the deployment's entries, whose nested names are joined by dots. */
@@ -175,7 +175,7 @@ export const auditExportCombinedCases = defineScenario<DeploymentWithEntries>({
   name: 'Combined parameters',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: deploymentWithEntries,
   cases: [
     {
@@ -216,7 +216,7 @@ export const auditExportCombinedCases = defineScenario<DeploymentWithEntries>({
         for (const { query, filter } of missesOf(requests, arranged)) {
           const { records } = await exportedTable(context, query);
           if (records.length === 0) continue;
-          const combined = { query, missed: [filter.ofExport] };
+          const combined = { query, violated: [filter.ofExport] };
           throw failure('no entries', `${records.length} entries`, combined);
         }
       },

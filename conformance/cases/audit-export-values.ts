@@ -150,7 +150,7 @@ const values = defineScenario<ObjectsToQuote>({
   start:
     'entries on deployments and on a device, with quotes, commas and line ends in their values',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: awkward,
   cases: [
     exportCase(
@@ -196,7 +196,7 @@ async function manyEntries(context: TestContext): Promise<AuditQuery> {
   // Only one deployment is active at a time, since a server may refuse a duplicate.
   for (let made = 0; made < MANY; made += 2) await one();
   const own = { object_deployment_name: name };
-  const total = await context.settled(
+  const total = await context.eventually(
     () => totalOf(context, own),
     (found) => found >= MANY,
     ENTRY_WAIT_MAX_MS,
@@ -240,7 +240,7 @@ const large = defineScenario<AuditQuery>({
   name: 'A large export',
   start: `a user with at least ${MANY} entries in the log`,
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: manyEntries,
   cases: [
     {

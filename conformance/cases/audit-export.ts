@@ -123,13 +123,13 @@ const document = defineScenario({
   name: 'The export',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: recorded,
   cases: [
     {
       id: 'export-is-csv',
       title:
-        'The export is answered 200 with CSV: the field names, then records of as many fields.',
+        'The export is answered with 200 with CSV: the field names, then records of as many fields.',
       requirements: ['audit.export-is-csv'],
       covers: ['export-audit-logs 200'],
       run: async ({ deploymentId }, context) => {
@@ -259,7 +259,7 @@ const document = defineScenario({
     },
     {
       id: 'object-types-are-known',
-      title: 'An export of users, deployments, artifacts or devices is answered 200.',
+      title: 'An export of users, deployments, artifacts or devices is answered with 200.',
       requirements: ['audit.export-object-type-values'],
       run: async (_, context) => {
         for (const type of exportedTypes) {
@@ -302,7 +302,7 @@ const formula = defineScenario({
   name: 'A value that looks like a formula',
   start: 'a user who has deployed a release whose name starts with an equals sign',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
     const name = `=${context.newName()}`;
@@ -356,7 +356,7 @@ const filtered = defineScenario({
   name: 'Filters of the export',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: recorded,
   cases: [
     ...Object.entries(auditFilters).map(filterCase),

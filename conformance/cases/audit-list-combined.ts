@@ -69,8 +69,8 @@ async function expectList(context: TestContext, request: CombinedRequest): Promi
   const total = response.headers['x-total-count'];
   if (found.join() !== expected.join()) {
     const isOfFilters = total !== '2' || found.length === 0;
-    const missed = isOfFilters ? ofFilters : pageRequirements(found, request);
-    throw failure(describeValue(expected), describeValue(found), query, missed);
+    const violated = isOfFilters ? ofFilters : pageRequirements(found, request);
+    throw failure(describeValue(expected), describeValue(found), query, violated);
   }
   if (total !== '2') {
     throw failure('X-Total-Count: 2', `X-Total-Count: ${total}`, query, ['audit.total']);
@@ -95,9 +95,9 @@ function failure(
   expected: string,
   actual: string,
   query: AuditQuery,
-  missed: readonly RequirementId[],
+  violated: readonly RequirementId[],
 ): ExpectationFailure {
-  return new ExpectationFailure(`${expected} for ${JSON.stringify(query)}`, actual, missed);
+  return new ExpectationFailure(`${expected} for ${JSON.stringify(query)}`, actual, violated);
 }
 
 /** Spec: Audit logs, "GET /logs" */
@@ -106,7 +106,7 @@ export const auditListCombinedCases = defineScenario<DeploymentWithEntries>({
   name: 'Combined parameters',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: deploymentWithEntries,
   cases: [
     {

@@ -53,12 +53,12 @@ const user = defineScenario({
   name: 'The list',
   start: 'a user with a token',
   risk: 'read',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => context,
   cases: [
     {
       id: 'list-is-200',
-      title: 'The audit log is answered 200 with an array.',
+      title: 'The audit log is answered with 200 with an array.',
       requirements: ['audit.list', 'tokens.login-opens-management'],
       covers: ['list-audit-logs 200'],
       run: async (context) => {
@@ -69,7 +69,7 @@ const user = defineScenario({
     },
     {
       id: 'object-types-are-known',
-      title: 'A filter by each of the five object types is answered 200.',
+      title: 'A filter by each of the five object types is answered with 200.',
       requirements: ['audit.object-type-values'],
       run: async (context) => {
         for (const type of objectTypes) {
@@ -84,7 +84,7 @@ const user = defineScenario({
       title: 'Whether the plan of this target includes the audit log.',
       requirements: ['audit.offered'],
       observe: async (context) =>
-        observationOf(`the list is answered ${(await list(context)).status}`),
+        observationOf(`the list is answered with ${(await list(context)).status}`),
     },
     {
       id: 'page-sizes',
@@ -183,7 +183,7 @@ const rows = defineScenario({
   name: 'Pages and order',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: recorded,
   cases: [
     orderCase('newest-comes-first', {
@@ -284,7 +284,7 @@ const rows = defineScenario({
     {
       id: 'links-keep-the-filters',
       title: 'The link to the next page keeps filters and page size.',
-      requirements: ['audit.links-lead'],
+      requirements: ['audit.links-work'],
       run: async (arranged, context) => {
         const { next } = await relations(context, arranged, 1);
         if (next === undefined) return;
@@ -360,7 +360,7 @@ const filtered = defineScenario({
   name: 'Filters',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: recorded,
   cases: Object.entries(auditFilters).flatMap((row) => [filterCase(row), filteredPageCase(row)]),
 });
@@ -370,7 +370,7 @@ const byObject = defineScenario({
   name: 'The filter by object',
   start: 'two deployments, each created and aborted by a user',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => [await abortedDeployment(context), await abortedDeployment(context)],
   cases: [
     {

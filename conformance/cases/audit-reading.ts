@@ -75,7 +75,7 @@ export async function entriesOn(
   objectId: string,
   atLeast: number,
 ): Promise<readonly ReceivedEntry[]> {
-  const found = await context.settled(
+  const found = await context.eventually(
     () => entries(context, { object_id: objectId }),
     ({ length }) => length >= atLeast,
     ENTRY_WAIT_MAX_MS,

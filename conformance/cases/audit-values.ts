@@ -72,7 +72,7 @@ const beside = defineScenario<Recorded>({
   name: 'Filters beside one another',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: recorded,
   cases: Object.entries(auditFilters).map(besideCase),
 });
@@ -85,7 +85,7 @@ const named = defineScenario<readonly Omit<Recorded, 'both'>[]>({
   name: 'Names of deployments',
   start: 'deployments whose names begin alike, each created and aborted by a user',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const { device, artifact } = await abortedDeployment(context);
     const beginning = context.newName();
@@ -155,13 +155,13 @@ const pages = defineScenario<string>({
   name: 'Pages of every size',
   start: 'a device that a user has rejected several times',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: deviceWithManyEntries,
   cases: [
     {
       id: 'next-agrees-with-the-size-of-the-page',
       title: 'The link `next` leads to the next entry for every page size, even one that is cut.',
-      requirements: ['audit.links-lead', 'audit.link-next', 'audit.link-prev', 'audit.pages'],
+      requirements: ['audit.links-work', 'audit.link-next', 'audit.link-prev', 'audit.pages'],
       run: async (objectId, context) => {
         const query = { object_id: objectId, sort: 'asc' };
         const before = await list(context, { ...query, per_page: 1 });
@@ -190,7 +190,7 @@ const addresses = defineScenario({
   name: 'A user whose e-mail address has a plus',
   start: 'a deployment of a new tenant, which its user has created and aborted',
   risk: 'write',
-  needs: ['operator', 'tenant-control', 'audit-log'],
+  needs: ['user', 'tenant-control', 'audit-log'],
   arrange: deploymentWithEntries,
   cases: [
     {

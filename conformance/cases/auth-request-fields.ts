@@ -3,7 +3,7 @@
  * the contract's shape. Where the contract sets no length limit, length is not checked. Spec:
  * AuthRequest
  */
-import { type InputTable, otherThanText } from '../suite/input-table.ts';
+import { type InputTable, otherThanString } from '../suite/input-table.ts';
 
 /** A request whose values have the right types but are not a real identity or key. */
 export const textualRequest = { id_data: '{}', pubkey: 'a key in PEM' };
@@ -17,20 +17,20 @@ function block(label: string, content: string): string {
 /** Every field of the contract, and the body. */
 export const authRequestInputs: InputTable = {
   'missing-id-data-is-400': {
-    title: 'A signed request without id_data is answered 400.',
+    title: 'A signed request without id_data is answered with 400.',
     requirement: 'auth.id-data-is-required',
     field: 'id_data',
     refused: ['missing'],
   },
   'id-data-of-another-kind-is-400': {
     title:
-      'A signed request whose id_data is null, a number, a boolean, an array or an object is answered 400.',
-    requirement: 'auth.id-data-is-text',
+      'A signed request whose id_data is null, a number, a boolean, an array or an object is answered with 400.',
+    requirement: 'auth.id-data-is-string',
     field: 'id_data',
-    refused: otherThanText,
+    refused: otherThanString,
   },
-  'id-data-that-is-no-json-is-400': {
-    title: 'A signed request whose id_data is empty or not JSON is answered 400.',
+  'id-data-that-is-not-json-is-400': {
+    title: 'A signed request whose id_data is empty or not JSON is answered with 400.',
     requirement: 'auth.id-data-is-json-text',
     field: 'id_data',
     refused: {
@@ -42,21 +42,21 @@ export const authRequestInputs: InputTable = {
     },
   },
   'missing-pubkey-is-400': {
-    title: 'A signed request without pubkey is answered 400.',
+    title: 'A signed request without pubkey is answered with 400.',
     requirement: 'auth.pubkey-is-required',
     field: 'pubkey',
     refused: ['missing'],
   },
   'pubkey-of-another-kind-is-400': {
     title:
-      'A signed request whose pubkey is null, a number, a boolean, an array or an object is answered 400.',
-    requirement: 'auth.pubkey-is-text',
+      'A signed request whose pubkey is null, a number, a boolean, an array or an object is answered with 400.',
+    requirement: 'auth.pubkey-is-string',
     field: 'pubkey',
-    refused: otherThanText,
+    refused: otherThanString,
   },
   'pubkey-that-is-no-pem-is-400': {
     title:
-      'A signed request whose field pubkey is empty, or a string that is not a PEM public key is answered 400.',
+      'A signed request whose field pubkey is empty, or a string that is not a PEM public key is answered with 400.',
     requirement: 'auth.pubkey-is-pem',
     field: 'pubkey',
     refused: {
@@ -77,10 +77,10 @@ export const authRequestInputs: InputTable = {
   },
   'tenant-token-of-another-kind-is-400': {
     title:
-      'A signed request whose tenant_token is a number, a boolean, an array or an object is answered 400.',
-    requirement: 'auth.tenant-token-is-text',
+      'A signed request whose tenant_token is a number, a boolean, an array or an object is answered with 400.',
+    requirement: 'auth.tenant-token-is-string',
     field: 'tenant_token',
-    refused: ['number', 'boolean', 'list', 'object'],
+    refused: ['number', 'boolean', 'array', 'object'],
   },
   'external-id-is-not-malformed': {
     title: 'A signed request whose external_id is a string, empty or not, is not malformed.',
@@ -90,18 +90,18 @@ export const authRequestInputs: InputTable = {
   },
   'external-id-of-another-kind-is-400': {
     title:
-      'A signed request whose external_id is a number, a boolean, an array or an object is answered 400.',
-    requirement: 'auth.external-id-is-text',
+      'A signed request whose external_id is a number, a boolean, an array or an object is answered with 400.',
+    requirement: 'auth.external-id-is-string',
     field: 'external_id',
-    refused: ['number', 'boolean', 'list', 'object'],
+    refused: ['number', 'boolean', 'array', 'object'],
   },
   'malformed-body-is-400': {
-    title: 'A signed body that is not a JSON object is answered 400.',
+    title: 'A signed body that is not a JSON object is answered with 400.',
     requirement: 'auth.malformed-is-400',
     field: '',
     refused: {
       'JSON that is cut off': '{"id_data":',
-      'no JSON': 'id_data=serial',
+      'not JSON': 'id_data=serial',
       'an array': '[]',
       'a string': '"id_data"',
       'a number': '7',
@@ -109,7 +109,7 @@ export const authRequestInputs: InputTable = {
     },
   },
   'missing-body-is-400': {
-    title: 'A request without a body is answered 400.',
+    title: 'A request without a body is answered with 400.',
     requirement: 'auth.body-is-required',
     field: '',
     refused: ['missing'],

@@ -79,7 +79,7 @@ async function decisions(device: SuiteDevice, context: TestContext): Promise<unk
 }
 
 /** Authenticates with a new key of the device. */
-export async function askByNewKey(
+export async function authenticateByNewKey(
   device: SuiteDevice,
   context: TestContext,
 ): Promise<HttpResponse> {
@@ -100,7 +100,7 @@ const contacts = defineScenario<SuiteDevice>({
   name: 'Effects of first contacts',
   start: 'a device that the target has never seen',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: unknownDevice,
   cases: [
     {
@@ -112,7 +112,7 @@ const contacts = defineScenario<SuiteDevice>({
         // A device that was recorded later shows that the effect of earlier requests is visible.
         const witness = await context.newDevice();
         await witness.authenticate();
-        const seen = await context.settled(
+        const seen = await context.eventually(
           () => context.admin.findDevice(witness.identity),
           (found) => found !== undefined,
         );
@@ -128,7 +128,7 @@ const contacts = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         await sendRefused(device, context);
         await device.authenticate();
-        const found = await context.settled(
+        const found = await context.eventually(
           () => context.admin.findDevice(device.identity),
           (each) => each !== undefined,
         );
@@ -142,9 +142,11 @@ const contacts = defineScenario<SuiteDevice>({
       title: 'First contacts of one identity with different keys at once record one device.',
       requirements: ['auth.one-identity-one-device'],
       run: async (device, context) => {
-        const asked = Array.from({ length: REQUESTS_AT_ONCE }, () => askByNewKey(device, context));
-        for (const response of await Promise.all(asked)) needRefusal(toFirstContact, response);
-        const found = await context.settled(
+        const requests = Array.from({ length: REQUESTS_AT_ONCE }, () =>
+          authenticateByNewKey(device, context),
+        );
+        for (const response of await Promise.all(requests)) needRefusal(toFirstContact, response);
+        const found = await context.eventually(
           () => context.admin.findDevice(device.identity),
           (each) => each?.auth_sets.length === REQUESTS_AT_ONCE,
         );
@@ -167,7 +169,7 @@ interface DecidedState {
   readonly id: string;
   readonly start: string;
   readonly arrange: (context: TestContext) => Promise<SuiteDevice>;
-  /** The statuses of the response when the device asks again. */
+  /** The statuses of the response when the device authenticates again. */
   readonly responses: readonly number[];
 }
 
@@ -199,7 +201,7 @@ const decided = decidedStates.flatMap(({ id, start, arrange, responses }) =>
     name: `Effects on the ${id} device`,
     start,
     risk: 'write',
-    needs: ['operator'],
+    needs: ['user'],
     arrange,
     cases: [
       {
@@ -219,13 +221,13 @@ const decided = decidedStates.flatMap(({ id, start, arrange, responses }) =>
       },
       {
         id: `requests-keep-the-${id}-device`,
-        title: `The ${id} device stays as decided when it asks again, with its own key or another.`,
+        title: `The ${id} device stays as decided when it authenticates again, with its own key or another.`,
         requirements: ['auth.decision-stays'],
         run: async (device, context) => {
           const before = await decisions(device, context);
           await needDecided(device, responses);
           expectEqual('decisions', await decisions(device, context), before);
-          const other = await askByNewKey(device, context);
+          const other = await authenticateByNewKey(device, context);
           // Another case judges the response to the other key.
           if (other.status < 400) throw new NotObservable(responseSummary(other));
           const own = (await context.admin.device(device.id))?.auth_sets.find(
@@ -257,7 +259,7 @@ const changed = defineScenario<SuiteDevice>({
   name: 'Decisions that follow one another',
   start: 'a device that a user has pre-authorized',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => preauthorizedDevice(context),
   cases: [
     {
@@ -266,7 +268,7 @@ const changed = defineScenario<SuiteDevice>({
       requirements: ['auth.decision-stays', 'auth.refused-changes-nothing'],
       run: async (device, context) => {
         await sendRefused(device, context);
-        const other = await askByNewKey(device, context);
+        const other = await authenticateByNewKey(device, context);
         // Another case judges the response to the other key.
         if (other.status < 400) throw new NotObservable(responseSummary(other));
         expectStatus(await device.authenticate(), 200);
@@ -287,7 +289,7 @@ const changed = defineScenario<SuiteDevice>({
           await context.admin.decide(device.id, device.key, decision);
           const isAccepted = decision === 'accepted';
           const statuses: readonly number[] = isAccepted ? [200] : [400, ...refusals];
-          const response = await context.settled(
+          const response = await context.eventually(
             () => device.authenticate(),
             ({ status }) => statuses.includes(status),
           );
@@ -313,7 +315,7 @@ const changed = defineScenario<SuiteDevice>({
         const first = await device.authenticate(changes);
         if (first.status < 400) throw new NotObservable(responseSummary(first));
         await context.admin.decide(device.id, signedBy, 'accepted');
-        const response = await context.settled(
+        const response = await context.eventually(
           () => device.authenticate(changes),
           ({ status }) => status === 200,
         );
@@ -339,7 +341,7 @@ const identities = defineScenario<{ readonly device: SuiteDevice; readonly mark:
   name: 'Identities that are almost equal',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const mark = context.random.bytes(4).toString('hex');
     const serial = `${mark}-${serials.accepted}`;

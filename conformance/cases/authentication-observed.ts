@@ -18,7 +18,7 @@ async function shownExternalId(context: TestContext, { id }: SuiteDevice): Promi
 }
 
 /** Authenticates with another key of the device. */
-async function askByAnotherKey(
+async function authenticateByAnotherKey(
   context: TestContext,
   device: SuiteDevice,
   members: Readonly<Record<string, unknown>> = {},
@@ -33,7 +33,7 @@ const known = defineScenario({
   name: 'What users see',
   start: 'an accepted device with a token',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
@@ -43,7 +43,7 @@ const known = defineScenario({
       observe: async (device, context) => {
         await device.authenticate({ members: { external_id: 'first' } });
         const reported = await shownExternalId(context, device);
-        await askByAnotherKey(context, device, { external_id: 'second' });
+        await authenticateByAnotherKey(context, device, { external_id: 'second' });
         const byPendingKey = await shownExternalId(context, device);
         await device.authenticate({ members: { external_id: 'third' } });
         const changed = await shownExternalId(context, device);
@@ -65,7 +65,7 @@ const manyKeys = defineScenario({
   name: 'Many keys',
   start: 'an accepted device with a token',
   risk: 'disruptive',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
@@ -75,10 +75,10 @@ const manyKeys = defineScenario({
       observe: async (device, context) => {
         const seen = new Set<number>();
         for (let count = 1; count < MANY_KEYS; count += 1) {
-          seen.add(await askByAnotherKey(context, device));
+          seen.add(await authenticateByAnotherKey(context, device));
         }
         const kept = (await context.admin.device(device.id))?.auth_sets.length ?? 0;
-        return observationOf(`${kept} are kept, each answered ${[...seen].join(' or ')}`);
+        return observationOf(`${kept} are kept, each answered with ${[...seen].join(' or ')}`);
       },
     },
   ],

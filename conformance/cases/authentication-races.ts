@@ -25,7 +25,7 @@ import {
 } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
-import { askByNewKey, expectTokenWorks } from './authentication-effects.ts';
+import { authenticateByNewKey, expectTokenWorks } from './authentication-effects.ts';
 
 /** Concurrent first contacts of one identity. */
 const CONTACTS = 50;
@@ -47,9 +47,9 @@ function expectAll(responses: readonly HttpResponse[], ...statuses: readonly num
 /** Removes the device; returns true if users then see no other device with its identity. */
 async function isAlone(device: SuiteDevice, context: TestContext): Promise<boolean> {
   const find = () => context.admin.findDevice(device.identity);
-  const first = expectPresent('a device of this identity', await context.settled(find, Boolean));
+  const first = expectPresent('a device of this identity', await context.eventually(find, Boolean));
   await context.admin.decommission(first.id);
-  const left = await context.settled(find, (found) => found?.id !== first.id);
+  const left = await context.eventually(find, (found) => found?.id !== first.id);
   device.id = left?.id ?? '';
   return left === undefined;
 }
@@ -59,12 +59,12 @@ const contacts = defineScenario({
   name: 'Concurrent first contacts',
   start: 'a device that the target has never seen',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: unknownDevice,
   cases: [
     {
       id: 'fifty-first-contacts-are-401',
-      title: 'Fifty concurrent first contacts of one identity are each answered 401.',
+      title: 'Fifty concurrent first contacts of one identity are each answered with 401.',
       requirements: ['auth.first-contact-is-401', 'auth.undecided-is-401'],
       run: async (device) => expectAll(await atOnce(CONTACTS, () => device.authenticate()), 401),
     },
@@ -76,7 +76,7 @@ const contacts = defineScenario({
       run: async (device, context) => {
         await atOnce(CONTACTS, () => device.authenticate());
         const find = () => context.admin.findDevice(device.identity);
-        const shown = expectPresent('a device', await context.settled(find, Boolean));
+        const shown = expectPresent('a device', await context.eventually(find, Boolean));
         const statuses = shown.auth_sets.map(({ status }) => status);
         expectEqual('authentication sets', statuses, ['pending']);
       },
@@ -98,21 +98,22 @@ const decisions = defineScenario({
   name: 'A decision during requests',
   start: 'a device that waits for a decision',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: pendingDevice,
   cases: [
     {
       id: 'accept-and-requests-at-once',
-      title: 'Requests during the acceptance are answered 401 or 200, and later ones get a token.',
+      title:
+        'Requests during the acceptance are answered with 401 or 200, and later ones get a token.',
       requirements: ['auth.accepted-gets-token', 'auth.undecided-is-401'],
       run: async (device, context) => {
-        const [asked] = await Promise.all([
+        const [responses] = await Promise.all([
           atOnce(REQUESTS, () => device.authenticate()),
           context.admin.decide(device.id, device.key, 'accepted'),
         ]);
-        expectAll(asked, 200, 401);
-        const ask = () => device.authenticate();
-        expectStatus(await context.settled(ask, ({ status }) => status === 200), 200);
+        expectAll(responses, 200, 401);
+        const authenticate = () => device.authenticate();
+        expectStatus(await context.eventually(authenticate, ({ status }) => status === 200), 200);
       },
     },
     {
@@ -127,7 +128,7 @@ const decisions = defineScenario({
         const [, removal] = ends;
         const lost = ends.find((end) => 'reason' in end && end.reason instanceof TransportFailure);
         if (lost && 'reason' in lost) throw lost.reason;
-        const left = await context.settled(
+        const left = await context.eventually(
           () => admin.device(device.id),
           (found) => found === undefined || removal.status === 'rejected',
         );
@@ -144,7 +145,7 @@ const ends = defineScenario({
   name: 'A decommission during requests',
   start: 'an accepted device with a token',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
@@ -152,16 +153,16 @@ const ends = defineScenario({
       title: 'A token that is granted during a decommission gives no access afterwards.',
       requirements: ['tokens.end-with-device'],
       run: async (device, context) => {
-        const [asked] = await Promise.all([
+        const [responses] = await Promise.all([
           atOnce(REQUESTS, () => device.authenticate()),
           context.admin.decommission(device.id),
         ]);
         device.id = '';
-        const tokens = asked.filter(({ status }) => status === 200).map(({ text }) => text);
+        const tokens = responses.filter(({ status }) => status === 200).map(({ text }) => text);
         for (const token of new Set([device.token, ...tokens])) {
           const use = () =>
             context.caller(token).call('get-next-deployment', { query: factoryProvides });
-          const response = await context.settled(use, ({ status }) => status === 401);
+          const response = await context.eventually(use, ({ status }) => status === 401);
           if (response.status === 401) continue;
           throw new ExpectationFailure(
             '401 for each token of the device',
@@ -178,7 +179,7 @@ const ofOneDevice = defineScenario<SuiteDevice>({
   name: 'Requests of one device at once',
   start: 'a device that a user has pre-authorized',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => preauthorizedDevice(context),
   cases: [
     {
@@ -206,7 +207,7 @@ const ofOneDevice = defineScenario<SuiteDevice>({
         needResponse('post-auth-request', await device.authenticate(), 200);
         const [own, other] = await Promise.all([
           device.authenticate(),
-          askByNewKey(device, context),
+          authenticateByNewKey(device, context),
         ]);
         expectStatus(own, 200);
         expectStatus(other, 401);

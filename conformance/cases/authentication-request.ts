@@ -83,7 +83,7 @@ const boundaries = defineScenario({
     }),
     {
       id: 'optional-fields-may-be-absent',
-      title: 'A request with only id_data and pubkey is complete: it is not answered 400.',
+      title: 'A request with only id_data and pubkey is complete: it is not answered with 400.',
       requirements: ['auth.optional-fields'],
       run: async (device) => expectUnderstood(await device.authenticate()),
     },
@@ -153,10 +153,10 @@ const identities = defineScenario({
       title:
         'A user finds arrays, objects, numbers and any letters of an identity as they were sent.',
       requirements: ['auth.first-contact-is-recorded'],
-      needs: ['operator'],
+      needs: ['user'],
       run: async (device, context) => {
         await device.authenticate();
-        const found = await context.settled(
+        const found = await context.eventually(
           () => context.admin.findDevice(device.identity),
           (each) => each !== undefined,
         );
@@ -189,7 +189,7 @@ const unfitIdentities = defineScenario({
   name: 'Unfit identities',
   start: 'a new device',
   risk: 'write',
-  turn: 'last',
+  phase: 'last',
   arrange: (context) => context.newDevice(),
   cases: [
     {
@@ -232,7 +232,7 @@ const same = defineScenario({
   name: 'One device, written differently',
   start: 'an accepted device with a token',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
@@ -242,7 +242,7 @@ const same = defineScenario({
       run: (device) => {
         const fields = {
           'a string': 'standard',
-          'a list': [1, 2],
+          'an array': [1, 2],
           'an object': { a: {} },
           null: null,
         };

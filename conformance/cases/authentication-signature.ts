@@ -74,7 +74,7 @@ const header = defineScenario({
   cases: [
     {
       id: 'missing-signature-is-400',
-      title: 'A request without the signature header is answered 400.',
+      title: 'A request without the signature header is answered with 400.',
       requirements: ['auth.signature-header-is-required', 'service.authentication'],
       covers: ['post-auth-request 400'],
       run: async (device) => expectStatus(await device.authenticate({ signature: null }), 400),
@@ -97,7 +97,7 @@ const known = defineScenario({
   name: 'What is signed',
   start: 'an accepted device that authenticates again',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
@@ -147,7 +147,7 @@ const known = defineScenario({
     },
     {
       id: 'wrong-signature-is-401',
-      title: 'A well-formed signature that does not verify is answered 401.',
+      title: 'A well-formed signature that does not verify is answered with 401.',
       requirements: ['auth.bad-signature-is-401'],
       run: async (device, context) =>
         expectStatus(await device.authenticate({ signedBy: await context.newKey() }), 401),
@@ -160,7 +160,7 @@ const foreign = defineScenario({
   name: 'Non-ASCII letters',
   start: 'a pre-authorized device with an identity in several scripts',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => preauthorizedDevice(context, 'ecdsa', { place: 'Tür 3, 台北 \u{1f4a1}' }),
   cases: [
     {
@@ -257,7 +257,7 @@ function algorithmScenario(keyType: KeyType) {
     name: `Signatures by ${signingAlgorithms[keyType].standard}`,
     start: `a pre-authorized device with ${keyNames[keyType]}`,
     risk: 'write',
-    needs: ['operator'],
+    needs: ['user'],
     arrange: (context) => preauthorizedDevice(context, keyType),
     cases: algorithmCases(keyType),
   });
@@ -287,7 +287,7 @@ const lengths = defineScenario<void>({
   name: 'Keys and signatures of other lengths',
   start: 'devices of the case, which a user has pre-authorized',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: () => undefined,
   cases: [
     {

@@ -31,7 +31,7 @@ const CLOCKS_APART_SECONDS = 60;
 /** Time within which a new token must differ, since its claims contain times in seconds. */
 const OTHER_TOKEN_WAIT_MAX_MS = 1500;
 
-/** How often a refused device asks again. */
+/** How often a refused device authenticates again. */
 const REPEATED_REQUESTS = 3;
 
 const toMalformed = {
@@ -44,7 +44,7 @@ const toUnknown = {
 } as const;
 
 async function expectRecorded(device: SuiteDevice, context: TestContext): Promise<void> {
-  const shown = await context.settled(
+  const shown = await context.eventually(
     () => context.admin.findDevice(device.identity),
     (found) => found !== undefined,
   );
@@ -72,7 +72,7 @@ const firstContact = defineScenario({
     {
       id: 'first-contact-is-401',
       title:
-        'The first request of a device that is neither known nor pre-authorized is answered 401.',
+        'The first request of a device that is neither known nor pre-authorized is answered with 401.',
       requirements: ['auth.first-contact-is-401'],
       covers: ['post-auth-request 401'],
       run: async (device) => expectStatus(await device.authenticate(), 401),
@@ -82,7 +82,7 @@ const firstContact = defineScenario({
       title:
         'After its first contact, a user finds the device with the identity data that it sent.',
       requirements: ['auth.first-contact-is-recorded'],
-      needs: ['operator'],
+      needs: ['user'],
       run: async (device, context) => {
         await device.authenticate();
         await expectRecorded(device, context);
@@ -92,7 +92,7 @@ const firstContact = defineScenario({
       id: 'first-contact-with-external-id-is-recorded',
       title: 'A first contact that names an external_id is recorded with the identity data.',
       requirements: ['auth.first-contact-is-recorded'],
-      needs: ['operator'],
+      needs: ['user'],
       run: async (device, context) => {
         // Another case judges the response.
         await device.authenticate({ members: { external_id: 'vehicle-7' } });
@@ -128,12 +128,12 @@ const decision = defineScenario({
   name: 'The decision of a user',
   start: 'a device that waits for a decision',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: pendingDevice,
   cases: [
     {
       id: 'undecided-is-401',
-      title: 'A device that asks again before a decision is answered 401 each time.',
+      title: 'A device that authenticates again before a decision is answered with 401 each time.',
       requirements: ['auth.undecided-is-401'],
       run: async (device) => {
         await expectRefusedEachTime(device, [401]);
@@ -141,12 +141,13 @@ const decision = defineScenario({
     },
     {
       id: 'accepted-gets-token',
-      title: 'Once a user has accepted the device, its next request is answered 200 with a token.',
+      title:
+        'Once a user has accepted the device, its next request is answered with 200 with a token.',
       requirements: ['auth.accepted-gets-token'],
       covers: ['post-auth-request 200'],
       run: async (device, context) => {
         await context.admin.decide(device.id, device.key, 'accepted');
-        const response = await context.settled(
+        const response = await context.eventually(
           () => device.authenticate(),
           ({ status }) => status === 200,
         );
@@ -155,7 +156,7 @@ const decision = defineScenario({
     },
     {
       id: 'rejected-is-refused',
-      title: 'Once a user has rejected the device, its next request is answered 401 or 403.',
+      title: 'Once a user has rejected the device, its next request is answered with 401 or 403.',
       requirements: ['auth.rejected-is-refused'],
       run: async (device, context) => {
         await context.admin.decide(device.id, device.key, 'rejected');
@@ -164,7 +165,7 @@ const decision = defineScenario({
     },
     {
       id: 'decommissioned-is-unknown',
-      title: 'Once a user has decommissioned the device, it is answered 401 like a new one.',
+      title: 'Once a user has decommissioned the device, it is answered with 401 like a new one.',
       requirements: ['auth.decommissioned-is-unknown'],
       run: async (device, context) => {
         await context.admin.decommission(device.id);
@@ -188,12 +189,12 @@ const preauthorized = defineScenario({
   name: 'Pre-authorized device',
   start: 'a device that a user has pre-authorized',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => preauthorizedDevice(context),
   cases: [
     {
       id: 'preauthorized-gets-token',
-      title: 'The first request of a pre-authorized device is answered 200 with a token.',
+      title: 'The first request of a pre-authorized device is answered with 200 with a token.',
       requirements: ['auth.preauthorized-gets-token'],
       run: async (device) => expectStatus(await device.authenticate(), 200),
     },
@@ -257,7 +258,7 @@ const known = defineScenario({
   name: 'A known device',
   start: 'an accepted device with a token',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
@@ -284,7 +285,7 @@ const known = defineScenario({
     },
     {
       id: 'renewed-token-works',
-      title: 'An accepted device may ask for a new token, which gives access to the device API.',
+      title: 'An accepted device may request a new token, which gives access to the device API.',
       requirements: ['tokens.renewal'],
       run: async (device, context) => {
         const response = await device.authenticate();
@@ -300,7 +301,7 @@ const known = defineScenario({
       requirements: ['tokens.device-token-lasts-a-week'],
       run: async (device, context) => {
         // Two tokens that are issued in the same second may be equal.
-        const response = await context.settled(
+        const response = await context.eventually(
           () => device.authenticate(),
           ({ text }) => text !== device.token,
           OTHER_TOKEN_WAIT_MAX_MS,
@@ -342,7 +343,7 @@ const known = defineScenario({
     },
     {
       id: 'new-key-waits',
-      title: 'A known identity with a new key is answered 401 until a user accepts that key.',
+      title: 'A known identity with a new key is answered with 401 until a user accepts that key.',
       requirements: ['auth.new-key-waits'],
       run: async (device, context) => {
         const signedBy = await context.newKey();

@@ -34,7 +34,7 @@ const signed = 'the signature of the body grants access; an Authorization header
 const linked =
   'the signed query of the link grants access; the contract lists no Authorization header';
 
-/** Answers to an invalid token where a device token is required. */
+/** Responses to an invalid token where a device token is required. */
 const needsDevice = {
   missing: 401,
   malformed: 401,
@@ -45,7 +45,7 @@ const needsDevice = {
   expired: 401,
 } as const;
 
-/** Answers to an invalid token where a user token is required. */
+/** Responses to an invalid token where a user token is required. */
 const needsUser = {
   missing: 401,
   malformed: 401,

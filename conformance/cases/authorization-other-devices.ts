@@ -1,7 +1,7 @@
 /** Cases: the token of one device used on resources of another. Spec: Authentication */
 import * as v from 'valibot';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { askingForms } from '../context/asking.ts';
+import { pollForms } from '../context/poll-forms.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -40,20 +40,20 @@ const foreign = defineScenario<DeploymentOfAnother>({
   name: 'The deployment of another device',
   start: 'a device with an active deployment, and another device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => ({
     ...(await activeDeployment(context)),
     otherDevice: await acceptedDevice(context),
   }),
   cases: [
-    ...askingForms.map(
-      ({ operation, slug, words, ask }): JudgingCase<DeploymentOfAnother> => ({
+    ...pollForms.map(
+      ({ operation, slug, words, poll }): JudgingCase<DeploymentOfAnother> => ({
         id: `${slug}-offers-nothing-of-another-device`,
-        title: `A device that asks by ${words} is not offered the deployment of another device.`,
+        title: `A device that polls by ${words} is not offered the deployment of another device.`,
         requirements: [requirement, 'next.own-deployments-only'],
         covers: [`${operation} 204`],
         run: async ({ otherDevice, id }) => {
-          const response = await ask(otherDevice, factoryProvides);
+          const response = await poll(otherDevice, factoryProvides);
           expectThat(
             !offers(response, id),
             'no deployment of another device',
@@ -64,7 +64,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
     ),
     {
       id: 'status-of-another-device-is-404',
-      title: 'A status that a device reports for the deployment of another is answered 404.',
+      title: 'A status that a device reports for the deployment of another is answered with 404.',
       requirements: [requirement, 'status.foreign-deployment-is-404'],
       covers: ['put-deployment-status 404'],
       run: async ({ otherDevice, id }) => {
@@ -74,7 +74,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
     },
     {
       id: 'log-of-another-device-is-404',
-      title: 'A log that a device uploads for the deployment of another is answered 404.',
+      title: 'A log that a device uploads for the deployment of another is answered with 404.',
       requirements: [requirement, 'log.foreign-deployment-is-404'],
       covers: ['put-deployment-log 404'],
       run: async ({ otherDevice, id }) => {
@@ -85,7 +85,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
     },
     {
       id: 'control-map-of-another-device-is-404',
-      title: 'The control map of the deployment of another device is answered 404.',
+      title: 'The control map of the deployment of another device is answered with 404.',
       requirements: [requirement, 'map.foreign-is-404'],
       covers: ['get-update-control-map 404'],
       run: async ({ otherDevice, id }) =>
@@ -169,7 +169,7 @@ function writeCase(write: DeviceWrite): JudgingCase<TwoDevices> {
       needResponse(operation, response, status);
       // When users see the text at the writing device, a wrong copy would be visible as well.
       const isThere = (seen: unknown) => JSON.stringify(seen).includes(mark);
-      const own = await context.settled(() => look(context, device), isThere);
+      const own = await context.eventually(() => look(context, device), isThere);
       if (!isThere(own)) throw new NotObservable('users do not see what was written');
       const seen = await look(context, other);
       expectThat(!isThere(seen), 'the other device unchanged', describeValue(seen));
@@ -182,7 +182,7 @@ const own = defineScenario<TwoDevices>({
   name: 'Data of another device',
   start: 'two accepted devices with tokens',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: twoDevices,
   cases: [
     ...writes.map(writeCase),

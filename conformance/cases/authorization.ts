@@ -185,7 +185,7 @@ const altered = [
     name: 'An altered token of a device',
     start: 'the token of an accepted device',
     risk: 'write',
-    needs: ['operator'],
+    needs: ['user'],
     arrange: async (context) => (await acceptedDevice(context)).token,
     cases: spoiledCases(deviceCalls),
   }),
@@ -194,7 +194,7 @@ const altered = [
     name: 'An altered token of a user',
     start: 'the token of a user',
     risk: 'read',
-    needs: ['operator'],
+    needs: ['user'],
     arrange: userToken,
     cases: spoiledCases(userCalls),
   }),
@@ -205,19 +205,19 @@ const apart = defineScenario<string>({
   name: 'Tokens of the other kind',
   start: 'an accepted device with a token, and a user with one',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => (await acceptedDevice(context)).token,
   cases: [
     ...casesOf<string>('otherKind', deviceCalls, (id, call, status) => ({
       id: `${id}-with-user-token-is-${status}`,
-      title: `The token of a user gives no access to ${id}: it is answered ${status}.`,
+      title: `The token of a user gives no access to ${id}: it is answered with ${status}.`,
       requirements: ['tokens.kinds-are-apart'],
       run: async (_, context) =>
         expectStatus(await call(context.caller(userToken(context))), status),
     })),
     ...casesOf<string>('otherKind', userCalls, (id, call, status) => ({
       id: `${id}-with-device-token-is-${status}`,
-      title: `The token of a device gives no access to ${id}: it is answered ${status}.`,
+      title: `The token of a device gives no access to ${id}: it is answered with ${status}.`,
       requirements: ['tokens.devices-are-no-users'],
       run: async (token, context) => expectStatus(await call(context.caller(token)), status),
     })),
@@ -257,7 +257,7 @@ const apart = defineScenario<string>({
 /** Waits until the target refuses the token, since it may be revoked with a delay; returns it. */
 async function forgotten(context: TestContext, token: string): Promise<string> {
   const use = (): Promise<HttpResponse> => pollNext(context.caller(token));
-  await context.settled(use, ({ status }) => status === 401);
+  await context.eventually(use, ({ status }) => status === 401);
   return token;
 }
 
@@ -267,7 +267,7 @@ const dismissed = [
     name: 'A rejected device',
     start: 'the token of a device that a user has since rejected',
     risk: 'write',
-    needs: ['operator'],
+    needs: ['user'],
     arrange: async (context) => {
       const { id, key, token } = await acceptedDevice(context);
       await context.admin.decide(id, key, 'rejected');
@@ -285,7 +285,7 @@ const dismissed = [
     name: 'A decommissioned device',
     start: 'the token of a device that a user has since decommissioned',
     risk: 'write',
-    needs: ['operator'],
+    needs: ['user'],
     arrange: async (context) => {
       const { id, token } = await acceptedDevice(context);
       await context.admin.decommission(id);

@@ -244,7 +244,7 @@ async function expectKept(
     const sent = body.stamped?.(resource, number) ?? resource;
     await body.send(sender, sent);
     const asJson = JSON.stringify(value).slice(1, -1);
-    const found = await context.settled(
+    const found = await context.eventually(
       () => body.read(sender, context, sent),
       (text) => text.includes(asJson),
     );
@@ -266,7 +266,7 @@ function bodyCases(body: ResourceBody): readonly JudgingCase<SendingDevice>[] {
       },
     },
     {
-      id: `${body.operation}-keeps-every-text`,
+      id: `${body.operation}-keeps-every-string`,
       title: `Users see every string of ${body.resource} exactly as ${body.operation} sent it.`,
       requirements: ['service.legal-values-are-kept'],
       run: (sender, context) => expectKept(context, sender, body),
@@ -294,7 +294,7 @@ const ofTables = bodies.flatMap((body) =>
     name: `Fields of ${body.operation}`,
     start: 'a device that has been offered a deployment',
     risk: 'write',
-    needs: ['operator', ...partOfBody(body.operation)],
+    needs: ['user', ...partOfBody(body.operation)],
     arrange: sender,
     cases: bodyCases(body),
   }),
@@ -305,7 +305,7 @@ function partOfBody(operation: string): readonly ('inventory' | 'monitor')[] {
   return /alerts|monitor/.test(operation) ? ['monitor'] : [];
 }
 
-const asking = {
+const pollBodies = {
   'post-next-deployment': (provides: object) => provides,
   'post-next-deployment-v2': (provides: object) => ({ device_provides: provides }),
 } as const;
@@ -318,7 +318,7 @@ const ofProvides = (['post-next-deployment', 'post-next-deployment-v2'] as const
       name: `Fields of ${operation}`,
       start: 'an accepted device',
       risk: 'write',
-      needs: operation.endsWith('v2') ? ['operator', 'deployments-v2'] : ['operator'],
+      needs: operation.endsWith('v2') ? ['user', 'deployments-v2'] : ['user'],
       arrange: (context) => acceptedDevice(context),
       cases: [
         {
@@ -333,12 +333,12 @@ const ofProvides = (['post-next-deployment', 'post-next-deployment-v2'] as const
                 { colour: text },
                 { [text]: 'blue' },
               ]) {
-                const body = asking[operation]({ ...factoryProvides, ...pair });
+                const body = pollBodies[operation]({ ...factoryProvides, ...pair });
                 const response = await device.call(operation, { body });
-                // The contract leaves open when this request is answered 404.
+                // The contract leaves open when this request is answered with 404.
                 if (isAccepted(response) || response.status === 404) continue;
                 const plain = await device.call(operation, {
-                  body: asking[operation](factoryProvides),
+                  body: pollBodies[operation](factoryProvides),
                 });
                 if (!isAccepted(plain)) throw new NotObservable(responseSummary(plain));
                 const where = `${operation}, ${words} in ${Object.keys(pair)[0]}: `;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
+import { duties } from '../clients/duties/duties.ts';
 import { isControl } from '../context/capabilities.ts';
 import { generalRequirements } from '../passive/catalogue.ts';
 import { presentId, renamedIds } from '../suite/former-ids.ts';
@@ -31,8 +32,8 @@ describe('the conformance cases', () => {
     expect(allCases.map(({ id }) => id).filter((id) => !pattern.test(id))).toEqual([]);
   });
 
-  it('have no ID of a renamed case, and include every case that was renamed', () => {
-    const ids = new Set<string>(allCases.map(({ id }) => id));
+  it('and the duties have no ID of a renamed one, and include every one that was renamed', () => {
+    const ids = new Set<string>([...allCases, ...duties].map(({ id }) => id));
     expect(renamedIds.filter((id) => ids.has(id) || !ids.has(presentId(id)))).toEqual([]);
   });
 

@@ -48,7 +48,7 @@ const link = defineScenario({
   name: 'The link',
   start: 'a device that has been offered a configuration deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => configurationOffer(context),
   cases: [
     {
@@ -140,7 +140,7 @@ const link = defineScenario({
     },
     {
       id: 'link-gives-the-configuration',
-      title: 'GET on the link, without a token, is answered 200 with a body.',
+      title: 'GET on the link, without a token, is answered with 200 with a body.',
       requirements: ['download.gives-the-configuration'],
       covers: ['download-configuration 200'],
       run: async ({ uri, get }) => {
@@ -173,7 +173,7 @@ const link = defineScenario({
     },
     {
       id: 'missing-query-is-400',
-      title: 'The link without its expiry time and its signature is answered 400.',
+      title: 'The link without its expiry time and its signature is answered with 400.',
       requirements: ['download.parameters-are-required'],
       covers: ['download-configuration 400'],
       run: async ({ uri, get }, { names: { linkExpire, linkSignature } }) => {
@@ -187,14 +187,14 @@ const link = defineScenario({
     },
     {
       id: 'missing-expire-is-400',
-      title: 'The link without its expiry time is answered 400.',
+      title: 'The link without its expiry time is answered with 400.',
       requirements: ['download.expire-is-required'],
       run: async ({ uri, get }, { names }) =>
         expectStatus(await get(withParameter(uri, names.linkExpire, undefined)), 400),
     },
     {
       id: 'missing-signature-is-400',
-      title: 'The link without its signature is answered 400.',
+      title: 'The link without its signature is answered with 400.',
       requirements: ['download.signature-is-required'],
       run: async ({ uri, get }, { names }) =>
         expectStatus(await get(withParameter(uri, names.linkSignature, undefined)), 400),
@@ -202,7 +202,7 @@ const link = defineScenario({
     {
       id: 'malformed-expiry-is-refused',
       title:
-        'An expiry time that is not a date-time is answered 400, or 403 since it was not signed.',
+        'An expiry time that is not a date-time is answered with 400, or 403 since it was not signed.',
       requirements: ['download.expiry-is-a-date-time'],
       run: async ({ uri, get }, { names }) => {
         for (const time of Object.values(malformedTimes)) {
@@ -212,14 +212,15 @@ const link = defineScenario({
     },
     {
       id: 'altered-signature-is-403',
-      title: 'An altered signature is answered 403.',
+      title: 'An altered signature is answered with 403.',
       requirements: ['download.invalid-signature-is-403'],
       covers: ['download-configuration 403'],
       run: async ({ uri, get }) => expectStatus(await get(withAlteredSignature(uri)), 403),
     },
     {
       id: 'foreign-signature-is-403',
-      title: 'A signature that is a word, cut off or otherwise of another length is answered 403.',
+      title:
+        'A signature that is a word, cut off or otherwise of another length is answered with 403.',
       requirements: ['download.invalid-signature-is-403'],
       run: async ({ uri, get }, { names }) => {
         const right = new URL(uri).searchParams.get(names.linkSignature) ?? '';
@@ -236,7 +237,7 @@ const link = defineScenario({
     },
     {
       id: 'prolonged-link-is-403',
-      title: 'A postponed expiry time is answered 403, since the signature covers it.',
+      title: 'A postponed expiry time is answered with 403, since the signature covers it.',
       requirements: ['download.signature-covers-expire'],
       run: async ({ uri, get }, { names }) => {
         const end = Date.parse(new URL(uri).searchParams.get(names.linkExpire) ?? '');
@@ -250,7 +251,7 @@ const link = defineScenario({
     },
     {
       id: 'past-expiry-is-403',
-      title: 'An expiry time that was changed to a past one is answered 403.',
+      title: 'An expiry time that was changed to a past one is answered with 403.',
       requirements: ['download.signature-covers-expire'],
       run: async ({ uri, get }, { names }) => {
         const earlier = withParameter(uri, names.linkExpire, '2010-01-01T00:00:00Z');
@@ -259,7 +260,7 @@ const link = defineScenario({
     },
     {
       id: 'link-of-another-device-is-403',
-      title: 'The link with another device, device type or deployment is answered 403.',
+      title: 'The link with another device, device type or deployment is answered with 403.',
       requirements: ['download.signature-covers-path'],
       run: async ({ uri, get }, context) => {
         const segments = { 'another device': 1, 'another device type': 2, 'another deployment': 3 };
@@ -276,7 +277,7 @@ const odd = defineScenario({
   name: 'Any device type',
   start: 'a device of the type `board 2/ø` that has been offered a configuration deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => configurationOffer(context, { deviceType: 'board 2/ø' }),
   cases: [
     {

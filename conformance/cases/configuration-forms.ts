@@ -58,17 +58,17 @@ const pairRequirements = [
   'configuration.written-is-read',
   'configuration.read-all',
   'configuration.any-name',
-  'configuration.any-text',
+  'configuration.any-string',
 ] as const satisfies readonly RequirementId[];
 
 /** Returns the requirements that a wrong value may miss. */
-function missedBy(sent: unknown, before: unknown, read: unknown): readonly RequirementId[] {
+function violatedBy(sent: unknown, before: unknown, read: unknown): readonly RequirementId[] {
   if (sent === undefined) return ['configuration.any-name'];
   if (sent === '') return ['configuration.empty-removes'];
   if (before === undefined) return pairRequirements;
   return read === before || read === undefined
     ? ['configuration.update', ...pairRequirements]
-    : ['configuration.any-text'];
+    : ['configuration.any-string'];
 }
 
 /** Sets the pairs, and asserts that the device then reads exactly those with a value. */
@@ -85,7 +85,7 @@ async function expectSet(device: SuiteDevice, before: Pairs, sent: Pairs): Promi
   throw new ExpectationFailure(
     `${describeValue(wrong)}, ${was}: ${text(at(should, wrong))}`,
     text(at(read, wrong)),
-    missedBy(at(sent, wrong), at(before, wrong), at(read, wrong)),
+    violatedBy(at(sent, wrong), at(before, wrong), at(read, wrong)),
   );
 }
 
@@ -94,7 +94,7 @@ const together = defineScenario<SuiteDevice>({
   name: 'Pairs of every form',
   start: 'an accepted device without a configuration',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
@@ -138,7 +138,7 @@ const together = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         const userSets = async (value: string): Promise<void> => {
           await context.admin.configure(device.id, { shared: value });
-          const pairs = await context.settled(
+          const pairs = await context.eventually(
             () => readPairs(device),
             ({ shared }) => shared === value,
           );
@@ -173,7 +173,7 @@ const delivered = defineScenario({
   name: 'Pairs of every form',
   start: 'two devices that have been offered configuration deployments with pairs of many forms',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const offers = [];
     for (const pairs of deployed) {

@@ -6,7 +6,7 @@
 import { acceptedDevice, needResponse, twoDevices } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
-import { type InputTable, inputCases, namedValues, otherThanText } from '../suite/input-table.ts';
+import { type InputTable, inputCases, namedValues, otherThanString } from '../suite/input-table.ts';
 import {
   describeValue,
   expectEqual,
@@ -28,14 +28,14 @@ export const goodPairs = { good: 'text', key: 'text' };
 /** Pairs with a value that is not a string, and bodies that are not an object of pairs. */
 export const pairInputs: InputTable = {
   'other-values-are-400': {
-    title: 'A value that is a number, a boolean, null, an object or an array is answered 400.',
-    requirement: 'configuration.values-are-texts',
+    title: 'A value that is a number, a boolean, null, an object or an array is answered with 400.',
+    requirement: 'configuration.values-are-strings',
     field: 'key',
-    refused: { ...namedValues(...otherThanText), zero: 0, 'an array of strings': ['text'] },
+    refused: { ...namedValues(...otherThanString), zero: 0, 'an array of strings': ['text'] },
     covers: ['put-configuration 400'],
   },
   'malformed-body-is-400': {
-    title: 'A body that is not a JSON object is answered 400.',
+    title: 'A body that is not a JSON object is answered with 400.',
     requirement: 'configuration.malformed-is-400',
     field: '',
     refused: {
@@ -106,12 +106,12 @@ const fresh = defineScenario({
   name: 'A device without a configuration',
   start: 'an accepted device without a configuration',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
       id: 'write-is-204',
-      title: 'Setting pairs is answered 204.',
+      title: 'Setting pairs is answered with 204.',
       requirements: ['configuration.write'],
       covers: ['put-configuration 204'],
       run: async (device) => expectStatus(await write(device, { timezone: 'UTC' }), 204),
@@ -124,7 +124,7 @@ const fresh = defineScenario({
     },
     {
       id: 'body-is-optional',
-      title: 'Setting without a body is answered 204.',
+      title: 'Setting without a body is answered with 204.',
       requirements: ['configuration.body-is-optional'],
       run: async (device) => expectStatus(await device.call('put-configuration'), 204),
     },
@@ -145,9 +145,9 @@ const fresh = defineScenario({
         expectKept(device, Object.fromEntries(allowedNames.map((name) => [name, 'value']))),
     },
     {
-      id: 'any-text-is-kept',
+      id: 'any-string-is-kept',
       title: 'Values that look like other types, or hold any character, are read as written.',
-      requirements: ['configuration.any-text'],
+      requirements: ['configuration.any-string'],
       run: async (device) =>
         expectKept(
           device,
@@ -167,7 +167,7 @@ const fresh = defineScenario({
     }),
     {
       id: 'removing-nothing-is-204',
-      title: 'Removing a key that does not exist is answered 204 and adds nothing.',
+      title: 'Removing a key that does not exist is answered with 204 and adds nothing.',
       requirements: ['configuration.remove-unknown'],
       run: async (device) => {
         expectStatus(await write(device, { timezone: '' }), 204);
@@ -195,7 +195,7 @@ const fresh = defineScenario({
       requirements: ['configuration.set-by-user'],
       run: async (device, context) => {
         await context.admin.configure(device.id, { timezone: 'Asia/Tokyo' });
-        const pairs = await context.settled(
+        const pairs = await context.eventually(
           () => readPairs(device),
           ({ timezone }) => timezone !== undefined,
         );
@@ -204,14 +204,14 @@ const fresh = defineScenario({
     },
     {
       id: 'no-settings-yet',
-      title: 'A device without a configuration may read an empty map or be answered 404.',
+      title: 'A device without a configuration may read an empty map or be answered with 404.',
       requirements: ['configuration.none-yet'],
       covers: ['get-configuration 404'],
       observe: async (device) => observedResponse(await device.call('get-configuration')),
     },
     {
       id: 'invalid-read',
-      title: 'Reading with an unknown query parameter may be answered 400.',
+      title: 'Reading with an unknown query parameter may be answered with 400.',
       requirements: ['configuration.invalid-read'],
       covers: ['get-configuration 400'],
       observe: async (device) => {
@@ -231,9 +231,9 @@ const fresh = defineScenario({
       },
     },
     {
-      id: 'long-texts',
+      id: 'long-strings',
       title: 'How a server answers a name, and a value, of 100,000 characters.',
-      requirements: ['configuration.longest-texts'],
+      requirements: ['configuration.longest-strings'],
       observe: async (device) => {
         const name = await write(device, { ['n'.repeat(LONG)]: 'value' });
         const value = await write(device, { name: 'v'.repeat(LONG) });
@@ -248,7 +248,7 @@ const settled = defineScenario({
   name: 'A device with one setting',
   start: 'a device that has set timezone',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
     await write(device, { timezone: 'UTC' });
@@ -303,7 +303,7 @@ const several = defineScenario({
   name: 'A device with settings',
   start: 'a device that has set timezone and colour',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
     expectStatus(await write(device, { timezone: 'UTC', colour: 'blue' }), 204);
@@ -312,7 +312,7 @@ const several = defineScenario({
   cases: [
     {
       id: 'read-is-200',
-      title: 'Reading the store is answered 200 with a JSON object.',
+      title: 'Reading the store is answered with 200 with a JSON object.',
       requirements: ['configuration.read'],
       covers: ['get-configuration 200'],
       run: async (device) => {
@@ -332,9 +332,9 @@ const several = defineScenario({
       },
     },
     {
-      id: 'read-values-are-texts',
+      id: 'read-values-are-strings',
       title: 'Every value that the device reads is a string.',
-      requirements: ['configuration.read-texts'],
+      requirements: ['configuration.read-strings'],
       run: async (device) => {
         const pairs = await readPairs(device);
         const areTexts = Object.values(pairs).every((value) => typeof value === 'string');
@@ -358,7 +358,7 @@ const two = defineScenario({
   name: 'Two devices',
   start: 'two devices that have set a key each',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const { device, other } = await twoDevices(context);
     expectStatus(await write(device, { mine: 'yes' }), 204);

@@ -13,7 +13,7 @@ import {
 } from '../target/expectations.ts';
 import { closeCodeOf, FrameLine, type FrameToSend } from '../target/frame-line.ts';
 import { opcodes } from '../target/frames.ts';
-import { askUpgrade, openedBy, upgradeHeaders } from './connect-asking.ts';
+import { openedBy, requestUpgrade, upgradeHeaders } from './upgrade-request.ts';
 
 /** Timeout for the server's next frame or the end of the connection. */
 const FRAME_WAIT_MAX_MS = 3000;
@@ -157,7 +157,7 @@ const illegal: readonly FrameRequirement[] = [
 /** Opens a connection of the device on which frames are written by hand. */
 async function lineOf(context: TestContext, { token }: SuiteDevice): Promise<FrameLine> {
   const authorization = `Bearer ${token}`;
-  const response = await askUpgrade(context, { ...upgradeHeaders, authorization });
+  const response = await requestUpgrade(context, { ...upgradeHeaders, authorization });
   needResponse('connect', response, 101);
   return new FrameLine(openedBy(response), context.clock);
 }
@@ -218,7 +218,7 @@ const legal = defineScenario({
   name: 'Frames',
   start: 'an accepted device, which opens a connection',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
@@ -243,12 +243,12 @@ const legal = defineScenario({
       },
     },
     {
-      id: 'unasked-pong-does-no-harm',
+      id: 'unsolicited-pong-does-no-harm',
       title: 'After an unsolicited pong, the connection is still open.',
-      requirements: ['connect.unasked-pong'],
+      requirements: ['connect.unsolicited-pong'],
       run: async (device, context) => {
         const line = await lineOf(context, device);
-        line.send({ opcode: pong, payload: Buffer.from('unasked') });
+        line.send({ opcode: pong, payload: Buffer.from('unsolicited') });
         expectThat(await isAlive(line, 'after'), 'an open connection', received(line));
       },
     },
@@ -265,7 +265,7 @@ const legal = defineScenario({
       },
     },
     {
-      id: 'fragments-are-taken',
+      id: 'fragments-are-accepted',
       title:
         'A message in three fragments with a ping between them is accepted, and the ping is answered.',
       requirements: ['connect.fragments'],
@@ -338,7 +338,7 @@ const wrong = defineScenario({
   name: 'Forbidden frames',
   start: 'an accepted device, which opens a connection',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: illegal.map(illegalCase),
 });

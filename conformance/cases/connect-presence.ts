@@ -6,14 +6,14 @@ import { defineScenario } from '../suite/case.ts';
 import { bearer } from '../target/call.ts';
 import { expectEqual, expectThat, observationOf } from '../target/expectations.ts';
 import { FrameLine } from '../target/frame-line.ts';
-import { askUpgrade, openedBy, upgradeHeaders } from './connect-asking.ts';
+import { openedBy, requestUpgrade, upgradeHeaders } from './upgrade-request.ts';
 
 /** Silence in milliseconds that no server may take for the end of a device. */
 const SILENCE_MS = 12_000;
 
 /** Waits until users see the device in the expected state; returns the last state seen. */
 function presence(context: TestContext, { id }: SuiteDevice, expected: string) {
-  return context.settled(
+  return context.eventually(
     () => context.admin.connection(id),
     (status) => status === expected,
   );
@@ -31,7 +31,7 @@ async function connectedDevice(context: TestContext): Promise<ConnectedDevice> {
 }
 
 async function connected(context: TestContext, device: SuiteDevice): Promise<ConnectedDevice> {
-  const response = await askUpgrade(context, { ...upgradeHeaders, ...bearer(device.token) });
+  const response = await requestUpgrade(context, { ...upgradeHeaders, ...bearer(device.token) });
   needResponse('connect', response, 101);
   const socket = openedBy(response);
   return { device, line: new FrameLine(socket, context.clock), cut: () => socket.destroy() };
@@ -58,7 +58,7 @@ const available = defineScenario({
   name: 'An open connection',
   start: 'a device with an open connection',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: connectedDevice,
   cases: [
     {
@@ -86,7 +86,7 @@ const ending = defineScenario({
   name: 'The end of a connection',
   start: 'a device that users see as connected',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: shownDevice,
   cases: [
     {
@@ -149,7 +149,7 @@ const ending = defineScenario({
         await line.until(({ ended }) => ended, 1000);
         cut();
         // The target may process the end of the first connection late, so the state is polled.
-        const status = await context.settled(
+        const status = await context.eventually(
           () => context.admin.connection(device.id),
           (seen) => seen !== 'connected',
           500,

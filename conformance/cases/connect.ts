@@ -15,7 +15,7 @@ import {
   observationOf,
 } from '../target/expectations.ts';
 import { forgeToken } from '../target/token-claims.ts';
-import { askUpgrade, key, upgradeHeaders } from './connect-asking.ts';
+import { key, requestUpgrade, upgradeHeaders } from './upgrade-request.ts';
 
 /** Appended to the key before it is hashed. RFC 6455, section 1.3 */
 const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
@@ -53,7 +53,7 @@ const refusedCaller = defineScenario({
       title: 'An upgrade without a token is answered with an HTTP 401.',
       requirements: ['tokens.missing-is-401'],
       covers: ['connect 401'],
-      run: async (context) => expectStatus(await askUpgrade(context, upgradeHeaders), 401),
+      run: async (context) => expectStatus(await requestUpgrade(context, upgradeHeaders), 401),
     },
   ],
 });
@@ -71,7 +71,7 @@ const refused: readonly HandshakeRequirement[] = [
   {
     id: 'no-upgrade-is-400',
     requirement: 'connect.upgrade-is-needed',
-    title: 'A request that does not ask for an upgrade to websocket is answered 400.',
+    title: 'A request that does not request an upgrade to websocket is answered with 400.',
     requests: {
       'neither header': upgradeHeadersWithout('connection', 'upgrade'),
       'no Connection': noConnection,
@@ -83,7 +83,7 @@ const refused: readonly HandshakeRequirement[] = [
   {
     id: 'other-version-is-refused',
     requirement: 'connect.version-13-only',
-    title: 'A websocket version other than 13 is answered 400 or 426.',
+    title: 'A websocket version other than 13 is answered with 400 or 426.',
     requests: {
       'version 0': upgradeHeadersWith({ 'sec-websocket-version': '0' }),
       'version 8': upgradeHeadersWith({ 'sec-websocket-version': '8' }),
@@ -97,21 +97,21 @@ const refused: readonly HandshakeRequirement[] = [
   {
     id: 'missing-version-is-refused',
     requirement: 'connect.version-is-needed',
-    title: 'An upgrade without Sec-Websocket-Version is answered 400 or 426.',
+    title: 'An upgrade without Sec-Websocket-Version is answered with 400 or 426.',
     requests: { 'no version': upgradeHeadersWithout('sec-websocket-version') },
     statuses: [400, 426],
   },
   {
     id: 'missing-key-is-400',
     requirement: 'connect.key-is-needed',
-    title: 'An upgrade without Sec-Websocket-Key is answered 400.',
+    title: 'An upgrade without Sec-Websocket-Key is answered with 400.',
     requests: { 'no key': upgradeHeadersWithout('sec-websocket-key') },
     statuses: [400],
   },
   {
     id: 'malformed-key-is-400',
     requirement: 'connect.key-is-16-bytes',
-    title: 'A Sec-Websocket-Key that is not 16 bytes in Base64 is answered 400.',
+    title: 'A Sec-Websocket-Key that is not 16 bytes in Base64 is answered with 400.',
     requests: {
       'an empty key': upgradeHeadersWith({ 'sec-websocket-key': '' }),
       'a key of 15 bytes': upgradeHeadersWith({
@@ -135,7 +135,7 @@ function refusedCase({ id, requirement, title, requests, statuses }: HandshakeRe
     ...(id === 'no-upgrade-is-400' ? { covers: ['connect 400'] as const } : {}),
     run: async ({ token }, context) => {
       for (const [name, headers] of Object.entries(requests)) {
-        const { status } = await askUpgrade(context, { ...headers, ...bearer(token) });
+        const { status } = await requestUpgrade(context, { ...headers, ...bearer(token) });
         const expected = `${statuses.join(' or ')} for ${name}`;
         expectThat(statuses.includes(status), expected, String(status));
       }
@@ -146,7 +146,11 @@ function refusedCase({ id, requirement, title, requests, statuses }: HandshakeRe
 
 /** Returns the headers of a successful handshake. */
 async function granted(context: TestContext, { token }: SuiteDevice, headers: Headers = {}) {
-  const response = await askUpgrade(context, { ...upgradeHeaders, ...headers, ...bearer(token) });
+  const response = await requestUpgrade(context, {
+    ...upgradeHeaders,
+    ...headers,
+    ...bearer(token),
+  });
   needResponse('connect', response, 101);
   return response.headers;
 }
@@ -156,30 +160,30 @@ const handshake = defineScenario({
   name: 'The handshake',
   start: 'an accepted device with a token',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
       id: 'upgrade-is-101',
-      title: 'An upgrade with a Bearer token is answered 101.',
+      title: 'An upgrade with a Bearer token is answered with 101.',
       requirements: ['connect.switches-protocols'],
       covers: ['connect 101'],
       run: async ({ token }, context) =>
-        expectStatus(await askUpgrade(context, { ...upgradeHeaders, ...bearer(token) }), 101),
+        expectStatus(await requestUpgrade(context, { ...upgradeHeaders, ...bearer(token) }), 101),
     },
     {
-      id: 'answer-names-websocket',
+      id: 'response-names-websocket',
       title: 'The 101 has the header Upgrade: websocket.',
-      requirements: ['connect.answers-upgrade'],
+      requirements: ['connect.response-upgrade'],
       run: async (device, context) => {
         const { upgrade } = await granted(context, device);
         expectEqual('Upgrade', upgrade?.toLowerCase(), 'websocket');
       },
     },
     {
-      id: 'answer-names-the-upgrade',
+      id: 'response-names-the-upgrade',
       title: 'The 101 has the header Connection: Upgrade.',
-      requirements: ['connect.answers-connection'],
+      requirements: ['connect.response-connection'],
       run: async (device, context) => {
         const { connection = '' } = await granted(context, device);
         const words = connection
@@ -190,9 +194,9 @@ const handshake = defineScenario({
       },
     },
     {
-      id: 'accept-answers-the-key',
+      id: 'accept-matches-the-key',
       title: 'Sec-Websocket-Accept is the Base64 of the SHA-1 of the key and a fixed suffix.',
-      requirements: ['connect.accept-answers-the-key'],
+      requirements: ['connect.accept-matches-the-key'],
       run: async (device, context) => {
         for (const each of keys) {
           const headers = await granted(context, device, { 'sec-websocket-key': each });
@@ -202,7 +206,7 @@ const handshake = defineScenario({
       },
     },
     {
-      id: 'no-subprotocol-unasked',
+      id: 'no-subprotocol-unrequested',
       title: 'A device that requests no subprotocol gets none.',
       requirements: ['connect.no-subprotocol'],
       run: async (device, context) => {
@@ -211,7 +215,7 @@ const handshake = defineScenario({
       },
     },
     {
-      id: 'no-extension-unasked',
+      id: 'no-extension-unrequested',
       title: 'A device that requests no extension gets none.',
       requirements: ['connect.no-extension'],
       run: async (device, context) => {
@@ -230,7 +234,7 @@ const handshake = defineScenario({
           'two words in Connection': { connection: 'keep-alive, Upgrade' },
         };
         await expectEach(101, forms, (form) =>
-          askUpgrade(context, { ...upgradeHeadersWith(form), ...bearer(token) }),
+          requestUpgrade(context, { ...upgradeHeadersWith(form), ...bearer(token) }),
         );
       },
     },
@@ -240,7 +244,7 @@ const handshake = defineScenario({
       requirements: ['connect.cookie'],
       run: async ({ token }, context) =>
         expectStatus(
-          await askUpgrade(context, upgradeHeadersWith({ cookie: `JWT=${token}` })),
+          await requestUpgrade(context, upgradeHeadersWith({ cookie: `JWT=${token}` })),
           101,
         ),
     },
@@ -254,13 +258,14 @@ const handshake = defineScenario({
           'after others': `theme=dark; XJWT=none; JWT=${token}`,
         };
         await expectEach(101, cookies, (cookie) =>
-          askUpgrade(context, upgradeHeadersWith({ cookie })),
+          requestUpgrade(context, upgradeHeadersWith({ cookie })),
         );
       },
     },
     {
       id: 'forged-token-is-401',
-      title: 'A token with an altered signature is answered 401, in the header and in the cookie.',
+      title:
+        'A token with an altered signature is answered with 401, in the header and in the cookie.',
       requirements: ['tokens.invalid-is-401'],
       run: async ({ token }, context) => {
         const stolen = forgeToken(token);
@@ -269,7 +274,9 @@ const handshake = defineScenario({
           cookie: { cookie: `JWT=${stolen}` },
           'another cookie': { cookie: `TOKEN=${token}` },
         };
-        await expectEach(401, places, (place) => askUpgrade(context, upgradeHeadersWith(place)));
+        await expectEach(401, places, (place) =>
+          requestUpgrade(context, upgradeHeadersWith(place)),
+        );
       },
     },
     ...refused.map(refusedCase),
@@ -279,7 +286,7 @@ const handshake = defineScenario({
       requirements: ['connect.other-protocol'],
       run: async ({ token }, context) => {
         for (const upgrade of ['h2c', 'websocket2', 'http/2']) {
-          const response = await askUpgrade(context, {
+          const response = await requestUpgrade(context, {
             ...upgradeHeadersWith({ upgrade }),
             ...bearer(token),
           });
@@ -294,7 +301,7 @@ const handshake = defineScenario({
       observe: async ({ token }, context) => {
         const seen: string[] = [];
         for (const name of Object.keys(upgradeHeaders)) {
-          const { status } = await askUpgrade(context, {
+          const { status } = await requestUpgrade(context, {
             ...upgradeHeadersWithout(name),
             ...bearer(token),
           });

@@ -4,7 +4,6 @@
  */
 
 import { isTimestamp } from '../../fixtures/contract/text.ts';
-import { askingForms, type PollForm } from '../context/asking.ts';
 import { report } from '../context/deployment-life.ts';
 import {
   fieldIn,
@@ -14,6 +13,7 @@ import {
   needInstructions,
   textIn,
 } from '../context/instructions.ts';
+import { type PollForm, pollForms } from '../context/poll-forms.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import { instructionFields, instructionForms } from '../suite/instruction-fields.ts';
 import {
@@ -142,7 +142,7 @@ function instructionsIn(form: PollForm) {
     name: `Instructions of ${form.words}`,
     start: `a device that has been offered a deployment by ${form.words}`,
     risk: 'write',
-    needs: ['operator', ...form.needs],
+    needs: ['user', ...form.needs],
     arrange: (context) => instructedBy(form, context),
     cases: [
       ...wholeCases(form),
@@ -152,14 +152,14 @@ function instructionsIn(form: PollForm) {
   });
 }
 
-const v2Form = askingForms[2];
+const v2Form = pollForms[2];
 
 const onlyInV2 = defineScenario({
   area: 'next-deployment',
   name: 'Instructions of v2 only',
   start: 'a device that has been offered a deployment by POST v2',
   risk: 'write',
-  needs: ['operator', ...v2Form.needs],
+  needs: ['user', ...v2Form.needs],
   arrange: (context) => instructedBy(v2Form, context),
   cases: [
     {
@@ -194,4 +194,4 @@ const onlyInV2 = defineScenario({
 });
 
 /** Spec: DeploymentInstructions (v1), DeploymentInstructions (v2) */
-export const deploymentInstructionCases = [...askingForms.flatMap(instructionsIn), ...onlyInV2];
+export const deploymentInstructionCases = [...pollForms.flatMap(instructionsIn), ...onlyInV2];

@@ -55,7 +55,7 @@ async function shownLog(
   { deploymentId, device }: Pick<OfferedDeployment, 'deploymentId' | 'device'>,
   text: string,
 ): Promise<string> {
-  const log = await context.settled(
+  const log = await context.eventually(
     () => context.admin.deploymentLog(deploymentId, device.id),
     (found) => found?.includes(text) ?? false,
   );
@@ -70,12 +70,12 @@ const active = defineScenario({
   name: 'Uploads',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     {
       id: 'upload-is-204',
-      title: 'A log of messages is answered 204.',
+      title: 'A log of messages is answered with 204.',
       requirements: ['log.is-accepted'],
       covers: ['put-deployment-log 204'],
       run: async (arranged) =>
@@ -204,7 +204,7 @@ const active = defineScenario({
     },
     {
       id: 'one-bad-message-after-many-good-ones',
-      title: 'A log of 150 messages, of which only the last has no level, is answered 400.',
+      title: 'A log of 150 messages, of which only the last has no level, is answered with 400.',
       requirements: ['log.level-is-required'],
       run: async (arranged) => {
         const good = Array.from({ length: 149 }, () => goodMessage);
@@ -231,7 +231,7 @@ const active = defineScenario({
     },
     ...(['failure', 'success'] as const).map(
       (status): JudgingCase<OfferedDeployment> => ({
-        id: `upload-after-${status}-is-taken`,
+        id: `upload-after-${status}-is-accepted`,
         title: `A device that has reported ${status} uploads its log.`,
         requirements: ['log.after-failure'],
         run: async (arranged) => {
@@ -268,7 +268,7 @@ const active = defineScenario({
     },
     {
       id: 'deployment-of-another-device-is-404',
-      title: 'A log for a deployment of another device is answered 404.',
+      title: 'A log for a deployment of another device is answered with 404.',
       requirements: ['log.foreign-deployment-is-404'],
       run: async ({ id }, context) => {
         const device = await acceptedDevice(context);
@@ -283,7 +283,7 @@ const others = defineScenario({
   name: 'Two devices in one deployment',
   start: 'two devices that have been offered the same deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: sharedDeployment,
   cases: [
     {
@@ -310,12 +310,12 @@ const foreign = defineScenario({
   name: 'Unknown deployments',
   start: 'an accepted device without a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
       id: 'unknown-deployment-is-404',
-      title: 'A log for a deployment that does not exist is answered 404.',
+      title: 'A log for a deployment that does not exist is answered with 404.',
       requirements: ['log.unknown-deployment-is-404'],
       covers: ['put-deployment-log 404'],
       run: async (device, context) =>
@@ -323,7 +323,7 @@ const foreign = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A log for a malformed id is answered 400 or 404.',
+      title: 'A log for a malformed id is answered with 400 or 404.',
       requirements: ['log.malformed-id'],
       run: async (device) =>
         expectStatus(await upload({ device, id: 'no-such-form' }, goodMessage), 400, 404),

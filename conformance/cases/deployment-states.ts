@@ -97,7 +97,7 @@ function acceptedCase(state: ReportedState): JudgingCase<void> {
 function repeatedCase(state: StatusColumn): JudgingCase<void> {
   return {
     id: `${slugOf(state)}-again-is-204`,
-    title: `A device that reports ${state} twice, for example after a lost response, is answered 204 twice.`,
+    title: `A device that reports ${state} twice, for example after a lost response, is answered with 204 twice.`,
     requirements: ['status.repeated'],
     run: async (_, context) => {
       const arranged = await deviceDeploymentIn(context, state);
@@ -111,7 +111,7 @@ const matrix = defineScenario<void>({
   name: 'Reports in each state',
   start: 'devices of the case, each in the state that the case names',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: () => undefined,
   cases: [
     ...[...abortableStates, ...endedStates].map(acceptedCase),
@@ -130,7 +130,7 @@ const matrix = defineScenario<void>({
     },
     {
       id: 'of-another-device-is-404',
-      title: 'A report of any status for the deployment of another device is answered 404.',
+      title: 'A report of any status for the deployment of another device is answered with 404.',
       requirements: ['status.foreign-deployment-is-404'],
       run: async (_, context) => {
         const { id } = await activeDeployment(context);
@@ -188,7 +188,7 @@ const shownAfterEnds = defineScenario<void>({
   name: 'Visible status after an end',
   start: 'devices of the case, each of which has reported an end',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: () => undefined,
   cases: endedStates.map(shownAfterEndCase),
 });
@@ -198,7 +198,7 @@ const shownStates = defineScenario({
   name: 'Visible status',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [...endedStates.map(shownCase), shownBackwards],
 });
@@ -208,7 +208,7 @@ function abortCases(state: (typeof abortableStates)[number]): JudgingCase<Offere
   return [
     {
       id: `abort-in-${slugOf(state)}-refuses-reports`,
-      title: `After an abort in the state ${state}, every report is answered 409, also that of an end.`,
+      title: `After an abort in the state ${state}, every report is answered with 409, also that of an end.`,
       requirements: ['status.aborted-is-409'],
       covers: ['put-deployment-status 409'],
       run: (arranged) => expectEach(409, statuses, (status) => report(arranged, { status })),
@@ -248,7 +248,7 @@ const aborts = abortableStates.map((state) =>
     name: `An abort in the state ${state}`,
     start: `a device whose deployment was ${state} when a user aborted the deployment`,
     risk: 'write',
-    needs: ['operator'],
+    needs: ['user'],
     arrange: async (context) => {
       const arranged = await deviceDeploymentIn(context, state);
       await arrangeAbort(context, arranged);
@@ -263,7 +263,7 @@ const abortAfterTheEnd = defineScenario<void>({
   name: 'An abort after the end',
   start: 'devices of the case, each of which has reported an end',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: () => undefined,
   cases: endedStates.map(
     (state): ObservingCase<void> => ({
@@ -275,7 +275,7 @@ const abortAfterTheEnd = defineScenario<void>({
         await context.admin.abort(arranged.deploymentId);
         const status = await shownStatus(context, arranged, state);
         const { status: answered } = await report(arranged, { status: state });
-        return observationOf(`users see ${status}, the same report is answered ${answered}`);
+        return observationOf(`users see ${status}, the same report is answered with ${answered}`);
       },
     }),
   ),

@@ -16,7 +16,7 @@ import {
   pendingDeployment,
 } from '../context/start-states.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
+import { type InputTable, inputCases, otherThanString } from '../suite/input-table.ts';
 import {
   describeValue,
   expectEqual,
@@ -34,7 +34,8 @@ export const goodReport = { status: 'installing', substate: 'Executing script: c
 /** The input table for each field of a status report. */
 export const reportInputs: InputTable = {
   'other-status-is-400': {
-    title: 'A status that a device may not report, such as aborted or pending, is answered 400.',
+    title:
+      'A status that a device may not report, such as aborted or pending, is answered with 400.',
     requirement: 'status.other-values-are-400',
     field: 'status',
     refused: {
@@ -53,52 +54,52 @@ export const reportInputs: InputTable = {
     covers: ['put-deployment-status 400'],
   },
   'missing-body-is-400': {
-    title: 'A report without a body is answered 400.',
+    title: 'A report without a body is answered with 400.',
     requirement: 'status.body-is-required',
     field: '',
     refused: ['missing'],
   },
   'malformed-report-is-400': {
-    title: 'A report that is not a JSON object is answered 400.',
+    title: 'A report that is not a JSON object is answered with 400.',
     requirement: 'status.malformed-is-400',
     field: '',
-    refused: ['no JSON', 'null', 'boolean', 'number', 'text', 'list'],
+    refused: ['not JSON', 'null', 'boolean', 'number', 'string', 'array'],
   },
   'missing-status-is-400': {
-    title: 'A report without a status is answered 400.',
+    title: 'A report without a status is answered with 400.',
     requirement: 'status.is-required',
     field: 'status',
     refused: ['missing'],
   },
   'other-type-of-status-is-400': {
-    title: 'A report whose status is not a string is answered 400.',
-    requirement: 'status.is-a-text',
+    title: 'A report whose status is not a string is answered with 400.',
+    requirement: 'status.is-string',
     field: 'status',
-    refused: otherThanText,
+    refused: otherThanString,
   },
-  'other-text-as-status-is-400': {
-    title: 'A report whose status is an arbitrary, empty or long string is answered 400.',
+  'other-string-as-status-is-400': {
+    title: 'A report whose status is an arbitrary, empty or long string is answered with 400.',
     requirement: 'status.other-values-are-400',
     field: 'status',
-    refused: ['text', 'empty string', 'long string'],
+    refused: ['string', 'empty string', 'long string'],
   },
-  'missing-substate-is-taken': {
+  'missing-substate-is-accepted': {
     title: 'A report needs no substate.',
     requirement: 'status.substate-is-optional',
     field: 'substate',
     accepted: ['missing'],
   },
-  'substate-is-taken': {
+  'substate-is-accepted': {
     title: 'A report may carry a substate with further information.',
     requirement: 'status.substate',
     field: 'substate',
-    accepted: ['text'],
+    accepted: ['string'],
   },
   'other-type-of-substate-is-400': {
-    title: 'A report whose substate is not a string is answered 400.',
-    requirement: 'status.substate-is-a-text',
+    title: 'A report whose substate is not a string is answered with 400.',
+    requirement: 'status.substate-is-string',
     field: 'substate',
-    refused: ['boolean', 'number', 'list', 'object'],
+    refused: ['boolean', 'number', 'array', 'object'],
   },
   'null-as-substate': {
     title: 'How a report with a null substate is answered.',
@@ -118,7 +119,7 @@ type RequiredStatus = keyof typeof statusRequirements;
 
 function statusCase(status: RequiredStatus): JudgingCase<OfferedDeployment> {
   return {
-    id: `${status.replaceAll('_', '-')}-is-taken`,
+    id: `${status.replaceAll('_', '-')}-is-accepted`,
     title: `A device may report ${status}.`,
     requirements: [statusRequirements[status]],
     run: async (arranged) => {
@@ -134,12 +135,12 @@ const active = defineScenario({
   name: 'Reports',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     {
       id: 'report-is-204',
-      title: 'An accepted report is answered 204.',
+      title: 'An accepted report is answered with 204.',
       requirements: ['status.is-204'],
       covers: ['put-deployment-status 204'],
       run: async (arranged) => expectStatus(await report(arranged, goodReport), 204),
@@ -167,7 +168,7 @@ const active = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A report for a malformed id is answered 400 or 404.',
+      title: 'A report for a malformed id is answered with 400 or 404.',
       requirements: ['status.malformed-id'],
       run: async ({ device }) =>
         expectStatus(await report({ device, id: 'no-such-form' }, goodReport), 400, 404),
@@ -180,7 +181,7 @@ const others = defineScenario({
   name: 'Two devices in one deployment',
   start: 'two devices that have been offered the same deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: sharedDeployment,
   cases: [
     {
@@ -200,30 +201,29 @@ const others = defineScenario({
   ],
 });
 
-const notYetAsked = defineScenario({
+const notYetPolled = defineScenario({
   area: 'deployment-status',
   name: 'Before the first request',
   start: 'a device for which a deployment is pending',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: pendingDeployment,
   cases: [
     {
-      id: 'report-before-asking',
-      title: 'How a report on a deployment that the device has not asked for yet is answered.',
+      id: 'report-before-the-first-poll',
+      title: 'How a report on a deployment that the device has not polled yet is answered.',
       requirements: ['status.not-offered'],
       observe: async ({ device, deploymentId: id }) =>
         observedResponse(await report({ device, id }, { status: 'downloading' })),
     },
     {
-      id: 'report-before-asking-after-an-abort',
-      title:
-        'How a report on a deployment that was aborted before the device asked for it is answered.',
+      id: 'report-before-the-first-poll-after-an-abort',
+      title: 'How a report on a deployment that was aborted before the device polled is answered.',
       requirements: ['status.not-offered'],
       observe: async (arranged, context) => {
         await context.admin.abort(arranged.deploymentId);
-        const asked = { device: arranged.device, id: arranged.deploymentId };
-        return observedResponse(await report(asked, { status: 'downloading' }));
+        const unpolled = { device: arranged.device, id: arranged.deploymentId };
+        return observedResponse(await report(unpolled, { status: 'downloading' }));
       },
     },
   ],
@@ -234,12 +234,12 @@ const foreign = defineScenario({
   name: 'Unknown deployments',
   start: 'an accepted device without a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
       id: 'unknown-deployment-is-404',
-      title: 'A report for a deployment that does not exist is answered 404.',
+      title: 'A report for a deployment that does not exist is answered with 404.',
       requirements: ['status.unknown-deployment-is-404'],
       covers: ['put-deployment-status 404'],
       run: async (device, context) =>
@@ -253,7 +253,7 @@ const aborted = defineScenario({
   name: 'The refusal after an abort',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     {
@@ -268,4 +268,10 @@ const aborted = defineScenario({
   ],
 });
 
-export const deploymentStatusCases = [...active, ...others, ...notYetAsked, ...foreign, ...aborted];
+export const deploymentStatusCases = [
+  ...active,
+  ...others,
+  ...notYetPolled,
+  ...foreign,
+  ...aborted,
+];

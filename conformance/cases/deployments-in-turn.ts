@@ -87,7 +87,7 @@ function lateReportCase(end: 'success' | 'failure'): JudgingCase<void> {
         const seen = await shownDeviceDeployment(context, next, underway);
         const isKept = seen?.status === underway && seen.substate !== 'late';
         const wanted = `the next deployment still ${underway}`;
-        if (!isKept) throw missed(wanted, JSON.stringify(seen));
+        if (!isKept) throw failure(wanted, JSON.stringify(seen));
       }
       const again = await next.device.call('get-next-deployment', { query: factoryProvides });
       if (offersAny(again)) expectEqual('deployment', instructedId(again), next.id);
@@ -95,7 +95,7 @@ function lateReportCase(end: 'success' | 'failure'): JudgingCase<void> {
   };
 }
 
-function missed(expected: string, actual: string): ExpectationFailure {
+function failure(expected: string, actual: string): ExpectationFailure {
   return new ExpectationFailure(expected, actual, ['status.only-the-named-deployment']);
 }
 
@@ -108,7 +108,7 @@ async function uploadLog(
   const body = { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message }] };
   const response = await device.call('put-deployment-log', { path: { id }, body });
   needResponse('put-deployment-log', response, 204);
-  const log = await context.settled(
+  const log = await context.eventually(
     () => context.admin.deploymentLog(deploymentId, device.id),
     (text) => text?.includes(message) ?? false,
   );
@@ -121,7 +121,7 @@ const turns = defineScenario<void>({
   name: 'One deployment after another',
   start: 'a device that has ended a deployment and has been offered the next one',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: () => undefined,
   cases: [
     lateReportCase('success'),
@@ -138,7 +138,7 @@ const turns = defineScenario<void>({
           await shownDeviceDeployment(context, next, status);
           const seen = await shownDeviceDeployment(context, former, 'failure');
           const isKept = seen?.status === 'failure' && !seen.substate?.startsWith('next');
-          if (!isKept) throw missed('the former deployment still failure', JSON.stringify(seen));
+          if (!isKept) throw failure('the former deployment still failure', JSON.stringify(seen));
         }
       },
     },
@@ -226,7 +226,7 @@ const active = defineScenario({
   name: 'Substates',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     {
@@ -237,7 +237,7 @@ const active = defineScenario({
         for (const [index, status] of statusColumns.entries()) {
           const substate = substates[index];
           needResponse('put-deployment-status', await report(arranged, { status, substate }), 204);
-          const seen = await context.settled(
+          const seen = await context.eventually(
             () => context.admin.deviceDeployment(arranged.deploymentId, arranged.device.id),
             (found) => found?.status === status && found.substate === substate,
           );
@@ -256,13 +256,13 @@ const together = defineScenario<SharedDeployment>({
   name: 'One deployment of two devices',
   start: 'two devices that have been offered the same deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: sharedDeployment,
   cases: [
     {
       id: 'abort-reaches-each-device',
       title:
-        'After an abort of a deployment, each of its devices is answered 409 and offered nothing.',
+        'After an abort of a deployment, each of its devices is answered with 409 and offered nothing.',
       requirements: ['status.aborted-is-409', 'next.aborted-is-over'],
       run: async ({ one, other }, context) => {
         await arrangeReports(other, 'downloading');
@@ -304,9 +304,9 @@ const together = defineScenario<SharedDeployment>({
       },
     },
     {
-      id: 'end-of-one-device-leaves-one-that-has-not-asked',
+      id: 'end-of-one-device-leaves-one-that-has-not-polled',
       title:
-        'After one device has ended a deployment, another that asks for the first time gets it.',
+        'After one device has ended a deployment, another that polls for the first time gets it.',
       requirements: ['next.get-pending-is-200', 'status.own-part-only'],
       run: async (_, context) => {
         for (const end of ['failure', 'success'] as const) {

@@ -63,7 +63,7 @@ export const deprecationCases = defineScenario({
   name: 'Deprecated APIs',
   start: 'a user with all rights',
   risk: 'read',
-  needs: ['operator', 'audit-log'],
+  needs: ['user', 'audit-log'],
   arrange: async () => undefined,
   cases: [
     {

@@ -53,12 +53,12 @@ function sending(
 }
 
 /** Returns what users see of a write of this device, once the text is there or the wait is over. */
-function settledState(
+function eventualState(
   context: TestContext,
   arranged: OfferedDeployment,
   { write, text }: { readonly write: Write; readonly text: string },
 ): Promise<string> {
-  return context.settled(
+  return context.eventually(
     async () => JSON.stringify(await write.seen(arranged, context)),
     (state) => state.includes(text),
   );
@@ -76,7 +76,7 @@ async function expectSeen(
 ): Promise<void> {
   // A status report has no text of its own.
   if (write.operation === 'put-deployment-status') return;
-  const found = await settledState(context, arranged, { write, text });
+  const found = await eventualState(context, arranged, { write, text });
   expectThat(found.includes(text), `${write.operation}: ${text}`, describeValue(found));
   expectThat(!others.test(found), `${write.operation}: only ${text}`, describeValue(found));
 }
@@ -86,7 +86,7 @@ const ofOneDevice = defineScenario<OfferedDeployment>({
   name: 'Writes of one device at once',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     {
@@ -123,7 +123,7 @@ const apart = defineScenario<OfferedDeployment>({
   name: 'Writes of one device one after another',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     {
@@ -138,7 +138,7 @@ const apart = defineScenario<OfferedDeployment>({
           if (status >= 300) throw new NotObservable(`${write.operation}: status ${status}`);
           // A status report has no text of its own.
           if (write.operation === 'put-deployment-status') continue;
-          const seen = await settledState(context, arranged, { write, text });
+          const seen = await eventualState(context, arranged, { write, text });
           // Other cases judge that a write has its effect.
           if (!seen.includes(text)) throw new NotObservable(`${write.operation}: ${seen}`);
         }
@@ -147,7 +147,7 @@ const apart = defineScenario<OfferedDeployment>({
         }
         const changes: Record<string, () => Promise<HttpResponse>> = Object.fromEntries([
           ...rows.map((write) => [write.operation, sending(arranged, write, 'written-later')]),
-          ...Object.entries(otherRequests).map(([what, ask]) => [what, () => ask(arranged)]),
+          ...Object.entries(otherRequests).map(([what, send]) => [what, () => send(arranged)]),
         ]);
         for (const [what, change] of Object.entries(changes)) {
           const others = rows.filter(({ operation }) => operation !== what);
@@ -171,7 +171,7 @@ const ofTwoDevices = defineScenario<SharedDeployment>({
   name: 'Writes of two devices at once',
   start: 'two devices that have been offered the same deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: sharedDeployment,
   cases: [
     {

@@ -27,7 +27,7 @@ async function seen(
   device: SuiteDevice,
   holds: (attributes: AttributesByName) => boolean,
 ): Promise<AttributesByName> {
-  return context.settled(async () => {
+  return context.eventually(async () => {
     const all = await context.admin.attributes(device.id);
     const own = all.filter(({ scope }) => scope === 'inventory');
     return Object.fromEntries(own.map((attribute) => [attribute.name, attribute]));
@@ -56,7 +56,7 @@ const attributes = defineScenario<SuiteDevice>({
   name: 'Empty attributes',
   start: 'a device that has the attributes probe, with a description, and other',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: withAttributes,
   cases: [
     {
@@ -103,7 +103,7 @@ const monitors = defineScenario<SuiteDevice>({
   name: 'Empty monitor configurations',
   start: 'a device that has sent a monitor configuration',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
     await sendConfiguration(device, service);
@@ -116,10 +116,10 @@ const monitors = defineScenario<SuiteDevice>({
       requirements: ['monitor.empty-is-current'],
       run: async (device, context) => {
         const read = () => context.admin.monitorConfiguration(device.id);
-        const before = await context.settled(read, ({ length }) => length > 0);
+        const before = await context.eventually(read, ({ length }) => length > 0);
         if (before.length === 0) throw new NotObservable('users read no configuration');
         if ((await sendConfiguration(device)).status !== 204) return;
-        const after = await context.settled(read, ({ length }) => length === 0);
+        const after = await context.eventually(read, ({ length }) => length === 0);
         expectThat(after.length === 0, 'no monitors', describeValue(after));
       },
     },
@@ -131,7 +131,7 @@ const settings = defineScenario<SuiteDevice>({
   name: 'Empty settings',
   start: 'a device that has set a key',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
     await device.call('put-configuration', { body: { timezone: 'UTC' } });
@@ -146,7 +146,7 @@ const settings = defineScenario<SuiteDevice>({
         const left = async (body?: object): Promise<string> => {
           const { status } = await device.call('put-configuration', body && { body });
           const response = await device.call('get-configuration');
-          return `answered ${status}, and left ${describeValue(response.text)}`;
+          return `answered with ${status}, and left ${describeValue(response.text)}`;
         };
         return observationOf(`no body: ${await left()}; {}: ${await left({})}`);
       },

@@ -50,7 +50,7 @@ function requestIdOf(response: HttpResponse): string {
 /** Repeats a refused request until a response has a request_id, which is optional. */
 async function refusalWithId(context: TestContext, headers: Headers = {}): Promise<HttpResponse> {
   let response = await refusal(context, headers);
-  for (let asked = 1; asked < REFUSALS_MAX && requestIdIn(response) === undefined; asked++) {
+  for (let sent = 1; sent < REFUSALS_MAX && requestIdIn(response) === undefined; sent++) {
     response = await refusal(context, headers);
   }
   return response;
@@ -62,9 +62,9 @@ function headerOf({ headers }: HttpResponse, { names }: TestContext): string | u
 
 const requestIds: readonly JudgingCase<TestContext>[] = [
   {
-    id: 'request-id-is-a-text',
+    id: 'request-id-is-string',
     title: 'The request_id of a refusal is a string.',
-    requirements: ['errors.request-id-is-a-text'],
+    requirements: ['errors.request-id-is-string'],
     run: async (context) => {
       expectShape(await refusal(context), withRequestId);
     },
@@ -149,9 +149,9 @@ const anonymous = defineScenario<TestContext>({
       },
     },
     {
-      id: 'error-is-a-text',
+      id: 'error-is-string',
       title: 'The `error` of a refusal is a string.',
-      requirements: ['errors.error-is-a-text'],
+      requirements: ['errors.error-is-string'],
       run: async (context) => {
         expectShape(await refusal(context), withText);
       },
@@ -231,7 +231,7 @@ const anonymous = defineScenario<TestContext>({
         const body = { id_data: 'x'.repeat(TWO_MEBIBYTES) };
         try {
           const { status } = await context.caller().call('post-auth-request', { body });
-          return observationOf(`answered ${status}`);
+          return observationOf(`answered with ${status}`);
         } catch (error) {
           // A server may close the connection instead of reading on.
           if (error instanceof TransportFailure) return observationOf(error.message);
@@ -247,7 +247,7 @@ const device = defineScenario({
   name: 'A device',
   start: 'an accepted device with a token',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {

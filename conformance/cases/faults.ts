@@ -48,12 +48,12 @@ const faults = defineScenario({
   name: 'Faults',
   start: 'a device and a user who may call every operation, and a server about to fail internally',
   risk: 'write',
-  needs: ['operator', 'fault-control'],
+  needs: ['user', 'fault-control'],
   arrange: everyOperation,
   cases: [
     {
       id: 'unexpected-fault-is-500',
-      title: 'Every operation that fails inside the server is answered 500.',
+      title: 'Every operation that fails inside the server is answered with 500.',
       requirements: ['errors.unexpected-is-500'],
       covers: every(500, deviceCalls, userCalls, tokenless),
       run: async ({ all }, context) => {
@@ -78,7 +78,7 @@ const rateLimit = defineScenario({
   name: 'Haste',
   start: 'a device and a user who have reached their rate limit',
   risk: 'write',
-  needs: ['operator', 'rate-control'],
+  needs: ['user', 'rate-control'],
   arrange: async (context) => {
     const arranged = await everyOperation(context);
     context.created.removeAtEnd('a rate limit', () => context.control.limitRate(undefined));
@@ -108,13 +108,16 @@ const rateLimit = defineScenario({
       needs: ['clock-control'],
       run: async ({ device }, context) => {
         await context.control.limitRate({ requests: 1, windowSeconds: WINDOW_SECONDS });
-        const ask = () => device.call('get-next-deployment', { query: factoryProvides });
-        await ask();
-        const { status } = await ask();
+        const poll = () => device.call('get-next-deployment', { query: factoryProvides });
+        await poll();
+        const { status } = await poll();
         if (status !== 429)
-          throw new StartStateMissed('a device beyond its rate limit', `it is answered ${status}`);
+          throw new StartStateMissed(
+            'a device beyond its rate limit',
+            `it is answered with ${status}`,
+          );
         await context.control.advance(WINDOW_SECONDS + 1);
-        expectStatus(await ask(), ...anySuccess);
+        expectStatus(await poll(), ...anySuccess);
       },
     },
     {

@@ -115,7 +115,7 @@ const objects: Readonly<Record<string, readonly string[]>> = {
 /**
  * Rows whose text is refused because of its content, which the shapes of the contract do not check.
  */
-const refusedForContent = ['id-data-that-is-no-json-is-400', 'pubkey-that-is-no-pem-is-400'];
+const refusedForContent = ['id-data-that-is-not-json-is-400', 'pubkey-that-is-no-pem-is-400'];
 
 function isAccepted(operation: OperationId, text: string | undefined): boolean {
   const { body } = operations[operation] as { body?: v.GenericSchema };
@@ -190,13 +190,13 @@ describe.each(completeTables)('the complete inputs of $operation', ({ table, goo
 describe('the inputs of an authentication request', () => {
   it.each(fieldsOfResource('AuthRequest'))('contain %s with each wrong type of value', (field) => {
     const isRequired = ['id_data', 'pubkey'].includes(field);
-    const otherKinds = ['boolean', 'list', 'number', 'object'];
+    const otherKinds = ['array', 'boolean', 'number', 'object'];
     const expected = isRequired ? [...otherKinds, 'missing', 'null'].toSorted() : otherKinds;
     expect(kindsIn(authRequestInputs, textualRequest, field).toSorted()).toEqual(expected);
   });
 
   it('contain only invalid JSON in the row for identity data that is not JSON', () => {
-    const row = authRequestInputs['id-data-that-is-no-json-is-400'];
+    const row = authRequestInputs['id-data-that-is-not-json-is-400'];
     const texts = (row ? inputsOf(row, textualRequest) : []).map(({ value }) => String(value));
     expect(texts.length).toBeGreaterThan(3);
     for (const text of texts) expect(() => JSON.parse(text)).toThrow();
@@ -244,7 +244,7 @@ describe('an input of a table', () => {
       title: '',
       requirement: 'status.body-is-required',
       field: '',
-      refused: ['missing', 'no JSON'],
+      refused: ['missing', 'not JSON'],
     } as const;
     const [missing, noJson] = inputsOf(row, goodReport);
     expect(missing?.raw).toBeUndefined();

@@ -19,17 +19,17 @@ import {
 async function changeAttributes(
   context: TestContext,
   device: SuiteDevice,
-  { how, attributes, settled }: AttributeChange,
+  { how, attributes, holds }: AttributeChange,
 ): Promise<Readonly<Record<string, unknown>>> {
   needResponse(how, await write(device, how, ...attributes), 200);
-  const found = await shownAttributes(context, device, settled);
+  const found = await shownAttributes(context, device, holds);
   return Object.fromEntries(Object.values(found).map(({ name, value }) => [name, value]));
 }
 
 interface AttributeChange {
   readonly how: WriteOperation;
   readonly attributes: readonly unknown[];
-  readonly settled: (attributes: Readonly<Record<string, ShownAttribute>>) => boolean;
+  readonly holds: (attributes: Readonly<Record<string, ShownAttribute>>) => boolean;
 }
 
 const written = defineScenario({
@@ -37,7 +37,7 @@ const written = defineScenario({
   name: 'Writing again',
   start: 'a device that has the attributes kept and changed',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
     const before = { kept: 'unchanged', changed: 'before' };
@@ -55,7 +55,7 @@ const written = defineScenario({
         const { changed } = await changeAttributes(context, device, {
           how: 'patch-attributes',
           attributes: [{ name: 'changed', value: 'after' }],
-          settled: (all) => all.changed?.value === 'after',
+          holds: (all) => all.changed?.value === 'after',
         });
         expectEqual('changed', changed, 'after');
       },
@@ -69,7 +69,7 @@ const written = defineScenario({
           const { changed } = await changeAttributes(context, device, {
             how: 'patch-attributes',
             attributes: [{ name: 'changed', value }],
-            settled: (all) => all.changed?.value === value,
+            holds: (all) => all.changed?.value === value,
           });
           expectEqual('changed', changed, value);
         }
@@ -83,7 +83,7 @@ const written = defineScenario({
         const { added } = await changeAttributes(context, device, {
           how: 'patch-attributes',
           attributes: [{ name: 'added', value: 'new' }],
-          settled: (all) => 'added' in all,
+          holds: (all) => 'added' in all,
         });
         expectEqual('added', added, 'new');
       },
@@ -96,7 +96,7 @@ const written = defineScenario({
         const { kept } = await changeAttributes(context, device, {
           how: 'patch-attributes',
           attributes: [{ name: 'changed', value: 'after' }],
-          settled: (all) => all.changed?.value === 'after',
+          holds: (all) => all.changed?.value === 'after',
         });
         expectEqual('kept', kept, 'unchanged');
       },
@@ -110,7 +110,7 @@ const written = defineScenario({
           const { changed } = await changeAttributes(context, device, {
             how: 'patch-attributes',
             attributes: [{ name: 'changed', value }],
-            settled: (all) => describeValue(all.changed?.value) === describeValue(value),
+            holds: (all) => describeValue(all.changed?.value) === describeValue(value),
           });
           expectEqual('changed', changed, value);
         }
@@ -127,7 +127,7 @@ const written = defineScenario({
             { name: 'changed', value: 'after' },
             { name: 'added', value: 'new' },
           ],
-          settled: (all) => 'added' in all && all.changed?.value === 'after',
+          holds: (all) => 'added' in all && all.changed?.value === 'after',
         });
         expectEqual('attributes', { changed, added }, { changed: 'after', added: 'new' });
       },
@@ -140,7 +140,7 @@ const written = defineScenario({
         const { kept } = await changeAttributes(context, device, {
           how: 'put-attributes',
           attributes: [{ name: 'changed', value: 'after' }],
-          settled: (all) => !('kept' in all),
+          holds: (all) => !('kept' in all),
         });
         expectThat(kept === undefined, 'no attribute kept', describeValue(kept));
       },
@@ -152,7 +152,7 @@ const written = defineScenario({
       observe: async (device, context) => {
         const response = await write(device, 'put-attributes');
         const left = Object.keys(await shownAttributes(context, device, () => true));
-        return observationOf(`answered ${response.status}, and left ${describeValue(left)}`);
+        return observationOf(`answered with ${response.status}, and left ${describeValue(left)}`);
       },
     },
     {
@@ -175,7 +175,7 @@ const two = defineScenario({
   name: 'Two devices',
   start: 'two accepted devices, each with the attribute probe',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const { device, other } = await twoDevices(context);
     await write(other, 'put-attributes', { name: 'probe', value: 'theirs' });

@@ -78,28 +78,31 @@ const PATCHES_AT_ONCE = 4;
 type Found = Readonly<Record<string, Attribute>>;
 
 /**
- * Returns the requirement that is missed when an attribute is missing or is there without reason.
+ * Returns the requirement that is violated when an attribute is missing or is there without reason.
  */
-type MissedBy = (name: string, found: Found) => RequirementId;
+type ViolatedBy = (name: string, found: Found) => RequirementId;
 
 /** Asserts that users see exactly these attributes, with the values that were sent. */
 async function expectExactly(
   context: TestContext,
   device: SuiteDevice,
-  { expected, missedBy }: { readonly expected: readonly Attribute[]; readonly missedBy: MissedBy },
+  {
+    expected,
+    violatedBy,
+  }: { readonly expected: readonly Attribute[]; readonly violatedBy: ViolatedBy },
 ): Promise<void> {
   const wanted = byName(expected);
-  const found = await context.settled(
+  const found = await context.eventually(
     async () => byName(await ownAttributes(context, device)),
     (each) => differing(each, wanted) === undefined,
   );
   const name = differing(found, wanted);
   if (name === undefined) return;
   const [is, should] = [found[name], wanted[name]];
-  const missed = is && should ? kindRequirement(should.value) : missedBy(name, found);
+  const violated = is && should ? kindRequirement(should.value) : violatedBy(name, found);
   const text = (attribute: Attribute | undefined): string =>
     attribute === undefined ? 'absent' : `the value ${describeValue(attribute.value)}`;
-  throw new ExpectationFailure(`${name}: ${text(should)}`, text(is), [missed]);
+  throw new ExpectationFailure(`${name}: ${text(should)}`, text(is), [violated]);
 }
 
 async function ownAttributes(
@@ -123,15 +126,15 @@ function differing(found: Found, wanted: Found): string | undefined {
 
 function kindRequirement(value: unknown): RequirementId {
   if (typeof value === 'number') return 'inventory.number';
-  if (!Array.isArray(value)) return 'inventory.text';
-  return typeof value[0] === 'number' ? 'inventory.numbers' : 'inventory.texts';
+  if (!Array.isArray(value)) return 'inventory.string';
+  return typeof value[0] === 'number' ? 'inventory.numbers' : 'inventory.strings';
 }
 
 const kinds = [
   'inventory.number',
-  'inventory.text',
+  'inventory.string',
   'inventory.numbers',
-  'inventory.texts',
+  'inventory.strings',
 ] as const satisfies readonly RequirementId[];
 
 export const inventoryFormCases = defineScenario({
@@ -139,7 +142,7 @@ export const inventoryFormCases = defineScenario({
   name: 'Attributes in every form',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
@@ -149,9 +152,9 @@ export const inventoryFormCases = defineScenario({
       run: async (device, context) => {
         for (const attributes of [...halves, [...plain].reverse()]) {
           expectStatus(await write(device, 'put-attributes', ...attributes), 200);
-          const missedBy: MissedBy = (name, found) =>
+          const violatedBy: ViolatedBy = (name, found) =>
             name in found ? 'inventory.put-replaces' : 'inventory.put-assigns';
-          await expectExactly(context, device, { expected: attributes, missedBy });
+          await expectExactly(context, device, { expected: attributes, violatedBy });
         }
       },
     },
@@ -162,13 +165,13 @@ export const inventoryFormCases = defineScenario({
       run: async (device, context) => {
         const [first = [], second = []] = halves;
         expectStatus(await write(device, 'patch-attributes', ...first), 200);
-        const missedBy: MissedBy = () => 'inventory.patch-adds';
-        await expectExactly(context, device, { expected: first, missedBy });
+        const violatedBy: ViolatedBy = () => 'inventory.patch-adds';
+        await expectExactly(context, device, { expected: first, violatedBy });
         expectStatus(await write(device, 'patch-attributes', ...second), 200);
         const isFirst = (name: string): boolean => first.some((each) => each.name === name);
         await expectExactly(context, device, {
           expected: plain,
-          missedBy: (name) => (isFirst(name) ? 'inventory.patch-keeps' : 'inventory.patch-adds'),
+          violatedBy: (name) => (isFirst(name) ? 'inventory.patch-keeps' : 'inventory.patch-adds'),
         });
       },
     },
@@ -180,9 +183,9 @@ export const inventoryFormCases = defineScenario({
         for (const operation of ['put-attributes', 'patch-attributes'] as const) {
           expectStatus(await write(device, operation, ...named), 200);
           const isSent = (name: string): boolean => named.some((each) => each.name === name);
-          const missedBy: MissedBy = (name) =>
+          const violatedBy: ViolatedBy = (name) =>
             isSent(name) ? 'inventory.put-assigns' : 'inventory.put-replaces';
-          await expectExactly(context, device, { expected: named, missedBy });
+          await expectExactly(context, device, { expected: named, violatedBy });
         }
       },
     },
@@ -193,7 +196,7 @@ export const inventoryFormCases = defineScenario({
       run: async (device, context) => {
         await write(device, 'put-attributes', ...combinations);
         const described = combinations.filter(({ description }) => description !== undefined);
-        const found = await context.settled(
+        const found = await context.eventually(
           async () => byName(await ownAttributes(context, device)),
           (all) =>
             described.every(({ name, description }) => all[name]?.description === description),
@@ -221,9 +224,9 @@ export const inventoryFormCases = defineScenario({
           for (const response of responses) expectStatus(response, 200);
           written.push(...together);
         }
-        const missedBy: MissedBy = (_, found) =>
+        const violatedBy: ViolatedBy = (_, found) =>
           Object.keys(found).length === 0 ? 'inventory.patch-adds' : 'inventory.patch-keeps';
-        await expectExactly(context, device, { expected: written, missedBy });
+        await expectExactly(context, device, { expected: written, violatedBy });
       },
     },
   ],

@@ -116,9 +116,9 @@ interface Step {
 }
 
 /**
- * Returns the requirement that a value missed: by the write, by its absence, or by its presence.
+ * Returns the requirement that a value violated: by the write, by its absence, or by its presence.
  */
-function missedValue({ made, wanted }: Step, name: string): RequirementId {
+function violatedValue({ made, wanted }: Step, name: string): RequirementId {
   const isPut = made.how === 'put-attributes';
   if (!wanted.has(name)) return isPut ? 'inventory.put-replaces' : 'inventory.patch-adds';
   if (isPut) return 'inventory.put-assigns';
@@ -126,8 +126,8 @@ function missedValue({ made, wanted }: Step, name: string): RequirementId {
   return 'inventory.patch-upserts';
 }
 
-/** Returns the requirement that a description missed. */
-function missedDescription({ made }: Step, { name, description }: Attribute): RequirementId {
+/** Returns the requirement that a description violated. */
+function violatedDescription({ made }: Step, { name, description }: Attribute): RequirementId {
   if (description === undefined) return 'inventory.put-replaces-descriptions';
   return made.attributes.some((each) => each.name === name)
     ? 'inventory.description-is-kept'
@@ -156,15 +156,15 @@ function differenceIn(
       const [wanted, seen] = [should, is].map((each) =>
         each ? describeValue(each.value) : 'absent',
       );
-      const missed = [missedValue(step, name), ...kindsOf(should?.value)];
-      return new ExpectationFailure(`${what} ${wanted}`, String(seen), missed);
+      const violated = [violatedValue(step, name), ...kindsOf(should?.value)];
+      return new ExpectationFailure(`${what} ${wanted}`, String(seen), violated);
     }
     // A server without descriptions may show an empty one.
     const [description, given] = [is?.description || undefined, should?.description];
     if (should === undefined || description === given) continue;
-    const missed = [missedDescription(step, should)];
+    const violated = [violatedDescription(step, should)];
     const wanted = `${what} the description ${given ?? 'none'}`;
-    return new ExpectationFailure(wanted, description ?? 'none', missed);
+    return new ExpectationFailure(wanted, description ?? 'none', violated);
   }
   return undefined;
 }
@@ -172,9 +172,9 @@ function differenceIn(
 /** Returns the requirement on the kind of a value. */
 function kindsOf(value: unknown): readonly RequirementId[] {
   if (typeof value === 'number') return ['inventory.number'];
-  if (typeof value === 'string') return ['inventory.text'];
+  if (typeof value === 'string') return ['inventory.string'];
   if (!Array.isArray(value)) return [];
-  return [typeof value[0] === 'number' ? 'inventory.numbers' : 'inventory.texts'];
+  return [typeof value[0] === 'number' ? 'inventory.numbers' : 'inventory.strings'];
 }
 
 /** Spec: Device inventory; Attribute (inventory) */
@@ -183,7 +183,7 @@ export const inventoryMergingCases = defineScenario<SuiteDevice>({
   name: 'One write after another',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
@@ -198,9 +198,9 @@ export const inventoryMergingCases = defineScenario<SuiteDevice>({
         'inventory.patch-keeps',
         'inventory.description-is-kept',
         'inventory.number',
-        'inventory.text',
+        'inventory.string',
         'inventory.numbers',
-        'inventory.texts',
+        'inventory.strings',
       ],
       run: async (device, context) => {
         let before: Attributes = new Map();
@@ -208,7 +208,7 @@ export const inventoryMergingCases = defineScenario<SuiteDevice>({
           const step: Step = { made, wanted: after(before, made) };
           const response = await write(device, made.how, ...made.attributes);
           needResponse(made.how, response, 200);
-          const found = await context.settled(
+          const found = await context.eventually(
             () => ownAttributes(context, device),
             (all) => differenceIn(all, step) === undefined,
           );

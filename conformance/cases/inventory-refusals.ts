@@ -3,7 +3,7 @@
 import { acceptedDevice } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario, type JudgingCase, type ObservingCase } from '../suite/case.ts';
-import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
+import { type InputTable, inputCases, otherThanString } from '../suite/input-table.ts';
 import { expectEach } from '../target/expectations.ts';
 import type { WriteOperation } from './inventory-writing.ts';
 
@@ -15,32 +15,32 @@ export function attributeInputs(how: WriteOperation, method: string): InputTable
   const slug = method.toLowerCase();
   return {
     [`${slug}-without-name-is-400`]: {
-      title: `${method} with an attribute whose name is missing or not a string is answered 400.`,
+      title: `${method} with an attribute whose name is missing or not a string is answered with 400.`,
       requirement: 'inventory.name',
       field: '[].name',
-      refused: ['missing', ...otherThanText],
+      refused: ['missing', ...otherThanString],
       covers: [`${how} 400`],
     },
     [`${slug}-without-value-is-400`]: {
-      title: `${method} with an attribute whose value is missing or null is answered 400.`,
+      title: `${method} with an attribute whose value is missing or null is answered with 400.`,
       requirement: 'inventory.value',
       field: '[].value',
       refused: ['missing', 'null'],
     },
     [`${slug}-without-fields-is-400`]: {
-      title: `${method} with an attribute without any field, even after a good one, is answered 400.`,
+      title: `${method} with an attribute without any field, even after a good one, is answered with 400.`,
       requirement: 'inventory.fields-are-required',
       field: '',
       refused: { alone: '[{}]', 'after a good one': '[{"name":"good","value":1},{}]' },
     },
     [`${slug}-of-other-descriptions-is-400`]: {
-      title: `${method} with a description that is not a string is answered 400.`,
+      title: `${method} with a description that is not a string is answered with 400.`,
       requirement: 'inventory.description',
       field: '[].description',
-      refused: ['number', 'boolean', 'object', 'list'],
+      refused: ['number', 'boolean', 'object', 'array'],
     },
     [`${slug}-of-mixed-arrays-is-400`]: {
-      title: `${method} with a value that is an array of numbers and strings is answered 400.`,
+      title: `${method} with a value that is an array of numbers and strings is answered with 400.`,
       requirement: 'inventory.mixed-arrays-are-400',
       field: '[].value',
       refused: {
@@ -50,7 +50,7 @@ export function attributeInputs(how: WriteOperation, method: string): InputTable
       },
     },
     [`${slug}-of-other-kinds-is-400`]: {
-      title: `${method} with a boolean, an object or an array of these is answered 400.`,
+      title: `${method} with a boolean, an object or an array of these is answered with 400.`,
       requirement: 'inventory.other-kinds-are-400',
       field: '[].value',
       refused: {
@@ -65,7 +65,7 @@ export function attributeInputs(how: WriteOperation, method: string): InputTable
       },
     },
     [`${slug}-of-malformed-body-is-400`]: {
-      title: `${method} with a body that is not a JSON array of attributes is answered 400.`,
+      title: `${method} with a body that is not a JSON array of attributes is answered with 400.`,
       requirement: 'inventory.malformed-is-400',
       field: '',
       refused: {
@@ -80,7 +80,7 @@ export function attributeInputs(how: WriteOperation, method: string): InputTable
       },
     },
     [`${slug}-without-body-is-400`]: {
-      title: `${method} without a body is answered 400.`,
+      title: `${method} without a body is answered with 400.`,
       requirement: 'inventory.body-is-required',
       field: '',
       refused: ['missing'],
@@ -100,7 +100,7 @@ function refusalCases(
     }),
     {
       id: `${method.toLowerCase()}-unauthenticated-is-401`,
-      title: `${method} without a token, or with a malformed one, is answered 401.`,
+      title: `${method} without a token, or with a malformed one, is answered with 401.`,
       requirements: ['inventory.unauthenticated-is-401'],
       covers: [`${how} 401`],
       run: async (_, context) => {
@@ -117,7 +117,7 @@ export const inventoryRefusalCases = defineScenario({
   name: 'Refusals',
   start: 'an accepted device that has written nothing',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [...refusalCases('patch-attributes', 'PATCH'), ...refusalCases('put-attributes', 'PUT')],
 });

@@ -23,7 +23,7 @@ export async function shownAttributes(
   device: SuiteDevice,
   holds: (attributes: Readonly<Record<string, ShownAttribute>>) => boolean,
 ): Promise<Readonly<Record<string, ShownAttribute>>> {
-  return context.settled(async () => {
+  return context.eventually(async () => {
     const attributes = await context.admin.attributes(device.id);
     const own = attributes.filter(({ scope }) => scope === 'inventory');
     return Object.fromEntries(own.map((attribute) => [attribute.name, attribute]));

@@ -39,9 +39,9 @@ export const kinds: readonly ValueKindRow[] = [
     values: [-12.5, 0, 7, 9_007_199_254_740_991, 1e-9],
   },
   {
-    id: 'a-text-keeps-its-kind',
+    id: 'a-string-keeps-its-kind',
     words: 'a string',
-    requirement: 'inventory.text',
+    requirement: 'inventory.string',
     values: ['æ, 日本 and "quotes"', '', '7', 'true', 'two\nlines', 't'.repeat(1000)],
   },
   {
@@ -51,9 +51,9 @@ export const kinds: readonly ValueKindRow[] = [
     values: [[1, 2.5, -3], [0]],
   },
   {
-    id: 'an-array-of-texts-keeps-its-kind',
+    id: 'an-array-of-strings-keeps-its-kind',
     words: 'an array of strings',
-    requirement: 'inventory.texts',
+    requirement: 'inventory.strings',
     values: [['eth0', 'wlan0'], ['7'], ['']],
   },
 ];
@@ -79,7 +79,7 @@ function writingCases(how: WriteOperation, method: string): readonly JudgingCase
   return [
     {
       id: `${slug}-is-200`,
-      title: `${method} is answered 200.`,
+      title: `${method} is answered with 200.`,
       requirements: [`inventory.${slug}-is-200`],
       covers: [`${how} 200`],
       run: async (device) =>
@@ -113,7 +113,7 @@ const writing = defineScenario({
   name: 'Writing',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     ...writingCases('patch-attributes', 'PATCH'),
@@ -164,7 +164,7 @@ const writing = defineScenario({
           name: 'n'.repeat(LONG),
           value: 1,
         });
-        return observationOf(`answered ${status}`);
+        return observationOf(`answered with ${status}`);
       },
     },
     {
@@ -175,7 +175,7 @@ const writing = defineScenario({
         const twice = ['first', 'second'].map((value) => ({ name: 'probe', value }));
         const { status } = await write(device, 'patch-attributes', ...twice);
         const kept = status === 200 ? (await shownProbe(context, device))?.value : 'nothing';
-        return observationOf(`answered ${status}, and kept ${describeValue(kept)}`);
+        return observationOf(`answered with ${status}, and kept ${describeValue(kept)}`);
       },
     },
     {

@@ -70,13 +70,13 @@ const toArtifacts = defineScenario<OwnLink>({
   name: 'Changes after a link was issued',
   start: 'a link to its own artifact, from which the file was downloaded',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: ownLink,
   cases: Object.entries(changesToArtifact).map(
     ([id, [what, change]]): JudgingCase<OwnLink> => ({
       id: `link-outlives-${id}`,
       title: `A link still returns the file after its artifact ${what}.`,
-      requirements: ['link.outlives-changes'],
+      requirements: ['link.valid-until-expiry'],
       run: async (link, context) => {
         await change(link, context);
         expectWhole(link, await link.follow());
@@ -90,7 +90,7 @@ const changesToConfiguration: Readonly<
   Record<string, readonly [string, (offer: ConfigurationOffer, context: TestContext) => unknown]>
 > = {
   'a-newer-link': [
-    'the device has asked again',
+    'the device has polled again',
     ({ device }) => device.call('get-next-deployment', { query: factoryProvides }),
   ],
   'a-newer-token': ['the device has got another token', ({ device }) => device.authenticate()],
@@ -110,13 +110,13 @@ const toConfigurations = defineScenario<ConfigurationOffer>({
   name: 'Changes after a link was issued',
   start: 'a device that has been offered a configuration deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => configurationOffer(context),
   cases: Object.entries(changesToConfiguration).map(
     ([id, [what, change]]): JudgingCase<ConfigurationOffer> => ({
       id: `link-outlives-${id}`,
       title: `After ${what}, the link still returns what was deployed.`,
-      requirements: ['download.outlives-changes'],
+      requirements: ['download.valid-until-expiry'],
       run: async (offer, context) => {
         await change(offer, context);
         const response = await offer.get(offer.uri);

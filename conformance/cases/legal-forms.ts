@@ -142,7 +142,7 @@ const forms: readonly LegalForm[] = [
   },
   {
     id: 'closed-connections',
-    title: 'A client may ask for the connection to be closed after the response.',
+    title: 'A client may request that the connection is closed after the response.',
     requirement: 'service.equal-forms',
     forms: {
       'Connection: close': (request) =>
@@ -200,7 +200,7 @@ export const legalFormCases = defineScenario({
   name: 'Requests in other forms',
   start: 'a device with a configuration that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: deviceWithEverything,
   cases: [
     ...forms.map(formCase),

@@ -20,21 +20,21 @@ import type { TestContext } from '../context/test-context.ts';
 import { ExpectationFailure, NotObservable, responseSummary } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
 import type { WireRequest } from '../target/target.ts';
-import { upgradeHeaders } from './connect-asking.ts';
 import { alert, service } from './monitor-samples.ts';
+import { upgradeHeaders } from './upgrade-request.ts';
 
 /** A device with settings that has been offered deployments. */
 export interface DeviceWithOffers extends OfferedDeployment {
   /**
-   * The devices that ask for the same deployment by each form of the request, since a server may
-   * answer 409 when one device asks with other data than before.
+   * The devices that poll for the same deployment by each form of the request, since a server may
+   * answer 409 when one device polls with other data than before.
    */
-  readonly askers: Readonly<Record<AskingId, SuiteDevice>>;
+  readonly pollers: Readonly<Record<PollOperationId, SuiteDevice>>;
   /** The id of a deployment with a control map; absent where the target has no maps. */
   readonly mapped?: OfferedDeployment;
 }
 
-type AskingId = 'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2';
+type PollOperationId = 'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2';
 
 /** Arranges a device with a configuration and a deployment, and a deployment with a control map. */
 export async function deviceWithEverything(context: TestContext): Promise<DeviceWithOffers> {
@@ -51,7 +51,7 @@ export async function deviceWithEverything(context: TestContext): Promise<Device
     deploymentId,
     deploymentName,
     id: instructedId(response),
-    askers: {
+    pollers: {
       'get-next-deployment': device,
       'post-next-deployment': first,
       'post-next-deployment-v2': second,
@@ -88,10 +88,13 @@ export function containsMarker(value: unknown, marker: string): boolean {
 
 /** Returns the valid requests of a device that was offered a deployment, and of a user. */
 function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodRequests {
-  const { device, artifact, id, deploymentId, mapped, askers } = arranged;
+  const { device, artifact, id, deploymentId, mapped, pollers } = arranged;
   const { admin } = context;
   const seen = (read: () => Promise<unknown>) => async (marker: string) =>
-    containsMarker(await context.settled(read, (value) => containsMarker(value, marker)), marker);
+    containsMarker(
+      await context.eventually(read, (value) => containsMarker(value, marker)),
+      marker,
+    );
   const attributes = seen(() => admin.attributes(device.id));
   const path = { id: artifact.id };
   return {
@@ -105,15 +108,15 @@ function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodReq
     'get-artifact-link': { request: () => device.request('get-artifact-link', { path }) },
     'get-next-deployment': {
       request: () =>
-        askers['get-next-deployment'].request('get-next-deployment', { query: factoryProvides }),
+        pollers['get-next-deployment'].request('get-next-deployment', { query: factoryProvides }),
     },
     'post-next-deployment': {
       request: () =>
-        askers['post-next-deployment'].request('post-next-deployment', { body: factoryProvides }),
+        pollers['post-next-deployment'].request('post-next-deployment', { body: factoryProvides }),
     },
     'post-next-deployment-v2': {
       request: () =>
-        askers['post-next-deployment-v2'].request('post-next-deployment-v2', {
+        pollers['post-next-deployment-v2'].request('post-next-deployment-v2', {
           body: { device_provides: factoryProvides },
         }),
     },

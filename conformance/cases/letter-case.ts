@@ -46,7 +46,7 @@ const trusted = defineScenario<SuiteDevice>({
   name: 'Capital letters',
   start: 'an accepted device whose identity has letters',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await preauthorizedDevice(context, 'ecdsa', { board: serial });
     expectStatus(await device.authenticate(), 200);
@@ -93,7 +93,7 @@ const texts = defineScenario<SuiteDevice>({
   name: 'Capital letters',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
@@ -103,7 +103,7 @@ const texts = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         const body = ['probe', 'Probe', 'PROBE'].map((name) => ({ name, value: `as ${name}` }));
         expectStatus(await device.call('patch-attributes', { body }), 200);
-        const read = await context.settled(
+        const read = await context.eventually(
           () => context.admin.attributes(device.id),
           (all) => all.some(({ name }) => name === 'PROBE'),
         );
@@ -120,7 +120,7 @@ const settings = defineScenario<SuiteDevice>({
   name: 'Capital letters',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
@@ -156,7 +156,7 @@ const offers = defineScenario<SuiteDevice>({
   name: 'Capital letters',
   start: 'a device with a pending artifact that depends on a string with letters',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: deviceWithFlavouredRelease,
   cases: [
     {
@@ -192,12 +192,12 @@ const links = defineScenario({
   name: 'Capital letters',
   start: 'a device that has been offered a configuration deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => configurationOffer(context),
   cases: [
     {
       id: 'signature-in-other-case-is-403',
-      title: 'The link with the letter case of its signature changed is answered 403.',
+      title: 'The link with the letter case of its signature changed is answered with 403.',
       requirements: ['download.invalid-signature-is-403'],
       run: async ({ uri, get }, { names: { linkSignature } }) => {
         const signature = new URL(uri).searchParams.get(linkSignature) ?? '';
@@ -210,7 +210,7 @@ const links = defineScenario({
     },
     {
       id: 'device-type-in-other-case-is-403',
-      title: 'The link with its device type in capital letters is answered 403.',
+      title: 'The link with its device type in capital letters is answered with 403.',
       requirements: ['download.signature-covers-path'],
       run: async ({ uri, get, deviceType }) =>
         expectStatus(await get(withSegment(uri, 2, deviceType.toUpperCase())), 403),
@@ -223,7 +223,7 @@ const ids = defineScenario<OfferedDeployment>({
   name: 'Capital letters',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     {
@@ -234,7 +234,7 @@ const ids = defineScenario<OfferedDeployment>({
         const path = { id: id.toUpperCase() };
         const body = { status: 'downloading' };
         const { status } = await device.call('put-deployment-status', { path, body });
-        return observationOf(id === path.id ? 'the id has no letters' : `answered ${status}`);
+        return observationOf(id === path.id ? 'the id has no letters' : `answered with ${status}`);
       },
     },
   ],

@@ -52,7 +52,7 @@ function keptWhole<Start>(
         if (written.status >= 400 && written.status < 500) return;
         const isKept = (values: Readonly<Record<string, unknown>>) =>
           Object.values(values).every((value) => value === text);
-        const values = await context.settled(read, isKept);
+        const values = await context.eventually(read, isKept);
         const cut = Object.entries(values).find(([, value]) => value !== text);
         if (cut === undefined) continue;
         const wanted = `${length} characters in ${cut[0]} after ${responseSummary(written)}`;
@@ -68,7 +68,7 @@ const onDevice = defineScenario<SuiteDevice>({
   name: 'Long strings of a device',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
@@ -158,7 +158,7 @@ const inUpdate = defineScenario<OfferedDeployment>({
   name: 'Long strings of an update',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     keptWhole<OfferedDeployment>(

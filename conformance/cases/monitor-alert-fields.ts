@@ -8,7 +8,7 @@ import {
   type InputTable,
   inputCases,
   namedValues,
-  otherThanText,
+  otherThanString,
 } from '../suite/input-table.ts';
 import { expectEach } from '../target/expectations.ts';
 import { alert, line, sendAlerts } from './monitor-samples.ts';
@@ -24,9 +24,9 @@ interface AlertField {
   readonly accepted?: Values;
 }
 
-const notAText = namedValues('missing', ...otherThanText);
+const notAString = namedValues('missing', ...otherThanString);
 
-const notALine = { 'a string': 'failure', 'a number': 42, 'a list': [line] };
+const notALine = { 'a string': 'failure', 'a number': 42, 'an array': [line] };
 
 const notALineList = {
   'one line': line,
@@ -60,14 +60,14 @@ const fields: Readonly<Record<string, AlertField>> = {
     words: 'the name of an alert',
     requirement: 'alerts.name',
     field: '[].name',
-    refused: notAText,
+    refused: notAString,
     accepted: { 'any script': 'SSH 鍵 🗝 "down"' },
   },
   'alert-level': {
     words: 'the level of an alert',
     requirement: 'alerts.level',
     field: '[].level',
-    refused: notAText,
+    refused: notAString,
   },
   'alert-level-value': {
     words: 'a level other than OK and CRITICAL, or in another spelling,',
@@ -84,14 +84,14 @@ const fields: Readonly<Record<string, AlertField>> = {
     words: 'the subject of an alert',
     requirement: 'alerts.subject',
     field: '[].subject',
-    refused: { ...namedValues('missing', 'null', 'text', 'number'), 'a list': [alert.subject] },
+    refused: { ...namedValues('missing', 'null', 'string', 'number'), 'an array': [alert.subject] },
   },
   'alert-timestamp': {
     words: 'the timestamp of an alert',
     requirement: 'alerts.timestamp',
     field: '[].timestamp',
     refused: {
-      ...notAText,
+      ...notAString,
       'a word': 'yesterday',
       'an empty string': '',
       'Unix seconds': '1769860800',
@@ -114,20 +114,20 @@ const fields: Readonly<Record<string, AlertField>> = {
     words: 'the name of a subject',
     requirement: 'alerts.subject-name',
     field: '[].subject.name',
-    refused: notAText,
+    refused: notAString,
   },
   'subject-type': {
     words: 'the type of a subject',
     requirement: 'alerts.subject-type',
     field: '[].subject.type',
-    refused: notAText,
+    refused: notAString,
     accepted: { 'a log': 'log' },
   },
   'subject-status': {
     words: 'the status of a subject',
     requirement: 'alerts.subject-status',
     field: '[].subject.status',
-    refused: notAText,
+    refused: notAString,
     accepted: { running: 'running' },
   },
   'subject-without-fields': {
@@ -140,14 +140,14 @@ const fields: Readonly<Record<string, AlertField>> = {
     words: 'the details of a subject',
     requirement: 'alerts.details',
     field: '[].subject.details',
-    refused: { ...namedValues('text', 'number'), 'a list': [{ description: 'text' }] },
+    refused: { ...namedValues('string', 'number'), 'an array': [{ description: 'text' }] },
     accepted: namedValues('object'),
   },
   'details-description': {
     words: 'the description in details',
     requirement: 'alerts.details-description',
     field: '[].subject.details.description',
-    refused: namedValues('number', 'boolean', 'object', 'list'),
+    refused: namedValues('number', 'boolean', 'object', 'array'),
     accepted: { 'a string': 'the log names a failure' },
   },
   'details-lines-before': {
@@ -176,7 +176,7 @@ const fields: Readonly<Record<string, AlertField>> = {
     requirement: 'alerts.line-number',
     field: '[].subject.details',
     refused: detailsWithMember('line_number', {
-      ...namedValues('missing', 'null', 'boolean', 'list'),
+      ...namedValues('missing', 'null', 'boolean', 'array'),
       'a string': '42',
       'a fraction': 42.5,
     }),
@@ -186,7 +186,7 @@ const fields: Readonly<Record<string, AlertField>> = {
     words: 'the data of a line',
     requirement: 'alerts.line-data',
     field: '[].subject.details',
-    refused: detailsWithMember('data', notAText),
+    refused: detailsWithMember('data', notAString),
     accepted: detailsWithMember('data', { 'an empty line': '' }),
   },
   'line-without-fields': {
@@ -201,14 +201,14 @@ const fields: Readonly<Record<string, AlertField>> = {
 function rowsOf([id, row]: [string, AlertField]): readonly [string, InputRow][] {
   const { words, requirement, field, refused, accepted } = row;
   const isChecked: InputRow = {
-    title: `An alert is answered 400 if ${words} is missing or invalid.`,
+    title: `An alert is answered with 400 if ${words} is missing or invalid.`,
     requirement,
     field,
     refused,
     covers: ['post-alerts 400'],
   };
   if (!accepted) return [[`${id}-is-checked`, isChecked]];
-  const title = `An alert is answered 204 for each allowed form of ${words}.`;
+  const title = `An alert is answered with 204 for each allowed form of ${words}.`;
   return [
     [`${id}-is-checked`, isChecked],
     [`${id}-is-accepted`, { title, requirement, field, accepted }],
@@ -223,7 +223,7 @@ export const monitorAlertFieldCases = defineScenario({
   name: 'Fields of an alert',
   start: 'an accepted device whose alerts are accepted',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
     await expectEach(204, { 'a good alert': alert }, (good) => sendAlerts(device, good));

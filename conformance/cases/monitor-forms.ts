@@ -83,7 +83,7 @@ const alerts = defineScenario<SuiteDevice>({
   name: 'Alerts of every form',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
@@ -95,7 +95,7 @@ const alerts = defineScenario<SuiteDevice>({
         for (const part of [sent.slice(0, half), sent.slice(half)]) {
           expectStatus(await sendAlerts(device, ...part), 204);
         }
-        const found = await context.settled(
+        const found = await context.eventually(
           () => context.admin.alerts(device.id),
           ({ length }) => length >= sent.length,
         );
@@ -128,7 +128,7 @@ const monitors = defineScenario<SuiteDevice>({
   name: 'Monitor configurations of every form',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
@@ -144,7 +144,7 @@ const monitors = defineScenario<SuiteDevice>({
             const all = await context.admin.monitorConfiguration(device.id);
             return sorted(all.map(({ name, status, type }) => ({ name, status, type })));
           };
-          const found = await context.settled(
+          const found = await context.eventually(
             read,
             (all) => describeValue(all) === describeValue(wanted),
           );

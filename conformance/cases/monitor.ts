@@ -5,7 +5,7 @@
 import { acceptedDevice, needResponse } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario } from '../suite/case.ts';
-import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
+import { type InputTable, inputCases, otherThanString } from '../suite/input-table.ts';
 import {
   describeValue,
   expectEach,
@@ -28,7 +28,7 @@ import {
 /** Bodies that are not a list of alerts. */
 export const alertBodies: InputTable = {
   'malformed-alerts-are-400': {
-    title: 'A body that is not a JSON array of alerts is answered 400.',
+    title: 'A body that is not a JSON array of alerts is answered with 400.',
     requirement: 'alerts.malformed-is-400',
     field: '',
     refused: {
@@ -43,7 +43,7 @@ export const alertBodies: InputTable = {
     covers: ['post-alerts 400'],
   },
   'alerts-without-body-are-400': {
-    title: 'An alert request without a body is answered 400.',
+    title: 'An alert request without a body is answered with 400.',
     requirement: 'alerts.body-is-required',
     field: '',
     refused: ['missing'],
@@ -53,31 +53,32 @@ export const alertBodies: InputTable = {
 /** Every field of a monitor configuration, and the body. */
 export const configurationInputs: InputTable = {
   'configuration-name-is-checked': {
-    title: 'A monitor configuration whose name is missing or not a string is answered 400.',
+    title: 'A monitor configuration whose name is missing or not a string is answered with 400.',
     requirement: 'monitor.name',
     field: '[].name',
-    refused: ['missing', ...otherThanText],
+    refused: ['missing', ...otherThanString],
   },
   'configuration-status-is-checked': {
-    title: 'A monitor configuration whose status is missing or not a string is answered 400.',
+    title: 'A monitor configuration whose status is missing or not a string is answered with 400.',
     requirement: 'monitor.status',
     field: '[].status',
-    refused: ['missing', ...otherThanText],
+    refused: ['missing', ...otherThanString],
   },
   'configuration-type-is-checked': {
-    title: 'A monitor configuration whose type is missing or not a string is answered 400.',
+    title: 'A monitor configuration whose type is missing or not a string is answered with 400.',
     requirement: 'monitor.type',
     field: '[].type',
-    refused: ['missing', ...otherThanText],
+    refused: ['missing', ...otherThanString],
   },
   'configuration-without-fields-is-400': {
-    title: 'A monitor configuration without any field, even after a good one, is answered 400.',
+    title:
+      'A monitor configuration without any field, even after a good one, is answered with 400.',
     requirement: 'monitor.fields-are-required',
     field: '',
     refused: { alone: '[{}]', 'after a good one': JSON.stringify([service, {}]) },
   },
   'malformed-configuration-is-400': {
-    title: 'A body that is not a JSON array of monitor configurations is answered 400.',
+    title: 'A body that is not a JSON array of monitor configurations is answered with 400.',
     requirement: 'monitor.malformed-is-400',
     field: '',
     refused: {
@@ -92,7 +93,7 @@ export const configurationInputs: InputTable = {
     covers: ['post-monitor-configuration 400'],
   },
   'configuration-without-body-is-400': {
-    title: 'A monitor configuration request without a body is answered 400.',
+    title: 'A monitor configuration request without a body is answered with 400.',
     requirement: 'monitor.body-is-required',
     field: '',
     refused: ['missing'],
@@ -104,33 +105,33 @@ const alerts = defineScenario({
   name: 'Alerts',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
       id: 'alerts-are-204',
-      title: 'An array of alerts is answered 204.',
+      title: 'An array of alerts is answered with 204.',
       requirements: ['alerts.are-accepted'],
       covers: ['post-alerts 204'],
       run: async (device) => expectStatus(await sendAlerts(device, alert, alert), 204),
     },
     {
       id: 'critical-is-204',
-      title: 'An alert of level CRITICAL is answered 204.',
+      title: 'An alert of level CRITICAL is answered with 204.',
       requirements: ['alerts.level-critical'],
       run: async (device) =>
         expectStatus(await sendAlerts(device, { ...alert, level: 'CRITICAL' }), 204),
     },
     {
       id: 'ok-is-204',
-      title: 'An alert of level OK, the return to normal, is answered 204.',
+      title: 'An alert of level OK, the return to normal, is answered with 204.',
       requirements: ['alerts.level-ok'],
       run: async (device) => expectStatus(await sendAlerts(device, { ...alert, level: 'OK' }), 204),
     },
     {
-      id: 'alerts-have-no-answer-body',
+      id: 'alerts-have-no-response-body',
       title: 'The response to alerts has no body.',
-      requirements: ['alerts.answer-has-no-body'],
+      requirements: ['alerts.response-has-no-body'],
       run: async (device) => {
         const response = await sendAlerts(device, alert);
         needResponse('post-alerts', response, 204);
@@ -139,7 +140,7 @@ const alerts = defineScenario({
     },
     {
       id: 'alerts-unauthenticated-is-401',
-      title: 'Alerts without a token, or with a malformed one, are answered 401.',
+      title: 'Alerts without a token, or with a malformed one, are answered with 401.',
       requirements: ['alerts.need-a-token'],
       covers: ['post-alerts 401'],
       run: async (_, context) => {
@@ -153,7 +154,7 @@ const alerts = defineScenario({
       requirements: ['alerts.are-shown'],
       run: async (device, context) => {
         await sendAlerts(device, alert);
-        const found = await context.settled(
+        const found = await context.eventually(
           () => context.admin.alerts(device.id),
           (all) => all.length > 0,
         );
@@ -170,7 +171,7 @@ const alerts = defineScenario({
           level: 'OK',
           timestamp: '2026-01-31T12:00:01Z',
         });
-        const found = await context.settled(
+        const found = await context.eventually(
           () => context.admin.alerts(device.id),
           (all) => all.length > 1,
         );
@@ -191,7 +192,7 @@ const alerts = defineScenario({
         }));
         const sent = [await sendAlerts(device, first, second), await sendAlerts(device, third)];
         for (const response of sent) needResponse('post-alerts', response, 204);
-        const found = await context.settled(
+        const found = await context.eventually(
           () => context.admin.alerts(device.id),
           (all) => all.length > 2,
         );
@@ -211,9 +212,9 @@ const alerts = defineScenario({
       observe: async (device) => observedResponse(await sendAlerts(device)),
     },
     {
-      id: 'empty-texts-in-alerts',
+      id: 'empty-strings-in-alerts',
       title: 'How an alert with an empty name, or an empty subject name, is answered.',
-      requirements: ['alerts.empty-texts'],
+      requirements: ['alerts.empty-strings'],
       observe: async (device) => {
         const name = await sendAlerts(device, { ...alert, name: '' });
         const nested = { ...alert, subject: { ...subject, name: '' } };
@@ -252,12 +253,12 @@ const configuration = defineScenario({
   name: 'Monitor configuration',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
       id: 'configuration-is-204',
-      title: 'A monitor configuration of two entries is answered 204.',
+      title: 'A monitor configuration of two entries is answered with 204.',
       requirements: ['monitor.is-accepted'],
       covers: ['post-monitor-configuration 204'],
       run: async (device) => {
@@ -266,9 +267,9 @@ const configuration = defineScenario({
       },
     },
     {
-      id: 'configuration-has-no-answer-body',
+      id: 'configuration-has-no-response-body',
       title: 'The response to a monitor configuration has no body.',
-      requirements: ['monitor.answer-has-no-body'],
+      requirements: ['monitor.response-has-no-body'],
       run: async (device) => {
         const response = await sendConfiguration(device, service);
         needResponse('post-monitor-configuration', response, 204);
@@ -277,7 +278,8 @@ const configuration = defineScenario({
     },
     {
       id: 'configuration-unauthenticated-is-401',
-      title: 'A monitor configuration without a token, or with a malformed one, is answered 401.',
+      title:
+        'A monitor configuration without a token, or with a malformed one, is answered with 401.',
       requirements: ['monitor.needs-a-token'],
       covers: ['post-monitor-configuration 401'],
       run: async (_, context) => {
@@ -293,7 +295,7 @@ const configuration = defineScenario({
       requirements: ['monitor.is-stored'],
       run: async (device, context) => {
         await sendConfiguration(device, service);
-        const [first] = await context.settled(
+        const [first] = await context.eventually(
           () => context.admin.monitorConfiguration(device.id),
           (found) => found.length > 0,
         );
@@ -308,7 +310,7 @@ const configuration = defineScenario({
       run: async (device, context) => {
         needResponse('post-monitor-configuration', await sendConfiguration(device, service), 204);
         await sendConfiguration(device, { ...service, status: 'disabled' });
-        const found = await context.settled(
+        const found = await context.eventually(
           () => context.admin.monitorConfiguration(device.id),
           (all) => all.length === 1 && all[0]?.status === 'disabled',
         );
@@ -328,9 +330,9 @@ const configuration = defineScenario({
       observe: async (device) => observedResponse(await sendConfiguration(device)),
     },
     {
-      id: 'empty-texts-in-configuration',
+      id: 'empty-strings-in-configuration',
       title: 'How a monitor configuration with an empty name is answered.',
-      requirements: ['monitor.empty-texts'],
+      requirements: ['monitor.empty-strings'],
       observe: async (device) =>
         observedResponse(await sendConfiguration(device, { ...service, name: '' })),
     },

@@ -23,7 +23,7 @@ const dependent = defineScenario({
   name: 'An artifact that depends on another',
   start: 'a device with a pending artifact that depends on the checksum of the previous release',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => deploymentOf(context, 'dependent'),
   cases: [
     {
@@ -84,7 +84,7 @@ const several = defineScenario({
   name: 'Several deployments',
   start: 'a device with two pending deployments',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const arranged = await pendingDeployment(context);
     const { name } = await context.artifact('dependent');
@@ -112,7 +112,7 @@ const everyDevice = defineScenario({
   name: 'A deployment for all devices',
   start: 'an accepted device, and a deployment for every device of the server',
   risk: 'disruptive',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
     const { name } = await context.artifact('plain');

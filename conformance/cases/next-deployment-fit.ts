@@ -1,12 +1,12 @@
 /**
  * Cases: which devices an artifact fits, by tables of dependencies and device types. Each device
- * asks once, since a server may end a deployment for a device that no artifact fits.
+ * polls once, since a server may end a deployment for a device that no artifact fits.
  * Spec: Device deployments v1, v2; Artifact
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { askingForms, type PollForm } from '../context/asking.ts';
 import { fieldIn, needInstructions, offersAny, textIn } from '../context/instructions.ts';
 import { ownArtifact } from '../context/own-artifact.ts';
+import { type PollForm, pollForms } from '../context/poll-forms.ts';
 import { boardType } from '../context/sample-artifacts.ts';
 import { acceptedDevice, factoryProvides, needStatus } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
@@ -109,14 +109,14 @@ async function expectOffers(
   isOffered: boolean,
 ): Promise<void> {
   for (const [name, { device, row }] of devices) {
-    const response = await form.ask(device, row);
+    const response = await form.poll(device, row);
     if (response.status >= 500) needStatus('a decision', response, 200);
     const what = isOffered ? 'an offer' : 'no offer';
     expectThat(offersAny(response) === isOffered, `${what} for ${name}`, responseSummary(response));
   }
 }
 
-const postForms = askingForms.filter(({ slug }) => slug !== 'get');
+const postForms = pollForms.filter(({ slug }) => slug !== 'get');
 
 const dependsOf = {
   get: 'next.depends',
@@ -156,7 +156,7 @@ const severalDependencies = defineScenario<string>({
   name: 'Several dependencies of several values',
   start: 'an artifact with several dependencies, each on several values',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: demandingRelease,
   cases: postForms.flatMap(dependsCases),
 });
@@ -179,11 +179,11 @@ function expectAllTypes(response: HttpResponse): void {
   const listed = fieldIn(needInstructions(response), 'artifact.device_types_compatible');
   if (!Array.isArray(listed)) throw new NotObservable('there is no list of device types');
   if (sorted(listed).join('\n') === sorted(types).join('\n')) return;
-  const missed = ['next.types-of-the-artifact'] as const;
+  const violated = ['next.types-of-the-artifact'] as const;
   throw new ExpectationFailure(
     `the device types ${describeValue(types)}`,
     describeValue(listed),
-    missed,
+    violated,
   );
 }
 
@@ -199,10 +199,14 @@ function typeCases(form: PollForm): readonly JudgingCase<string>[] {
       run: async (release, context) => {
         const rows = named(types, providing);
         for (const [name, { device, row }] of await devicesFor(context, rows, release)) {
-          const response = await form.ask(device, row);
+          const response = await form.poll(device, row);
           if (!offersAny(response)) {
-            const missed = [form.pendingIs200];
-            throw new ExpectationFailure(`an offer for ${name}`, responseSummary(response), missed);
+            const violated = [form.pendingIs200];
+            throw new ExpectationFailure(
+              `an offer for ${name}`,
+              responseSummary(response),
+              violated,
+            );
           }
           expectAllTypes(response);
         }
@@ -224,13 +228,13 @@ const severalTypes = defineScenario<string>({
   name: 'Several device types',
   start: 'an artifact for several device types',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const name = context.newName();
     await ownArtifact(context, { name, content: Buffer.from('for many'), deviceTypes: types });
     return name;
   },
-  cases: askingForms.flatMap(typeCases),
+  cases: pollForms.flatMap(typeCases),
 });
 
 /** One artifact of a release, and what a device that only this artifact fits provides. */
@@ -266,7 +270,7 @@ async function releaseForAll(context: TestContext): Promise<ReleaseForAll> {
 async function expectArtifact(
   context: TestContext,
   response: HttpResponse,
-  { name, rows, missed }: ExpectedArtifact,
+  { name, rows, violated }: ExpectedArtifact,
 ): Promise<void> {
   const url = textIn(needInstructions(response), 'artifact.source.uri');
   const { bytes } = await context.session.send({ method: 'GET', url });
@@ -276,13 +280,13 @@ async function expectArtifact(
   const [fits] = found;
   if (fits === name) return;
   const source = 'next.source-gives-the-artifact';
-  const broken = [missed, 'next.compatible-types-only', source] as const;
-  throw new ExpectationFailure(`the artifact for ${name}`, `that for ${fits}`, broken);
+  const all = [violated, 'next.compatible-types-only', source] as const;
+  throw new ExpectationFailure(`the artifact for ${name}`, `that for ${fits}`, all);
 }
 
 interface ExpectedArtifact extends Pick<ReleaseForAll, 'rows'> {
   readonly name: string;
-  readonly missed: RequirementId;
+  readonly violated: RequirementId;
 }
 
 const severalArtifacts = defineScenario({
@@ -290,7 +294,7 @@ const severalArtifacts = defineScenario({
   name: 'A release with an artifact for each device',
   start: 'a release of six artifacts, each of which fits other devices',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: releaseForAll,
   cases: postForms.map(
     (form): JudgingCase<ReleaseForAll> => ({
@@ -304,13 +308,13 @@ const severalArtifacts = defineScenario({
       needs: form.needs,
       run: async ({ release, rows }, context) => {
         for (const [name, { device, row }] of await devicesFor(context, rows, release)) {
-          const response = await form.ask(device, row.provides);
-          const missed = dependsOf[form.slug];
+          const response = await form.poll(device, row.provides);
+          const violated = dependsOf[form.slug];
           if (!offersAny(response)) {
-            const any = [missed, form.pendingIs200];
+            const any = [violated, form.pendingIs200];
             throw new ExpectationFailure(`an offer for ${name}`, responseSummary(response), any);
           }
-          await expectArtifact(context, response, { name, rows, missed });
+          await expectArtifact(context, response, { name, rows, violated });
         }
       },
     }),

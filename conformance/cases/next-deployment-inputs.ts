@@ -6,13 +6,13 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
-import { type InputTable, inputCases, otherThanText } from '../suite/input-table.ts';
+import { type InputTable, inputCases, otherThanString } from '../suite/input-table.ts';
 import { anySuccess, expectEach, observationOf } from '../target/expectations.ts';
 
 type Pairs = Readonly<Record<string, string>>;
 
 const { device_type, artifact_name } = factoryProvides;
-const otherThanObject = ['null', 'boolean', 'number', 'text', 'list'] as const;
+const otherThanObject = ['null', 'boolean', 'number', 'string', 'array'] as const;
 /** Statuses of an accepted request; 404 is legal since the server may not know the artifact. */
 const acceptedStatuses = [...anySuccess, 404];
 const longQueryText = 'x'.repeat(5000);
@@ -26,89 +26,89 @@ export const goodBodyV2 = { device_provides: goodProvides, update_control_map: f
 /** The input table for each field of the body of version 1. */
 export const provideInputs: InputTable = {
   'post-other-body-is-400': {
-    title: 'POST v1 with no body, or with a body that is not a JSON object, is answered 400.',
+    title: 'POST v1 with no body, or with a body that is not a JSON object, is answered with 400.',
     requirement: 'next.post-body',
     field: '',
-    refused: ['missing', 'no JSON', 'null', 'boolean', 'number', 'text', 'list'],
+    refused: ['missing', 'not JSON', 'null', 'boolean', 'number', 'string', 'array'],
     covers: ['post-next-deployment 400'],
   },
   'post-without-artifact-name-is-400': {
-    title: 'POST v1 without artifact_name is answered 400.',
+    title: 'POST v1 without artifact_name is answered with 400.',
     requirement: 'next.post-artifact-name',
     field: 'artifact_name',
     refused: ['missing'],
   },
   'post-other-artifact-name-is-400': {
-    title: 'POST v1 with an artifact_name that is not a string is answered 400.',
-    requirement: 'next.post-artifact-name-is-a-text',
+    title: 'POST v1 with an artifact_name that is not a string is answered with 400.',
+    requirement: 'next.post-artifact-name-is-string',
     field: 'artifact_name',
-    refused: otherThanText,
+    refused: otherThanString,
   },
-  'post-any-artifact-name-is-taken': {
+  'post-any-artifact-name-is-accepted': {
     title: 'POST v1 accepts any string as artifact_name.',
-    requirement: 'next.post-artifact-name-is-a-text',
+    requirement: 'next.post-artifact-name-is-string',
     field: 'artifact_name',
-    accepted: ['text'],
+    accepted: ['string'],
   },
   'post-empty-artifact-name': {
     title: 'How POST v1 with an empty artifact_name is answered.',
-    requirement: 'next.empty-texts',
+    requirement: 'next.empty-strings',
     field: 'artifact_name',
     open: ['empty string'],
   },
   'post-long-artifact-name': {
     title: 'How POST v1 with a very long artifact_name is answered.',
-    requirement: 'next.long-texts',
+    requirement: 'next.long-strings',
     field: 'artifact_name',
     open: ['long string'],
   },
   'post-without-device-type-is-400': {
-    title: 'POST v1 without device_type is answered 400.',
+    title: 'POST v1 without device_type is answered with 400.',
     requirement: 'next.post-device-type',
     field: 'device_type',
     refused: ['missing'],
   },
   'post-other-device-type-is-400': {
-    title: 'POST v1 with a device_type that is not a string is answered 400.',
-    requirement: 'next.post-device-type-is-a-text',
+    title: 'POST v1 with a device_type that is not a string is answered with 400.',
+    requirement: 'next.post-device-type-is-string',
     field: 'device_type',
-    refused: otherThanText,
+    refused: otherThanString,
   },
-  'post-any-device-type-is-taken': {
+  'post-any-device-type-is-accepted': {
     title: 'POST v1 accepts any string as device_type.',
-    requirement: 'next.post-device-type-is-a-text',
+    requirement: 'next.post-device-type-is-string',
     field: 'device_type',
-    accepted: ['text'],
+    accepted: ['string'],
   },
   'post-empty-device-type': {
     title: 'How POST v1 with an empty device_type is answered.',
-    requirement: 'next.empty-texts',
+    requirement: 'next.empty-strings',
     field: 'device_type',
     open: ['empty string'],
   },
   'post-long-device-type': {
     title: 'How POST v1 with a very long device_type is answered.',
-    requirement: 'next.long-texts',
+    requirement: 'next.long-strings',
     field: 'device_type',
     open: ['long string'],
   },
-  'post-only-the-keys-is-taken': {
+  'post-only-the-keys-is-accepted': {
     title: 'POST v1 needs only its two mandatory keys.',
     requirement: 'next.post-keys',
     field: 'colour',
     accepted: ['missing'],
   },
   'post-other-free-pair-is-400': {
-    title: 'POST v1 with a free pair whose value is not a string is answered 400.',
-    requirement: 'next.post-values-are-texts',
+    title: 'POST v1 with a free pair whose value is not a string is answered with 400.',
+    requirement: 'next.post-values-are-strings',
     field: 'colour',
-    refused: ['boolean', 'number', 'list', 'object'],
+    refused: ['boolean', 'number', 'array', 'object'],
   },
-  'post-free-pair-is-taken': {
+  'post-free-pair-is-accepted': {
     title: 'A device may describe itself with further string pairs in POST v1.',
     requirement: 'next.free-pairs',
     field: 'colour',
-    accepted: ['text'],
+    accepted: ['string'],
   },
   'post-empty-free-pair': {
     title: 'POST v1 accepts a free pair with an empty value, which is a string too.',
@@ -118,7 +118,7 @@ export const provideInputs: InputTable = {
   },
   'post-long-free-pair': {
     title: 'How POST v1 with a very long value of a free pair is answered.',
-    requirement: 'next.long-texts',
+    requirement: 'next.long-strings',
     field: 'colour',
     open: ['long string'],
   },
@@ -132,11 +132,11 @@ export const provideInputs: InputTable = {
 
 const requirementsOfV2: ReadonlyMap<RequirementId, RequirementId> = new Map([
   ['next.post-artifact-name', 'next.v2-provides-artifact-name'],
-  ['next.post-artifact-name-is-a-text', 'next.v2-provides-artifact-name-is-a-text'],
+  ['next.post-artifact-name-is-string', 'next.v2-provides-artifact-name-is-string'],
   ['next.post-device-type', 'next.v2-provides-device-type'],
-  ['next.post-device-type-is-a-text', 'next.v2-provides-device-type-is-a-text'],
+  ['next.post-device-type-is-string', 'next.v2-provides-device-type-is-string'],
   ['next.post-keys', 'next.v2-keys'],
-  ['next.post-values-are-texts', 'next.v2-values-are-texts'],
+  ['next.post-values-are-strings', 'next.v2-values-are-strings'],
   ['next.free-pairs', 'next.v2-free-pairs'],
 ]);
 
@@ -158,32 +158,32 @@ const pairInputsV2: InputTable = Object.fromEntries(
 /** The input table for each field of the body of version 2. */
 export const inputsV2: InputTable = {
   'v2-other-body-is-400': {
-    title: 'POST v2 with no body, or with a body that is not a JSON object, is answered 400.',
+    title: 'POST v2 with no body, or with a body that is not a JSON object, is answered with 400.',
     requirement: 'next.v2-body',
     field: '',
-    refused: ['missing', 'no JSON', 'null', 'boolean', 'number', 'text', 'list'],
+    refused: ['missing', 'not JSON', 'null', 'boolean', 'number', 'string', 'array'],
     covers: ['post-next-deployment-v2 400'],
   },
   'v2-without-provides-is-400': {
-    title: 'POST v2 without device_provides is answered 400.',
+    title: 'POST v2 without device_provides is answered with 400.',
     requirement: 'next.v2-fields',
     field: 'device_provides',
     refused: ['missing'],
   },
   'v2-other-provides-is-400': {
-    title: 'POST v2 with a device_provides that is not an object is answered 400.',
+    title: 'POST v2 with a device_provides that is not an object is answered with 400.',
     requirement: 'next.v2-types',
     field: 'device_provides',
     refused: [...otherThanObject, 'empty string', 'long string'],
   },
   ...pairInputsV2,
-  'v2-without-flag-is-taken': {
+  'v2-without-flag-is-accepted': {
     title: 'POST v2 needs no update_control_map.',
     requirement: 'next.v2-keys',
     field: 'update_control_map',
     accepted: ['missing'],
   },
-  'v2-flag-is-taken': {
+  'v2-flag-is-accepted': {
     title: 'A device may say in v2 that it supports update control maps.',
     requirement: 'next.v2-flag',
     field: 'update_control_map',
@@ -191,10 +191,10 @@ export const inputsV2: InputTable = {
     needs: ['update-control-map'],
   },
   'v2-other-flag-is-400': {
-    title: 'POST v2 with an update_control_map that is not a boolean is answered 400.',
+    title: 'POST v2 with an update_control_map that is not a boolean is answered with 400.',
     requirement: 'next.v2-flag-is-a-boolean',
     field: 'update_control_map',
-    refused: ['number', 'text', 'empty string', 'long string', 'list', 'object'],
+    refused: ['number', 'string', 'empty string', 'long string', 'array', 'object'],
   },
   'v2-null-flag': {
     title: 'How POST v2 with null as update_control_map is answered.',
@@ -209,23 +209,23 @@ const queries = defineScenario({
   name: 'Parameters of GET',
   start: 'an accepted device without a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     {
       id: 'get-without-artifact-name-is-400',
-      title: 'GET without artifact_name is answered 400.',
+      title: 'GET without artifact_name is answered with 400.',
       requirements: ['next.get-artifact-name'],
       covers: ['get-next-deployment 400'],
       run: (device) =>
-        expectEach(400, { 'no artifact_name': { device_type } }, (query) => ask(device, query)),
+        expectEach(400, { 'no artifact_name': { device_type } }, (query) => poll(device, query)),
     },
     {
       id: 'get-without-device-type-is-400',
-      title: 'GET without device_type is answered 400.',
+      title: 'GET without device_type is answered with 400.',
       requirements: ['next.get-device-type'],
       run: (device) =>
-        expectEach(400, { 'no device_type': { artifact_name } }, (query) => ask(device, query)),
+        expectEach(400, { 'no device_type': { artifact_name } }, (query) => poll(device, query)),
     },
     {
       id: 'get-needs-no-more',
@@ -237,26 +237,26 @@ const queries = defineScenario({
           'a space and a symbol': { device_type, artifact_name: 'release 1/2 & more' },
           'other letters': { device_type: 'плата-7', artifact_name },
         };
-        await expectEach(acceptedStatuses, queries, (query) => ask(device, query));
+        await expectEach(acceptedStatuses, queries, (query) => poll(device, query));
       },
     },
     {
       id: 'get-empty-parameter',
       title: 'How GET with an empty parameter is answered.',
-      requirements: ['next.empty-texts'],
+      requirements: ['next.empty-strings'],
       observe: async (device) => {
-        const unnamed = await ask(device, { device_type, artifact_name: '' });
-        const untyped = await ask(device, { device_type: '', artifact_name });
+        const unnamed = await poll(device, { device_type, artifact_name: '' });
+        const untyped = await poll(device, { device_type: '', artifact_name });
         return observationOf(`artifact_name ${unnamed.status}, device_type ${untyped.status}`);
       },
     },
     {
       id: 'get-long-parameter',
       title: 'How GET with a very long parameter is answered.',
-      requirements: ['next.long-texts'],
+      requirements: ['next.long-strings'],
       observe: async (device) => {
-        const unnamed = await ask(device, { device_type, artifact_name: longQueryText });
-        const untyped = await ask(device, { device_type: longQueryText, artifact_name });
+        const unnamed = await poll(device, { device_type, artifact_name: longQueryText });
+        const untyped = await poll(device, { device_type: longQueryText, artifact_name });
         return observationOf(`artifact_name ${unnamed.status}, device_type ${untyped.status}`);
       },
     },
@@ -268,9 +268,9 @@ const queries = defineScenario({
         const seen: string[] = [];
         for (const name of ['artifact_name', 'device_type'] as const) {
           const provides = { ...factoryProvides, [name]: 'one\r\ntwo' };
-          const asked = await ask(device, provides);
+          const got = await poll(device, provides);
           const posted = await device.call('post-next-deployment', { body: provides });
-          seen.push(`${name}: GET ${asked.status}, POST ${posted.status}`);
+          seen.push(`${name}: GET ${got.status}, POST ${posted.status}`);
         }
         return observationOf(seen.join('; '));
       },
@@ -283,7 +283,7 @@ const bodies = defineScenario({
   name: 'Bodies of POST v1',
   start: 'an accepted device without a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: inputCases<SuiteDevice>(provideInputs, {
     body: goodProvides,
@@ -297,7 +297,7 @@ const bodiesV2 = defineScenario({
   name: 'Bodies of POST v2',
   start: 'an accepted device without a deployment',
   risk: 'write',
-  needs: ['operator', 'deployments-v2'],
+  needs: ['user', 'deployments-v2'],
   arrange: acceptedDevice,
   cases: inputCases<SuiteDevice>(inputsV2, {
     body: goodBodyV2,
@@ -306,7 +306,7 @@ const bodiesV2 = defineScenario({
   }),
 });
 
-function ask(device: SuiteDevice, query: Pairs) {
+function poll(device: SuiteDevice, query: Pairs) {
   return device.call('get-next-deployment', { query });
 }
 
@@ -317,7 +317,7 @@ const formsOfPolls = [
     words: 'GET',
     requirements: ['next.get-artifact-name', 'next.get-device-type'],
     needs: [],
-    poll: ask,
+    poll,
   },
   {
     slug: 'post',
@@ -344,7 +344,7 @@ const repeatedPolls = defineScenario({
   name: 'Requests after a whole one',
   start: 'an accepted device without a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: formsOfPolls.map(
     ({ slug, words, requirements, needs, poll }): JudgingCase<SuiteDevice> => ({

@@ -3,10 +3,10 @@
  * see it. Spec: Device deployments v1, v2
  */
 
-import { askingForms } from '../context/asking.ts';
 import { shownStatus } from '../context/deployment-life.ts';
 import { needInstructions, textIn } from '../context/instructions.ts';
 import { ownArtifact } from '../context/own-artifact.ts';
+import { pollForms } from '../context/poll-forms.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -66,7 +66,7 @@ const choosing = defineScenario({
   name: 'Several matching artifacts',
   start: 'a device with a pending release that has a large and a small matching artifact',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: twoThatFit,
   cases: [
     {
@@ -109,7 +109,7 @@ function seenCase(
   id: string,
   given: {
     readonly title: string;
-    readonly ask: (arranged: DeviceInDeployment) => Promise<HttpResponse>;
+    readonly poll: (arranged: DeviceInDeployment) => Promise<HttpResponse>;
     readonly expected: string;
   },
 ): ObservingCase<DeviceInDeployment> {
@@ -118,10 +118,12 @@ function seenCase(
     title: given.title,
     requirements: ['next.seen-by-users'],
     observe: async (arranged, context) => {
-      const { status } = await given.ask(arranged);
+      const { status } = await given.poll(arranged);
       const seen = await shownStatus(context, arranged, given.expected);
       const again = await arranged.device.call('post-next-deployment', { body: factoryProvides });
-      return observationOf(`answered ${status}, users see ${seen}, then it is ${again.status}`);
+      return observationOf(
+        `answered with ${status}, users see ${seen}, then it is ${again.status}`,
+      );
     },
   };
 }
@@ -131,12 +133,12 @@ const waiting = defineScenario({
   name: 'Polls that users see',
   start: 'a device for which a deployment is pending',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: pendingDeployment,
   cases: [
     seenCase('users-see-an-installed-artifact', {
       title: 'What users see of a device that reports the artifact as installed.',
-      ask: ({ device, artifact }) => {
+      poll: ({ device, artifact }) => {
         const body = { ...factoryProvides, artifact_name: artifact.name };
         return device.call('post-next-deployment', { body });
       },
@@ -144,7 +146,7 @@ const waiting = defineScenario({
     }),
     seenCase('users-see-an-unfit-device', {
       title: 'What users see of a device that no artifact of the release matches.',
-      ask: ({ device }) => {
+      poll: ({ device }) => {
         const body = { ...factoryProvides, device_type: 'another-board' };
         return device.call('post-next-deployment', { body });
       },
@@ -157,7 +159,7 @@ const waiting = defineScenario({
       observe: async ({ device }) => {
         const body = { ...factoryProvides, device_type: '\ud800' };
         const { status } = await device.call('post-next-deployment', { body });
-        return observationOf(`answered ${status}`);
+        return observationOf(`answered with ${status}`);
       },
     },
   ],
@@ -168,12 +170,12 @@ const underway = defineScenario({
   name: 'Repeated requests',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     seenCase('users-see-a-conflict', {
       title: 'What users see of a device that describes itself differently during a deployment.',
-      ask: ({ device }) => {
+      poll: ({ device }) => {
         const body = { ...factoryProvides, artifact_name: 'conformance-changed' };
         return device.call('post-next-deployment', { body });
       },
@@ -187,10 +189,10 @@ const reordered = defineScenario({
   name: 'The same pairs in another order',
   start: 'a device for which a deployment is pending',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: pendingDeployment,
-  cases: askingForms.map(
-    ({ slug, words, needs, ask }): JudgingCase<DeviceInDeployment> => ({
+  cases: pollForms.map(
+    ({ slug, words, needs, poll }): JudgingCase<DeviceInDeployment> => ({
       id: `${slug}-order-of-pairs-does-not-matter`,
       title: `${words}: the same pairs in another order get the same deployment.`,
       requirements: ['next.order-of-pairs'],
@@ -198,12 +200,12 @@ const reordered = defineScenario({
       run: async ({ device }) => {
         const pairs = Object.entries({ ...factoryProvides, alpha: 'a', omega: 'o' });
         // GET may reject pairs that it does not know, and other cases cover repeated requests.
-        for (const time of ['asking', 'asking again']) {
-          const { status } = await ask(device, Object.fromEntries(pairs));
-          if (status !== 200) throw new NotObservable(`${time} was answered ${status}`);
+        for (const time of ['the first poll', 'the second poll']) {
+          const { status } = await poll(device, Object.fromEntries(pairs));
+          if (status !== 200) throw new NotObservable(`${time} was answered with ${status}`);
         }
         for (const turned of [pairs.toReversed(), [...pairs.slice(2), ...pairs.slice(0, 2)]]) {
-          expectStatus(await ask(device, Object.fromEntries(turned)), 200);
+          expectStatus(await poll(device, Object.fromEntries(turned)), 200);
         }
       },
     }),

@@ -1,8 +1,8 @@
 /** Cases: when a device is offered a deployment. Spec: Device deployments v1, v2 */
 
-import { askingForms, type PollForm } from '../context/asking.ts';
 import { arrangeAbort, arrangeReports } from '../context/deployment-life.ts';
 import { needInstructions, offersAny, textIn } from '../context/instructions.ts';
+import { type PollForm, pollForms } from '../context/poll-forms.ts';
 import { nearTypes } from '../context/sample-artifacts.ts';
 import {
   acceptedDevice,
@@ -35,20 +35,20 @@ const otherProvides = { ...factoryProvides, artifact_name: 'conformance-stranger
  */
 export function expectNoOffer(response: HttpResponse): void {
   if (response.status >= 500)
-    throw new NotObservable(`the request was answered ${responseSummary(response)}`);
+    throw new NotObservable(`the request was answered with ${responseSummary(response)}`);
   expectThat(!offersAny(response), 'no deployment', responseSummary(response));
 }
 
 function idleCases(form: PollForm): JudgingCase<SuiteDevice>[] {
-  const { operation, slug, words, pendingIs200, needs, ask } = form;
+  const { operation, slug, words, pendingIs200, needs, poll } = form;
   return [
     {
       id: `${slug}-nothing-is-204`,
-      title: `${words}: a device without a pending deployment is answered 204.`,
+      title: `${words}: a device without a pending deployment is answered with 204.`,
       requirements: ['next.nothing-is-204'],
       covers: [`${operation} 204`],
       needs,
-      run: async (device) => expectStatus(await ask(device, factoryProvides), 204),
+      run: async (device) => expectStatus(await poll(device, factoryProvides), 204),
     },
     {
       id: `${slug}-after-204-is-offered`,
@@ -59,12 +59,12 @@ function idleCases(form: PollForm): JudgingCase<SuiteDevice>[] {
         const { name } = await context.artifact('plain');
         // A device of the same deployment that has not polled yet shows when it is pending.
         const other = await acceptedDevice(context);
-        needStatus('nothing to install', await ask(device, factoryProvides), 204);
+        needStatus('nothing to install', await poll(device, factoryProvides), 204);
         await context.deploy({ artifact_name: name, devices: [device.id, other.id] });
-        const poll = () => ask(other, factoryProvides);
-        const offered = await context.settled(poll, ({ status }) => status !== 204);
+        const pollOfOther = () => poll(other, factoryProvides);
+        const offered = await context.eventually(pollOfOther, ({ status }) => status !== 204);
         needStatus('an offer to the other device', offered, 200);
-        expectStatus(await ask(device, factoryProvides), 200);
+        expectStatus(await poll(device, factoryProvides), 200);
       },
     },
   ];
@@ -75,18 +75,18 @@ const idle = defineScenario({
   name: 'Nothing pending',
   start: 'an accepted device without a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
-    ...askingForms.flatMap(idleCases),
+    ...pollForms.flatMap(idleCases),
     {
       id: 'both-versions-are-served',
-      title: 'A device may ask for its next deployment in v1 and in v2.',
+      title: 'A device may poll for its next deployment in v1 and in v2.',
       requirements: ['versioning.both-versions-served'],
       needs: ['deployments-v2'],
       run: async (device) => {
-        for (const { ask, words } of askingForms) {
-          const response = await ask(device, factoryProvides);
+        for (const { poll, words } of pollForms) {
+          const response = await poll(device, factoryProvides);
           const isServed = ![404, 405, 410, 501].includes(response.status);
           expectThat(isServed, `${words} that is served`, responseSummary(response));
         }
@@ -108,14 +108,14 @@ const idle = defineScenario({
 type OfferCase = JudgingCase<DeviceInDeployment> | ObservingCase<DeviceInDeployment>;
 
 function pendingCases(form: PollForm): OfferCase[] {
-  const { operation, slug, words, pendingIs200, needs, ask } = form;
+  const { operation, slug, words, pendingIs200, needs, poll } = form;
   return [
     {
       id: `${slug}-pending-is-200`,
-      title: `${words}: a device with a pending deployment is answered 200.`,
+      title: `${words}: a device with a pending deployment is answered with 200.`,
       requirements: [pendingIs200],
       covers: [`${operation} 200`],
-      run: async ({ device }) => expectStatus(await ask(device, factoryProvides), 200),
+      run: async ({ device }) => expectStatus(await poll(device, factoryProvides), 200),
     },
     ...Object.entries({ other: 'another-board', ...nearTypes }).map(([kind, type]) => ({
       id: `${slug}-${kind}-device-type-is-offered-nothing`,
@@ -123,7 +123,7 @@ function pendingCases(form: PollForm): OfferCase[] {
       requirements: ['next.compatible-types-only'] as const,
       needs,
       run: async ({ device }: DeviceInDeployment) =>
-        expectNoOffer(await ask(device, { ...factoryProvides, device_type: type })),
+        expectNoOffer(await poll(device, { ...factoryProvides, device_type: type })),
     })),
     {
       id: `${slug}-other-device-is-offered-nothing`,
@@ -132,8 +132,8 @@ function pendingCases(form: PollForm): OfferCase[] {
       needs,
       run: async ({ device }, context) => {
         const other = await acceptedDevice(context);
-        needStatus('a pending deployment', await ask(device, factoryProvides), 200);
-        expectNoOffer(await ask(other, otherProvides));
+        needStatus('a pending deployment', await poll(device, factoryProvides), 200);
+        expectNoOffer(await poll(other, otherProvides));
       },
     },
     {
@@ -142,7 +142,7 @@ function pendingCases(form: PollForm): OfferCase[] {
       requirements: ['next.already-installed'],
       needs,
       observe: async ({ device, artifact }) =>
-        observedResponse(await ask(device, { ...factoryProvides, artifact_name: artifact.name })),
+        observedResponse(await poll(device, { ...factoryProvides, artifact_name: artifact.name })),
     },
   ];
 }
@@ -152,9 +152,9 @@ const pending = defineScenario({
   name: 'A pending deployment',
   start: 'a device for which a deployment is pending',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: pendingDeployment,
-  cases: askingForms.flatMap(pendingCases),
+  cases: pollForms.flatMap(pendingCases),
 });
 
 /** A device that has requested its deployment in that form and been offered it. */
@@ -162,21 +162,26 @@ interface OfferInForm extends DeviceInDeployment {
   readonly id: string;
 }
 
-async function askedBy({ operation, ask }: PollForm, context: TestContext): Promise<OfferInForm> {
+async function offeredBy(
+  { operation, poll }: PollForm,
+  context: TestContext,
+): Promise<OfferInForm> {
   const arranged = await pendingDeployment(context);
-  const response = await needOffer(context, operation, () => ask(arranged.device, factoryProvides));
+  const response = await needOffer(context, operation, () =>
+    poll(arranged.device, factoryProvides),
+  );
   return { ...arranged, id: textIn(needInstructions(response), 'id') };
 }
 
 function activeIn(form: PollForm) {
-  const { operation, slug, words, ask, needs } = form;
+  const { operation, slug, words, poll, needs } = form;
   return defineScenario({
     area: 'next-deployment',
-    name: `Asking ${words} again`,
+    name: `Polling ${words} again`,
     start: `a device that has been offered a deployment by ${words}`,
     risk: 'write',
-    needs: ['operator', ...needs],
-    arrange: (context) => askedBy(form, context),
+    needs: ['user', ...needs],
+    arrange: (context) => offeredBy(form, context),
     cases: [
       {
         id: `${slug}-changed-request-is-409`,
@@ -185,7 +190,7 @@ function activeIn(form: PollForm) {
         covers: [`${operation} 409`],
         run: async ({ device }) => {
           const changed = { ...factoryProvides, artifact_name: 'conformance-changed' };
-          expectStatus(await ask(device, changed), 409);
+          expectStatus(await poll(device, changed), 409);
         },
       },
       {
@@ -194,16 +199,16 @@ function activeIn(form: PollForm) {
         requirements: ['next.conflict-is-409'],
         run: async ({ device }) => {
           const changed = { ...factoryProvides, device_type: 'conformance-changed' };
-          expectStatus(await ask(device, changed), 409);
+          expectStatus(await poll(device, changed), 409);
         },
       },
       {
-        id: `${slug}-asking-again-repeats`,
-        title: `${words}: a device that asks again, for example after a reboot, gets the same deployment.`,
+        id: `${slug}-polling-again-repeats`,
+        title: `${words}: a device that polls again, for example after a reboot, gets the same deployment.`,
         requirements: ['next.repeatable'],
         run: async (arranged) => {
           await arrangeReports(arranged, 'rebooting');
-          const response = await ask(arranged.device, factoryProvides);
+          const response = await poll(arranged.device, factoryProvides);
           expectStatus(response, 200);
           const id = textIn(needInstructions(response), 'id');
           expectThat(id === arranged.id, `the deployment ${arranged.id}`, `the deployment ${id}`);
@@ -215,7 +220,7 @@ function activeIn(form: PollForm) {
 
 function overIn(
   status: 'success' | 'failure',
-  { slug, words, ask, needs }: PollForm,
+  { slug, words, poll, needs }: PollForm,
 ): JudgingCase<OfferedDeployment> {
   return {
     id: `${slug}-after-${status}-offers-nothing`,
@@ -224,7 +229,7 @@ function overIn(
     needs,
     run: async (arranged) => {
       await arrangeReports(arranged, status);
-      expectNoOffer(await ask(arranged.device, factoryProvides));
+      expectNoOffer(await poll(arranged.device, factoryProvides));
     },
   };
 }
@@ -234,19 +239,19 @@ const active = defineScenario({
   name: 'A deployment that ends',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
-    ...askingForms.flatMap((form) => [overIn('success', form), overIn('failure', form)]),
-    ...askingForms.map(
-      ({ slug, words, ask, needs }): JudgingCase<OfferedDeployment> => ({
+    ...pollForms.flatMap((form) => [overIn('success', form), overIn('failure', form)]),
+    ...pollForms.map(
+      ({ slug, words, poll, needs }): JudgingCase<OfferedDeployment> => ({
         id: `${slug}-after-abort-offers-nothing`,
         title: `${words}: after a user has aborted the deployment, it is no longer offered.`,
         requirements: ['next.aborted-is-over'],
         needs,
         run: async (arranged, context) => {
           await arrangeAbort(context, arranged);
-          expectNoOffer(await ask(arranged.device, factoryProvides));
+          expectNoOffer(await poll(arranged.device, factoryProvides));
         },
       }),
     ),
@@ -254,9 +259,4 @@ const active = defineScenario({
 });
 
 /** Spec: Device deployments v1, v2 */
-export const nextDeploymentCases = [
-  ...idle,
-  ...pending,
-  ...askingForms.flatMap(activeIn),
-  ...active,
-];
+export const nextDeploymentCases = [...idle, ...pending, ...pollForms.flatMap(activeIn), ...active];

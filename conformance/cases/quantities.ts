@@ -47,7 +47,7 @@ async function expectLogKept(
   const body = { messages: lines.map(line) };
   expectStatus(await device.call('put-deployment-log', { path: { id }, body }), 204);
   const last = lines.at(-1) ?? '';
-  const log = await context.settled(
+  const log = await context.eventually(
     () => context.admin.deploymentLog(deploymentId, device.id),
     (text) => text?.includes(last) ?? false,
   );
@@ -81,7 +81,7 @@ function areInOrder(lines: readonly string[], log: string): boolean {
 function logCase(count: number): JudgingCase<OfferedDeployment> {
   return {
     id: `log-of-${count}-is-kept`,
-    title: `A log of ${count} messages is answered 204, and users read every message.`,
+    title: `A log of ${count} messages is answered with 204, and users read every message.`,
     requirements: ['log.is-kept'],
     run: (arranged, context) =>
       expectLogKept(
@@ -97,7 +97,7 @@ const logs = defineScenario<OfferedDeployment>({
   name: 'Logs',
   start: 'a device that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: [
     ...[1, 85, 5000].map(logCase),
@@ -124,11 +124,11 @@ function attributesCase(how: WriteOperation, count: number): JudgingCase<SuiteDe
   const verb = how === 'put-attributes' ? 'PUT' : 'PATCH';
   return {
     id: `${verb.toLowerCase()}-of-${count}-attributes-is-kept`,
-    title: `${verb} of ${count} attributes is answered 200, and users read every attribute.`,
+    title: `${verb} of ${count} attributes is answered with 200, and users read every attribute.`,
     requirements: [stores[how]],
     run: async (device, context) => {
       expectStatus(await device.call(how, { body: attributes }), 200);
-      const read = await context.settled(
+      const read = await context.eventually(
         () => context.admin.attributes(device.id),
         (all) => all.some(({ name }) => name === `attribute-${count}`),
       );
@@ -146,7 +146,7 @@ const writes = defineScenario<SuiteDevice>({
   name: 'Attributes, settings, alerts and monitors',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     ...(['patch-attributes', 'put-attributes'] as const).flatMap((how) =>
@@ -165,7 +165,7 @@ const writes = defineScenario<SuiteDevice>({
         ];
         const body = names.map((name) => ({ name, value: `value of ${name}` }));
         expectStatus(await device.call('patch-attributes', { body }), 200);
-        const read = await context.settled(
+        const read = await context.eventually(
           () => context.admin.attributes(device.id),
           (all) => all.some(({ name }) => name === 'plain'),
         );
@@ -194,7 +194,7 @@ const writes = defineScenario<SuiteDevice>({
         const sent = numbered(18, (number) => ({ ...alert, name: `alert ${number}` }));
         expectStatus(await sendAlerts(device, ...sent.slice(0, 15)), 204);
         for (const each of sent.slice(15)) expectStatus(await sendAlerts(device, each), 204);
-        const shown = await context.settled(
+        const shown = await context.eventually(
           () => context.admin.alerts(device.id),
           ({ length }) => length >= sent.length,
         );
@@ -215,7 +215,7 @@ const writes = defineScenario<SuiteDevice>({
           const timestamp = `2026-01-31T12:00:0${index}Z`;
           expectStatus(await sendAlerts(device, { ...alert, level, timestamp }), 204);
         }
-        const shown = await context.settled(
+        const shown = await context.eventually(
           () => context.admin.alerts(device.id),
           ({ length }) => length >= levels.length,
         );
@@ -229,7 +229,7 @@ const writes = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         const entries = numbered(50, (number) => ({ ...service, name: `service ${number}` }));
         expectStatus(await sendConfiguration(device, ...entries), 204);
-        const read = await context.settled(
+        const read = await context.eventually(
           () => context.admin.monitorConfiguration(device.id),
           ({ length }) => length >= entries.length,
         );
@@ -254,7 +254,7 @@ const deployments = defineScenario<SuiteDevice>({
   name: 'Deployments',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
@@ -270,7 +270,7 @@ const deployments = defineScenario<SuiteDevice>({
           const id = instructedId(response);
           const end = number % 2 === 0 ? 'failure' : 'success';
           await arrangeReports({ device, id }, 'downloading', 'installing', end);
-          const deviceDeployment = await context.settled(
+          const deviceDeployment = await context.eventually(
             () => context.admin.deviceDeployment(made.id, device.id),
             (found) => found?.status === end,
           );
@@ -293,10 +293,10 @@ const deployments = defineScenario<SuiteDevice>({
         await context.deploy({ artifact_name: artifact.name, devices: ids });
         for (let from = 0; from < DEVICES; from += AT_ONCE) {
           const query = factoryProvides;
-          const asking = devices
+          const polls = devices
             .slice(from, from + AT_ONCE)
             .map((device) => device.call('get-next-deployment', { query }));
-          for (const response of await Promise.all(asking)) expectStatus(response, 200);
+          for (const response of await Promise.all(polls)) expectStatus(response, 200);
         }
       },
     },

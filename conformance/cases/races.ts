@@ -3,7 +3,6 @@
  * transitions
  */
 
-import { askingForms, type PollForm } from '../context/asking.ts';
 import {
   arrangeReports,
   offeredId,
@@ -12,6 +11,7 @@ import {
   shownStatus,
 } from '../context/deployment-life.ts';
 import { needInstructions, offersAny, textIn } from '../context/instructions.ts';
+import { type PollForm, pollForms } from '../context/poll-forms.ts';
 import {
   type DeviceAndArtifact,
   type DeviceInDeployment,
@@ -80,7 +80,7 @@ async function expectOneMoment(
   }
   const allowed: readonly string[] = outcomes[status][response.status];
   const state = await shownStatus(context, arranged, ...allowed);
-  const expected = `${allowed.join(' or ')} after a report that was answered ${response.status}`;
+  const expected = `${allowed.join(' or ')} after a report that was answered with ${response.status}`;
   expectThat(allowed.includes(state), expected, state);
 }
 
@@ -89,7 +89,7 @@ const againstAbort = defineScenario({
   name: 'A report during an abort',
   start: 'a device that is offered a deployment in each round',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
     ...(['installing', 'success'] as const).map((status) => ({
@@ -106,7 +106,7 @@ const againstAbort = defineScenario({
     })),
     {
       id: 'report-after-confirmed-abort-is-409',
-      title: 'A report that is sent right after the abort was confirmed is answered 409.',
+      title: 'A report that is sent right after the abort was confirmed is answered with 409.',
       requirements: ['status.aborted-is-409'],
       run: async (arranged, context) => {
         for (let round = 0; round < ROUNDS; round += 1) {
@@ -119,15 +119,15 @@ const againstAbort = defineScenario({
   ],
 });
 
-function pollCase({ slug, words, ask, needs }: PollForm): JudgingCase<DeviceInDeployment> {
+function pollCase({ slug, words, poll, needs }: PollForm): JudgingCase<DeviceInDeployment> {
   return {
     id: `${slug}-polls-at-once-agree`,
     title: `${words}: concurrent requests of one device get the same deployment.`,
     requirements: ['next.parallel-polls'],
     needs,
     run: async ({ device }) => {
-      const asked = Array.from({ length: POLLS_AT_ONCE }, () => ask(device, factoryProvides));
-      const responses = await Promise.all(asked);
+      const polls = Array.from({ length: POLLS_AT_ONCE }, () => poll(device, factoryProvides));
+      const responses = await Promise.all(polls);
       if (!responses.some(offersAny)) throw new NotObservable('no response offers the deployment');
       const ids = responses.map((each) => (offersAny(each) ? idIn(each) : responseSummary(each)));
       expectEqual('deployments', [...new Set(ids)], ids.slice(0, 1));
@@ -144,9 +144,9 @@ const polls = defineScenario({
   name: 'Concurrent polls',
   start: 'a device for which a deployment is pending',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: pendingDeployment,
-  cases: askingForms.map(pollCase),
+  cases: pollForms.map(pollCase),
 });
 
 const together = defineScenario({
@@ -154,7 +154,7 @@ const together = defineScenario({
   name: 'Concurrent reports of two devices',
   start: 'two devices that have been offered the same deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: sharedDeployment,
   cases: [
     {
@@ -173,7 +173,7 @@ const together = defineScenario({
     },
     {
       id: 'abort-reaches-both-devices',
-      title: 'After an abort, concurrent reports of both devices are answered 409.',
+      title: 'After an abort, concurrent reports of both devices are answered with 409.',
       requirements: ['status.aborted-is-409'],
       run: async ({ one, other }, context) => {
         await context.admin.abort(one.deploymentId);
@@ -191,7 +191,7 @@ const logAndStatus = defineScenario({
   name: 'A log during a report',
   start: 'a device that is offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => nextRound(context, await deviceAndArtifact(context, 'plain')),
   cases: [
     {
@@ -201,7 +201,7 @@ const logAndStatus = defineScenario({
       run: async (arranged, context) => {
         await logBesideReport(arranged);
         const read = () => context.admin.deploymentLog(arranged.deploymentId, arranged.device.id);
-        const log = await context.settled(read, (text) => text?.includes('at once') ?? false);
+        const log = await context.eventually(read, (text) => text?.includes('at once') ?? false);
         expectThat(log?.includes('at once') ?? false, 'the log', log ?? 'no log');
       },
     },

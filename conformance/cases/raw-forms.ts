@@ -100,7 +100,7 @@ export const rawFormCases = defineScenario<DeviceWithOffers>({
   name: 'Requests in raw forms',
   start: 'a device with a configuration that has been offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: deviceWithEverything,
   cases: [
     {

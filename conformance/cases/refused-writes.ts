@@ -56,13 +56,13 @@ function send(caller: ApiCaller, write: Write, { id }: OfferedDeployment, body: 
   return caller.call(write.operation, { path: { id }, body });
 }
 
-/** Sends each wrong list, and asserts that it is answered 400. */
+/** Sends each wrong list, and asserts that it is answered with 400. */
 function elementCase(write: Write, list: WrittenList): JudgingCase<OfferedDeployment> {
   const [first, ...others] = Object.values(list.wrong).map(([requirement]) => requirement);
   if (!first) throw new Error(`${write.operation} has no wrong elements`);
   return {
     id: `${write.operation}-judges-each-element`,
-    title: `A ${write.words} with one invalid element is answered 400 wherever the element is.`,
+    title: `A ${write.words} with one invalid element is answered with 400 wherever the element is.`,
     requirements: [first, ...others],
     covers: [`${write.operation} 400`],
     run: async (arranged, context) => {
@@ -121,7 +121,7 @@ function effectCase(write: Write): JudgingCase<OfferedDeployment> {
       const look = () => write.seen(arranged, context);
       const isThere = (found: readonly unknown[]): boolean =>
         /before|downloading/.test(JSON.stringify(found));
-      const before = await context.settled(look, isThere);
+      const before = await context.eventually(look, isThere);
       if (!isThere(before)) throw new NotObservable('users do not see what was written');
       for (const [what, request] of Object.entries(refusedRequests(write, arranged, context))) {
         const response = await request();
@@ -140,7 +140,7 @@ const ofOperations = writes.flatMap((write) =>
     name: `Refused requests of ${write.operation}`,
     start: 'a device that has been offered a deployment',
     risk: 'write',
-    needs: ['operator', ...write.needs],
+    needs: ['user', ...write.needs],
     arrange: activeDeployment,
     cases: [...(write.list ? [elementCase(write, write.list)] : []), effectCase(write)],
   }),
@@ -151,7 +151,7 @@ const ofRejected = defineScenario<OfferedDeployment>({
   name: 'Writes of a rejected device',
   start: 'a device with a deployment and a token, which a user has rejected',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: async (context) => {
     const arranged = await activeDeployment(context);
     await context.admin.decide(arranged.device.id, arranged.device.key, 'rejected');

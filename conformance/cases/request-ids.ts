@@ -73,7 +73,7 @@ export const requestIdCases = [
     name: 'A device that numbers its requests',
     start: 'an accepted device with a token',
     risk: 'write',
-    needs: ['operator'],
+    needs: ['user'],
     arrange: (context) => acceptedDevice(context),
     cases: [
       {

@@ -4,26 +4,26 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import { permittedOnly } from './roles.ts';
 
 const rows: Readonly<Record<string, Operation>> = managementOperations;
-const asked = Object.entries(permittedOnly);
+const calls = Object.entries(permittedOnly);
 
 describe('the requests for the role without permissions', () => {
-  it.each(asked)('call %s, which requires a permission other than Basic', (id) => {
+  it.each(calls)('call %s, which requires a permission other than Basic', (id) => {
     const takes = rows[id]?.permissions ?? [];
     expect(takes.length).toBeGreaterThan(0);
     expect(takes).not.toContain('Basic');
   });
 
-  it.each(asked)('call %s with every parameter of its path', (id, { path = {} }) => {
+  it.each(calls)('call %s with every parameter of its path', (id, { path = {} }) => {
     const parameters = [...(rows[id]?.path ?? '').matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     expect(Object.keys(path).sort()).toEqual(parameters.sort());
   });
 
   it('call no deprecated operation', () => {
-    expect(asked.filter(([id]) => rows[id]?.deprecated).map(([id]) => id)).toEqual([]);
+    expect(calls.filter(([id]) => rows[id]?.deprecated).map(([id]) => id)).toEqual([]);
   });
 
   it('cover every permission set that gives access to an operation', () => {
-    const opened = new Set(asked.flatMap(([id]) => rows[id]?.permissions ?? []));
+    const opened = new Set(calls.flatMap(([id]) => rows[id]?.permissions ?? []));
     const unneeded = ['UploadArtifacts'];
     const sets = new Set(Object.values(rows).flatMap(({ permissions = [] }) => permissions));
     for (const set of ['Basic', 'ReadAuditLogs', ...unneeded]) sets.delete(set as never);

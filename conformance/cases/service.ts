@@ -116,7 +116,7 @@ const anonymous = defineScenario<TestContext>({
       },
     },
     {
-      id: 'answers-are-json',
+      id: 'responses-are-json',
       title: 'The body of a refusal is JSON.',
       requirements: ['service.bodies-are-json', 'errors.body-is-error', 'auth.refusals-are-errors'],
       run: async (context) => {
@@ -126,7 +126,7 @@ const anonymous = defineScenario<TestContext>({
     },
     {
       id: 'other-bodies-are-refused',
-      title: 'A form, XML or YAML body that is labelled JSON is answered 400.',
+      title: 'A form, XML or YAML body that is labelled JSON is answered with 400.',
       requirements: ['service.request-bodies-are-json', 'auth.malformed-is-400'],
       run: async (context) => {
         const device = await context.newDevice();
@@ -193,7 +193,7 @@ const device = defineScenario({
   name: 'A device',
   start: 'an accepted device with a token',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     ...Object.entries(verbs).map(verbCase),
@@ -247,7 +247,7 @@ const device = defineScenario({
         const request = caller.request('get-next-deployment', { query: factoryProvides, headers });
         const { socket, status } = await context.session.upgrade(request);
         socket?.destroy();
-        return observationOf(`answered ${status}`);
+        return observationOf(`answered with ${status}`);
       },
     },
   ],
@@ -266,7 +266,7 @@ const times = defineScenario({
   name: 'Times',
   start: 'an accepted device, and an artifact on the target',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
     {

@@ -37,12 +37,13 @@ const lockedOut = defineScenario({
   name: 'A suspended tenant',
   start: 'an accepted device with a token and a link, whose tenant was then suspended',
   risk: 'write',
-  needs: ['operator', 'tenant-control'],
+  needs: ['user', 'tenant-control'],
   arrange: suspended,
   cases: [
     {
       id: 'authentication-forbidden-is-403',
-      title: 'The authentication request of a device whose tenant is suspended is answered 403.',
+      title:
+        'The authentication request of a device whose tenant is suspended is answered with 403.',
       requirements: ['auth.forbidden-is-403'],
       covers: ['post-auth-request 403'],
       run: async ({ device }) => expectStatus(await device.authenticate(), 403),
@@ -120,7 +121,7 @@ const apart = defineScenario({
   name: 'Two tenants',
   start: 'a device in a deployment of its tenant, and a device and a user of another tenant',
   risk: 'write',
-  needs: ['operator', 'tenant-control'],
+  needs: ['user', 'tenant-control'],
   arrange: neighbours,
   cases: [
     {
@@ -130,7 +131,7 @@ const apart = defineScenario({
       run: async ({ owner, foreignDevice }, context) => {
         const ids = { artifact: owner.artifact.id, deployment: owner.id };
         const thief = context.caller(foreignDevice.token);
-        await expectEach(refusals, context.offered(namedResources), (ask) => ask(thief, ids));
+        await expectEach(refusals, context.offered(namedResources), (poll) => poll(thief, ids));
       },
     },
     {
@@ -140,7 +141,7 @@ const apart = defineScenario({
       observe: async (_, context) => {
         const device = await context.newDevice();
         const response = await device.authenticate({ members: { tenant_token: 'nobody' } });
-        return observationOf(`answered ${response.status}`);
+        return observationOf(`answered with ${response.status}`);
       },
     },
     {
@@ -148,7 +149,7 @@ const apart = defineScenario({
       title: 'A device is offered no deployment of another tenant, by GET v1, POST v1 or POST v2.',
       requirements: ['tenants.are-apart'],
       run: async ({ owner, foreignDevice }, context) => {
-        const asked = context.offered({
+        const polls = context.offered({
           'get-next-deployment': () =>
             foreignDevice.call('get-next-deployment', { query: factoryProvides }),
           'post-next-deployment': () =>
@@ -158,8 +159,8 @@ const apart = defineScenario({
               body: { device_provides: factoryProvides },
             }),
         });
-        for (const [way, ask] of Object.entries(asked)) {
-          const isOffered = (await ask()).text.includes(owner.artifact.name);
+        for (const [way, poll] of Object.entries(polls)) {
+          const isOffered = (await poll()).text.includes(owner.artifact.name);
           expectThat(!isOffered, `nothing of it by ${way}`, 'the deployment of the other tenant');
         }
       },

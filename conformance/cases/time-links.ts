@@ -2,10 +2,10 @@
  * Cases: expiry of links. Spec: ArtifactLink; DeploymentInstructions (v1); Device deployments v1
  */
 import { artifactLinkShape } from '../../fixtures/contract/resources.ts';
-import { askingForms, type PollForm } from '../context/asking.ts';
 import { configurationLink } from '../context/every-call.ts';
 import { justAfter, MINUTE_SECONDS, secondsUntil } from '../context/expiry.ts';
 import { fieldIn, instructedBy, needInstructions, textIn } from '../context/instructions.ts';
+import { type PollForm, pollForms } from '../context/poll-forms.ts';
 import {
   acceptedDevice,
   deviceAndArtifact,
@@ -30,7 +30,7 @@ import {
 import type { HttpResponse } from '../target/response.ts';
 import { expectToken } from '../target/token-claims.ts';
 
-/** Headers with which a client asks for a file, or for a part of it. */
+/** Headers with which a client requests a file, or for a part of it. */
 const requestsForFiles: Readonly<Record<string, Headers>> = {
   'the first bytes': { range: 'bytes=0-99' },
   'the rest of a download': { range: 'bytes=100-' },
@@ -58,7 +58,7 @@ const artifactLinks = defineScenario({
   name: 'The expiry of a link to an artifact',
   start: 'a device with a link to an artifact file, on a clock that the suite moves',
   risk: 'write',
-  needs: ['operator', 'clock-control', 'artifact-listing'],
+  needs: ['user', 'clock-control', 'artifact-listing'],
   arrange: artifactLink,
   cases: [
     {
@@ -111,7 +111,7 @@ const configurationLinks = defineScenario({
   name: 'The expiry of a link to a configuration',
   start: 'a device that was offered a configuration, on a clock that the suite moves',
   risk: 'write',
-  needs: ['operator', 'clock-control', 'configuration'],
+  needs: ['user', 'clock-control', 'configuration'],
   arrange: configurationOffer,
   cases: [
     {
@@ -126,7 +126,7 @@ const configurationLinks = defineScenario({
     {
       id: 'expired-configuration-link-is-403',
       title:
-        'Right after its expiry time, the link is answered 403, though its signature is valid.',
+        'Right after its expiry time, the link is answered with 403, though its signature is valid.',
       requirements: ['download.expired-is-403'],
       run: async ({ seconds, after, follow }, context) => {
         await context.control.advance(seconds + after);
@@ -135,7 +135,7 @@ const configurationLinks = defineScenario({
     },
     {
       id: 'expired-configuration-link-serves-no-part',
-      title: 'After its expiry time the link is answered 403, also with Range and conditions.',
+      title: 'After its expiry time the link is answered with 403, also with Range and conditions.',
       requirements: ['download.expired-is-403'],
       run: async ({ seconds, after, follow }, context) => {
         await context.control.advance(seconds + after);
@@ -179,7 +179,7 @@ function sourcesOf(form: PollForm) {
     name: `The expiry of a source offered by ${words}`,
     start: 'a device that has been offered an update, on a clock that the suite moves',
     risk: 'write',
-    needs: ['operator', 'clock-control', ...form.needs],
+    needs: ['user', 'clock-control', ...form.needs],
     arrange: (context) => offeredSource(form, context),
     cases: [
       {
@@ -204,14 +204,14 @@ function sourcesOf(form: PollForm) {
       },
       {
         id: `${slug}-source-is-renewed`,
-        title: `${words}: after the expiry of its source a device that asks again gets one that works.`,
+        title: `${words}: after the expiry of its source a device that polls again gets one that works.`,
         requirements: ['next.source-expires-later', 'next.source-gives-the-artifact'],
         run: async ({ device, end }, context) => {
           if (end === undefined) return;
           await context.control.advance(end.seconds + end.after);
           // The token may have expired too.
           device.token = expectToken(await device.authenticate());
-          const again = await form.ask(device, factoryProvides);
+          const again = await form.poll(device, factoryProvides);
           needStatus('an offered update', again, 200);
           const { uri, expire } = sourceIn(again);
           const isLater = expire === undefined || Date.parse(expire) > context.serverNowMs(again);
@@ -232,5 +232,5 @@ function sourcesOf(form: PollForm) {
 export const timeLinkCases = [
   ...artifactLinks,
   ...configurationLinks,
-  ...askingForms.flatMap(sourcesOf),
+  ...pollForms.flatMap(sourcesOf),
 ];

@@ -23,7 +23,7 @@ import { expectEqual, expectPresent, expectStatus, expectThat } from '../target/
 /** Longer than a day, a week and the lifetime of tokens and links. */
 const DAYS_SECONDS = 10 * 86_400;
 
-const start = { area: 'time', risk: 'write', needs: ['operator', 'clock-control'] } as const;
+const start = { area: 'time', risk: 'write', needs: ['user', 'clock-control'] } as const;
 
 /** Waits ten days, after which the device needs a new token. */
 async function daysLater(device: SuiteDevice, context: TestContext): Promise<void> {
@@ -54,7 +54,7 @@ const pending = defineScenario({
         const recorded = expectPresent('a device of this identity', found);
         expectEqual('the id of the device', recorded.id, device.id);
         await context.admin.decide(device.id, device.key, 'accepted');
-        const response = await context.settled(
+        const response = await context.eventually(
           () => device.authenticate(),
           ({ status }) => status === 200,
         );
@@ -157,7 +157,7 @@ const aborted = defineScenario({
     {
       id: 'abort-lasts-for-days',
       title:
-        'A deployment is not offered ten days after its abort, and its report is answered 409.',
+        'A deployment is not offered ten days after its abort, and its report is answered with 409.',
       requirements: ['status.aborted-is-409', 'next.aborted-is-over'],
       run: async (arranged, context) => {
         await daysLater(arranged.device, context);
@@ -196,7 +196,7 @@ const stored = defineScenario({
         const body = [{ name: 'os', value: 'linux' }];
         needStatus('a write', await device.call('put-attributes', { body }), 200);
         await daysLater(device, context);
-        const shown = await context.settled(
+        const shown = await context.eventually(
           () => context.admin.attributes(device.id),
           (attributes) => attributes.some(({ name }) => name === 'os'),
         );

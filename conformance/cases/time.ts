@@ -20,7 +20,7 @@ const tokens = defineScenario({
   name: 'The lifetime of a token',
   start: 'an accepted device with a token, on a clock that the suite moves',
   risk: 'write',
-  needs: ['operator', 'clock-control'],
+  needs: ['user', 'clock-control'],
   arrange: acceptedDevice,
   cases: [
     {

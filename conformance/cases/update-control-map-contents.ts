@@ -61,14 +61,14 @@ async function offeredMap(
   const { name } = await context.artifact('plain');
   const deployment = { artifact_name: name, devices: [device.id], update_control_map: given };
   const { id: deploymentId } = await context.deploy(deployment);
-  const response = await ask(device);
+  const response = await poll(device);
   needResponse('post-next-deployment-v2', response, 200);
   const instructions = needInstructions(response);
   const instructed = fieldIn(instructions, 'artifact.update_control_map');
   return { device, id: textIn(instructions, 'id'), deploymentId, given, instructed };
 }
 
-function ask(device: SuiteDevice): Promise<HttpResponse> {
+function poll(device: SuiteDevice): Promise<HttpResponse> {
   const body = { device_provides: factoryProvides, update_control_map: true };
   return device.call('post-next-deployment-v2', { body });
 }
@@ -100,15 +100,17 @@ function expectMap(
   const isInInstructions = where === 'in the instructions';
   const own = isObject(map) ? map.id : undefined;
   if (own !== id && own !== deploymentId) {
-    const missed = isInInstructions ? 'next.control-map-id' : 'map.id-is-the-deployment';
-    throw new ExpectationFailure(`the id ${deploymentId} in the map`, describeValue(own), [missed]);
+    const violated = isInInstructions ? 'next.control-map-id' : 'map.id-is-the-deployment';
+    throw new ExpectationFailure(`the id ${deploymentId} in the map`, describeValue(own), [
+      violated,
+    ]);
   }
   const [is, should] = [priorityAndActions(map), priorityAndActions(given)].map((each) =>
     JSON.stringify(each),
   );
   if (is === should) return;
-  const missed = isInInstructions ? inInstructions : ofDeployment;
-  throw new ExpectationFailure(`the map ${should} ${where}`, describeValue(map), [missed]);
+  const violated = isInInstructions ? inInstructions : ofDeployment;
+  throw new ExpectationFailure(`the map ${should} ${where}`, describeValue(map), [violated]);
 }
 
 const inInstructions = 'next.control-map-as-given';
@@ -131,7 +133,7 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
   name: 'Contents of assigned maps',
   start: 'an accepted device to which a user deploys with maps of different contents',
   risk: 'write',
-  needs: ['operator', 'deployments-v2', 'update-control-map'],
+  needs: ['user', 'deployments-v2', 'update-control-map'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {
@@ -200,7 +202,7 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
         for (const status of abortableStates.slice(1)) {
           await arrangeReports(offered, status);
           await expectServed(offered);
-          const again = await ask(device);
+          const again = await poll(device);
           expectStatus(again, 200);
           const map = fieldIn(needInstructions(again), 'artifact.update_control_map');
           if (map === undefined) {

@@ -45,7 +45,7 @@ export const givenControlMapCases = defineScenario({
   name: 'Contents of a map',
   start: 'an accepted device to which a user deploys with several maps',
   risk: 'write',
-  needs: ['operator', 'update-control-map'],
+  needs: ['user', 'update-control-map'],
   arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
     {

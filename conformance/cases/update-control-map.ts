@@ -37,25 +37,25 @@ const givenMap = {
 } as const;
 
 /** The request of a device that supports maps. */
-const asking = { device_provides: factoryProvides, update_control_map: true };
+const withMaps = { device_provides: factoryProvides, update_control_map: true };
 
 /** A device in a deployment with a map, and the instructions that it received. */
 interface DeviceWithMap extends OfferedDeployment {
   readonly instructions: Readonly<Record<string, unknown>>;
 }
 
-/** Asks for the pending deployment of the device, with support for maps, until it is offered. */
-function askForMap(
+/** Polls for the pending deployment of the device, with support for maps, until it is offered. */
+function pollForMap(
   context: TestContext,
   { device }: Pick<DeviceInDeployment, 'device'>,
 ): Promise<HttpResponse> {
   const operation = 'post-next-deployment-v2';
-  return needOffer(context, operation, () => device.call(operation, { body: asking }));
+  return needOffer(context, operation, () => device.call(operation, { body: withMaps }));
 }
 
 async function mappedDeployment(context: TestContext): Promise<DeviceWithMap> {
   const arranged = await deploymentOf(context, 'plain', givenMap);
-  const response = await askForMap(context, arranged);
+  const response = await pollForMap(context, arranged);
   const instructions = needInstructions(response);
   return { ...arranged, instructions, id: textIn(instructions, 'id') };
 }
@@ -84,7 +84,7 @@ const inInstructions = defineScenario({
   name: 'A map in instructions',
   start: 'a device that has been offered a deployment with an update control map',
   risk: 'write',
-  needs: ['operator', 'deployments-v2', 'update-control-map'],
+  needs: ['user', 'deployments-v2', 'update-control-map'],
   arrange: mappedDeployment,
   cases: [
     {
@@ -126,10 +126,10 @@ const inInstructions = defineScenario({
     {
       id: 'map-for-a-device-without-support',
       title: 'A device that supports no maps, or does not say so, may get one or none.',
-      requirements: ['next.control-map-unasked'],
+      requirements: ['next.control-map-unrequested'],
       observe: async (_, context) => {
         const silent = await mapFor(context, { device_provides: factoryProvides });
-        const refusing = await mapFor(context, { ...asking, update_control_map: false });
+        const refusing = await mapFor(context, { ...withMaps, update_control_map: false });
         return observationOf(`without the field ${silent}, with false ${refusing}`);
       },
     },
@@ -174,12 +174,12 @@ const mapped = defineScenario({
   name: 'A deployment with a map',
   start: 'a device that has been offered a deployment with an update control map',
   risk: 'write',
-  needs: ['operator', 'deployments-v2', 'update-control-map'],
+  needs: ['user', 'deployments-v2', 'update-control-map'],
   arrange: mappedDeployment,
   cases: [
     {
       id: 'active-deployment-is-200',
-      title: 'A request for the map of an active deployment is answered 200.',
+      title: 'A request for the map of an active deployment is answered with 200.',
       requirements: ['map.of-active-deployment'],
       covers: ['get-update-control-map 200'],
       run: async (arranged) => expectStatus(await fetchMap(arranged), 200),
@@ -254,7 +254,7 @@ const mapped = defineScenario({
     ),
     {
       id: 'another-device-is-404',
-      title: "A request for the map of another device's deployment is answered 404.",
+      title: "A request for the map of another device's deployment is answered with 404.",
       requirements: ['map.foreign-is-404'],
       run: async ({ id }, context) => {
         const device = await acceptedDevice(context);
@@ -263,7 +263,7 @@ const mapped = defineScenario({
     },
     {
       id: 'after-an-abort-is-404',
-      title: 'After a user has aborted the deployment, a request for its map is answered 404.',
+      title: 'After a user has aborted the deployment, a request for its map is answered with 404.',
       requirements: ['map.finished-is-404'],
       run: async (arranged, context) => {
         await arrangeAbort(context, arranged);
@@ -274,7 +274,8 @@ const mapped = defineScenario({
     finishedCase('failure'),
     {
       id: 'ends-for-each-device-of-its-own',
-      title: 'A device that has finished is answered 404, and one that has not is answered 200.',
+      title:
+        'A device that has finished is answered with 404, and one that has not is answered with 200.',
       requirements: ['map.finished-is-404', 'map.of-active-deployment'],
       run: async (_, context) => {
         const { one, other } = await mappedForTwo(context);
@@ -293,7 +294,7 @@ async function mappedForTwo(context: TestContext) {
   const devices = [first.id, second.id];
   await context.deploy({ artifact_name, devices, update_control_map: givenMap });
   const offerTo = async (device: SuiteDevice) => {
-    const response = await askForMap(context, { device });
+    const response = await pollForMap(context, { device });
     return { device, id: textIn(needInstructions(response), 'id') };
   };
   return { one: await offerTo(first), other: await offerTo(second) };
@@ -302,7 +303,7 @@ async function mappedForTwo(context: TestContext) {
 function finishedCase(status: 'success' | 'failure'): JudgingCase<DeviceWithMap> {
   return {
     id: `after-${status}-is-404`,
-    title: `After the device has reported ${status}, a request for the map is answered 404.`,
+    title: `After the device has reported ${status}, a request for the map is answered with 404.`,
     requirements: ['map.finished-is-404'],
     covers: ['get-update-control-map 404'],
     run: async (arranged) => {
@@ -317,7 +318,7 @@ const plain = defineScenario({
   name: 'No map',
   start: 'a device that has been offered a deployment without a map',
   risk: 'write',
-  needs: ['operator', 'update-control-map'],
+  needs: ['user', 'update-control-map'],
   arrange: activeDeployment,
   cases: [
     {
@@ -331,21 +332,21 @@ const plain = defineScenario({
       title: 'The instructions of a deployment without a map have none.',
       requirements: ['next.control-map-only-if-given'],
       run: async (_, context) => {
-        const response = await askForMap(context, await deploymentOf(context, 'plain'));
+        const response = await pollForMap(context, await deploymentOf(context, 'plain'));
         const map = fieldIn(needInstructions(response), 'artifact.update_control_map');
         expectThat(map === undefined || map === null, 'no update control map', describeValue(map));
       },
     },
     {
       id: 'unknown-deployment-is-404',
-      title: 'A request for the map of a deployment that does not exist is answered 404.',
+      title: 'A request for the map of a deployment that does not exist is answered with 404.',
       requirements: ['map.unknown-is-404'],
       run: async ({ device }, context) =>
         expectStatus(await fetchMap({ device, id: context.random.uuid() }), 404),
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A request for the map of a malformed deployment id is answered 400 or 404.',
+      title: 'A request for the map of a malformed deployment id is answered with 400 or 404.',
       requirements: ['map.malformed-id'],
       covers: ['get-update-control-map 400'],
       run: async ({ device }) =>

@@ -12,7 +12,7 @@ const versions = defineScenario({
   name: 'Versions',
   start: 'an accepted device with a token',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
     {

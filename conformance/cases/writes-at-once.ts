@@ -178,7 +178,7 @@ function raceCase({ id, title, needs, prepare, read }: Race): JudgingCase<SuiteD
         const { send, allowed } = roundOf(round);
         await sendAtOnce(send, round);
         const states = allowed.map((state) => JSON.stringify(state));
-        const found = await context.settled(
+        const found = await context.eventually(
           async () => JSON.stringify(await read(device, context)),
           (state) => states.includes(state),
         );
@@ -193,7 +193,7 @@ const ofOneResource = defineScenario<SuiteDevice>({
   name: 'Writes to one resource at once',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [
     ...races.map(raceCase),
@@ -206,7 +206,7 @@ const ofOneResource = defineScenario<SuiteDevice>({
         const names = ['first', 'second', 'third', 'fourth'];
         const send = names.map((name) => () => sendAlerts(device, { ...alert, name }));
         await sendAtOnce(send, 0);
-        const found = await context.settled(
+        const found = await context.eventually(
           () => context.admin.alerts(device.id),
           ({ length }) => length >= names.length,
         );

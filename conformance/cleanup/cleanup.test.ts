@@ -61,13 +61,13 @@ function clean(baseUrl: string, more: Partial<CleanupOptions> = {}) {
  * Starts a target that removes only resources with certain IDs, and records the change requests.
  */
 async function target(takes: (url: string) => boolean) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const listener: RequestListener = ({ method, url = '' }, response) => {
     if (method === 'GET') return response.end('[{"id":"id-2","name":"rollout"}]');
-    asked.push(`${method} ${url.split('/').slice(-2).join('/')}`);
+    requests.push(`${method} ${url.split('/').slice(-2).join('/')}`);
     return response.writeHead(takes(url) ? 204 : 409).end();
   };
-  return { baseUrl: await serve(listener), asked };
+  return { baseUrl: await serve(listener), requests };
 }
 
 describe('a clean-up without --force', () => {
@@ -81,13 +81,13 @@ describe('a clean-up without --force', () => {
   }
 
   it('refuses a URL that is not in the ledger and sends no request', async () => {
-    const { baseUrl, asked } = await target(() => true);
+    const { baseUrl, requests } = await target(() => true);
     const cleaning = clean(baseUrl, { isForced: false });
     await expect(cleaning).rejects.toThrow(LedgerUrlError);
     await expect(cleaning).rejects.toThrow(
       `belongs to http://127.0.0.1:9, not to ${baseUrl}; leave --url out, or add --force`,
     );
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     expect(readLedger(ledgerFile).remainders).toHaveLength(3);
   });
 
@@ -145,30 +145,30 @@ describe('a clean-up without --force', () => {
 
 describe('a clean-up', () => {
   it('removes the remaining resources in reverse order, then deletes the ledger', async () => {
-    const { baseUrl, asked } = await target(() => true);
+    const { baseUrl, requests } = await target(() => true);
     const first = await clean(baseUrl);
     expect(first).toMatchObject({ announced: 3, stayed: [] });
     expect(first.removed).toEqual(['deployment rollout', 'device 1', 'artifact release']);
-    expect(asked).toEqual(['PUT id-2/status', 'DELETE devices/id-1', 'DELETE artifacts/id-0']);
+    expect(requests).toEqual(['PUT id-2/status', 'DELETE devices/id-1', 'DELETE artifacts/id-0']);
     expect(first.isLedgerDeleted).toBe(true);
     await expect(clean(baseUrl)).rejects.toThrow('cannot be used');
-    expect(asked).toHaveLength(3);
+    expect(requests).toHaveLength(3);
   });
 
   it('continues after a resource that cannot be removed, and later retries only that one', async () => {
     let isBusy = true;
-    const { baseUrl, asked } = await target((url) => !(isBusy && url.endsWith('id-1')));
+    const { baseUrl, requests } = await target((url) => !(isBusy && url.endsWith('id-1')));
     const { stayed, removed } = await clean(baseUrl);
     expect(removed).toEqual(['deployment rollout', 'artifact release']);
     expect(stayed).toEqual([expect.stringMatching(/^device 1: .*decommission a device.*409/)]);
     isBusy = false;
     expect(await clean(baseUrl)).toMatchObject({ removed: ['device 1'], stayed: [] });
-    expect(asked).toHaveLength(4);
+    expect(requests).toHaveLength(4);
   });
 
   it('continues after an interruption with the remaining resources', async () => {
     const ender = new AbortController();
-    const { baseUrl, asked } = await target(() => true);
+    const { baseUrl, requests } = await target(() => true);
     const onRemoved = () => ender.abort();
     const { removed, stayed } = await clean(baseUrl, { signal: ender.signal, onRemoved });
     expect(removed).toEqual(['deployment rollout']);
@@ -178,7 +178,7 @@ describe('a clean-up', () => {
     ]);
     const rest = await clean(baseUrl);
     expect(rest.removed).toEqual(['device 1', 'artifact release']);
-    expect(asked).toHaveLength(3);
+    expect(requests).toHaveLength(3);
   });
 
   it('reports the remaining resources when the target closes connections', async () => {
@@ -204,9 +204,9 @@ describe('a clean-up', () => {
     expect(alone.stayed[0]).toBe(
       'tenant never made: only the control listener can remove a tenant; give --control-url and --control-token',
     );
-    const asked: string[] = [];
+    const requests: string[] = [];
     const url = await serve(({ method, url: path, headers }, response) => {
-      asked.push(`${method} ${path} ${headers.authorization}`);
+      requests.push(`${method} ${path} ${headers.authorization}`);
       const tenants = [
         { id: 't-1', name: 'of an id' },
         { id: 't-2', name: 'of a response lost' },
@@ -220,7 +220,7 @@ describe('a clean-up', () => {
     expect(rest.stayed).toEqual([]);
     expect(rest.removed).toEqual(['tenant of a response lost', 'tenant of an id']);
     expect(rest.absent).toEqual(['tenant never made']);
-    const removals = asked.filter((line) => line.startsWith('DELETE'));
+    const removals = requests.filter((line) => line.startsWith('DELETE'));
     expect(removals).toEqual([
       'DELETE /tenants/t-2 Bearer control',
       'DELETE /tenants/t-1 Bearer control',
@@ -228,11 +228,11 @@ describe('a clean-up', () => {
   });
 
   it('does not start when the control listener refuses the token', async () => {
-    const { baseUrl, asked } = await target(() => true);
+    const { baseUrl, requests } = await target(() => true);
     const url = await serve((_, response) => response.writeHead(401).end());
     const control = { url, token: 'wrong' };
     await expect(clean(baseUrl, { control })).rejects.toThrow(ControlRefusedError);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('does not start when the target refuses the user', async () => {

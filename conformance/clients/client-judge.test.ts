@@ -82,7 +82,7 @@ describe('the judge of a good client that meets what the good one does not', () 
       steps,
     );
   };
-  const askedAgain = insert('d1: cut', (copy) => [
+  const requestedAgain = insert('d1: cut', (copy) => [
     {
       ...copyOf(copy),
       label: 'elsewhere',
@@ -111,7 +111,7 @@ describe('the judge of a good client that meets what the good one does not', () 
   it.each([
     ['looks at the newest control map before it reports a pause', lookedAtMap],
     ['fetches a file anew after a body that went on past its end', fetchedAnew],
-    ['asks again for what it lacks after a part that began elsewhere', askedAgain],
+    ['requests again what it lacks after a part that began elsewhere', requestedAgain],
     ['waits for a minute before it fetches a file again', silentFor(60_000)],
   ])('finds no duty broken by a client that %s', (_, alter) => {
     expect(brokenIn(alter(goodSteps()))).toEqual([]);

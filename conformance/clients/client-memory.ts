@@ -35,7 +35,7 @@ import { RetryMemory } from './retry-memory.ts';
 import { messageIn } from './socket-message.ts';
 
 /** Data of a poll beyond this length is not remembered. */
-const ASKED_MAX_CHARACTERS = 1024;
+const POLL_TEXT_MAX_CHARACTERS = 1024;
 const HOST_MAX_CHARACTERS = 255;
 /** Limits on what is remembered of polls, sessions, duties and attributes. */
 const INTERVALS_MAX = 16;
@@ -249,8 +249,8 @@ export class ClientMemory {
     this.lastPollPauseMs = idle ?? 0;
     if (this.lastPoll?.status === 204 && status === 204 && idle !== undefined) this.#idled(idle);
     const text = jsonInOrder(pollData(exchange));
-    const asked = text.length > ASKED_MAX_CHARACTERS ? undefined : text;
-    this.lastPoll = { ...timesOf(exchange), asked, operation: row.id, status };
+    const pollText = text.length > POLL_TEXT_MAX_CHARACTERS ? undefined : text;
+    this.lastPoll = { ...timesOf(exchange), pollText, operation: row.id, status };
     this.sendsFurtherPairs ||= Object.keys(otherPollData(exchange)).length > 0;
     this.announcesMaps = membersOf(exchange.sent).update_control_map === true;
     const isV2 = row.id === 'post-next-deployment-v2';

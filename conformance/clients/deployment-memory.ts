@@ -60,12 +60,12 @@ export class DeploymentMemory {
   }
 
   /**
-   * Records the response to a poll. @param announcesMaps true if the poll asked for control maps
+   * Records the response to a poll. @param announcesMaps true if the poll requested control maps
    */
   polled(
     exchange: JudgedExchange,
     event: ClientExchange,
-    { asked }: LastPoll,
+    { pollText }: LastPoll,
     announcesMaps: boolean,
   ): void {
     const { row, status, json, request } = exchange;
@@ -89,7 +89,7 @@ export class DeploymentMemory {
     this.offers.keep(id, {
       id,
       operation: known?.operation ?? row.id,
-      asked: known?.asked ?? asked,
+      pollText: known?.pollText ?? pollText,
       formerName: known?.formerName ?? formerName,
       name,
       isConfiguration: given?.includes('/download/configuration/') ?? false,

@@ -13,7 +13,7 @@ const PARTS_MAX = 64;
 const PADDING_MAX_BYTES = 10_240;
 
 /**
- * Why what was sent is not the file: a part began elsewhere than asked (`wrong-start`), the file changed
+ * Why what was sent is not the file: a part began elsewhere than requested (`wrong-start`), the file changed
  * between two parts (`changed`), it ended early (`short`), its bytes were altered (`altered`), it
  * went on past its end (`endless`), or the power of the device was cut (`cut`).
  */
@@ -91,13 +91,13 @@ export class DownloadProgress {
     const from = status === 206 ? Number(partial?.[1] ?? 0) : 0;
     const stated =
       status === 206 ? Number(partial?.[3]) : Number(response.headers['content-length']);
-    const asked = /^bytes=(\d+)-/.exec(header('range') ?? '')?.[1];
+    const requested = /^bytes=(\d+)-/.exec(header('range') ?? '')?.[1];
     const validator = `${response.headers.etag} ${response.headers['last-modified']} ${stated}`;
     if (this.#validator !== undefined && this.#validator !== validator && from > 0) {
       this.#parts = [];
       this.#flaw = 'changed';
-    } else if (status === 206 && Number(asked) !== from) this.#flaw = 'wrong-start';
-    // Who asks again for what is missing has not joined the part that began elsewhere.
+    } else if (status === 206 && Number(requested) !== from) this.#flaw = 'wrong-start';
+    // Who requests again what is missing has not joined the part that began elsewhere.
     else if (this.#flaw === 'wrong-start' && from > 0 && from <= this.joinedBytes)
       this.#flaw = undefined;
     else if (from === 0) {
@@ -121,7 +121,7 @@ export class DownloadProgress {
     // After bytes that are of no use, or the whole file in place of a part, a device begins anew.
     const isMisfit = this.#flaw === 'wrong-start' || this.#flaw === 'changed';
     const isWrong = this.#flaw === 'endless' || this.#flaw === 'altered';
-    const isUseless = isMisfit || isWrong || (status === 200 && asked !== undefined);
+    const isUseless = isMisfit || isWrong || (status === 200 && requested !== undefined);
     this.cutAtBytes = isCut && !isUseless ? this.joinedBytes : undefined;
     this.hasRefused ||= isCut && isMisfit;
     if (isCut) this.#fail();

@@ -87,8 +87,8 @@ export interface Duty
     memory: SocketMemory,
   ) => Violation | 'kept' | undefined;
   readonly sequence?: Sequence;
-  /** Why its scene may leave it undecided, as the end of a sentence about the scene. */
-  readonly undecidedReason?: string;
+  /** Why its scene may leave it inconclusive, as the end of a sentence about the scene. */
+  readonly inconclusiveReason?: string;
   /** The scene whose end without a violation keeps the duty. */
   readonly keptAtEndOfScene?: SceneName;
   /** Returns what was observed so far; undefined if nothing was. */

@@ -1,7 +1,7 @@
 /**
  * What excuses a device, in one place: a response that did not arrive, a request that began before
  * the response could have arrived, what the server did to the exchange, and interruptions. Duties
- * ask here instead of deciding on their own.
+ * call this instead of deciding on their own.
  */
 import type { ClientExchange, ServerAct } from '../../fixtures/control/client-event.ts';
 

@@ -24,7 +24,7 @@ export interface Offer {
   readonly id: string;
   /** The operation and the data of the request to which it was offered; undefined if it is long. */
   readonly operation: string;
-  readonly asked: string | undefined;
+  readonly pollText: string | undefined;
   /** The artifact that the device had then, and the one that is offered. */
   readonly formerName: unknown;
   readonly name: unknown;
@@ -52,7 +52,7 @@ export interface Offer {
   /** True if the device got the response that accepted it, and when that was complete. */
   isFinalKnown: boolean;
   endedMs: number | undefined;
-  /** Number of reports that were answered 409, and when the first such response was complete. */
+  /** Number of reports that were answered with 409, and when the first such response was complete. */
   conflicts: number;
   conflictMs: number | undefined;
   isConflictOfFinal: boolean;
@@ -62,7 +62,7 @@ export interface Offer {
 }
 
 /** The last poll; a repeat changes its times. */
-export interface LastPoll extends Pick<Offer, 'asked' | 'operation'> {
+export interface LastPoll extends Pick<Offer, 'pollText' | 'operation'> {
   sentMs: number;
   endedMs: number;
   readonly status: number;
@@ -94,7 +94,7 @@ export interface FailureRun extends Times {
   readonly longestPauseMs: number;
 }
 
-/** A log that was answered 413 or 400. */
+/** A log that was answered with 413 or 400. */
 export interface RefusedLog {
   readonly content: string;
   readonly bytes: number;

@@ -11,7 +11,7 @@ export class RetryMemory {
   readonly failures = new BoundedMap<FailureRun>(ITEMS_MAX);
   /** The waits that the server asked for. */
   readonly waits = new BoundedMap<Wait>(ITEMS_MAX);
-  /** The last request that was answered 400, and how often it was sent in a row. */
+  /** The last request that was answered with 400, and how often it was sent in a row. */
   readonly malformed = new BoundedMap<{ readonly content: string; readonly times: number }>(
     ITEMS_MAX,
   );
@@ -65,8 +65,8 @@ export class RetryMemory {
   #askedToWait(exchange: JudgedExchange): void {
     const { row, status, response, serverNowMs } = exchange;
     const seconds = waitSeconds(response.headers['retry-after'] ?? '', serverNowMs);
-    const isAsked = (status === 429 || status === 503) && seconds !== undefined;
-    if (isAsked) this.waits.keep(row.id, { ...timesOf(exchange), seconds });
+    const hasPause = (status === 429 || status === 503) && seconds !== undefined;
+    if (hasPause) this.waits.keep(row.id, { ...timesOf(exchange), seconds });
     else this.waits.delete(row.id);
   }
 

@@ -37,7 +37,7 @@ const steps = {
   'redirected-to-host': 'redirect the link from the host of the API to another host',
   'unsatisfiable-range': 'answer 416 to a Range',
   'failing-download': 'answer every download with 503',
-  'compressed-download': 'serve the file with gzip to a client that asks for it',
+  'compressed-download': 'serve the file with gzip to a client that accepts it',
   'large-artifact': 'deploy an artifact of more than 2 GiB',
   'installed-already': 'offer what is installed',
   abort: 'abort a deployment in each of its states',
@@ -46,7 +46,8 @@ const steps = {
   'failing-update': 'deploy an artifact that the client cannot install',
   'log-too-large': 'answer 413 to the log',
   'control-map': 'deploy with a control map that pauses each state, and lift it later',
-  'unasked-control-map': 'offer a deployment with a control map that the client did not ask for',
+  'unrequested-control-map':
+    'offer a deployment with a control map that the client did not request',
   inventory: 'let the client send its inventory, before and after an update',
   configuration: 'set a configuration and deploy it',
   monitor: 'let a monitored service of the client fail',

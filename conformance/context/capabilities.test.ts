@@ -49,7 +49,7 @@ describe('the parts that a case needs', () => {
 
 describe('the operations of a target', () => {
   it('are those of the offered parts and those that every target has', () => {
-    const without = operationsWith(new Set(['operator', 'monitor', 'deployments-v2']));
+    const without = operationsWith(new Set(['user', 'monitor', 'deployments-v2']));
     expect(without.has('post-alerts')).toBe(true);
     expect(without.has('post-auth-request')).toBe(true);
     expect(without.has('list-audit-logs')).toBe(false);

@@ -22,7 +22,7 @@ interface CapabilityDefinition {
 }
 
 export const capabilities = {
-  operator: {
+  user: {
     kind: 'means',
     offers: 'a user who accepts devices and deploys to them, by the management API or hooks',
   },
@@ -78,7 +78,7 @@ export const capabilities = {
       'configuration.written-is-read',
       'configuration.read-all',
       'configuration.any-name',
-      'configuration.any-text',
+      'configuration.any-string',
       'configuration.update',
       'configuration.empty-removes',
       'configuration.refused-changes-nothing',

@@ -128,9 +128,9 @@ describe('a resource that a case creates', () => {
   });
 
   it('is found by name and removed when the creating request got no response', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const baseUrl = await serve((request, response) => {
-      asked.push(`${request.method} ${request.url?.split('/').at(-1)}`);
+      requests.push(`${request.method} ${request.url?.split('/').at(-1)}`);
       if (request.method === 'POST') request.socket.destroy();
       else if (request.method === 'GET') {
         response.end(JSON.stringify([{ id: 'd8', name: deployment.name }]));
@@ -142,8 +142,8 @@ describe('a resource that a case creates', () => {
     const making = admin.deploy({ name: deployment.name, artifact_name: 'a', devices: [] });
     await expect(making).rejects.toThrow();
     expect(await created.release(admin)).toEqual([]);
-    expect(asked[1]).toBe(`GET deployments?name=${deployment.name}`);
-    expect(asked[2]).toBe('PUT status');
+    expect(requests[1]).toBe(`GET deployments?name=${deployment.name}`);
+    expect(requests[2]).toBe('PUT status');
   });
 
   it('cannot be created after its case has ended', async () => {

@@ -13,7 +13,7 @@ import type { TargetAdmin } from './target-admin.ts';
 
 /** Input for the creation of a tenant. */
 export interface TenantOrder {
-  /** The session that records the exchanges of the tenant's operator. */
+  /** The session that records the exchanges of the tenant's user. */
   readonly session: TargetSession;
   /** A name that only this run uses. */
   readonly name: string;
@@ -67,7 +67,7 @@ export interface Control {
 /** The target's control did not do what the suite requested. */
 export class ControlFailure extends Error {
   constructor(wish: string, response: string) {
-    super(`the control listener failed to ${wish}: it answered ${response}`);
+    super(`the control listener failed to ${wish}: it answered with ${response}`);
     this.name = 'ControlFailure';
   }
 }

@@ -13,7 +13,7 @@ import type { TargetAdmin } from './target-admin.ts';
 /** Maximum number of attempts to remove a resource when connections close. */
 const REMOVALS_MAX = 3;
 
-/** Removes one resource. Without an operator, it throws if the removal needs a user. */
+/** Removes one resource. Without a user, it throws if the removal needs a user. */
 type Removal = (admin: TargetAdmin | undefined) => Promise<void>;
 
 /** A resource that is about to be created. */

@@ -38,14 +38,14 @@ export async function arrangeReports(
 
 /**
  * Returns the device deployment as users see it, once it has one of the statuses or the time limit
- * of `settled` has passed.
+ * of `eventually` has passed.
  */
 export function shownDeviceDeployment(
   context: TestContext,
   { deploymentId, device }: Pick<OfferedDeployment, 'deploymentId' | 'device'>,
   ...statuses: readonly string[]
 ): Promise<DeviceDeployment | undefined> {
-  return context.settled(
+  return context.eventually(
     () => context.admin.deviceDeployment(deploymentId, device.id),
     (deviceDeployment) =>
       deviceDeployment !== undefined && statuses.includes(deviceDeployment.status),
@@ -58,7 +58,7 @@ export async function shownSubstate(
   { deploymentId, device }: Pick<OfferedDeployment, 'deploymentId' | 'device'>,
   substate: string,
 ): Promise<string | undefined> {
-  const deviceDeployment = await context.settled(
+  const deviceDeployment = await context.eventually(
     () => context.admin.deviceDeployment(deploymentId, device.id),
     (found) => found?.substate === substate,
   );
@@ -90,7 +90,7 @@ export async function arrangeAbort(
   const seen = deviceDeployment?.status ?? 'no device deployment';
   throw new StartStateMissed(
     'an aborted deployment',
-    `users see ${seen}, and a report is answered ${responseSummary(response)}`,
+    `users see ${seen}, and a report is answered with ${responseSummary(response)}`,
     'status 409',
     response.status === 204
       ? { operation: 'put-deployment-status', requirements: ['status.aborted-is-409'], response }
@@ -119,6 +119,6 @@ export async function sharedDeployment(context: TestContext): Promise<SharedDepl
 
 /** Returns the id under which the device is offered its pending deployment. */
 export async function offeredId(context: TestContext, device: SuiteDevice): Promise<string> {
-  const ask = () => device.call('get-next-deployment', { query: factoryProvides });
-  return instructedId(await needOffer(context, 'get-next-deployment', ask));
+  const poll = () => device.call('get-next-deployment', { query: factoryProvides });
+  return instructedId(await needOffer(context, 'get-next-deployment', poll));
 }

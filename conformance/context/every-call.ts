@@ -44,7 +44,7 @@ export const deviceCalls: OperationCalls = {
   'get-update-control-map': (caller) => caller.call('get-update-control-map', { path }),
   'get-configuration': (caller) => caller.call('get-configuration'),
   'put-configuration': (caller) => caller.call('put-configuration', { body: { key: 'value' } }),
-  connect: askForSocket,
+  connect: requestSocket,
   'post-alerts': (caller) => caller.call('post-alerts', { body: [] }),
   'post-monitor-configuration': (caller) => caller.call('post-monitor-configuration', { body: [] }),
   'patch-attributes': (caller) => caller.call('patch-attributes', { body: [] }),
@@ -99,7 +99,7 @@ export async function configurationLink(
   return uri;
 }
 
-async function askForSocket(caller: ApiCaller): Promise<HttpResponse> {
+async function requestSocket(caller: ApiCaller): Promise<HttpResponse> {
   const response = await caller.session.upgrade(
     caller.request('connect', { headers: upgradeHeaders }),
   );

@@ -3,7 +3,7 @@
 import { isObject } from '../../fixtures/base/json.ts';
 import { NotObservable } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
-import type { PollForm } from './asking.ts';
+import type { PollForm } from './poll-forms.ts';
 import {
   type DeviceInDeployment,
   factoryProvides,
@@ -26,7 +26,7 @@ export async function instructedBy(
 ): Promise<InstructedDevice> {
   const arranged = await arrange(context);
   const response = await needOffer(context, form.operation, () =>
-    form.ask(arranged.device, factoryProvides),
+    form.poll(arranged.device, factoryProvides),
   );
   return { ...arranged, response };
 }

@@ -1,4 +1,4 @@
-/** The operator that controls a target by the management API, with a user's token. */
+/** The user that controls a target by the management API, with a user's token. */
 import * as v from 'valibot';
 import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
 import {

@@ -16,7 +16,7 @@ import type { TestContext } from './test-context.ts';
 export const factoryProvides = { artifact_name: 'conformance-factory', device_type: boardType };
 
 /**
- * The start state of a case could not be reached. The case is undecided, unless a response that the
+ * The start state of a case could not be reached. The case is inconclusive, unless a response that the
  * contract documents did not come.
  */
 export class StartStateMissed extends Error {
@@ -66,7 +66,7 @@ const responseRequirements = {
 
 /**
  * Throws StartStateMissed unless the response to a valid request has the status that the contract
- * documents. Only 429 and server errors leave the case undecided, since a busy server may send
+ * documents. Only 429 and server errors leave the case inconclusive, since a busy server may send
  * them.
  */
 export function needResponse(
@@ -85,7 +85,7 @@ export function needResponse(
 export class AutoAcceptingTarget extends Error {
   constructor() {
     super('the target accepts new devices by itself');
-    this.name = 'AcceptedUnasked';
+    this.name = 'AutoAcceptingTarget';
   }
 }
 
@@ -98,7 +98,7 @@ export function unknownDevice(context: TestContext): Promise<SuiteDevice> {
 export async function pendingDevice(context: TestContext): Promise<SuiteDevice> {
   const device = await context.newDevice();
   needStatus('a first contact that is refused', await device.authenticate(), 401);
-  const shown = await context.settled(
+  const shown = await context.eventually(
     async () => {
       const pending = await context.admin.findDevice(device.identity, 'pending');
       if (!pending && (await context.admin.findDevice(device.identity, 'accepted'))) {
@@ -204,19 +204,19 @@ export async function activeDeployment(context: TestContext): Promise<OfferedDep
   return { ...arranged, id: instructedId(response) };
 }
 
-/** Asks for an update until it is offered, for as long as effects take; needs an offer. */
+/** Polls for an update until it is offered, for as long as effects take; needs an offer. */
 export async function needOffer(
   context: TestContext,
-  operation: AskingOperation,
-  ask: () => Promise<HttpResponse>,
+  operation: PollOperation,
+  poll: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
-  const response = await context.settled(ask, ({ status }) => status !== 204);
+  const response = await context.eventually(poll, ({ status }) => status !== 204);
   needResponse(operation, response, 200);
   return response;
 }
 
-/** The operations by which a device asks for its next deployment. */
-export type AskingOperation =
+/** The operations by which a device polls for its next deployment. */
+export type PollOperation =
   | 'get-next-deployment'
   | 'post-next-deployment'
   | 'post-next-deployment-v2';
@@ -248,6 +248,6 @@ function missed(
   status: number,
   undocumented?: UndocumentedResponse,
 ): StartStateMissed {
-  const seen = `the target answered ${responseSummary(response)}`;
+  const seen = `the target answered with ${responseSummary(response)}`;
   return new StartStateMissed(state, seen, `status ${status}`, undocumented);
 }

@@ -86,7 +86,7 @@ describe('a test context', () => {
     const clock = new HurriedClock(0);
     const context = contextOn('http://127.0.0.1:9', clock);
     expect(
-      await context.settled(
+      await context.eventually(
         async () => 'never',
         (word) => word === 'now',
       ),
@@ -98,7 +98,7 @@ describe('a test context', () => {
     const clock = new HurriedClock(0);
     const context = contextOn('http://127.0.0.1:9', clock);
     expect(
-      await context.settled(
+      await context.eventually(
         async () => 'now',
         (word) => word === 'now',
       ),

@@ -1,7 +1,7 @@
 /**
- * The operator with which the suite controls a target: it accepts devices, uploads artifacts,
- * creates deployments, and reads the server's state. The responses to the operator are not under
- * test, and only the needed fields are read, since other servers may omit the rest. One operator
+ * The user with which the suite controls a target: it accepts devices, uploads artifacts,
+ * creates deployments, and reads the server's state. The responses to the user are not under
+ * test, and only the needed fields are read, since other servers may omit the rest. One user
  * uses the management API and another uses hooks; a target may have none.
  */
 import * as v from 'valibot';
@@ -67,17 +67,17 @@ export const monitorViews = v.array(
 );
 export type ShownMonitor = v.InferOutput<typeof monitorViews>[number];
 
-/** The operator failed, so the case is undecided. */
+/** The user failed, so the case is inconclusive. */
 export class AdminFailure extends Error {
-  constructor(wish: string, response: string, asked = 'the management API') {
-    super(`${asked} failed to ${wish}: it answered ${response}`);
+  constructor(wish: string, response: string, by = 'the management API') {
+    super(`${by} failed to ${wish}: it answered with ${response}`);
     this.name = 'AdminFailure';
   }
 }
 
 /**
  * Controls a target. Each method throws an AdminFailure when the target does not comply, and a
- * MissingCapability when this operator does not support it.
+ * MissingCapability when this user does not support it.
  */
 export interface TargetAdmin {
   /** Calls operations of the contract that need a user token. */
@@ -95,14 +95,14 @@ export interface TargetAdmin {
   decide(id: string, key: SigningKey, status: SettableAuthSetStatus): Promise<void>;
   /**
    * Removes a device and everything that belongs to it. Succeeds if the device is already gone.
-   * @returns whether the device existed, as far as the operator can tell
+   * @returns whether the device existed, as far as the user can tell
    */
   decommission(id: string): Promise<boolean>;
   /** Uploads an artifact file; returns its id, or undefined when the server already has it. */
   uploadArtifact(fileName: string, bytes: Buffer): Promise<string | undefined>;
   /** Returns the id of an artifact by its name and one of its device types. */
   findArtifact(name: string, deviceType: string): Promise<string | undefined>;
-  /** @returns whether the artifact existed, as far as the operator can tell */
+  /** @returns whether the artifact existed, as far as the user can tell */
   deleteArtifact(id: string): Promise<boolean>;
   /** Gives an artifact another description. */
   describeArtifact(id: string, description: string): Promise<void>;

@@ -27,8 +27,8 @@ import { SuiteDevice } from './suite-device.ts';
 import type { TargetAdmin } from './target-admin.ts';
 
 /** Time limit for an effect that may be delayed, and the pause between two reads. */
-const SETTLE_TIME_LIMIT_MS = 5000;
-const SETTLE_PAUSE_MS = 50;
+const EFFECT_TIME_LIMIT_MS = 5000;
+const EFFECT_PAUSE_MS = 50;
 
 export interface ContextParts {
   readonly session: TargetSession;
@@ -237,10 +237,10 @@ export class TestContext {
    * Reads until `holds`, since effects on a server may be delayed. Returns the last value read,
    * whether or not the predicate holds: the case checks it.
    */
-  async settled<T>(
+  async eventually<T>(
     read: () => Promise<T>,
     holds: (value: T) => boolean,
-    limitMs = SETTLE_TIME_LIMIT_MS,
+    limitMs = EFFECT_TIME_LIMIT_MS,
   ): Promise<T> {
     const { clock, signal, session } = this.#parts;
     // Time that requests spent waiting for the rate limit does not count towards `limitMs`.
@@ -249,7 +249,7 @@ export class TestContext {
     for (;;) {
       const value = await read();
       if (holds(value) || givenMs() - startedMs >= limitMs) return value;
-      await clock.sleep(SETTLE_PAUSE_MS, signal);
+      await clock.sleep(EFFECT_PAUSE_MS, signal);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askingForms } from '../context/asking.ts';
+import { pollForms } from '../context/poll-forms.ts';
 import { contextOn } from '../testing/context-on.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { pollStep, reports } from './deployment-steps.ts';
@@ -28,7 +28,7 @@ async function take(baseUrl: string, steps: readonly ModelStep[]): Promise<void>
     devices: [await context.newDevice()],
     deployments: ['one', 'two'].map((id) => ({ deploymentId: id, id })),
     note: () => undefined,
-    settled: (read) => read(),
+    eventually: (read) => read(),
   };
   await startOf(expectedState, targetSide);
   expectedState.deployments.push({ device: 0, offer: 'waiting' }, { device: 0, offer: 'waiting' });
@@ -38,15 +38,15 @@ async function take(baseUrl: string, steps: readonly ModelStep[]): Promise<void>
   }
 }
 
-const asking = pollStep(0, askingForms[0]);
+const polling = pollStep(0, pollForms[0]);
 const finishing = reports(0, 0, 'success');
 const steppingBack = reports(0, 0, 'installing');
 
-describe('a device that asks for its deployment', () => {
+describe('a device that polls for its deployment', () => {
   it('must be offered the same deployment until it has reported the end', async () => {
     const target = await serverOffering('one', 'two');
-    await expect(take(target, [asking, asking])).rejects.toMatchObject({
-      missed: ['next.repeatable'],
+    await expect(take(target, [polling, polling])).rejects.toMatchObject({
+      violated: ['next.repeatable'],
     });
   });
 
@@ -55,14 +55,14 @@ describe('a device that asks for its deployment', () => {
     async (third) => {
       const target = await serverOffering('one', 'two', third);
       await expect(
-        take(target, [asking, finishing, asking, steppingBack, asking]),
+        take(target, [polling, finishing, polling, steppingBack, polling]),
       ).resolves.toBeUndefined();
     },
   );
 
   it('may be offered either of two reported deployments under an id of version 2', async () => {
     const target = await serverOffering('other');
-    const form = askingForms.find(({ slug }) => slug === 'v2') ?? askingForms[0];
+    const form = pollForms.find(({ slug }) => slug === 'v2') ?? pollForms[0];
     const steps = [reports(0, 0, 'installing'), reports(0, 1, 'installing'), pollStep(0, form)];
     await expect(take(target, steps)).resolves.toBeUndefined();
   });

@@ -1,7 +1,7 @@
 /** Steps of deployments: created and aborted by a user, requested and reported on by devices. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
-import type { PollForm } from '../context/asking.ts';
+import type { PollForm } from '../context/poll-forms.ts';
 import { factoryProvides } from '../context/start-states.ts';
 import { describeValue, responseSummary } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
@@ -59,16 +59,16 @@ export function abortStep(number: number): ModelStep {
 /** A device requests its next deployment. */
 export function pollStep(index: number, form: PollForm): ModelStep {
   return {
-    title: `device ${nameOf(index)} asks for an update by ${form.words}`,
+    title: `device ${nameOf(index)} polls for an update by ${form.words}`,
     isPossible: (expectedState) => expectedState.device(index).canCall,
     run: async (expectedState, targetSide) => {
-      const response = await form.ask(realDevice(targetSide, index), factoryProvides);
+      const response = await form.poll(realDevice(targetSide, index), factoryProvides);
       if (!checkTokenAccess(expectedState.device(index), response)) return;
       const own = expectedState.deployments.filter(({ device }) => device === index);
       const active = own.find(({ offer, over }) => offer === 'offered' && over === undefined);
       if (response.status === 409 && active !== undefined && active.openedBy !== form.slug) {
         // The contract leaves open if two request forms contradict each other.
-        targetSide.note('asking again in another way', '409');
+        targetSide.note('polling again in another way', '409');
         active.offer = 'unsure';
         return;
       }
@@ -107,8 +107,8 @@ function judgeOffer({
   if (due.length > 0) expectStatus(response, [200], form.pendingIs200, ...again);
   else expectStatus(response, own.length > 0 ? [200, 204, 409] : [200, 204], 'next.nothing-is-204');
   if (response.status !== 200) return;
-  const unasked = due.length === 0 ? (['next.nothing-is-204'] as const) : [];
-  const id = offeredId(response, ...instructionsHaveId[form.slug], ...unasked);
+  const unoffered = due.length === 0 ? (['next.nothing-is-204'] as const) : [];
+  const id = offeredId(response, ...instructionsHaveId[form.slug], ...unoffered);
   const offered = expectedState.deployments[indexOfDeployment(targetSide, id)];
   if (!offered) {
     judgeUnknownId({ expectedState, targetSide, index, form, response, active }, id);
@@ -284,7 +284,7 @@ export function reportsWrongly(index: number, number: number, status: unknown): 
         deployment.offer === 'offered' &&
         deployment.over !== 'aborted';
       const requirement =
-        typeof status === 'string' ? 'status.other-values-are-400' : 'status.is-a-text';
+        typeof status === 'string' ? 'status.other-values-are-400' : 'status.is-string';
       expectStatus(response, isPlain ? [400] : [400, 404, 409], requirement);
     },
   };
@@ -303,7 +303,7 @@ export function showDeploymentStep(number: number): ModelStep {
       const { deployment, real } = both(expectedState, targetSide, number);
       const expected = deployment.over === 'aborted' ? 'aborted' : (deployment.status ?? '');
       const { id } = realDevice(targetSide, deployment.device);
-      const found = await targetSide.settled(
+      const found = await targetSide.eventually(
         () => targetSide.context.admin.deviceDeployment(real.deploymentId, id),
         (shownDeviceDeployment) => shownDeviceDeployment?.status === expected,
       );
@@ -355,7 +355,7 @@ export function readLogStep(number: number): ModelStep {
       const { id } = realDevice(targetSide, deployment.device);
       const { log = '', olderLog } = deployment;
       const isOld = (found: string): boolean => olderLog !== undefined && found.includes(olderLog);
-      const found = await targetSide.settled(
+      const found = await targetSide.eventually(
         async () => (await targetSide.context.admin.deploymentLog(real.deploymentId, id)) ?? '',
         (text) => text.includes(log) && !isOld(text),
       );

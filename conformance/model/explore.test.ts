@@ -58,7 +58,7 @@ async function foundOn(keep: Write, model: ModelOptions = {}): Promise<Expectati
   const context = contextOn(await configurationServer(keep), undefined, model);
   const failure = await explore(context, exploration).catch((error: unknown) => error);
   if (failure instanceof ExpectationFailure) return failure;
-  throw new Error(`no requirement was missed: ${failure}`);
+  throw new Error(`no requirement was violated: ${failure}`);
 }
 
 /** A store in which a removed key reappears when another device writes. */
@@ -89,8 +89,8 @@ describe('random sequences of steps', () => {
   });
 
   it('find a fault that takes two devices and an order, and report the shortest form', async () => {
-    const { expected, missed } = await foundOn(comesBack);
-    expect(missed).toContain('configuration.empty-removes');
+    const { expected, violated } = await foundOn(comesBack);
+    expect(violated).toContain('configuration.empty-removes');
     const steps = expected.split(/; \d+\. /);
     expect(steps).toHaveLength(7);
     const [, , , set, remove, other, read] = steps;
@@ -131,9 +131,9 @@ describe('random sequences of steps', () => {
       for (const each of ['Bearer token-0', 'Bearer token-1', 'Bearer token-2'])
         write(stores, each, given);
     };
-    expect((await foundOn(shared)).missed).toContain('configuration.own-store');
+    expect((await foundOn(shared)).violated).toContain('configuration.own-store');
     const forgetful: Write = () => undefined;
-    expect((await foundOn(forgetful)).missed).toContain('configuration.written-is-read');
+    expect((await foundOn(forgetful)).violated).toContain('configuration.written-is-read');
   });
 
   it('decide nothing when the management API fails', async () => {

@@ -1,6 +1,6 @@
 /**
  * Runs random sequences of steps with fast-check, seeded by the case, and shrinks the first one
- * that misses a requirement to the shortest one that still does. Sequences and time are limited.
+ * that violates a requirement to the shortest one that still does. Sequences and time are limited.
  */
 import fc from 'fast-check';
 import { sequenceWord } from '../context/model-options.ts';
@@ -20,7 +20,7 @@ const THOROUGH_FACTOR = 45;
 const THOROUGH_MAX_MS = 480_000;
 const SHRINK_MAX_MS = 12_000;
 const SETTLE_MAX_MS = 5000;
-/** The minimum time limit for an effect while shrinking; see `Explorer.#settled`. */
+/** The minimum time limit for an effect while shrinking; see `Explorer.#eventually`. */
 const SHRINK_SETTLE_MIN_MS = 300;
 const SHRINK_SETTLE_FACTOR = 3;
 
@@ -74,7 +74,7 @@ export async function explore(
   return explorer.readings;
 }
 
-/** The words of a failing sequence, and what its last step missed. */
+/** The words of a failing sequence, and what its last step violated. */
 interface FailingSequence {
   readonly words: readonly string[];
   readonly failure: ExpectationFailure;
@@ -108,7 +108,7 @@ class Explorer {
     };
   }
 
-  /** Runs one sequence. Only a missed requirement makes it a counterexample. */
+  /** Runs one sequence. Only a violated requirement makes it a counterexample. */
   async run(starts: readonly StartState[], commands: Iterable<Command>): Promise<void> {
     if (this.#isOver()) return;
     if (this.#shortest) this.#shrinkRuns += 1;
@@ -135,7 +135,7 @@ class Explorer {
     const { words, failure } = this.#shortest;
     const steps = words.map((each, index) => `${index + 1}. ${each}`).join('; ');
     const expected = `${failure.expected} after: ${steps} (${replay})`;
-    throw new ExpectationFailure(expected, failure.actual, failure.missed);
+    throw new ExpectationFailure(expected, failure.actual, failure.violated);
   }
 
   async #begin(starts: readonly StartState[]): Promise<{ model: ExpectedState; real: TargetSide }> {
@@ -149,7 +149,7 @@ class Explorer {
       note: (matter, seen) => {
         this.readings.set(matter, (this.readings.get(matter) ?? new Set()).add(seen));
       },
-      settled: (read, holds) => this.#settled(read, holds),
+      eventually: (read, holds) => this.#eventually(read, holds),
     };
     try {
       await startOf(model, real);
@@ -161,12 +161,12 @@ class Explorer {
     return { model, real };
   }
 
-  async #settled<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  async #eventually<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
     const { clock } = this.#context;
     const startedMs = clock.monotonicMs();
     const sooner = Math.max(SHRINK_SETTLE_MIN_MS, SHRINK_SETTLE_FACTOR * this.#longestWaitMs);
     const limitMs = this.#shortest ? Math.min(SETTLE_MAX_MS, sooner) : SETTLE_MAX_MS;
-    const value = await this.#context.settled(read, holds, limitMs);
+    const value = await this.#context.eventually(read, holds, limitMs);
     const waitedMs = clock.monotonicMs() - startedMs;
     if (holds(value)) this.#longestWaitMs = Math.max(this.#longestWaitMs, waitedMs);
     return value;

@@ -18,11 +18,11 @@ const BODIES_OF_AN_OPERATION = 25;
 function expectRefusal(
   { words, bytes }: HostileBody,
   response: HttpResponse,
-  missed: RequirementId,
+  violated: RequirementId,
 ): void {
   const sent = `a body ${words}: ${describeValue(bytes.toString('latin1'))}`;
   if (response.status < 400 || response.status >= 500) {
-    throw new ExpectationFailure(`a refusal of ${sent}`, responseSummary(response), [missed]);
+    throw new ExpectationFailure(`a refusal of ${sent}`, responseSummary(response), [violated]);
   }
   const error = strictJson(response.bytes);
   if (typeof error === 'object' && error !== null && !Array.isArray(error)) return;
@@ -31,8 +31,8 @@ function expectRefusal(
   ]);
 }
 
-/** Returns the requirement that an authentication request breaks; undefined if it may be legal. */
-function brokenRequirement(bytes: Buffer): RequirementId | undefined {
+/** Returns the requirement that an authentication request violates; undefined if it may be legal. */
+function violatedRequirement(bytes: Buffer): RequirementId | undefined {
   const value = strictJson(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return 'auth.malformed-is-400';
@@ -56,7 +56,7 @@ const authentication: JudgingCase<SuiteDevice> = {
     const random = context.random.stream('hostile');
     for (let count = 0; count < BODIES; count += 1) {
       const body = hostileBody(Buffer.from(device.authRequest()), random);
-      const requirement = brokenRequirement(body.bytes);
+      const requirement = violatedRequirement(body.bytes);
       // A legal one might create another device, which would never be removed.
       if (requirement === undefined) continue;
       const signature = device.key.sign(body.bytes).toString('base64');
@@ -180,7 +180,7 @@ const ofDevices = defineScenario({
   name: 'Hostile bodies',
   start: 'an accepted device',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: acceptedDevice,
   cases: [authentication, ...operations.map(operationCase)],
 });
@@ -190,7 +190,7 @@ const ofDeployments = defineScenario<DeviceAndDeployment>({
   name: 'Hostile reports',
   start: 'a device that was offered a deployment',
   risk: 'write',
-  needs: ['operator'],
+  needs: ['user'],
   arrange: activeDeployment,
   cases: reports.map(operationCase),
 });

@@ -164,7 +164,7 @@ async function decide(
 async function find(targetSide: TargetSide, index: number): Promise<void> {
   const device = realDevice(targetSide, index);
   if (device.id !== '') return;
-  const found = await targetSide.settled(
+  const found = await targetSide.eventually(
     () => targetSide.context.admin.findDevice(device.identity),
     (shown) => shown !== undefined,
   );
@@ -190,7 +190,7 @@ export async function startOf(expectedState: ExpectedState, targetSide: TargetSi
     device.id = await targetSide.context.admin.preauthorize(device.identity, device.key);
     const response = await device.authenticate();
     if (response.status !== 200) {
-      throw new StartStateMissed('an accepted device', `it was answered ${response.status}`);
+      throw new StartStateMissed('an accepted device', `it was answered with ${response.status}`);
     }
     device.token = expectToken(response);
   }

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { askingForms } from '../context/asking.ts';
+import { pollForms } from '../context/poll-forms.ts';
 import { StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
@@ -44,8 +44,8 @@ const identitySteps: readonly fc.Arbitrary<ModelStep>[] = [
   fc.tuple(device, fc.boolean()).map(([index, withToken]) => identity.calls(index, withToken)),
 ];
 
-const asking = fc
-  .tuple(device, fc.constantFrom(...askingForms))
+const polling = fc
+  .tuple(device, fc.constantFrom(...pollForms))
   .map(([index, form]) => deployment.pollStep(index, form));
 const reporting = fc
   .tuple(device, deploymentIndex, fc.constantFrom(...deviceStatuses))
@@ -55,8 +55,8 @@ const reporting = fc
 const deploymentSteps: readonly fc.Arbitrary<ModelStep>[] = [
   device.map(deployment.deployStep),
   deploymentIndex.map(deployment.abortStep),
-  asking,
-  asking,
+  polling,
+  polling,
   reporting,
   reporting,
   fc
@@ -139,7 +139,7 @@ const deploymentRequirements = [
   'status.repeated',
   'status.intermediate-is-optional',
   'status.other-values-are-400',
-  'status.is-a-text',
+  'status.is-string',
   'status.foreign-deployment-is-404',
   'status.aborted-is-409',
   'status.aborted-stays',
@@ -154,7 +154,7 @@ const storeRequirements = [
   'configuration.write',
   'configuration.update',
   'configuration.empty-removes',
-  'configuration.values-are-texts',
+  'configuration.values-are-strings',
   'configuration.set-by-user',
   'configuration.remove-unknown',
   ...store.valueRequirements,
@@ -225,7 +225,7 @@ const lives: readonly RandomLife[] = [
 ];
 
 /**
- * Explores sequences. If the missed requirements are not among those of the case, another case
+ * Explores sequences. If the violated requirements are not among those of the case, another case
  * judges them, and this one throws StartStateMissed.
  */
 async function judged(context: TestContext, expectedState: RandomLife): Promise<void> {
@@ -233,7 +233,7 @@ async function judged(context: TestContext, expectedState: RandomLife): Promise<
     await explore(context, expectedState);
   } catch (error) {
     if (!(error instanceof ExpectationFailure)) throw error;
-    const own = error.missed?.filter((id) => expectedState.requirements.includes(id)) ?? [];
+    const own = error.violated?.filter((id) => expectedState.requirements.includes(id)) ?? [];
     if (own.length === 0) throw new StartStateMissed(error.expected, `got ${error.actual}`);
     throw new ExpectationFailure(error.expected, error.actual, own);
   }
@@ -249,8 +249,8 @@ export const modelCases = defineScenario({
   name: 'Random lives',
   start: 'three devices, with random steps of the devices and a user',
   risk: 'write',
-  turn: 'first',
-  needs: ['operator'],
+  phase: 'first',
+  needs: ['user'],
   arrange: (context) => context,
   cases: [
     ...lives.map(lifeCase),

@@ -21,10 +21,10 @@ export interface TargetSide {
   /** Records the target's choice where the contract is silent. */
   readonly note: (matter: string, seen: string) => void;
   /** Reads until the predicate holds or the time limit ends, since effects may be delayed. */
-  readonly settled: <T>(read: () => Promise<T>, holds: (value: T) => boolean) => Promise<T>;
+  readonly eventually: <T>(read: () => Promise<T>, holds: (value: T) => boolean) => Promise<T>;
 }
 
-/** One step. A missed requirement is thrown as an ExpectationFailure that names it. */
+/** One step. A violated requirement is thrown as an ExpectationFailure that names it. */
 export interface ModelStep {
   readonly title: string;
   readonly isPossible: (expectedState: ExpectedState) => boolean;
@@ -39,7 +39,7 @@ export function realDevice({ devices }: TargetSide, index: number): SuiteDevice 
 }
 
 /**
- * Asserts that the response has one of the statuses; otherwise names the requirements as missed.
+ * Asserts that the response has one of the statuses; otherwise names the requirements as violated.
  */
 export function expectStatus(
   response: HttpResponse,
@@ -48,15 +48,15 @@ export function expectStatus(
 ): void {
   if (statuses.includes(response.status)) return;
   // A 401 also violates the requirement on renewed tokens, since every step uses the newest token.
-  const missed = response.status === 401 ? [...because, 'tokens.renewal' as const] : because;
+  const violated = response.status === 401 ? [...because, 'tokens.renewal' as const] : because;
   throw new ExpectationFailure(
     `status ${statuses.join(' or ')}`,
     responseSummary(response),
-    missed,
+    violated,
   );
 }
 
-/** Throws an ExpectationFailure that names the missed requirements. */
+/** Throws an ExpectationFailure that names the violated requirements. */
 export function failWith(
   expected: string,
   actual: string,

@@ -13,16 +13,16 @@ import {
   type TargetSide,
 } from './step.ts';
 
-/** Requirements that a wrong value of a pair may break, besides the one by which it was set. */
+/** Requirements that a wrong value of a pair may violate, besides the one by which it was set. */
 export const valueRequirements = [
   'configuration.own-store',
   'configuration.written-is-read',
   'configuration.read-all',
-  'configuration.read-texts',
+  'configuration.read-strings',
 ] as const satisfies readonly RequirementId[];
 
 /**
- * Requirements that a wrong value of an attribute may break, besides the one by which it was set.
+ * Requirements that a wrong value of an attribute may violate, besides the one by which it was set.
  */
 export const attributeRequirements = [
   'inventory.own-attributes',
@@ -33,8 +33,8 @@ export const attributeRequirements = [
   'inventory.put-replaces',
   'inventory.number',
   'inventory.numbers',
-  'inventory.text',
-  'inventory.texts',
+  'inventory.string',
+  'inventory.strings',
   'inventory.value-kinds',
 ] as const satisfies readonly RequirementId[];
 
@@ -78,7 +78,7 @@ export function badConfigurationStep(index: number, name: string, value: unknown
     run: async (expectedState, targetSide) => {
       const response = await realDevice(targetSide, index).call('put-configuration', { body });
       if (checkTokenAccess(expectedState.device(index), response)) {
-        expectStatus(response, [400], 'configuration.values-are-texts');
+        expectStatus(response, [400], 'configuration.values-are-strings');
       }
     },
   };
@@ -109,7 +109,7 @@ export function readsConfiguration(index: number): ModelStep {
     run: async (expectedState, targetSide) => {
       const model = expectedState.device(index);
       const { configuration } = model;
-      const { response, pairs } = await targetSide.settled(
+      const { response, pairs } = await targetSide.eventually(
         async () => {
           const given = await realDevice(targetSide, index).call('get-configuration');
           return { response: given, pairs: pairsOf(given) };
@@ -190,7 +190,7 @@ export function readDeviceStep(index: number): ModelStep {
     run: async (expectedState, targetSide) => {
       const { attributes } = expectedState.device(index);
       const { id } = realDevice(targetSide, index);
-      const found = await targetSide.settled(
+      const found = await targetSide.eventually(
         async () => {
           const all = await targetSide.context.admin.attributes(id);
           const own = all.filter(({ scope }) => scope === 'inventory');
@@ -234,11 +234,11 @@ function missValue(
   requirements: readonly RequirementId[],
 ): never {
   const words = allowed.map((value) => (value === undefined ? 'no value' : describeValue(value)));
-  const missed = [...new Set([because, ...requirements])];
+  const violated = [...new Set([because, ...requirements])];
   failWith(
     `${words.join(' or ')} for ${name}`,
     found === undefined ? 'none' : describeValue(found),
-    ...missed,
+    ...violated,
   );
 }
 

@@ -16,7 +16,7 @@ export interface Violation {
   /** The violated requirement, if it is not the one of the check. */
   readonly requirement?: RequirementId;
   /** A requirement of the operation that the exchange violates as well. */
-  readonly alsoBroken?: RequirementId;
+  readonly alsoViolated?: RequirementId;
 }
 
 /** A violation whose requirement is known. */

@@ -24,7 +24,7 @@ export interface TokenGrant {
   hasOpened: boolean;
 }
 
-/** A request with a known token that was answered 401. */
+/** A request with a known token that was answered with 401. */
 export interface TokenRefusal {
   readonly grant: TokenGrant;
   readonly exchange: JudgedExchange;
@@ -39,7 +39,7 @@ export interface ObservedDeployment {
   reports: number;
   /** The last accepted report; undefined if the outcome of a later report is unknown. */
   recorded: { readonly status: ReportableStatus; readonly atMs: number } | undefined;
-  /** When a report was first answered 409, in milliseconds by the recorder's clock. */
+  /** When a report was first answered with 409, in milliseconds by the recorder's clock. */
   abortedMs: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Checks the exchanges of a run against the invariants, and collects the breaches by case. */
+/** Checks the exchanges of a run against the invariants, and collects the violations by case. */
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
@@ -26,11 +26,11 @@ import type { Tracker } from './trackers/tracker.ts';
 /** What stands for the response to a request that got none. */
 const noResponse = { status: 0, headers: {}, bytes: Buffer.alloc(0), text: '' } as const;
 
-/** Maximum number of breaches kept for each case, since a broken server repeats its mistakes. */
-const BREACHES_MAX = 10;
+/** Maximum number of violations kept for each case, since a broken server repeats its mistakes. */
+const VIOLATIONS_MAX = 10;
 
 /** A violation of an invariant by an exchange. */
-export interface Breach {
+export interface ExchangeViolation {
   /** The requirement of the invariant, and one of the operation if it is violated too. */
   readonly requirements: readonly [RequirementId, ...RequirementId[]];
   readonly level: RequirementLevel;
@@ -42,10 +42,10 @@ export interface Breach {
   readonly exchange: TargetExchange;
 }
 
-/** The number of an operation's exchanges that a requirement judged, and of those that broke it. */
+/** The number of an operation's exchanges that a requirement judged, and of those that violated it. */
 export interface JudgementCount {
   judged: number;
-  broken: number;
+  violated: number;
 }
 
 /** The tallies of a run: by requirement, then by operation. */
@@ -119,7 +119,7 @@ export class InvariantJudge {
   #judge(
     observed: SessionExchange,
     { plansFaults, trackers }: { plansFaults: boolean; trackers: Tracker },
-  ): readonly Breach[] {
+  ): readonly ExchangeViolation[] {
     const { request, url, outcome, record } = observed;
     const row = this.#rowOf(request, url);
     if (row === undefined) return [];
@@ -135,24 +135,24 @@ export class InvariantJudge {
     // An injected fault of a test server is not a mistake of the server.
     if (isInjected) return [];
     const checks = plansFaults ? invariants.filter(({ id }) => id !== 'no-fault') : invariants;
-    const broken = verdictsOn(checks, exchange, this.#memory).flatMap((verdict) => {
+    const own = verdictsOn(checks, exchange, this.#memory).flatMap((verdict) => {
       this.#count(verdict, row.id);
       const { violation } = verdict;
-      return violation ? [breachOf(violation, row.id, record)] : [];
+      return violation ? [violationOf(violation, row.id, record)] : [];
     });
     const tracked = trackers
       .see(exchange)
-      .map(({ operation = row.id, ...violation }) => breachOf(violation, operation, record));
-    return [...broken, ...tracked];
+      .map(({ operation = row.id, ...violation }) => violationOf(violation, operation, record));
+    return [...own, ...tracked];
   }
 
   #count({ check, violation }: CheckVerdict, operation: string): void {
     const requirement = violation?.requirement ?? check.requirement;
     if (requirement === undefined) return;
     const byOperation = this.#tallies.get(requirement) ?? new Map<string, JudgementCount>();
-    const tally = byOperation.get(operation) ?? { judged: 0, broken: 0 };
+    const tally = byOperation.get(operation) ?? { judged: 0, violated: 0 };
     tally.judged += 1;
-    if (violation) tally.broken += 1;
+    if (violation) tally.violated += 1;
     byOperation.set(operation, tally);
     this.#tallies.set(requirement, byOperation);
   }
@@ -171,48 +171,48 @@ export class InvariantJudge {
   }
 }
 
-/** Collects the breaches in the exchanges of one case. */
+/** Collects the violations in the exchanges of one case. */
 export class CaseJudge {
-  readonly #judge: (observed: SessionExchange) => readonly Breach[];
-  readonly #breaches = new Map<string, Breach>();
+  readonly #judge: (observed: SessionExchange) => readonly ExchangeViolation[];
+  readonly #violations = new Map<string, ExchangeViolation>();
 
-  constructor(judge: (observed: SessionExchange) => readonly Breach[]) {
+  constructor(judge: (observed: SessionExchange) => readonly ExchangeViolation[]) {
     this.#judge = judge;
   }
 
   /** Judges an exchange. Call it with each exchange of the case, when the exchange ends. */
   readonly see = (observed: SessionExchange): void => {
-    for (const breach of this.#judge(observed)) {
-      const key = `${breach.operation} ${breach.requirements.join()}`;
-      const isFirst = !this.#breaches.has(key) && this.#breaches.size < BREACHES_MAX;
-      if (isFirst) this.#breaches.set(key, breach);
+    for (const violation of this.#judge(observed)) {
+      const key = `${violation.operation} ${violation.requirements.join()}`;
+      const isFirst = !this.#violations.has(key) && this.#violations.size < VIOLATIONS_MAX;
+      if (isFirst) this.#violations.set(key, violation);
     }
   };
 
-  /** The first breach of each requirement by each operation. */
-  get breaches(): readonly Breach[] {
-    return [...this.#breaches.values()];
+  /** The first violation of each requirement by each operation. */
+  get violations(): readonly ExchangeViolation[] {
+    return [...this.#violations.values()];
   }
 }
 
-/** Returns true if the breach is a missing response. Only observing cases report it as a breach. */
-export function isMissingResponse({ exchange }: Breach): boolean {
+/** Returns true if the violation is a missing response. Only observing cases report it as a violation. */
+export function isMissingResponse({ exchange }: ExchangeViolation): boolean {
   return exchange.response === undefined;
 }
 
-function hang(id: string, failure: Error, record: TargetExchange): readonly Breach[] {
+function hang(id: string, failure: Error, record: TargetExchange): readonly ExchangeViolation[] {
   const isHanging = failure instanceof TransportFailure && failure.code === 'request-time-limit';
   if (!isHanging || !Object.hasOwn(operations, id)) return [];
-  return [breachOf(missingResponseOf(id as OperationId, failure.message), id, record)];
+  return [violationOf(missingResponseOf(id as OperationId, failure.message), id, record)];
 }
 
-function breachOf(
-  { where, must, actual, requirement, alsoBroken }: NamedViolation,
+function violationOf(
+  { where, must, actual, requirement, alsoViolated }: NamedViolation,
   operation: string,
   record: TargetExchange,
-): Breach {
+): ExchangeViolation {
   return {
-    requirements: alsoBroken === undefined ? [requirement] : [requirement, alsoBroken],
+    requirements: alsoViolated === undefined ? [requirement] : [requirement, alsoViolated],
     level: requirements[requirement].level,
     operation,
     text: `${where} must ${must}, not ${actual}`,

@@ -5,7 +5,11 @@ import type { Requirement } from '../../fixtures/contract/requirements/requireme
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { exchangeOf } from '../target/exchange.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
-import { broken, type InventedExchange, type InventedParts } from '../testing/broken-invariants.ts';
+import {
+  type InventedExchange,
+  type InventedParts,
+  violationsIn,
+} from '../testing/invented-exchanges.ts';
 import { invariants } from './catalogue.ts';
 import { InvariantJudge, isMissingResponse } from './invariant-judge.ts';
 import { linkPlaces, requirementOn } from './response-parts.ts';
@@ -40,7 +44,7 @@ const refused = (body: unknown, given: InventedParts = {}): InventedExchange => 
   { body, ...given },
 ];
 
-describe('an invariant of the contract is broken by', () => {
+describe('an invariant of the contract is violated by', () => {
   it.each<[string, RequirementId, readonly InventedExchange[], string]>([
     ['a fault', 'errors.no-needless-fault', [['get-configuration', 500, { body: error }]], '500'],
     ['another success', 'configuration.write', [['put-configuration', 200]], 'must be 204'],
@@ -50,9 +54,9 @@ describe('an invariant of the contract is broken by', () => {
     ['an empty refusal', 'errors.body-is-error', [refused('')], 'without a body'],
     ['a list', 'errors.body-is-error', [refused(['no'])], 'must be a JSON object'],
     ['a page again', 'service.bodies-are-json', [refused(page)], 'must be JSON'],
-    ['an error that is an object', 'errors.error-is-a-text', [refused({ error: {} })], '/error'],
+    ['an error that is an object', 'errors.error-is-string', [refused({ error: {} })], '/error'],
     ['an error without words', 'errors.says-why', [refused({ ...error, error: '' })], 'empty'],
-    ['a numeric id', 'errors.request-id-is-a-text', [refused({ error: 'no', request_id: 1 })], '1'],
+    ['a numeric id', 'errors.request-id-is-string', [refused({ error: 'no', request_id: 1 })], '1'],
     [
       'another id than the caller sent',
       'errors.request-id-of-the-caller',
@@ -98,7 +102,7 @@ describe('an invariant of the contract is broken by', () => {
     ],
     [
       'a value that is not a string',
-      'configuration.read-texts',
+      'configuration.read-strings',
       [['get-configuration', 200, { body: { timezone: 7 } }]],
       '200 body: /timezone must be a string, not the number 7',
     ],
@@ -156,21 +160,21 @@ describe('an invariant of the contract is broken by', () => {
       'soon',
     ],
   ])('%s', (_, requirement, steps, words) => {
-    const found = broken(steps).filter((each) =>
+    const found = violationsIn(steps).filter((each) =>
       each.split(':')[0]?.split(',').includes(requirement),
     );
     expect(found).not.toEqual([]);
     expect(found.join('\n')).toContain(words);
   });
 
-  it('a status 500, whose breach also names the operation requirement', () => {
-    expect(broken([['get-configuration', 500, { body: error }]])[0]).toContain(
+  it('a status 500, whose violation also names the operation requirement', () => {
+    expect(violationsIn([['get-configuration', 500, { body: error }]])[0]).toContain(
       'configuration.read',
     );
   });
 });
 
-describe('no invariant of the contract is broken by', () => {
+describe('no invariant of the contract is violated by', () => {
   const list = { 'x-total-count': '1', link: '</x?page=1>; rel=first' };
   it.each<[string, readonly InventedExchange[]]>([
     ['a refusal without a request id', [refused({ error: 'no' })]],
@@ -257,30 +261,30 @@ describe('no invariant of the contract is broken by', () => {
       ],
     ],
   ])('%s', (_, steps) => {
-    expect(broken(steps)).toEqual([]);
+    expect(violationsIn(steps)).toEqual([]);
   });
 });
 
 describe('the invariant judge', () => {
-  it('counts judged and broken exchanges by requirement and operation', () => {
+  it('counts judged and violating exchanges by requirement and operation', () => {
     const judge = new InvariantJudge(base, names);
     const outcome = { status: 401, headers: {}, bytes: Buffer.alloc(0), text: '' };
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 1 });
     judge.forCase().see({ request, url: request.url, outcome, record });
     const tally = judge.tallies.get('errors.body-is-error')?.get('get-configuration');
-    expect(tally).toEqual({ judged: 1, broken: 1 });
+    expect(tally).toEqual({ judged: 1, violated: 1 });
   });
 
-  it('reports an unanswered request as a breach of the operation', () => {
+  it('reports an unanswered request as a violation of the operation', () => {
     const each = new InvariantJudge(base, names).forCase();
     const outcome = new TransportFailure('request-time-limit', 'no complete response within 5 ms');
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
     each.see({ request, url: request.url, outcome, record });
-    expect(each.breaches.map((breach) => [breach.requirements, isMissingResponse(breach)])).toEqual(
-      [[['configuration.read'], true]],
-    );
+    expect(
+      each.violations.map((violation) => [violation.requirements, isMissingResponse(violation)]),
+    ).toEqual([[['configuration.read'], true]]);
   });
 
   it('ignores an operation that the target does not offer', () => {
@@ -289,7 +293,7 @@ describe('the invariant judge', () => {
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
     each.see({ request, url: request.url, outcome, record });
-    expect(each.breaches).toEqual([]);
+    expect(each.violations).toEqual([]);
   });
 
   it('ignores requests that are no operation of the contract', () => {
@@ -300,7 +304,7 @@ describe('the invariant judge', () => {
       const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
       each.see({ request, url, outcome, record });
     }
-    expect(each.breaches).toEqual([]);
+    expect(each.violations).toEqual([]);
   });
 });
 

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
-import { broken, type InventedExchange, type InventedParts } from '../testing/broken-invariants.ts';
+import {
+  type InventedExchange,
+  type InventedParts,
+  violationsIn,
+} from '../testing/invented-exchanges.ts';
 
 const date = 'Sat, 31 Jan 2026 12:00:00 GMT';
 const id = '0f4a1c52-6f0e-4d4b-9d51-0e9a8f0c7b11';
@@ -86,7 +90,7 @@ const accept = createHash('sha1')
   .update('a key258EAFA5-E914-47DA-95CA-C5AB0DC85B11')
   .digest('base64');
 
-describe('a requirement on the meaning of a response is broken by', () => {
+describe('a requirement on the meaning of a response is violated by', () => {
   it.each<[string, string, readonly InventedExchange[]]>([
     ['another artifact', 'artifacts.fields', [one({ ...artifact, id: id.replace('0', '1') })]],
     ['another release', 'artifacts.list-selects-release', [listed('release_name=x', [artifact])]],
@@ -119,10 +123,10 @@ describe('a requirement on the meaning of a response is broken by', () => {
       'download.gives-the-configuration',
       [['download-configuration', 200, { body: '' }]],
     ],
-    ['no accept', 'connect.accept-answers-the-key', [upgraded({ upgrade: 'websocket' })]],
+    ['no accept', 'connect.accept-matches-the-key', [upgraded({ upgrade: 'websocket' })]],
     [
       'another protocol',
-      'connect.answers-upgrade',
+      'connect.response-upgrade',
       [upgraded({ upgrade: 'h2c', 'sec-websocket-accept': accept })],
     ],
     ['another actor', 'audit.actor-filters', [log('actor_id=u-2', [late, early])]],
@@ -193,15 +197,15 @@ describe('a requirement on the meaning of a response is broken by', () => {
       [next({}), next({ device_types_compatible: ['board'] })],
     ],
   ])('%s', (_, requirement, steps) => {
-    expect(broken(steps).map((text) => text.split(': ')[0])).toEqual([requirement]);
+    expect(violationsIn(steps).map((text) => text.split(': ')[0])).toEqual([requirement]);
   });
 });
 
-describe('no requirement on the meaning of a response is broken by', () => {
+describe('no requirement on the meaning of a response is violated by', () => {
   it.each<[string, readonly InventedExchange[]]>([
     ['a map with the id of the deployment, not of the device', [mapped('d-1'), mapped('d-1')]],
     ['the artifact of the path', [one(artifact)]],
-    ['what was asked for', [listed('release_name=release-1&device_type=board', [artifact])]],
+    ['what was requested', [listed('release_name=release-1&device_type=board', [artifact])]],
     ['a parameter given twice', [listed('release_name=x&release_name=y', [artifact])]],
     [
       'other orders, and what may be left out',
@@ -237,7 +241,7 @@ describe('no requirement on the meaning of a response is broken by', () => {
     ],
     ['a handshake', [upgraded({ upgrade: 'WebSocket', 'sec-websocket-accept': accept })]],
     [
-      'entries that were asked for',
+      'entries that were requested',
       [
         log('actor_id=u-1&actor_type=user&actor_email=a@EXAMPLE.com&object_type=device', [
           late,
@@ -262,6 +266,6 @@ describe('no requirement on the meaning of a response is broken by', () => {
       ],
     ],
   ])('%s', (_, steps) => {
-    expect(broken(steps)).toEqual([]);
+    expect(violationsIn(steps)).toEqual([]);
   });
 });

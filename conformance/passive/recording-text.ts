@@ -17,14 +17,14 @@ export function recordingText(judgement: RecordingJudgement): string {
 
 function headline({ outcome, requirements, file, server }: RecordingJudgement): string {
   const judged = requirements.filter((row) => row.judged > 0);
-  const broken = requirements.filter((row) => row.broken > 0);
+  const violated = requirements.filter((row) => row.violated > 0);
   const untested = `${requirements.length - judged.length} not tested`;
-  const verdict = {
-    violated: `VIOLATED: ${broken.length} of ${counted(judged.length, 'requirement')}, ${untested}`,
-    held: `held: ${counted(judged.length, 'requirement')}, ${untested}`,
-    nothing: 'NOTHING TESTED: no entry can be judged by a requirement',
+  const reason = {
+    fail: `${violated.length} of ${counted(judged.length, 'requirement')} violated, ${untested}`,
+    pass: `${counted(judged.length, 'requirement')}, ${untested}`,
+    inconclusive: 'nothing was tested: no entry can be judged by a requirement',
   }[outcome];
-  return `${verdict} (${server === undefined ? file : `${file}, ${server}`})`;
+  return `${outcome}: ${reason} (${server === undefined ? file : `${file}, ${server}`})`;
 }
 
 function countsLine({ entries, judged, devices, alone }: RecordingJudgement): string {
@@ -35,14 +35,14 @@ function countsLine({ entries, judged, devices, alone }: RecordingJudgement): st
 }
 
 function violatedLines({ requirements }: RecordingJudgement): string[] {
-  const broken = requirements.filter((row) => row.broken > 0);
-  const more = broken.length - SHOWN_MAX;
-  const rows = broken.slice(0, SHOWN_MAX).flatMap((row) => {
-    const { requirement, sentence, judged, firstBreach: first } = row;
+  const violated = requirements.filter((row) => row.violated > 0);
+  const more = violated.length - SHOWN_MAX;
+  const rows = violated.slice(0, SHOWN_MAX).flatMap((row) => {
+    const { requirement, sentence, judged, firstViolation: first } = row;
     return [
       '',
       `  ${requirement}: ${sentence}`,
-      `    violated by ${row.broken} of ${judged}`,
+      `    violated by ${row.violated} of ${judged}`,
       ...(first
         ? [
             `    first: ${first.entry}, ${first.at}, ${first.operation}`,

@@ -91,8 +91,8 @@ function judge(name: string, content: string, plan: { url?: string; bytesMax?: n
   return judgeRecording(fileOf(name, content), { headerPrefix: 'X-SVC', ...plan });
 }
 
-function brokenBy({ requirements }: RecordingJudgement): readonly string[] {
-  return requirements.flatMap(({ requirement, broken }) => (broken > 0 ? requirement : []));
+function violatedBy({ requirements }: RecordingJudgement): readonly string[] {
+  return requirements.flatMap(({ requirement, violated }) => (violated > 0 ? requirement : []));
 }
 
 function reasonsOf({ leftOut }: RecordingJudgement): Readonly<Record<string, number>> {
@@ -106,7 +106,7 @@ const authRequest = () =>
     sent: { id_data: '{"mac":"1"}', pubkey: 'key' },
     content: { size: token.length, mimeType: 'application/jwt', text: token },
   });
-const asks = (content: unknown, status = 200, of = token) =>
+const polls = (content: unknown, status = 200, of = token) =>
   entry(paths.next, {
     method: 'POST',
     status,
@@ -123,15 +123,15 @@ describe('the recording of a correct server', () => {
       'proxy.har',
       har(
         authRequest(),
-        asks(json(instructions)),
+        polls(json(instructions)),
         entry('', { method: 'GET', url: link, headers: [], content: undefined }),
         reports('installing'),
         reports('success'),
-        asks({ size: 0, mimeType: '' }, 204),
+        polls({ size: 0, mimeType: '' }, 204),
       ),
     );
-    expect(brokenBy(found)).toEqual([]);
-    expect(found).toMatchObject({ outcome: 'held', server, entries: 6, judged: 6, devices: 1 });
+    expect(violatedBy(found)).toEqual([]);
+    expect(found).toMatchObject({ outcome: 'pass', server, entries: 6, judged: 6, devices: 1 });
     expect(found.alone).toBe(0);
     const judged = found.requirements.flatMap((row) => (row.judged > 0 ? row.requirement : []));
     expect(judged).toEqual(
@@ -155,30 +155,34 @@ describe('the recording of a correct server', () => {
         }),
       ),
     );
-    expect(found).toMatchObject({ outcome: 'held', judged: 1 });
+    expect(found).toMatchObject({ outcome: 'pass', judged: 1 });
     expect(found.requirements).toContainEqual(
-      expect.objectContaining({ requirement: 'configuration.read-texts', judged: 1, broken: 0 }),
+      expect.objectContaining({
+        requirement: 'configuration.read-strings',
+        judged: 1,
+        violated: 0,
+      }),
     );
   });
 
   it('is judged in the order in which the exchanges ended', async () => {
-    const [first, last] = [reports('success'), asks({ size: 0 }, 204)];
+    const [first, last] = [reports('success'), polls({ size: 0 }, 204)];
     const found = await judge(
       'turned.har',
-      har(last, first, authRequest(), asks(json(instructions))),
+      har(last, first, authRequest(), polls(json(instructions))),
     );
-    expect(found.outcome).toBe('held');
+    expect(found.outcome).toBe('pass');
   });
 });
 
 describe('a judged recording shows a violation', () => {
   it('with the entry, the expected and the actual behaviour, and no secrets', async () => {
-    const entries = [authRequest(), asks(json(instructions)), reports('success')];
-    const found = await judge('again.har', har(...entries, asks(json(instructions))));
-    expect(brokenBy(found)).toEqual(['next.finished-is-over']);
-    expect(found.outcome).toBe('violated');
+    const entries = [authRequest(), polls(json(instructions)), reports('success')];
+    const found = await judge('again.har', har(...entries, polls(json(instructions))));
+    expect(violatedBy(found)).toEqual(['next.finished-is-over']);
+    expect(found.outcome).toBe('fail');
     const text = recordingText(found);
-    expect(text).toContain('VIOLATED: 1 of ');
+    expect(text).toContain('fail: 1 of ');
     expect(text).toContain('first: entry 4, 2026-01-31T12:00:');
     expect(text).toContain('expected deployment d-1 to not be offered any more, since its end was');
     expect(JSON.stringify(found)).not.toContain(token);
@@ -190,7 +194,7 @@ describe('a judged recording shows a violation', () => {
       'bare.har',
       har(entry(paths.attributes, { status: 204, headers: [] })),
     );
-    expect(brokenBy(found)).toEqual(['inventory.put-is-200']);
+    expect(violatedBy(found)).toEqual(['inventory.put-is-200']);
     expect(found).toMatchObject({ judged: 1, alone: 1, devices: 0 });
   });
 
@@ -208,7 +212,7 @@ describe('a judged recording shows a violation', () => {
         { ...call, at: startedAt(), status: 204, responseHeaders: [['X-A', '1']] },
       ]),
     );
-    expect(brokenBy(found)).toEqual(['inventory.put-is-200']);
+    expect(violatedBy(found)).toEqual(['inventory.put-is-200']);
     expect(found).toMatchObject({ form: 'journal', entries: 3, judged: 2, devices: 1, alone: 0 });
     expect(reasonsOf(found)).toEqual({ 'no-exchange': 1 });
   });
@@ -217,9 +221,9 @@ describe('a judged recording shows a violation', () => {
 describe('a judged recording shows no violation', () => {
   it('when masked tokens hide which device has finished a deployment', async () => {
     for (const hidden of ['[masked]', '***', 'REDACTED']) {
-      const entries = [asks(json(instructions)), reports('success'), asks(json(instructions))];
+      const entries = [polls(json(instructions)), reports('success'), polls(json(instructions))];
       const text = har(...entries).replaceAll(token, hidden);
-      expect(await judge('masked.har', text), hidden).toMatchObject({ outcome: 'held', alone: 3 });
+      expect(await judge('masked.har', text), hidden).toMatchObject({ outcome: 'pass', alone: 3 });
     }
   });
 
@@ -227,18 +231,18 @@ describe('a judged recording shows no violation', () => {
     const [masked] = [authRequest()];
     const text = har(masked).replaceAll(token, '[masked]');
     const found = await judge('masked-token.har', text);
-    expect(found.outcome).toBe('nothing');
+    expect(found.outcome).toBe('inconclusive');
     expect(reasonsOf(found)).toEqual({ 'no-body': 1 });
   });
 
   it('when the signature of a link was masked', async () => {
     const text = har(
       authRequest(),
-      asks(json(instructions)),
+      polls(json(instructions)),
       entry('', { method: 'GET', url: link, status: 403, headers: [] }),
     ).replaceAll('c2lnbmVk', '[masked]');
     const found = await judge('masked-link.har', text);
-    expect(brokenBy(found)).toEqual([]);
+    expect(violatedBy(found)).toEqual([]);
     expect(reasonsOf(found)).toEqual({ 'other-server': 1 });
   });
 
@@ -260,8 +264,8 @@ describe('a judged recording shows no violation', () => {
       'no-body.har',
       har(entry(paths.configuration, { method: 'GET', ...made })),
     );
-    expect(brokenBy(found)).toEqual([]);
-    expect([found.outcome, reasonsOf(found)]).toEqual(['nothing', { 'no-body': 1 }]);
+    expect(violatedBy(found)).toEqual([]);
+    expect([found.outcome, reasonsOf(found)]).toEqual(['inconclusive', { 'no-body': 1 }]);
   });
 
   it('when a journal string may be a JSON string or malformed JSON', async () => {
@@ -269,7 +273,7 @@ describe('a judged recording shows no violation', () => {
     const type = [['Content-Type', 'application/json']];
     const line = { ...call, responseHeaders: type, responseBody: 'a string' };
     const found = await judge('text.ndjson', JSON.stringify(line));
-    expect([found.outcome, reasonsOf(found)]).toEqual(['nothing', { 'no-body': 1 }]);
+    expect([found.outcome, reasonsOf(found)]).toEqual(['inconclusive', { 'no-body': 1 }]);
   });
 });
 
@@ -289,11 +293,11 @@ describe('recorded entries that cannot be judged', () => {
       'planned-fault',
       { url: `${server}${paths.attributes}`, responseHeaders: [['X-SVC-Testbed-Fault', 'one']] },
     ],
-    ['undecided', { url: `${server}${paths.attributes}`, status: 503 }],
+    ['inconclusive', { url: `${server}${paths.attributes}`, status: 503 }],
   ])('are counted with the reason %s', async (reason, made) => {
     const found = await judge('left.har', har(entry(paths.attributes), entry('', made)));
     expect(reasonsOf(found)).toEqual({ [reason]: 1 });
-    expect(found).toMatchObject({ outcome: 'held', entries: 2, judged: 1 });
+    expect(found).toMatchObject({ outcome: 'pass', entries: 2, judged: 1 });
     expect(found.leftOut[0]?.first).toEqual(['entry 2']);
     expect(recordingText(found)).toContain('Not judged: 1 entry\n  1 ');
   });
@@ -311,11 +315,11 @@ describe('recorded entries that cannot be judged', () => {
     ['an empty file', ''],
     ['traffic of something else', har(entry('', { url: 'https://cdn.example/a' }))],
     ['a user of the management API', har(entry('/api/management/v1/inventory/groups'))],
-  ])('leave every requirement undecided in %s', async (_, content) => {
+  ])('leave every requirement inconclusive in %s', async (_, content) => {
     const found = await judge('nothing', content);
-    expect(found.outcome).toBe('nothing');
+    expect(found.outcome).toBe('inconclusive');
     expect(recordingText(found)).toMatch(
-      /^NOTHING TESTED: no entry can be judged by a requirement/,
+      /^inconclusive: nothing was tested: no entry can be judged by a requirement/,
     );
   });
 });
@@ -337,7 +341,7 @@ describe('a recording with calls to several servers', () => {
 
   it('is judged for the named server, however the URL is spelled', async () => {
     const found = await judge('two.har', both(), { url: 'http://TWO.example:80' });
-    expect(brokenBy(found)).toEqual(['inventory.put-is-200']);
+    expect(violatedBy(found)).toEqual(['inventory.put-is-200']);
     expect(reasonsOf(found)).toEqual({ 'other-server': 1 });
   });
 });
@@ -382,7 +386,7 @@ describe('a recording file', () => {
     const request = { ...odd.request, headers: 'none', postData: [], cookies: 7 };
     const response = { ...odd.response, headers: [7, { name: 1 }, { name: 'a', value: 'b' }] };
     const found = await judge('odd.har', har({ ...odd, time: -1, request, response }));
-    expect(found).toMatchObject({ outcome: 'held', judged: 1, alone: 1 });
+    expect(found).toMatchObject({ outcome: 'pass', judged: 1, alone: 1 });
   });
 
   it('is judged despite paths that cannot be decoded', async () => {
@@ -391,6 +395,6 @@ describe('a recording file', () => {
       'path.har',
       har(entry(path, { status: 204 }), entry(path, { status: 0 })),
     );
-    expect(found).toMatchObject({ outcome: 'held', judged: 1 });
+    expect(found).toMatchObject({ outcome: 'pass', judged: 1 });
   });
 });

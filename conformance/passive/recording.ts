@@ -27,8 +27,8 @@ export const reasons = {
     'of operations that nothing checks (artifacts, configuration files, websockets)',
   'no-response': 'without a response',
   'planned-fault': 'with a fault that was planned in a test server',
-  'no-body': 'undecided without the body of the response, which is missing, cut off or masked',
-  undecided: 'undecided on their own',
+  'no-body': 'inconclusive without the body of the response, which is missing, cut off or masked',
+  inconclusive: 'inconclusive on their own',
   'no-exchange': 'not exchanges: frames, or messages that are not HTTP',
 } as const;
 
@@ -46,11 +46,11 @@ interface RecordedRequirement {
   readonly sentence: string;
   /** Number of exchanges that the requirement judged, and of those that violated it. */
   readonly judged: number;
-  readonly broken: number;
-  readonly firstBreach?: RecordedBreach;
+  readonly violated: number;
+  readonly firstViolation?: RecordedViolation;
 }
 
-interface RecordedBreach extends WatchEvidence {
+interface RecordedViolation extends WatchEvidence {
   /** The place in the file of the entry that revealed the violation. */
   readonly entry: string;
   /** Time at which the request was sent, in ISO 8601 and UTC. */
@@ -64,8 +64,8 @@ export interface RecordingJudgement {
   readonly form: RecordingForm;
   /** Base URL of the judged server; absent if the recording has paths only. */
   readonly server?: string;
-  /** `nothing`: no entry decided any requirement. */
-  readonly outcome: 'violated' | 'held' | 'nothing';
+  /** `inconclusive`: no entry decided any requirement. */
+  readonly outcome: 'pass' | 'fail' | 'inconclusive';
   readonly entries: number;
   /** Number of entries that decided at least one requirement. */
   readonly judged: number;
@@ -147,8 +147,8 @@ function overHttp(url: string): string {
 
 interface RecordedTally {
   judged: number;
-  broken: number;
-  firstBreach?: RecordedBreach;
+  violated: number;
+  firstViolation?: RecordedViolation;
 }
 
 /** Accumulates the judgement of a recording, entry by entry. */
@@ -188,7 +188,7 @@ class JudgementCount {
     const isDecided = this.#see(exchange, operation.id, device);
     this.#devices.learn(exchange, device);
     if (!isDecided) {
-      this.leaveOut(this.#whyUndecided(exchange), exchange.place);
+      this.leaveOut(this.#whyInconclusive(exchange), exchange.place);
       return;
     }
     this.#entries += 1;
@@ -198,9 +198,9 @@ class JudgementCount {
 
   judgement(): Omit<RecordingJudgement, 'file' | 'form' | 'server'> {
     const tallies = [...this.#tallies.values()];
-    const isViolated = tallies.some(({ broken }) => broken > 0);
+    const isViolated = tallies.some(({ violated }) => violated > 0);
     return {
-      outcome: isViolated ? 'violated' : tallies.length > 0 ? 'held' : 'nothing',
+      outcome: isViolated ? 'fail' : tallies.length > 0 ? 'pass' : 'inconclusive',
       entries: this.#entries,
       judged: this.#judged,
       devices: this.#devices.count,
@@ -208,7 +208,7 @@ class JudgementCount {
       requirements: watchedRequirements.map(({ requirement }) => ({
         requirement,
         sentence: requirements[requirement].sentence,
-        ...(this.#tallies.get(requirement) ?? { judged: 0, broken: 0 }),
+        ...(this.#tallies.get(requirement) ?? { judged: 0, violated: 0 }),
       })),
       leftOut: [...this.#leftOut].map(([reason, rest]) => ({ reason, ...rest })),
     };
@@ -231,21 +231,21 @@ class JudgementCount {
       }),
     });
     for (const { requirement, evidence } of verdicts) {
-      const tally = this.#tallies.get(requirement) ?? { judged: 0, broken: 0 };
+      const tally = this.#tallies.get(requirement) ?? { judged: 0, violated: 0 };
       tally.judged += 1;
       this.#tallies.set(requirement, tally);
       if (!evidence) continue;
-      tally.broken += 1;
+      tally.violated += 1;
       const at = new Date(sentMs).toISOString();
-      tally.firstBreach ??= { entry: place, at, operation, ...evidence() };
+      tally.firstViolation ??= { entry: place, at, operation, ...evidence() };
     }
     return verdicts.length > 0;
   }
 
-  #whyUndecided(exchange: FullExchange): keyof typeof reasons {
+  #whyInconclusive(exchange: FullExchange): keyof typeof reasons {
     if (!(exchange.status > 0)) return 'no-response';
     if (exchange.responseHeaders()[this.#faultHeader] !== undefined) return 'planned-fault';
-    return exchange.responseBytes() === undefined ? 'no-body' : 'undecided';
+    return exchange.responseBytes() === undefined ? 'no-body' : 'inconclusive';
   }
 }
 

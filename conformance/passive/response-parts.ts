@@ -27,7 +27,7 @@ function partsOf(operation: OperationId): readonly RequiredMember[] {
  * Returns the requirement that covers a part of an operation's successful response, or else the
  * requirement that covers the nearest enclosing part.
  * @param steps `status`, or `body` and the names on the path to the member
- * @throws when no requirement covers any part of the operation's answers
+ * @throws when no requirement covers any part of the operation's responses
  */
 export function requirementOn(operation: OperationId, steps: readonly string[]): RequirementId {
   const holding = partsOf(operation).filter(

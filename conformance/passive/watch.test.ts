@@ -81,11 +81,11 @@ const authRequest = (response: unknown = first, status = 200, pubkey = 'key-1'):
   sent: { id_data: '{}', pubkey },
 });
 
-type Asking = 'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2';
+type PollOperation = 'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2';
 const provides = { device_type: 'board', artifact_name: 'one' };
 
-const ask = (
-  operation: Asking,
+const poll = (
+  operation: PollOperation,
   response?: unknown,
   change: Partial<GivenExchange> = {},
 ): GivenExchange => ({
@@ -96,8 +96,8 @@ const ask = (
   ...(operation === 'post-next-deployment-v2' && { sent: { device_provides: provides } }),
   ...change,
 });
-const askV2 = (response?: unknown, change: Partial<GivenExchange> = {}) =>
-  ask('post-next-deployment-v2', response, change);
+const pollV2 = (response?: unknown, change: Partial<GivenExchange> = {}) =>
+  poll('post-next-deployment-v2', response, change);
 
 const instructions = {
   id: 'd-1',
@@ -142,7 +142,7 @@ const simple = (
 const log = { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'done' }] };
 const free = { sent: { device_provides: { ...provides, kernel: '6' } } };
 
-/** The life of a device on a correct server, with all three ways to ask for a deployment. */
+/** The life of a device on a correct server, with all three ways to poll for a deployment. */
 const honest: readonly GivenExchange[] = [
   refusedWith(error, { headers: { 'x-svc-requestid': 'r-1' } }),
   authRequest(),
@@ -152,33 +152,33 @@ const honest: readonly GivenExchange[] = [
   simple('put-configuration', 204, { sent: {} }),
   simple('post-alerts', 204, { sent: [] }),
   simple('post-monitor-configuration', 204, { sent: [] }),
-  ask('get-next-deployment'),
-  ask('post-next-deployment'),
-  askV2(),
-  askV2(undefined, free),
-  ask('post-next-deployment', undefined, { sent: { ...provides, kernel: '6' } }),
-  askV2(instructions),
+  poll('get-next-deployment'),
+  poll('post-next-deployment'),
+  pollV2(),
+  pollV2(undefined, free),
+  poll('post-next-deployment', undefined, { sent: { ...provides, kernel: '6' } }),
+  pollV2(instructions),
   simple(SOURCE, 200),
   simple('get-update-control-map', 200, { response: { update_control_map: { id: 'd-1' } } }),
   ...reportableStatuses.map((status) => report(status, 204)),
   report('failure', 204, { sent: { status: 'failure', substate: 'it broke' } }),
   report('failure', 204),
   simple('put-deployment-log', 204, { sent: log }),
-  askV2(),
-  askV2(otherInstructions('d-2')),
+  pollV2(),
+  pollV2(otherInstructions('d-2')),
   report('downloading', 409, { id: 'd-2' }),
   report('installing', 409, { id: 'd-2' }),
-  askV2(),
-  ask('get-next-deployment', otherInstructions('d-3')),
-  ask('post-next-deployment', otherInstructions('d-3')),
+  pollV2(),
+  poll('get-next-deployment', otherInstructions('d-3')),
+  poll('post-next-deployment', otherInstructions('d-3')),
   authRequest(second),
-  askV2(undefined, { token: second }),
-  askV2({ error: 'over' }, { token: second, status: 401, afterSeconds: 8 * DAY_SECONDS }),
+  pollV2(undefined, { token: second }),
+  pollV2({ error: 'over' }, { token: second, status: 401, afterSeconds: 8 * DAY_SECONDS }),
 ];
 
-const offered = [authRequest(), askV2(instructions)];
+const offered = [authRequest(), pollV2(instructions)];
 const letInAgain = [authRequest(), { ...authRequest(second), token: second }];
-const refusedToken = (token: string) => askV2(error, { status: 401, token });
+const refusedToken = (token: string) => pollV2(error, { status: 401, token });
 const refusedAgain = (response: unknown, headers = {}) => refusedWith(response, { headers });
 const page = '<html>busy</html>';
 
@@ -192,59 +192,59 @@ function withWrong(path: string): unknown {
   return copy;
 }
 
-const fieldBreaches = instructionFields.flatMap(({ field, requirements: { v1, v2 } }) => [
-  ...(v1 ? [[v1, [authRequest(), ask('get-next-deployment', withWrong(field))]] as const] : []),
-  ...(v2 ? [[v2, [authRequest(), askV2(withWrong(field))]] as const] : []),
+const fieldViolations = instructionFields.flatMap(({ field, requirements: { v1, v2 } }) => [
+  ...(v1 ? [[v1, [authRequest(), poll('get-next-deployment', withWrong(field))]] as const] : []),
+  ...(v2 ? [[v2, [authRequest(), pollV2(withWrong(field))]] as const] : []),
 ]);
 
-const statusBreaches = reportableStatuses.map((status) => {
+const statusViolations = reportableStatuses.map((status) => {
   const id = `status.${status.replaceAll('_', '-')}` as RequirementId;
   return [id, [...offered, report(status, 400, { response: error })]] as const;
 });
 
-/** Each requirement with a device life whose last exchange breaks that requirement. */
-const breaches: readonly (readonly [RequirementId, readonly GivenExchange[]])[] = [
-  ...fieldBreaches,
-  ...statusBreaches,
+/** Each requirement with a device life whose last exchange violates that requirement. */
+const violations: readonly (readonly [RequirementId, readonly GivenExchange[]])[] = [
+  ...fieldViolations,
+  ...statusViolations,
   ['auth.token-is-plain-text', [authRequest(`"${first}"`)]],
   ['auth.token-is-a-jwt', [authRequest('a-token')]],
   ['tokens.device-token-lasts-a-week', [authRequest(tokenOf('x', { iat: 0, exp: DAY_SECONDS }))]],
   [
     'tokens.device-token-lasts-a-week',
-    [authRequest(), askV2(), refusedToken(first), authRequest(second)],
+    [authRequest(), pollV2(), refusedToken(first), authRequest(second)],
   ],
   ['tokens.device-token-opens', [authRequest(), refusedToken(first), authRequest(second)]],
   ['tokens.renewal', [...letInAgain, refusedToken(second), authRequest(first)]],
   [
     'tokens.expired-is-refused',
-    [authRequest(), askV2(undefined, { afterSeconds: 8 * DAY_SECONDS })],
+    [authRequest(), pollV2(undefined, { afterSeconds: 8 * DAY_SECONDS })],
   ],
-  ['next.nothing-is-204', [authRequest(), askV2('null')]],
-  ['next.get-pending-is-200', [ask('get-next-deployment', instructions, { status: 201 })]],
-  ['next.post-pending-is-200', [ask('post-next-deployment', instructions, { status: 201 })]],
-  ['next.v2-pending-is-200', [askV2(instructions, { status: 202 })]],
+  ['next.nothing-is-204', [authRequest(), pollV2('null')]],
+  ['next.get-pending-is-200', [poll('get-next-deployment', instructions, { status: 201 })]],
+  ['next.post-pending-is-200', [poll('post-next-deployment', instructions, { status: 201 })]],
+  ['next.v2-pending-is-200', [pollV2(instructions, { status: 202 })]],
   [
     'next.get-parameters',
-    [ask('get-next-deployment'), ask('get-next-deployment', error, { status: 400 })],
+    [poll('get-next-deployment'), poll('get-next-deployment', error, { status: 400 })],
   ],
   [
     'next.post-keys',
-    [ask('post-next-deployment'), ask('post-next-deployment', error, { status: 400 })],
+    [poll('post-next-deployment'), poll('post-next-deployment', error, { status: 400 })],
   ],
   [
     'next.free-pairs',
     [200, 400].map((status) =>
-      ask('post-next-deployment', error, { status, sent: { ...provides, kernel: '6' } }),
+      poll('post-next-deployment', error, { status, sent: { ...provides, kernel: '6' } }),
     ),
   ],
-  ['next.v2-keys', [askV2(), askV2(error, { status: 400 })]],
-  ['next.v2-free-pairs', [askV2(undefined, free), askV2(error, { status: 400, ...free })]],
-  ['next.instructions-v1', [ask('get-next-deployment', [instructions])]],
-  ['next.instructions-v2', [askV2([instructions])]],
-  ['next.source-expires-later', [askV2(instructions, { afterSeconds: 2 * DAY_SECONDS })]],
-  ['next.control-map-id', [askV2({ ...instructions, id: 'd-9' })]],
-  ['next.finished-is-over', [...offered, report('success', 204), askV2(instructions)]],
-  ['next.aborted-is-over', [...offered, report('downloading', 409), askV2(instructions)]],
+  ['next.v2-keys', [pollV2(), pollV2(error, { status: 400 })]],
+  ['next.v2-free-pairs', [pollV2(undefined, free), pollV2(error, { status: 400, ...free })]],
+  ['next.instructions-v1', [poll('get-next-deployment', [instructions])]],
+  ['next.instructions-v2', [pollV2([instructions])]],
+  ['next.source-expires-later', [pollV2(instructions, { afterSeconds: 2 * DAY_SECONDS })]],
+  ['next.control-map-id', [pollV2({ ...instructions, id: 'd-9' })]],
+  ['next.finished-is-over', [...offered, report('success', 204), pollV2(instructions)]],
+  ['next.aborted-is-over', [...offered, report('downloading', 409), pollV2(instructions)]],
   ['status.is-204', [...offered, report('downloading', 200)]],
   ['status.each-value-is-accepted', [...offered, report('installing', 400, { response: error })]],
   [
@@ -275,49 +275,49 @@ const breaches: readonly (readonly [RequirementId, readonly GivenExchange[]])[] 
   ['next.source-gives-the-artifact', [...offered, simple(SOURCE, 404)]],
   ['errors.body-is-error', [refusedWith(page)]],
   ['errors.body-is-error', [refusedWith(['no'])]],
-  ['service.bodies-are-json', [askV2(page, { status: 429 })]],
+  ['service.bodies-are-json', [pollV2(page, { status: 429 })]],
   ['auth.refusals-are-errors', [refusedWith(page)]],
-  ['errors.error-is-a-text', [refusedWith({ error: { message: 'no' } })]],
-  ['errors.request-id-is-a-text', [refusedWith({ request_id: 17 })]],
+  ['errors.error-is-string', [refusedWith({ error: { message: 'no' } })]],
+  ['errors.request-id-is-string', [refusedWith({ request_id: 17 })]],
   ['errors.request-id-equals-header', [refusedAgain(error, { 'x-svc-requestid': 'r-2' })]],
-  ['errors.request-id-of-the-server', [refusedWith(error), askV2(error, { status: 500 })]],
+  ['errors.request-id-of-the-server', [refusedWith(error), pollV2(error, { status: 500 })]],
   ['configuration.write', [simple('put-configuration', 200)]],
   ['configuration.write-has-no-body', [simple('put-configuration', 200, { response: {} })]],
   ['configuration.read', [simple('get-configuration', 200, { response: [] })]],
-  ['configuration.read-texts', [simple('get-configuration', 200, { response: { a: 1 } })]],
+  ['configuration.read-strings', [simple('get-configuration', 200, { response: { a: 1 } })]],
   ['alerts.are-accepted', [simple('post-alerts', 201)]],
-  ['alerts.answer-has-no-body', [simple('post-alerts', 201, { response: {} })]],
+  ['alerts.response-has-no-body', [simple('post-alerts', 201, { response: {} })]],
   ['monitor.is-accepted', [simple('post-monitor-configuration', 200)]],
-  ['monitor.answer-has-no-body', [simple('post-monitor-configuration', 200, { response: {} })]],
+  ['monitor.response-has-no-body', [simple('post-monitor-configuration', 200, { response: {} })]],
   ['inventory.put-is-200', [simple('put-attributes', 204)]],
   ['inventory.put-has-no-body', [simple('put-attributes', 200, { response: {} })]],
   ['inventory.patch-is-200', [simple('patch-attributes', 204)]],
   ['inventory.patch-has-no-body', [simple('patch-attributes', 200, { response: {} })]],
 ];
 
-function brokenBy(steps: readonly GivenExchange[]): string[] {
+function violatedBy(steps: readonly GivenExchange[]): string[] {
   return verdictsOn(steps).flatMap(({ requirement, evidence }) => (evidence ? requirement : []));
 }
 
 const watched = watchedRequirements.map(({ requirement }) => requirement);
 
 describe('the watch of a device', () => {
-  it('reports no breach by a correct server, and judges every watched requirement', () => {
+  it('reports no violation by a correct server, and judges every watched requirement', () => {
     const judged = new Set<string>();
     for (let length = 1; length <= honest.length; length++) {
       const steps = honest.slice(0, length);
-      expect(brokenBy(steps), `step ${length}`).toEqual([]);
+      expect(violatedBy(steps), `step ${length}`).toEqual([]);
       for (const { requirement } of verdictsOn(steps)) judged.add(requirement);
     }
     expect([...judged].toSorted()).toEqual([...watched].toSorted());
   });
 
-  it.each(breaches)('reports a breach of %s', (requirement, steps) => {
-    expect(brokenBy(steps)).toContain(requirement);
+  it.each(violations)('reports a violation of %s', (requirement, steps) => {
+    expect(violatedBy(steps)).toContain(requirement);
   });
 
-  it('has a test of a breach for each requirement that it judges', () => {
-    const known = new Set(breaches.map(([requirement]) => requirement));
+  it('has a test of a violation for each requirement that it judges', () => {
+    const known = new Set(violations.map(([requirement]) => requirement));
     expect(watched.filter((requirement) => !known.has(requirement))).toEqual([]);
   });
 
@@ -337,8 +337,8 @@ describe('the watch of a device', () => {
 
 describe('the watch of a device decides nothing', () => {
   it.each<[string, readonly GivenExchange[]]>([
-    ['of a server that is overloaded', [askV2(page, { status: 503 })]],
-    ['of a gateway that has no such path', [askV2(page, { status: 404 })]],
+    ['of a server that is overloaded', [pollV2(page, { status: 503 })]],
+    ['of a gateway that has no such path', [pollV2(page, { status: 404 })]],
     ['of a refusal for which the contract shows no body', [report('installing', 409)]],
     [
       'when a refused token was followed by a refused device',
@@ -352,11 +352,11 @@ describe('the watch of a device decides nothing', () => {
       'when the refused token was past its week',
       [
         authRequest(),
-        askV2(error, { status: 401, afterSeconds: 8 * DAY_SECONDS }),
+        pollV2(error, { status: 401, afterSeconds: 8 * DAY_SECONDS }),
         authRequest(second),
       ],
     ],
-    ['when a form of asking was never taken', [authRequest(), askV2(error, { status: 400 })]],
+    ['when a form of the poll was never accepted', [authRequest(), pollV2(error, { status: 400 })]],
     [
       'when a longer body was refused than was ever taken',
       [
@@ -371,15 +371,15 @@ describe('the watch of a device decides nothing', () => {
     ],
     [
       'when nobody knows whether the end was recorded',
-      [...offered, report('success', 204, { isSilent: true }), askV2(instructions)],
+      [...offered, report('success', 204, { isSilent: true }), pollV2(instructions)],
     ],
     [
       'when a later report may have taken the end back',
-      [...offered, report('success', 204), report('downloading', 503), askV2(instructions)],
+      [...offered, report('success', 204), report('downloading', 503), pollV2(instructions)],
     ],
     [
       'when a deployment is over in another sense',
-      [...offered, report('already-installed', 204), askV2(instructions)],
+      [...offered, report('already-installed', 204), pollV2(instructions)],
     ],
     [
       'when a source has ended',
@@ -388,27 +388,27 @@ describe('the watch of a device decides nothing', () => {
     ['of a source that was never offered', [authRequest(), simple(SOURCE, 404)]],
     [
       'of what the operator of a test server had it do',
-      [askV2(page, { status: 429, headers: { 'x-svc-testbed-fault': 'planned' } })],
+      [pollV2(page, { status: 429, headers: { 'x-svc-testbed-fault': 'planned' } })],
     ],
   ])('%s', (_, steps) => {
-    expect(brokenBy(steps)).toEqual([]);
+    expect(violatedBy(steps)).toEqual([]);
   });
 
   it('about an exchange outside the contract, or without a response', () => {
-    const other = { ...exchangeOf(askV2(), noonMs), operation: 'list-devices' };
+    const other = { ...exchangeOf(pollV2(), noonMs), operation: 'list-devices' };
     expect(new DeviceWatch('X-SVC').see(other)).toEqual([]);
-    expect(verdictsOn([askV2(undefined, { isSilent: true })])).toEqual([]);
+    expect(verdictsOn([pollV2(undefined, { isSilent: true })])).toEqual([]);
   });
 });
 
-describe('the evidence of a breach in a device life', () => {
+describe('the evidence of a violation in a device life', () => {
   const evidenceOf = (steps: readonly GivenExchange[], requirement: RequirementId) =>
     verdictsOn(steps)
       .find((each) => each.requirement === requirement)
       ?.evidence?.();
 
   it('contains the request, the response and the expectation', () => {
-    const steps = [...offered, report('success', 204), askV2(instructions)];
+    const steps = [...offered, report('success', 204), pollV2(instructions)];
     expect(evidenceOf(steps, 'next.finished-is-over')).toMatchObject({
       expected:
         'deployment d-1 to not be offered any more, since its end was reported and accepted',
@@ -419,7 +419,7 @@ describe('the evidence of a breach in a device life', () => {
   });
 
   it('is the exchange that refused a token, not the later proof', () => {
-    const steps = [authRequest(), askV2(), refusedToken(first), authRequest(second)];
+    const steps = [authRequest(), pollV2(), refusedToken(first), authRequest(second)];
     expect(evidenceOf(steps, 'tokens.device-token-lasts-a-week')).toMatchObject({
       expected: 'the token to be accepted, 2 s after it was granted',
       response: { status: 401 },
@@ -427,10 +427,10 @@ describe('the evidence of a breach in a device life', () => {
   });
 
   it.each<[RequirementId, readonly GivenExchange[], string]>([
-    ['next.finished-is-over', [...offered, report('success', 204), askV2(instructions)], first],
+    ['next.finished-is-over', [...offered, report('success', 204), pollV2(instructions)], first],
     [
       'next.finished-is-over',
-      [...offered, report('success', 204), askV2(instructions)],
+      [...offered, report('success', 204), pollV2(instructions)],
       'c2VjcmV0',
     ],
     ['auth.token-is-plain-text', [authRequest(`"${first}"`)], first],

@@ -54,7 +54,7 @@ describe('the findings in recorded traffic', () => {
     expect(findings.map(({ exchanges }) => exchanges)).toEqual([2]);
   });
 
-  it('count the calls that were answered 410 as refused already', async () => {
+  it('count the calls that were answered with 410 as refused already', async () => {
     const statuses = [410, 404, 200, 410, 500];
     const { findings } = await trafficOf(statuses.map((status) => call(roles, { status })));
     expect(findings).toMatchObject([{ exchanges: 5, refused: 2 }]);

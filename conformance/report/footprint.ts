@@ -23,9 +23,9 @@ export function footprintLines({
   const left = leftBehind.length + verdicts.flatMap((each) => each.leftBehind ?? []).length;
   const what =
     left === 0 ? `created and removed: ${removed}` : `created: ${removed}; left behind: ${left}`;
-  const asked = `${counted(footprint.requests, 'request')}, ${perSecond.toFixed(0)}/s`;
+  const requests = `${counted(footprint.requests, 'request')}, ${perSecond.toFixed(0)}/s`;
   return [
-    `${asked}; ${removed === '' ? 'nothing was created' : what}`,
+    `${requests}; ${removed === '' ? 'nothing was created' : what}`,
     ...(stays === '' ? [] : [`left on the server (the API has no delete): ${stays}`]),
   ];
 }

@@ -9,12 +9,12 @@ import {
 import { compareReports } from '../result/compare.ts';
 import {
   before,
-  breach,
   coverage,
   failed,
   hostile,
   result,
   verdicts,
+  violation,
   waived,
 } from '../testing/hostile-result.ts';
 import { conformanceHtml } from './html.ts';
@@ -40,7 +40,7 @@ describe('the HTML page of a run', () => {
   it('shows at the top why the run failed, with each MUST that failed', async () => {
     const top = page.locator('header .kit-verdict');
     const levelOf = new Map(coverage.rows.map(({ id, level }) => [id, level]));
-    const named = [...(failed?.requirements ?? []), ...breach.requirements];
+    const named = [...(failed?.requirements ?? []), ...violation.requirements];
     const musts = [...new Set(named)].filter((id) => levelOf.get(id) === 'must');
     const words = `${musts.length} MUST${musts.length === 1 ? '' : 's'} failed`;
     expect(await top.locator('strong').textContent()).toBe(`Failed: ${words}`);
@@ -51,7 +51,7 @@ describe('the HTML page of a run', () => {
     expect((await top.boundingBox())?.y).toBeLessThan(150);
   });
 
-  it('groups the cases by area with counts, and opens only undecided and failed ones', async () => {
+  it('groups the cases by area with counts, and opens only inconclusive and failed ones', async () => {
     expect(await count()).toBe(`${verdicts.length} of ${verdicts.length} cases`);
     const areas = new Set(verdicts.map(({ id }) => id.split('/')[0]));
     expect(await page.locator('#verdicts > .kit-group').count()).toBe(areas.size);

@@ -129,11 +129,11 @@ function withoutEvidence(whole: CaseVerdict): ShownVerdict {
     scenario,
     ...verdict
   } = whole;
-  const { breaches, ...rest } = verdict;
+  const { violations, ...rest } = verdict;
   return {
     ...rest,
-    ...(breaches && {
-      breaches: breaches.map(({ operation, text, requirements }) => {
+    ...(violations && {
+      violations: violations.map(({ operation, text, requirements }) => {
         return { operation, text, requirements };
       }),
     }),

@@ -2,11 +2,11 @@
 import { XMLBuilder } from 'fast-xml-parser';
 import { printableText } from '../../fixtures/base/printable.ts';
 import {
-  breachText,
   type CaseVerdict,
   type ConformanceResult,
   isExcused,
   type RunProblem,
+  violationText,
   waiverText,
 } from '../result/result.ts';
 import { type ScriptFiles, scriptCommand, withoutBase64 } from './repro-scripts.ts';
@@ -115,7 +115,7 @@ function testCase(each: CaseVerdict, scripts: ScriptFiles): Element {
     ...properties('level', [each.level]),
     ...properties('risk', [each.risk]),
     ...properties('requirement', each.requirements),
-    ...properties('missed', each.missed ?? []),
+    ...properties('violated', each.violated ?? []),
     ...properties('needs', each.needs),
     ...properties('waived', each.waiver ? [waiverText(each.waiver)] : []),
   ];
@@ -162,13 +162,13 @@ function outcome(each: CaseVerdict, scripts: ScriptFiles): Element {
     reason,
     observation = '',
     sentences,
-    breaches = [],
+    violations = [],
   } = each;
   const script = scripts.get(each.id);
   const evidence = [
     ...(script === undefined ? [] : [`repro: ${scriptCommand(script)}`]),
     ...sentences,
-    ...breaches.map(breachText),
+    ...violations.map(violationText),
     ...(each.exchanges ?? []).slice(-1).map((last) => withoutBase64(JSON.stringify(last, null, 1))),
   ];
   const because = within(MESSAGE_MAX_BYTES, reason?.text ?? '');

@@ -21,13 +21,13 @@ export interface ShownVerdict {
   readonly risk: string;
   readonly needs: readonly string[];
   readonly requirements: readonly string[];
-  readonly missed?: readonly string[];
+  readonly violated?: readonly string[];
   readonly verdict: string;
   readonly reason?: { readonly code: string; readonly text: string };
   readonly expected?: string;
   readonly actual?: string;
   readonly observation?: string;
-  readonly breaches?: readonly {
+  readonly violations?: readonly {
     readonly operation: string;
     readonly text: string;
     readonly requirements: readonly string[];
@@ -74,7 +74,7 @@ export interface ShownJudgement {
   readonly operations: readonly {
     readonly operation: string;
     readonly judged: number;
-    readonly broken: number;
+    readonly violated: number;
   }[];
   readonly unjudged: readonly string[];
 }

@@ -4,7 +4,6 @@ import { counted } from '../../fixtures/base/counted.ts';
 import { printable, printableText } from '../../fixtures/base/printable.ts';
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import {
-  breachText,
   type CapabilityRow,
   type CaseVerdict,
   type ConformanceResult,
@@ -12,6 +11,7 @@ import {
   type OpenPointReading,
   type VerdictName,
   verdictNames,
+  violationText,
   waiverText,
 } from '../result/result.ts';
 import type { CaseListing } from '../suite/case.ts';
@@ -121,10 +121,10 @@ function everywhereLines({
 }: ConformanceResult): readonly string[] {
   const isWhole = settings.selection.length === 0;
   return requirementsOnAllOperations.flatMap(({ requirement, operations, unjudged }) => {
-    const broken = operations.filter((each) => each.broken > 0);
+    const violating = operations.filter((each) => each.violated > 0);
     const parts = [
-      ...broken.map(
-        (each) => `${each.operation} violated it ${each.broken} of ${each.judged} times`,
+      ...violating.map(
+        (each) => `${each.operation} violated it ${each.violated} of ${each.judged} times`,
       ),
       ...(isWhole && isMustId(requirement) && unjudged.length > 0
         ? [`no exchange of ${unjudged.join(', ')} was judged`]
@@ -194,7 +194,7 @@ function capabilityLines(rows: readonly CapabilityRow[], skipped: number): reado
 
 function evidenceLines(each: CaseVerdict, scripts: ScriptFiles): readonly string[] {
   const { id, title, sentences, requirements, expected, actual, reason, exchanges = [] } = each;
-  const { missed, breaches = [] } = each;
+  const { violated, violations = [] } = each;
   const script = scripts.get(id);
   const required = sentences.map((text, index) => `  requires  ${text} [${requirements[index]}]`);
   const finding =
@@ -202,8 +202,10 @@ function evidenceLines(each: CaseVerdict, scripts: ScriptFiles): readonly string
       ? [`  because   ${printableText(reason?.text ?? '')}`]
       : [`  expected  ${printableText(expected)}`, `  actual    ${printableText(actual ?? '')}`];
   const shown = exchanges.slice(-EXCHANGES_MAX).flatMap(exchangeLines);
-  const broken = breaches.map((breach) => `  breaks    ${printableText(breachText(breach))}`);
-  const narrowed = missed === undefined ? [] : [`  missed    ${missed.join(', ')}`];
+  const shownViolations = violations.map(
+    (each) => `  violation ${printableText(violationText(each))}`,
+  );
+  const narrowed = violated === undefined ? [] : [`  violated  ${violated.join(', ')}`];
   const repeated = script === undefined ? [] : [`  repro     ${scriptCommand(script)}`];
   return [
     '',
@@ -212,7 +214,7 @@ function evidenceLines(each: CaseVerdict, scripts: ScriptFiles): readonly string
     ...required,
     ...narrowed,
     ...finding,
-    ...broken,
+    ...shownViolations,
     ...shown,
     ...repeated,
   ];

@@ -8,7 +8,7 @@ import type { TargetExchange } from '../target/exchange.ts';
 import type { ScriptExchange } from './values.ts';
 
 /** The facts of a failed case that its script repeats. */
-export type FailedCase = Pick<CaseVerdict, 'id' | 'title' | 'expected' | 'actual' | 'breaches'>;
+export type FailedCase = Pick<CaseVerdict, 'id' | 'title' | 'expected' | 'actual' | 'violations'>;
 
 /** Bytes of a body that are printed, and characters of it that are recorded for comparison. */
 const SHOWN_MAX_BYTES = 2000;
@@ -36,7 +36,7 @@ show() {
   status=$(head_of "response-$1" | awk '/^HTTP\// { s = $2 } END { print s + 0 }')
   plain "response-$1"; echo
 }
-same() { [ "$status" = "$2" ] || differs="$differs step $1 was answered $status instead of $2;"; }
+same() { [ "$status" = "$2" ] || differs="$differs step $1 was answered with $status instead of $2;"; }
 facts() {
   plain "$1" | LC_ALL=C tr -d '\r\200-\377' | awk '
     in_body { print; next }
@@ -76,11 +76,13 @@ export function judgedStep(
   steps: readonly ScriptExchange[],
   failed: FailedCase | undefined,
 ): number {
-  const broken = failed?.breaches?.[0]?.exchange.request;
-  const isBroken = ({ request }: ScriptExchange): boolean =>
-    request.line === broken?.line && request.body === broken.body;
-  const ofBreach = failed?.actual?.startsWith('invariant: ') ? steps.findLastIndex(isBroken) : -1;
-  if (ofBreach >= 0) return ofBreach;
+  const violating = failed?.violations?.[0]?.exchange.request;
+  const isViolating = ({ request }: ScriptExchange): boolean =>
+    request.line === violating?.line && request.body === violating.body;
+  const ofViolation = failed?.actual?.startsWith('invariant: ')
+    ? steps.findLastIndex(isViolating)
+    : -1;
+  if (ofViolation >= 0) return ofViolation;
   const status = expectedStatuses(failed) && Number.parseInt(failed?.actual ?? '', 10);
   const ofStatus = steps.findLastIndex(({ response }) => response?.status === status);
   return ofStatus >= 0 ? ofStatus : steps.length - 1;

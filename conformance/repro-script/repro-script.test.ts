@@ -196,7 +196,7 @@ describe('a repro script', () => {
 });
 
 describe('the outcome of a repro script', () => {
-  const failed = { id: 'errors/x', title: 'A title.', breaches: [] };
+  const failed = { id: 'errors/x', title: 'A title.', violations: [] };
 
   /** Returns the run of the script of one response against a server that now gives another one. */
   async function outcomeOf(
@@ -262,7 +262,7 @@ describe('the outcome of a repro script', () => {
     const script = reproScript(steps, { baseUrl, failed: { ...failed, ...ofStatus } });
     const ran = await runBlock(script, folder);
     expect(ran.code).toBe(2);
-    expect(ran.stdout).toContain('cannot decide: step 1 was answered 401 instead of 200;');
+    expect(ran.stdout).toContain('cannot decide: step 1 was answered with 401 instead of 200;');
   });
 
   it('leaves no file, and prints the size of a body that is not text', async () => {

@@ -225,7 +225,7 @@ function headingOf(
   const operation = operationOf(request.line, baseUrl);
   const who = operation ? callers[operation.authorization] : 'another request';
   const what = operation ? ` ${operation.id.replaceAll('-', ' ')}` : '';
-  const came = response ? `answered ${response.status}` : 'not answered';
+  const came = response ? `answered with ${response.status}` : 'not answered';
   const often = times > 1 ? `, after ${times} requests` : '';
   const mark = isJudged ? ' (judged)' : '';
   return `# Step ${index + 1} of ${count}: ${who}${what}; ${came}${often}${mark}.`;

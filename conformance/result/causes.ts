@@ -4,7 +4,7 @@
  */
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { recognizeRequest } from '../target/operation-at.ts';
-import type { CaseVerdict, ReportedBreach } from './result.ts';
+import type { CaseVerdict, ReportedViolation } from './result.ts';
 
 /** The requirements that each case tests, without those that only its exchanges violate, by id. */
 export type TestedRequirements = ReadonlyMap<string, readonly string[]>;
@@ -14,7 +14,7 @@ export type TestedRequirements = ReadonlyMap<string, readonly string[]>;
  *
  * A case that missed its start state follows from a failed case in which the same operation was
  * answered with the same status instead of the expected one. A case that fails only because its
- * exchanges violate requirements follows from failed cases that missed the same requirements,
+ * exchanges violate requirements follows from failed cases that violated the same requirements,
  * either of the same operation or as what these cases test.
  */
 export function causeOf(
@@ -26,10 +26,12 @@ export function causeOf(
     return failed.find((each) => isSameResponse(verdict, each))?.id;
   }
   if (verdict.verdict !== 'fail') return undefined;
-  const { breaches = [], missed = verdict.requirements } = verdict;
-  const violated = breaches.flatMap(({ requirements }) => requirements);
-  if (!missed.every((id) => violated.includes(id))) return undefined;
-  const causes = breaches.map((breach) => failed.find((each) => shows(each, breach, tested))?.id);
+  const { violations = [], violated = verdict.requirements } = verdict;
+  const byInvariants = violations.flatMap(({ requirements }) => requirements);
+  if (!violated.every((id) => byInvariants.includes(id))) return undefined;
+  const causes = violations.map(
+    (violation) => failed.find((each) => shows(each, violation, tested))?.id,
+  );
   return causes.includes(undefined) ? undefined : causes[0];
 }
 
@@ -56,18 +58,18 @@ function lastResponse({ exchanges = [] }: Pick<CaseVerdict, 'exchanges'>): strin
 }
 
 function shows(
-  { id, missed, requirements, breaches = [] }: CaseVerdict,
-  breach: ReportedBreach,
+  { id, violated, requirements, violations = [] }: CaseVerdict,
+  violation: ReportedViolation,
   tested: TestedRequirements,
 ): boolean {
   const operations = (requirement: string): readonly string[] =>
-    breaches
+    violations
       .filter((each) => each.requirements.includes(requirement))
       .map(({ operation }) => operation);
-  return breach.requirements.every(
+  return violation.requirements.every(
     (requirement) =>
-      operations(requirement).includes(breach.operation) ||
-      ((missed ?? requirements).some((each) => each === requirement) &&
+      operations(requirement).includes(violation.operation) ||
+      ((violated ?? requirements).some((each) => each === requirement) &&
         tested.get(id)?.includes(requirement)),
   );
 }

@@ -70,7 +70,7 @@ describe('two results of the same case', () => {
   });
 
   it.each([
-    ['answered 400', 'answered 404', 'changed-observation'],
+    ['answered with 400', 'answered with 404', 'changed-observation'],
     [
       'id 0e2b6ff6-2e0c-4f3a-9d6b-0123456789ab at 2026-11-21T12:00:00.123Z',
       'id 11111111-2e0c-4f3a-9d6b-0123456789ab at 2027-01-01T00:00:00Z',

@@ -13,8 +13,8 @@ export function requirementsOnAllOperations(
     const byOperation = tallies.get(requirement) ?? new Map();
     return {
       requirement,
-      operations: [...byOperation].map(([operation, { judged, broken }]) => {
-        return { operation, judged, broken };
+      operations: [...byOperation].map(([operation, { judged, violated }]) => {
+        return { operation, judged, violated };
       }),
       unjudged: [...offered].filter((operation) => !byOperation.has(operation)),
     };

@@ -80,7 +80,7 @@ describe('the headline of a result', () => {
     ['inconclusive: nothing was tested: no case was selected', [], {}],
     [
       'inconclusive: nothing was tested: no case passed or failed; 1 skipped, it needs --password, --token or --hooks',
-      [verdictOn('authentication/first-contact-is-401', skipped('operator'))],
+      [verdictOn('authentication/first-contact-is-401', skipped('user'))],
       {},
     ],
     [

@@ -154,7 +154,7 @@ function needsOf(
 }
 
 const needsByCode: Readonly<Record<string, string>> = {
-  operator: '--password, --token or --hooks',
+  user: '--password, --token or --hooks',
   disruptive: '--disruptive',
   'read-only': 'a run without --read-only',
   unauthorized: 'a user with more rights',

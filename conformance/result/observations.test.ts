@@ -101,22 +101,22 @@ describe('the observations of open points in a run', () => {
   it('show the behaviour of the target beside that of the reference server', () => {
     const verdict = verdictOn(first?.id ?? '', {
       verdict: 'observed',
-      observation: 'answered 404',
+      observation: 'answered with 404',
     });
     const [reading] = observationsOf([verdict]).filter(({ target }) => target.length > 0);
     const point = openPoints.find(({ id }) => id === reading?.id);
     expect(reading).toMatchObject({ question: point?.question, reference: point?.choice });
     expect(reading?.target).toEqual([
-      { caseId: first?.id, verdict: 'observed', text: 'answered 404' },
+      { caseId: first?.id, verdict: 'observed', text: 'answered with 404' },
     ]);
     const text = conformanceReport(resultOf([verdict], { openPoints: observationsOf([verdict]) }));
     expect(text).toContain(`  ${point?.question} [${openPoint?.openPoint}]`);
     expect(text).toContain(`    reference server  ${point?.choice}`);
-    expect(text).toContain(`    target            answered 404 [${first?.id}]`);
+    expect(text).toContain(`    target            answered with 404 [${first?.id}]`);
   });
 
   it('give the reason when nothing was observed', () => {
-    const reason = { code: 'operator', text: 'the target does not offer operator' };
+    const reason = { code: 'user', text: 'the target does not offer user' };
     const verdict = verdictOn(first?.id ?? '', { verdict: 'skip', reason });
     const seen = observationsOf([verdict]).flatMap((reading) => reading.target);
     expect(seen).toEqual([{ caseId: first?.id, verdict: 'skip', text: reason.text }]);

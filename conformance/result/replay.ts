@@ -19,12 +19,12 @@ export interface ReplayedCase {
   readonly after?: { readonly verdict: VerdictName; readonly text: string };
 }
 
-/** Returns the ids of the failed cases, and of undecided ones if `withUndecided` is true. */
+/** Returns the ids of the failed cases, and of inconclusive ones if `withInconclusive` is true. */
 export function idsToReplay(
   { verdicts }: StoredResult,
-  withUndecided: boolean,
+  withInconclusive: boolean,
 ): ReadonlySet<string> {
-  const chosen: readonly VerdictName[] = withUndecided
+  const chosen: readonly VerdictName[] = withInconclusive
     ? ['fail', 'inconclusive', 'error']
     : ['fail'];
   return new Set(verdicts.filter(({ verdict }) => chosen.includes(verdict)).map(({ id }) => id));

@@ -33,14 +33,14 @@ describe('a run with --fail-on must', () => {
   const must = verdictOn('authentication/first-contact-is-401', failed);
   const passed = verdictOn('errors/error-says-why', { verdict: 'pass' });
 
-  it('passes despite a missed SHOULD, whose verdict remains a failure', () => {
+  it('passes despite a violated SHOULD, whose verdict remains a failure', () => {
     const verdicts = tolerateShoulds([should, passed]);
     expect(verdicts).toEqual([{ ...should, tolerated: true }, passed]);
     expect(outcomeOf(verdicts, [])).toBe('pass');
   });
 
   it.each([
-    ['a missed MUST', [must, should], []],
+    ['a violated MUST', [must, should], []],
     ['a problem', [should, passed], [{ code: 'waiver-expired', text: 'expired' }]],
   ])('with %s fails', (_, verdicts, problems) => {
     expect(outcomeOf(tolerateShoulds(verdicts), problems)).toBe('fail');
@@ -67,9 +67,9 @@ describe('countVerdicts', () => {
 describe('decideMusts', () => {
   const first = 'authentication/first-contact-is-401';
 
-  it('counts only the missed requirements of a failed case as decided', () => {
+  it('counts only the violated requirements of a failed case as decided', () => {
     const failed = verdictOn('audit-log/list-is-200', { verdict: 'fail' });
-    const { decided } = decideMusts([{ ...failed, missed: ['audit.list'] }]);
+    const { decided } = decideMusts([{ ...failed, violated: ['audit.list'] }]);
     expect([failed.requirements.length > 1, decided]).toEqual([true, 1]);
   });
 
@@ -96,13 +96,13 @@ describe('decideMusts', () => {
   });
 
   it('gives for each undecided MUST the reason of its nearest case', () => {
-    const reason = { code: 'operator', text: 'the target does not offer operator' };
+    const reason = { code: 'user', text: 'the target does not offer user' };
     const { undecidedMusts } = decideMusts([verdictOn(first, { verdict: 'skip', reason })]);
-    const because = `${first} skip: the target does not offer operator`;
+    const because = `${first} skip: the target does not offer user`;
     expect(undecidedMusts).toContainEqual({
       id: 'auth.first-contact-is-401',
       because,
-      code: 'operator',
+      code: 'user',
     });
   });
 });

@@ -29,8 +29,8 @@ export interface Finding {
   readonly expected?: string;
   readonly actual?: string;
   readonly observation?: string;
-  /** Fail: the missed requirements of the case; absent if all of them count as missed. */
-  readonly missed?: readonly RequirementId[];
+  /** Fail: the violated requirements of the case; absent if all of them count as violated. */
+  readonly violated?: readonly RequirementId[];
 }
 
 /** One of several runs of a case. */
@@ -56,7 +56,7 @@ export function waiverText({ owner, expires, reason, follows }: AppliedWaiver): 
 }
 
 /** A violation of an invariant by an exchange of a case. */
-export interface ReportedBreach {
+export interface ReportedViolation {
   /** The requirement of the invariant, and one of the operation if it is violated too. */
   readonly requirements: readonly string[];
   readonly level: RequirementLevel;
@@ -67,13 +67,13 @@ export interface ReportedBreach {
   readonly exchange: TargetExchange;
 }
 
-/** Returns a breach as one line of text. */
-export function breachText({
+/** Returns a violation as one line of text. */
+export function violationText({
   operation,
   text,
-  requirements: broken,
-}: Pick<ReportedBreach, 'operation' | 'text' | 'requirements'>): string {
-  return `invariant: ${operation}: ${text} (${broken.join(', ')})`;
+  requirements: violated,
+}: Pick<ReportedViolation, 'operation' | 'text' | 'requirements'>): string {
+  return `invariant: ${operation}: ${text} (${violated.join(', ')})`;
 }
 
 /** The number of judged exchanges of each operation, for a requirement on all operations. */
@@ -82,7 +82,7 @@ export interface GeneralJudgements {
   readonly operations: readonly {
     readonly operation: string;
     readonly judged: number;
-    readonly broken: number;
+    readonly violated: number;
   }[];
   /** The operations of the target of which no exchange was judged. */
   readonly unjudged: readonly string[];
@@ -97,8 +97,8 @@ export interface CaseVerdict extends Finding, CaseListing {
   readonly durationMs: number;
   /** The attempts, if the case was run more than once. */
   readonly attempts?: readonly CaseAttempt[];
-  /** Fail: the invariants that the exchanges of the case broke, whatever the case itself tests. */
-  readonly breaches?: readonly ReportedBreach[];
+  /** Fail: the invariants that the exchanges of the case violated, whatever the case itself tests. */
+  readonly violations?: readonly ReportedViolation[];
   /** Present if the case failed, or is inconclusive, and a waiver covers it. */
   readonly waiver?: AppliedWaiver;
   /** Present if the case failed by a SHOULD in a run that only a MUST can fail. */
@@ -231,7 +231,7 @@ export function countVerdicts(verdicts: readonly Finding[]): Record<VerdictName,
   return totals as Record<VerdictName, number>;
 }
 
-/** Returns the worst verdict; `inconclusive` if no part passed, failed or was undecided. */
+/** Returns the worst verdict; `inconclusive` if no part passed, failed or was inconclusive. */
 export function worstOf(verdicts: readonly Finding[]): VerdictName {
   const totals = countVerdicts(verdicts);
   const worst = verdictNames.find((name) => totals[name] > 0);
@@ -283,7 +283,7 @@ export function decideMusts(
 ): DecidedMusts {
   const decisive = verdicts.filter(({ verdict }) => verdict === 'pass' || verdict === 'fail');
   const decided = new Set<string>(
-    decisive.flatMap(({ missed, requirements: named }) => missed ?? named),
+    decisive.flatMap(({ violated, requirements: named }) => violated ?? named),
   );
   const records: readonly Requirement[] = Object.values(requirements);
   const musts = records.filter(({ level, excluded }) => level === 'must' && excluded === undefined);
@@ -333,10 +333,10 @@ export interface RunStart {
   readonly ids: readonly string[];
 }
 
-/** How the expectation of a case begins that failed by breaches alone. */
-export const breachExpectation = 'every exchange of';
+/** How the expectation of a case begins that failed by violations alone. */
+export const violationExpectation = 'every exchange of';
 
-/** Returns true if a failed case failed by breaches alone, and not by its own expectation. */
-export function failedByInvariantsOnly({ breaches, expected = '' }: CaseVerdict): boolean {
-  return breaches !== undefined && expected.startsWith(breachExpectation);
+/** Returns true if a failed case failed by violations alone, and not by its own expectation. */
+export function failedByInvariantsOnly({ violations, expected = '' }: CaseVerdict): boolean {
+  return violations !== undefined && expected.startsWith(violationExpectation);
 }

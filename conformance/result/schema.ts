@@ -58,7 +58,7 @@ const finding = {
   expected: v.optional(text),
   actual: v.optional(text),
   observation: v.optional(text),
-  missed: v.optional(texts),
+  violated: v.optional(texts),
 };
 
 const waiver = { reason: text, owner: text, expires: text };
@@ -79,7 +79,7 @@ const caseVerdict = v.pipe(
     startedMs: count,
     durationMs: count,
     attempts: v.optional(v.array(v.object({ ...finding, startedMs: count, durationMs: count }))),
-    breaches: v.optional(
+    violations: v.optional(
       v.array(v.object({ requirements: texts, level, operation: text, text, exchange })),
     ),
     waiver: v.optional(v.object({ ...waiver, follows: v.optional(text) })),
@@ -126,7 +126,7 @@ const resultShape = v.pipe(
       v.array(
         v.object({
           requirement: text,
-          operations: v.array(v.object({ operation: text, judged: count, broken: count })),
+          operations: v.array(v.object({ operation: text, judged: count, violated: count })),
           unjudged: texts,
         }),
       ),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UnknownIdError } from '../suite/selection.ts';
 import { verdictOn } from '../testing/results.ts';
-import type { CaseVerdict, ReportedBreach, VerdictName } from './result.ts';
+import type { CaseVerdict, ReportedViolation, VerdictName } from './result.ts';
 import { outcomeOf } from './result.ts';
 import { applyWaivers, readWaivers, WaiverFileError } from './waivers.ts';
 
@@ -67,8 +67,11 @@ describe('a waiver of a case', () => {
     ['interrupted', 'not-decided', 'inconclusive'],
     ['target-lost', 'not-decided', 'inconclusive'],
   ])('on a case that is inconclusive as %s is %s', (code, state, outcome) => {
-    const undecided = verdictOn(caseId, { verdict: 'inconclusive', reason: { code, text: 'x' } });
-    const { verdicts, waivers } = applyWaivers([undecided, passed], [waiver], on(lastDay));
+    const inconclusive = verdictOn(caseId, {
+      verdict: 'inconclusive',
+      reason: { code, text: 'x' },
+    });
+    const { verdicts, waivers } = applyWaivers([inconclusive, passed], [waiver], on(lastDay));
     expect([waivers[0]?.state, outcomeOf(verdicts, [])]).toEqual([state, outcome]);
   });
 
@@ -97,7 +100,8 @@ describe('a case that follows from a waived failure', () => {
     { verdict: 'fail', expected: 'status 401', actual: '403 without a body' },
     { exchanges: exchanges(403) },
   );
-  const text = 'the start state needs a first contact that is refused, but the target answered 403';
+  const text =
+    'the start state needs a first contact that is refused, but the target answered with 403';
   const missedStart = (expected: string | undefined, seen = exchanges(403)) =>
     verdictOn(
       'authentication/undecided-is-401',
@@ -126,28 +130,28 @@ describe('a case that follows from a waived failure', () => {
     expect(waived(other)).toEqual({ waiver: undefined, outcome: 'inconclusive' });
   });
 
-  const breach = (requirement: string, operation: string): ReportedBreach => ({
+  const violation = (requirement: string, operation: string): ReportedViolation => ({
     requirements: [requirement],
     level: 'must',
     operation,
     text: '400 body: /request_id must be a string, not 17',
     exchange: { startMs: 0, elapsedMs: 1, request: { line: 'GET http://host/', headers: {} } },
   });
-  const breaking = (missed: string, operation = 'put-configuration') =>
+  const violating = (violated: string, operation = 'put-configuration') =>
     verdictOn(
       'errors/error-says-why',
       {
         verdict: 'fail',
         expected: 'every exchange',
         actual: 'invariant',
-        missed: [missed] as never,
+        violated: [violated] as never,
       },
-      { breaches: [breach('errors.request-id-is-a-text', operation)] },
+      { violations: [violation('errors.request-id-is-string', operation)] },
     );
   const textual = {
     ...failed,
-    missed: ['errors.request-id-is-a-text' as const],
-    breaches: [breach('errors.request-id-is-a-text', 'post-auth-request')],
+    violated: ['errors.request-id-is-string' as const],
+    violations: [violation('errors.request-id-is-string', 'post-auth-request')],
   };
   const alsoWaived = (other: CaseVerdict, tested: readonly string[]) => {
     const known = { today: lastDay, tested: new Map([[caseId, tested]]) };
@@ -155,14 +159,14 @@ describe('a case that follows from a waived failure', () => {
   };
 
   it('is waived when its exchanges only violate what the waived case tests', () => {
-    const own = ['errors.request-id-is-a-text'];
-    expect(alsoWaived(breaking('errors.request-id-is-a-text'), own)).toBe(caseId);
+    const own = ['errors.request-id-is-string'];
+    expect(alsoWaived(violating('errors.request-id-is-string'), own)).toBe(caseId);
   });
 
   it.each<[string, CaseVerdict, string | undefined]>([
-    ['the same operation', breaking('errors.request-id-is-a-text', 'post-auth-request'), caseId],
-    ['another operation', breaking('errors.request-id-is-a-text'), undefined],
-    ['a failure of its own', breaking('errors.says-why', 'post-auth-request'), undefined],
+    ['the same operation', violating('errors.request-id-is-string', 'post-auth-request'), caseId],
+    ['another operation', violating('errors.request-id-is-string'), undefined],
+    ['a failure of its own', violating('errors.says-why', 'post-auth-request'), undefined],
   ])('with violations that the waived case does not test: %s', (_, other, follows) => {
     expect(alsoWaived(other, ['auth.first-contact-is-401'])).toBe(follows);
   });

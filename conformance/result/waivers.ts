@@ -121,8 +121,8 @@ function stateOf(
 ): WaiverRow['state'] {
   if (expires < today) return 'expired';
   const { verdict, reason } = found ?? {};
-  const isUndecided = verdict === 'inconclusive' && !endCodes.includes(reason?.code ?? '');
-  if (verdict === 'fail' || isUndecided) return 'used';
+  const isInconclusive = verdict === 'inconclusive' && !endCodes.includes(reason?.code ?? '');
+  if (verdict === 'fail' || isInconclusive) return 'used';
   return verdict === 'pass' || verdict === 'observed' ? 'obsolete' : 'not-decided';
 }
 

@@ -33,12 +33,10 @@ describe('a target that answers everything with 200 and an empty body', () => {
     expect(idsOf(result, 'fail')).toContain('authentication/first-contact-is-401');
   });
 
-  it('leaves cases that need a user undecided', async () => {
+  it('leaves cases that need a user inconclusive', async () => {
     const result = await runAgainst(await serve(agreeable), { credentials: user });
-    const needing = result.verdicts.filter(({ needs }) => needs.includes('operator'));
-    expect(new Set(needing.map(({ reason }) => reason?.code))).toEqual(
-      new Set(['operator-unusable']),
-    );
+    const needing = result.verdicts.filter(({ needs }) => needs.includes('user'));
+    expect(new Set(needing.map(({ reason }) => reason?.code))).toEqual(new Set(['user-unusable']));
   });
 });
 
@@ -73,7 +71,7 @@ describe('a target that closes every socket', () => {
     const result = await runAgainst(baseUrl, { credentials: user });
     expect(result.outcome).toBe('inconclusive');
     expect(result.totals.pass).toBe(0);
-    expect(reasonsOf(result)).toEqual(['connection-closed', 'operator-unusable', 'target-lost']);
+    expect(reasonsOf(result)).toEqual(['connection-closed', 'user-unusable', 'target-lost']);
     const closed = result.verdicts.filter(({ reason }) => reason?.code === 'connection-closed');
     expect(closed).toHaveLength(5);
   });

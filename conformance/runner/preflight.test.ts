@@ -11,7 +11,7 @@ const preflight = true;
 const welcome = '<!doctype html>\n<html><head><title>Welcome to nginx!</title></head></html>';
 const html = { 'content-type': 'text/html' };
 
-/** Answers that are not from this API, each with the expected error message. */
+/** Responses that are not from this API, each with the expected error message. */
 const wrong: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
   'a page of nginx': [
     (_, response) => response.writeHead(200, html).end(welcome),
@@ -32,7 +32,7 @@ const wrong: Readonly<Record<string, readonly [RequestListener, RegExp]>> = {
   'a gateway with a login of its own': [
     (_, response) =>
       response.writeHead(401, { ...html, 'www-authenticate': 'Basic' }).end('<h1>401'),
-    /answers 401 Unauthorized with the HTML page 401; a gateway asks for a login of its own/,
+    /answers 401 Unauthorized with the HTML page 401; a gateway requires a login of its own/,
   ],
   'a gateway without its server': [
     (_, response) => response.writeHead(503, { 'retry-after': '60' }).end('no healthy upstream'),
@@ -93,9 +93,12 @@ describe('a run against a server that is not this API', () => {
   );
 
   it.each([
-    ['<title>Log in</title>', /: the login was answered 200 OK with the HTML page Log in; check/],
-    ['{"token":"secret"}', /: the login was answered 200 without a plain token; check --url/],
-    ['', /: the login was answered 200 OK without a body; check/],
+    [
+      '<title>Log in</title>',
+      /: the login was answered with 200 OK with the HTML page Log in; check/,
+    ],
+    ['{"token":"secret"}', /: the login was answered with 200 without a plain token; check --url/],
+    ['', /: the login was answered with 200 OK without a body; check/],
   ])('ends when the login is answered %j, and shows no secret', async (body, sentence) => {
     const baseUrl = await serve(({ url = '' }, response) => {
       if (url.includes('/login')) response.end(body);
@@ -108,8 +111,8 @@ describe('a run against a server that is not this API', () => {
   });
 
   it.each([
-    [{ email: 'user@example.com', password: 'any' }, /the login was answered 404/],
-    [{ token: 'any' }, /the list of devices was answered 404/],
+    [{ email: 'user@example.com', password: 'any' }, /the login was answered with 404/],
+    [{ token: 'any' }, /the list of devices was answered with 404/],
   ])('ends when the user cannot be used: %o', async (credentials, sentence) => {
     const baseUrl = await serve(({ url = '' }, response) => {
       response.writeHead(url.startsWith('/api/management') ? 404 : 401).end();
@@ -159,7 +162,7 @@ describe('a run that waits for its target', () => {
         serve(({ url = '' }, response) =>
           response.writeHead(url.includes('useradm') ? 503 : 401).end(),
         ),
-      /within 1m: http:\S+: the login was answered 503 /,
+      /within 1m: http:\S+: the login was answered with 503 /,
     ],
   ])('ends after that time when the target %s', async (_, open, sentence) => {
     const { reasons, options } = waitingWith();

@@ -132,7 +132,7 @@ function wayOut(response: HttpResponse): string {
   if (isGatewayError(response))
     return 'wait until the server is up (--wait-for-target), or check --url';
   const isLocked = refusals.includes(response.status) && 'www-authenticate' in response.headers;
-  if (isLocked) return 'a gateway asks for a login of its own; let the run past it, or check --url';
+  if (isLocked) return 'a gateway requires a login of its own; let the run past it, or check --url';
   return 'this is not the device API; check --url';
 }
 

@@ -27,7 +27,6 @@ import type { TrafficCounts } from '../target/request-totals.ts';
 import { SelfAcceptingError } from '../target/setup-error.ts';
 import type { SessionExchange, Target, TargetSession } from '../target/target.ts';
 import { transportCodes } from '../target/transport-failure.ts';
-import { listingOf } from './breaches.ts';
 import {
   inconclusive,
   notRun,
@@ -36,8 +35,9 @@ import {
   runCase,
   skip,
 } from './runner.ts';
-import { eachOf, inTurn, judgesRateLimit, splitByTurn } from './schedule.ts';
+import { eachOf, inStartOrder, judgesRateLimit, splitByPhase } from './schedule.ts';
 import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
+import { listingOf } from './violations.ts';
 
 /** After this many consecutive cases without a response, the remaining cases are not run. */
 const SILENT_CASES_MAX = 5;
@@ -143,8 +143,8 @@ export class SuiteRun {
       if (verdict.reason?.code === SelfAcceptingError.code) this.#acceptsEveryDevice = true;
       else onVerdict?.(verdict);
     };
-    const { together, alone } = splitByTurn(cases, control?.isolates ?? false);
-    await eachOf(inTurn(together, jobs), jobs, runInto);
+    const { together, alone } = splitByPhase(cases, control?.isolates ?? false);
+    await eachOf(inStartOrder(together, jobs), jobs, runInto);
     await eachOf(alone, 1, runInto);
     return allVerdicts(cases, verdicts);
   }
@@ -238,7 +238,7 @@ export class SuiteRun {
       onAct: this.#options.onAct,
       signal,
       openContext: (_, ended) => this.#openContext(each, { stream, signal: ended, onExchange }),
-      breaches: () => judge.breaches,
+      violations: () => judge.violations,
       release: (context) => context.created.release(this.#adminOn(lasting)),
     });
     return lack === undefined ? verdict : this.#unauthorized(each, verdict, lack);
@@ -251,8 +251,8 @@ export class SuiteRun {
     const { skipUnauthorized } = this.#options;
     if (!skipUnauthorized) this.#lack ??= lack;
     if (verdict.verdict === 'pass') return verdict;
-    const { missed: _, expected: __, actual: ___, observation: ____, ...facts } = verdict;
-    const { breaches: _____, ...rest } = facts;
+    const { violated: _, expected: __, actual: ___, observation: ____, ...facts } = verdict;
+    const { violations: _____, ...rest } = facts;
     const finding = skipUnauthorized ? skip : inconclusive;
     return { ...rest, ...listingOf(each), ...finding('unauthorized', lack) };
   }

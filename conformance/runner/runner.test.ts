@@ -95,13 +95,16 @@ describe('a case that judges', () => {
     expect(verdict).not.toHaveProperty('exchanges');
   });
 
-  it('names the missed requirements when the failure names them', async () => {
+  it('names the violated requirements when the failure names them', async () => {
     const act = async () => {
       throw new ExpectationFailure('one', 'two', ['auth.rsa']);
     };
-    expect(await playOn(judging({ act }))).toMatchObject({ verdict: 'fail', missed: ['auth.rsa'] });
+    expect(await playOn(judging({ act }))).toMatchObject({
+      verdict: 'fail',
+      violated: ['auth.rsa'],
+    });
     const unnamed = judging({ act: async () => expectEqual('number', 1, 2) });
-    expect(await playOn(unnamed)).not.toHaveProperty('missed');
+    expect(await playOn(unnamed)).not.toHaveProperty('violated');
   });
 
   it('fails with the expected and the actual value', async () => {
@@ -118,7 +121,7 @@ describe('a case that judges', () => {
   it.each([
     ['start-state-missed', new StartStateMissed('a token', 'there was none')],
     ['connection-closed', new TransportFailure('connection-closed', 'closed')],
-    ['operator-failed', new AdminFailure('accept a device', '500')],
+    ['user-failed', new AdminFailure('accept a device', '500')],
     ['control-failed', new ControlFailure('move the clock', '500')],
     ['not-observable', new NotObservable('the token tells nothing')],
   ])('is inconclusive with the reason %s', async (code, error) => {
@@ -131,7 +134,7 @@ describe('a case that judges', () => {
     [500, 'inconclusive', undefined],
   ])(
     'that needs a documented response and gets status %i has the verdict %s',
-    async (status, verdict, missed) => {
+    async (status, verdict, violated) => {
       const baseUrl = await serve((_, response) => response.writeHead(status).end());
       const each = judging({
         arrange: async (context) => {
@@ -141,16 +144,16 @@ describe('a case that judges', () => {
       });
       const found = await playOn(each, [], baseUrl);
       expect(found).toMatchObject({ verdict, exchanges: [{ response: { status } }] });
-      expect(found.missed).toEqual(missed);
-      expect(found.breaches?.map(({ operation }) => operation)).toEqual(
-        missed && ['put-attributes'],
+      expect(found.violated).toEqual(violated);
+      expect(found.violations?.map(({ operation }) => operation)).toEqual(
+        violated && ['put-attributes'],
       );
     },
   );
 
   it('is skipped when a step lacks its capability', async () => {
-    const act = () => Promise.reject(new MissingCapability('operator/configure', 'no hook'));
-    const reason = { code: 'operator/configure', text: 'no hook' };
+    const act = () => Promise.reject(new MissingCapability('user/configure', 'no hook'));
+    const reason = { code: 'user/configure', text: 'no hook' };
     expect(await playOn(judging({ act }))).toMatchObject({ verdict: 'skip', reason });
   });
 
@@ -207,7 +210,7 @@ describe('a case that observes', () => {
 });
 
 describe('the gate before a case', () => {
-  const waiting = { ...judging({}), needs: ['fault-control', 'operator'] as const };
+  const waiting = { ...judging({}), needs: ['fault-control', 'user'] as const };
   const none = new Set<never>();
 
   it('skips the case and names the missing capability', () => {
@@ -218,11 +221,11 @@ describe('the gate before a case', () => {
   });
 
   it('leaves the case inconclusive when the login failed', () => {
-    const needy = { ...judging({}), needs: ['operator'] as const };
+    const needy = { ...judging({}), needs: ['user'] as const };
     const gates = { capabilities: none, disruptive: false, adminUnusable: 'no token' };
     expect(reasonNotToRun(needy, gates)).toMatchObject({
       verdict: 'inconclusive',
-      reason: { code: 'operator-unusable', text: 'no token' },
+      reason: { code: 'user-unusable', text: 'no token' },
     });
   });
 

@@ -10,13 +10,13 @@ import {
 } from '../context/start-states.ts';
 import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
-import type { Breach } from '../passive/invariant-judge.ts';
+import type { ExchangeViolation } from '../passive/invariant-judge.ts';
 import type { CaseVerdict, Finding } from '../result/result.ts';
 import type { Capability, RunnableCase } from '../suite/case.ts';
 import { type CaseObservation, ExpectationFailure, NotObservable } from '../target/expectations.ts';
 import { SelfAcceptingError } from '../target/setup-error.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
-import { breachBy, listingOf, withBreaches } from './breaches.ts';
+import { listingOf, violationBy, withViolations } from './violations.ts';
 
 /** The facts that determine whether a case can run. */
 export interface RunConditions {
@@ -37,8 +37,8 @@ export interface CaseRunOptions {
   readonly runStartedMs: number;
   /** Creates the context of a case; `signal` aborts every request of the case. */
   readonly openContext: (each: RunnableCase, signal: AbortSignal) => TestContext;
-  /** Returns the breaches in the exchanges of the case, including those of its clean-up. */
-  readonly breaches?: () => readonly Breach[];
+  /** Returns the violations in the exchanges of the case, including those of its clean-up. */
+  readonly violations?: () => readonly ExchangeViolation[];
   /** Removes the resources of the case, and returns a line for each one that remains. */
   readonly release: (context: TestContext) => Promise<readonly string[]>;
   /** Called when the case has reached its start state, before it acts. */
@@ -50,8 +50,8 @@ export interface CaseRunOptions {
 /** Returns the finding for a case that cannot be run; undefined if it can be run. */
 export function reasonNotToRun(each: RunnableCase, gates: RunConditions): Finding | undefined {
   const missing = each.needs.find((need) => !gates.capabilities.has(need));
-  if (missing === 'operator' && gates.adminUnusable !== undefined) {
-    return inconclusive('operator-unusable', gates.adminUnusable);
+  if (missing === 'user' && gates.adminUnusable !== undefined) {
+    return inconclusive('user-unusable', gates.adminUnusable);
   }
   if (missing !== undefined) return skip(missing, `the target does not offer ${missing}`);
   if (gates.readOnly && each.risk !== 'read') {
@@ -76,10 +76,10 @@ export async function runCase(each: RunnableCase, options: CaseRunOptions): Prom
   const context = options.openContext(each, limit.signal);
   const own = await withinLimit(perform(each, context, options.onAct), { limit, context }, options);
   const { exchanges, dropped } = context.session.record;
-  const missed = own.undocumented ? [breachBy(own.undocumented, exchanges)] : [];
+  const undocumented = own.undocumented ? [violationBy(own.undocumented, exchanges)] : [];
   const leftBehind = await releaseInTime(context, options);
-  const breaches = [...(options.breaches?.() ?? []), ...missed];
-  const { finding, listing } = withBreaches(each, own.finding, breaches);
+  const violations = [...(options.violations?.() ?? []), ...undocumented];
+  const { finding, listing } = withViolations(each, own.finding, violations);
   const { made } = context.created;
   const keepsEvidence = options.allEvidence === true || finding.verdict !== 'pass';
   return {
@@ -183,7 +183,7 @@ async function perform(
     return { finding: await findingOf(each, act) };
   } catch (error) {
     const undocumented = error instanceof StartStateMissed ? error.undocumented : undefined;
-    return { finding: undecided(error), undocumented };
+    return { finding: withoutVerdict(error), undocumented };
   }
 }
 
@@ -196,7 +196,7 @@ async function findingOf(
     if (observation === undefined) return { verdict: 'pass' };
     return { verdict: 'observed', observation: observation.seen };
   } catch (error) {
-    if (error instanceof ExpectationFailure) return missedBy(each, error);
+    if (error instanceof ExpectationFailure) return violatedBy(each, error);
     // For an observing case, the absence of anything to observe is also an observation.
     if (error instanceof NotObservable && each.level === 'may') {
       return { verdict: 'observed', observation: error.message };
@@ -205,20 +205,20 @@ async function findingOf(
   }
 }
 
-function missedBy(each: RunnableCase, failure: ExpectationFailure): Finding {
-  const { expected, actual, missed } = failure;
+function violatedBy(each: RunnableCase, failure: ExpectationFailure): Finding {
+  const { expected, actual, violated } = failure;
   if (each.level !== 'may') {
-    return { verdict: 'fail', expected, actual, ...(missed === undefined ? {} : { missed }) };
+    return { verdict: 'fail', expected, actual, ...(violated === undefined ? {} : { violated }) };
   }
   return { verdict: 'observed', observation: `${actual}, where ${expected} is expected` };
 }
 
 /** Returns the finding for an error that kept a case from a judgement. */
-function undecided(error: unknown): Finding {
+function withoutVerdict(error: unknown): Finding {
   if (error instanceof TransportFailure) return inconclusive(error.code, error.message);
   if (error instanceof MissingCapability) return skip(error.capability, error.message);
   if (error instanceof ControlFailure) return inconclusive('control-failed', error.message);
-  if (error instanceof AdminFailure) return inconclusive('operator-failed', error.message);
+  if (error instanceof AdminFailure) return inconclusive('user-failed', error.message);
   if (error instanceof AutoAcceptingTarget) {
     return inconclusive(SelfAcceptingError.code, error.message);
   }

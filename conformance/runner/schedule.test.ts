@@ -3,40 +3,40 @@ import { allCases } from '../cases/all-cases.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { verdictOn } from '../testing/results.ts';
 import { allVerdicts } from './run.ts';
-import { eachOf, inTurn, splitByTurn } from './schedule.ts';
+import { eachOf, inStartOrder, splitByPhase } from './schedule.ts';
 
-const plain = { risk: 'write', needs: ['operator'], turn: undefined } as const;
+const plain = { risk: 'write', needs: ['user'], phase: undefined } as const;
 const rough = { ...plain, risk: 'disruptive' } as const;
 const timed = { ...plain, needs: ['clock-control'] } as const;
 
 describe('lanesOf', () => {
   it('runs a case alone if it affects resources of other cases', () => {
-    const lanes = splitByTurn([rough, plain], true);
+    const lanes = splitByPhase([rough, plain], true);
     expect(lanes).toEqual({ together: [plain], alone: [rough] });
   });
 
   it('runs a case alone, after all others, if it may spoil the lists of the target', () => {
-    const last = { ...plain, turn: 'last' } as const;
-    const lanes = splitByTurn([last, rough, plain], true);
+    const last = { ...plain, phase: 'last' } as const;
+    const lanes = splitByPhase([last, rough, plain], true);
     expect(lanes).toEqual({ together: [plain], alone: [rough, last] });
   });
 
   it('runs a case alone if it controls a target that others share', () => {
-    expect(splitByTurn([timed, plain], false)).toEqual({ together: [plain], alone: [timed] });
-    expect(splitByTurn([timed, plain], true)).toEqual({ together: [timed, plain], alone: [] });
+    expect(splitByPhase([timed, plain], false)).toEqual({ together: [plain], alone: [timed] });
+    expect(splitByPhase([timed, plain], true)).toEqual({ together: [timed, plain], alone: [] });
   });
 });
 
-describe('inTurn', () => {
-  const long = { id: 'long', turn: 'first' } as const;
-  const short = { id: 'short', turn: undefined };
+describe('inStartOrder', () => {
+  const long = { id: 'long', phase: 'first' } as const;
+  const short = { id: 'short', phase: undefined };
 
   it('starts with the long cases when there are several jobs', () => {
-    expect(inTurn([short, long, short], 8)).toEqual([long, short, short]);
+    expect(inStartOrder([short, long, short], 8)).toEqual([long, short, short]);
   });
 
   it('keeps the report order when there is a single job', () => {
-    expect(inTurn([short, long, short], 1)).toEqual([short, long, short]);
+    expect(inStartOrder([short, long, short], 1)).toEqual([short, long, short]);
   });
 });
 

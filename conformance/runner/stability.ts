@@ -21,11 +21,11 @@ export function verdictOfAttempts(verdicts: readonly CaseVerdict[]): CaseVerdict
   const interrupted = verdicts.find(({ reason }) => reason?.code === 'interrupted');
   const worst = interrupted ?? worstAttempt(verdicts, first);
   const isStable = verdicts.every(({ verdict }) => verdict === first.verdict);
-  const { missed: _, expected: __, actual: ___, observation: ____, ...facts } = worst;
+  const { violated: _, expected: __, actual: ___, observation: ____, ...facts } = worst;
   return summed(isStable || interrupted ? worst : { ...facts, ...unstable(verdicts) }, verdicts);
 }
 
-/** Returns true if the case is undecided because a connection closed. */
+/** Returns true if the case is inconclusive because a connection closed. */
 export function isCutShort(verdict: CaseVerdict | undefined): boolean {
   return verdict?.reason?.code === 'connection-closed';
 }

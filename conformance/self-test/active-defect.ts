@@ -3,13 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Frame } from '../target/frames.ts';
 import type {
   Alteration,
-  AskTarget,
   Defect,
   FrameSide,
   FrameTunnel,
   ProxiedOperation,
   ProxiedRequest,
   ProxiedResponse,
+  SendToTarget,
 } from './defect.ts';
 
 /**
@@ -58,19 +58,19 @@ export class ActiveDefect {
   /** Returns the request to send in place of this one, or a response to it. */
   async request(
     request: ProxiedRequest,
-    ask: AskTarget,
+    send: SendToTarget,
   ): Promise<ProxiedRequest | ProxiedResponse> {
-    return this.#counted(request, (await this.#alteration.request?.(request, ask)) ?? request);
+    return this.#counted(request, (await this.#alteration.request?.(request, send)) ?? request);
   }
 
   async response(
     response: ProxiedResponse,
     request: ProxiedRequest,
-    ask: AskTarget,
+    send: SendToTarget,
   ): Promise<ProxiedResponse> {
     return this.#counted(
       response,
-      (await this.#alteration.response?.(response, request, ask)) ?? response,
+      (await this.#alteration.response?.(response, request, send)) ?? response,
     );
   }
 

@@ -8,7 +8,7 @@ import {
   withQuery,
   withStatus,
 } from './alter.ts';
-import type { Alteration, AskTarget, ProxiedRequest, ProxiedResponse } from './defect.ts';
+import type { Alteration, ProxiedRequest, ProxiedResponse, SendToTarget } from './defect.ts';
 import { requestFor } from './requests.ts';
 import type { RequestFilter } from './sent.ts';
 
@@ -76,19 +76,19 @@ export function headersBecome(
 }
 
 /**
- * Changes the responses to requests that `appliesTo` selects; `ask` sends further ones to the target.
+ * Changes the responses to requests that `appliesTo` selects; `send` sends further ones to the target.
  */
 export function responseBecomes(
   change: (
     response: ProxiedResponse,
     request: ProxiedRequest,
-    ask: AskTarget,
+    send: SendToTarget,
   ) => ProxiedResponse | Promise<ProxiedResponse>,
   appliesTo: RequestFilter = everyRequest,
 ): () => Alteration {
   return () => ({
-    response: (response, request, ask) =>
-      appliesTo(request) ? change(response, request, ask) : response,
+    response: (response, request, send) =>
+      appliesTo(request) ? change(response, request, send) : response,
   });
 }
 
@@ -151,19 +151,22 @@ export function dropRequests(
   appliesTo: RequestFilter = everyRequest,
 ): () => Alteration {
   return () => ({
-    request: async (request, ask) => {
-      if (!appliesTo(request) || !(await isAuthorized(request, ask))) return request;
+    request: async (request, send) => {
+      if (!appliesTo(request) || !(await isAuthorized(request, send))) return request;
       return ownResponse(status);
     },
   });
 }
 
 /** Returns true when the target accepts the token of a request, using a read-only operation. */
-export async function isAuthorized({ headers }: ProxiedRequest, ask: AskTarget): Promise<boolean> {
+export async function isAuthorized(
+  { headers }: ProxiedRequest,
+  send: SendToTarget,
+): Promise<boolean> {
   const { authorization = '' } = headers;
   for (const id of ['get-configuration', 'list-devices'] as const) {
     const request = requestFor(id);
-    const { status } = await ask({ ...request, headers: { authorization } });
+    const { status } = await send({ ...request, headers: { authorization } });
     if (status === 200) return true;
   }
   return false;

@@ -5,7 +5,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { findCasesThatCannotFail } from './cases-that-cannot-fail.ts';
-import type { JudgeRequest } from './self-test.ts';
+import type { RunRequest } from './self-test.ts';
 import { wrongResponses } from './wrong-responses.ts';
 
 const { path } = operations['get-configuration'];
@@ -17,7 +17,7 @@ const accepts: Readonly<Record<string, (status: number, text: string) => boolean
   'audit-log/newest-comes-first': () => true,
 };
 
-async function judge({ baseUrl, ids, onAct, onVerdict }: JudgeRequest) {
+async function runSuite({ baseUrl, ids, onAct, onVerdict }: RunRequest) {
   const verdicts = [];
   for (const [id, isGood] of Object.entries(accepts)) {
     if (ids && !ids.has(id)) continue;
@@ -43,7 +43,7 @@ describe('the search for cases that cannot fail', () => {
     const left: number[] = [];
     const found = await findCasesThatCannotFail({
       openTarget: async () => target,
-      judge,
+      runSuite,
       clock: systemClock,
       random: seededRandom('search'),
       wrongs: wrongResponses,

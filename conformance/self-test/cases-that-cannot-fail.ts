@@ -46,7 +46,7 @@ function hasFailed(verdict: CaseVerdict): boolean {
 
 /** Runs the cases one at a time; the responses are wrong while a case acts. */
 async function played(
-  { openTarget, judge, clock, random, signal }: SearchOptions,
+  { openTarget, runSuite, clock, random, signal }: SearchOptions,
   wrong: WrongResponse | undefined,
   ids: ReadonlySet<string> | undefined,
 ): Promise<readonly CaseVerdict[]> {
@@ -56,7 +56,7 @@ async function played(
     const names = vendorNames(headerPrefix);
     const proxy = await DefectProxy.open({ targetUrl, names, userToken, clock, random });
     try {
-      const { verdicts } = await judge({
+      const { verdicts } = await runSuite({
         baseUrl: proxy.baseUrl,
         target,
         parallel: false,

@@ -47,7 +47,7 @@ export interface ProxiedResponse extends ProxiedMessage {
  * Sends one more request to the target and reads its whole response; hooks do not see it. Start
  * from the current request, or from `requestFor` in requests.ts.
  */
-export interface AskTarget {
+export interface SendToTarget {
   (request: ProxiedRequest): Promise<ProxiedResponse>;
   /** The suite's user token for the management API; empty without a user. */
   readonly userToken: string;
@@ -68,13 +68,13 @@ export type FrameSide = 'device' | 'target';
  * The hooks of a defect. Each sees only the exchanges of the defect's operations. Returning the
  * input changes nothing, and the bytes are then forwarded unchanged. The baseline run also calls
  * the hooks to find out what they would change, so a hook must act only through its return value
- * and `ask`. A hook that only delays messages would count as having no effect.
+ * and `send`. A hook that only delays messages would count as having no effect.
  */
 export interface Alteration {
   /** Changes a request, or answers it in place of the target. Also called for upgrade requests. */
   request?(
     request: ProxiedRequest,
-    ask: AskTarget,
+    send: SendToTarget,
   ): ProxiedRequest | ProxiedResponse | Promise<ProxiedRequest | ProxiedResponse>;
   /**
    * Changes a response to the request that the suite sent. Also called for the response to an
@@ -83,7 +83,7 @@ export interface Alteration {
   response?(
     response: ProxiedResponse,
     request: ProxiedRequest,
-    ask: AskTarget,
+    send: SendToTarget,
   ): ProxiedResponse | Promise<ProxiedResponse>;
   /**
    * Handles a frame of an open /connect; returns the frames to forward in its place, possibly none.

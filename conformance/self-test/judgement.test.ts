@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import type { ReportedBreach } from '../result/result.ts';
+import type { ReportedViolation } from '../result/result.ts';
 import { verdictOn } from '../testing/results.ts';
 import { statusBecomes } from './alterations.ts';
 import type { Defect } from './defect.ts';
@@ -11,59 +11,59 @@ import { kindTable } from './report/kind-table.ts';
 const id = 'configuration/set-by-user-is-read';
 const defect: Defect = {
   id: 'configuration-is-404',
-  title: 'Reading is answered 404.',
+  title: 'Reading is answered with 404.',
   violates: ['configuration.read'],
   operations: ['get-configuration'],
   alter: statusBecomes(200, 404),
 };
 const exchange = { startMs: 0, request: { line: 'GET http://host/', headers: {} }, elapsedMs: 1 };
 
-function breachOn(operation: string): ReportedBreach {
+function violationOn(operation: string): ReportedViolation {
   const requirements = ['errors.body-is-error'];
   return { requirements, level: 'must', operation, text: '404 body must be JSON', exchange };
 }
 
-function judged(missed: readonly RequirementId[], breaches?: readonly ReportedBreach[]) {
-  const more = breaches ? { breaches } : {};
-  const verdict = verdictOn(id, { verdict: 'fail', missed, expected: 'x', actual: 'y' }, more);
+function judged(violated: readonly RequirementId[], violations?: readonly ReportedViolation[]) {
+  const more = violations ? { violations } : {};
+  const verdict = verdictOn(id, { verdict: 'fail', violated, expected: 'x', actual: 'y' }, more);
   return judgeDefect(defect, { verdicts: [verdict], changes: 1 });
 }
 
 describe('a case that fails only by an invariant', () => {
-  it('is neither catch nor false catch on an operation of the defect', () => {
-    const result = judged(['errors.body-is-error'], [breachOn('get-configuration')]);
+  it('is neither a kill nor a false failure on an operation of the defect', () => {
+    const result = judged(['errors.body-is-error'], [violationOn('get-configuration')]);
     expect(result).toMatchObject({
       outcome: 'survived',
-      falseCatches: [],
-      alsoBreaks: ['errors.body-is-error'],
+      falseFailures: [],
+      alsoViolates: ['errors.body-is-error'],
     });
   });
 
-  it('is a false catch on an operation outside the defect', () => {
-    const result = judged(['errors.body-is-error'], [breachOn('put-configuration')]);
-    expect(result.falseCatches).toMatchObject([{ caseId: id }]);
+  it('is a false failure on an operation outside the defect', () => {
+    const result = judged(['errors.body-is-error'], [violationOn('put-configuration')]);
+    expect(result.falseFailures).toMatchObject([{ caseId: id }]);
   });
 
-  it('is a false catch when it also misses another requirement', () => {
-    const missed = ['errors.body-is-error', 'configuration.set-by-user'] as const;
-    const result = judged(missed, [breachOn('get-configuration')]);
-    expect(result.falseCatches).toMatchObject([{ caseId: id }]);
+  it('is a false failure when it also violates another requirement', () => {
+    const violated = ['errors.body-is-error', 'configuration.set-by-user'] as const;
+    const result = judged(violated, [violationOn('get-configuration')]);
+    expect(result.falseFailures).toMatchObject([{ caseId: id }]);
   });
 
-  it('is a catch when the defect violates the requirement of the invariant', () => {
-    expect(judged(['configuration.read'], [breachOn('get-configuration')])).toMatchObject({
+  it('is a kill when the defect violates the requirement of the invariant', () => {
+    expect(judged(['configuration.read'], [violationOn('get-configuration')])).toMatchObject({
       outcome: 'killed',
-      alsoBreaks: [],
+      alsoViolates: [],
     });
   });
 });
 
 describe('a failed case with a general requirement', () => {
-  it('is neither catch nor false catch of a defect in one part', () => {
+  it('is neither a kill nor a false failure of a defect in one part', () => {
     expect(judged(['service.legal-values'])).toMatchObject({
       outcome: 'survived',
-      falseCatches: [],
-      alsoBreaks: ['service.legal-values'],
+      falseFailures: [],
+      alsoViolates: ['service.legal-values'],
     });
   });
 });

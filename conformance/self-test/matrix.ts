@@ -1,4 +1,4 @@
-/** The kill matrix: every defect with the cases that catch it, and the gaps found in the suite. */
+/** The kill matrix: every defect with the cases that kill it, and the gaps found in the suite. */
 
 import { seededRandom } from '../../fixtures/base/random.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
@@ -19,7 +19,7 @@ export interface MatrixRow extends DefectResult {
   /** The kind of a generated defect, and the operation that it is on. */
   readonly kind?: string;
   readonly operation?: string;
-  /** The reason why no client can observe the defect; absent if a case must catch it. */
+  /** The reason why no client can observe the defect; absent if a case must kill it. */
   readonly equivalent?: string;
   /** Number of cases that were not run, since the defect does not affect them or by sampling. */
   readonly untouched: number;
@@ -28,7 +28,7 @@ export interface MatrixRow extends DefectResult {
 /** The totals of a matrix. */
 export interface MatrixTotals extends Readonly<Record<DefectOutcome, number>> {
   readonly defects: number;
-  readonly falseCatches: number;
+  readonly falseFailures: number;
   readonly suiteErrors: number;
   readonly casesRun: number;
   readonly untouched: number;
@@ -41,9 +41,9 @@ export interface KillMatrix {
   /** Cases that failed, or ended with a suite error, without a defect. */
   readonly baselineFailures: readonly string[];
   readonly totals: MatrixTotals;
-  /** Observable musts that no defect breaks. */
+  /** Observable musts that no defect violates. */
   readonly untestedDuties: readonly RequirementId[];
-  /** Observable musts that a defect breaks and for which none was caught. */
+  /** Observable musts that a defect violates and for which none was killed. */
   readonly unproven: readonly RequirementId[];
   readonly rows: readonly MatrixRow[];
   /** True when the self-test ended before every defect was run. */
@@ -134,12 +134,12 @@ export function isSuccessful({ baselineFailures, rows, interrupted }: KillMatrix
   return baselineFailures.length === 0 && !interrupted && rows.every(needsNoFix);
 }
 
-/** Returns the observable musts that no defect breaks. */
+/** Returns the observable musts that no defect violates. */
 export function mustsWithoutDefect(defects: readonly Defect[]): readonly RequirementId[] {
   return mustsBeside(defects.flatMap(({ violates }) => violates));
 }
 
-/** Returns the observable musts for which no defect was caught. */
+/** Returns the observable musts for which no defect was killed. */
 export function mustsWithoutKill(
   rows: readonly Pick<MatrixRow, 'proves'>[],
 ): readonly RequirementId[] {
@@ -187,7 +187,7 @@ function totalsOf(rows: readonly MatrixRow[]): MatrixTotals {
     unexercised: outcome('unexercised'),
     equivalent: outcome('equivalent'),
     'stale-reason': outcome('stale-reason'),
-    falseCatches: sum(({ falseCatches }) => falseCatches.length),
+    falseFailures: sum(({ falseFailures }) => falseFailures.length),
     suiteErrors: sum(({ suiteErrors }) => suiteErrors.length),
     casesRun: sum(({ casesRun }) => casesRun),
     untouched: sum(({ untouched }) => untouched),

@@ -1,6 +1,6 @@
 /** The relation between a device and the deployment that its request names, looked up as a user. */
 import { jsonOf, listOf, tokenOf } from './alter.ts';
-import type { AskTarget, ProxiedRequest } from './defect.ts';
+import type { ProxiedRequest, SendToTarget } from './defect.ts';
 import { requestFor } from './requests.ts';
 import { isObject } from './sent.ts';
 
@@ -23,14 +23,14 @@ export function callerOf(request: ProxiedRequest): string {
 /** Returns the relation of the deployment in the request's path to its caller. */
 export async function relationOf(
   request: ProxiedRequest,
-  ask: AskTarget,
+  send: SendToTarget,
 ): Promise<DeploymentRelation> {
   const { id = '' } = request.parameters;
   if (!uuid.test(id)) return 'malformed';
-  const call = { parameters: { id }, token: ask.userToken };
-  const { status } = await ask(requestFor('get-deployment', call));
+  const call = { parameters: { id }, token: send.userToken };
+  const { status } = await send(requestFor('get-deployment', call));
   if (status !== 200) return 'unknown';
-  const deviceDeployments = listOf(await ask(requestFor('list-deployment-devices', call)));
+  const deviceDeployments = listOf(await send(requestFor('list-deployment-devices', call)));
   const caller = callerOf(request);
   return deviceDeployments.some(
     (deviceDeployment) => isObject(deviceDeployment) && deviceDeployment.id === caller,

@@ -4,16 +4,16 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { affectsOperation } from './active-defect.ts';
-import type { Alteration, AskTarget, Defect } from './defect.ts';
+import type { Alteration, Defect, SendToTarget } from './defect.ts';
 import type { ProxiedExchange, ProxyObserver } from './proxy.ts';
 
 /** Thrown when a hook sends a request to the target, which counts as a change. */
 class HookActed extends Error {}
 
 /**
- * Returns an `AskTarget` that rejects every request, so that hooks can only read the user token.
+ * Returns an `SendToTarget` that rejects every request, so that hooks can only read the user token.
  */
-function refusing(userToken: string): AskTarget {
+function refusing(userToken: string): SendToTarget {
   return Object.assign(() => Promise.reject(new HookActed('only observing')), { userToken });
 }
 
@@ -24,12 +24,12 @@ interface ProbedDefect {
 
 /** Observes one run, case by case. */
 export class DefectProbe implements ProxyObserver {
-  readonly #asked: readonly ProbedDefect[];
+  readonly #probed: readonly ProbedDefect[];
   #current = new Set<string>();
   #line: Promise<void> = Promise.resolve();
 
   constructor(defects: readonly Defect[]) {
-    this.#asked = defects.map((defect) => ({ defect, alteration: defect.alter() }));
+    this.#probed = defects.map((defect) => ({ defect, alteration: defect.alter() }));
   }
 
   /** Ends a case and begins the next; returns the ids of the defects that would have changed it. */
@@ -40,7 +40,7 @@ export class DefectProbe implements ProxyObserver {
   }
 
   /** Resolves when every exchange so far has been examined. */
-  settled(): Promise<void> {
+  finished(): Promise<void> {
     return this.#line;
   }
 
@@ -59,7 +59,7 @@ export class DefectProbe implements ProxyObserver {
   }
 
   async #look(exchanged: ProxiedExchange, found: Set<string>): Promise<void> {
-    for (const { defect, alteration } of this.#asked) {
+    for (const { defect, alteration } of this.#probed) {
       if (!affectsOperation(defect, exchanged.request.operation)) continue;
       if (await changesAnything(alteration, exchanged)) found.add(defect.id);
     }

@@ -39,11 +39,11 @@ export async function responseOf(received: IncomingMessage): Promise<ProxiedResp
 /** Returns the wire headers of a request after its hooks. */
 export function wireHeaders(
   { rawHeaders }: IncomingMessage,
-  asked: ProxiedRequest,
+  original: ProxiedRequest,
   sent: ProxiedRequest,
 ): string[] {
-  if (sent === asked) return [...rawHeaders];
-  return rewrittenHeaders(rawHeaders, framedHeaders(asked.headers, sent));
+  if (sent === original) return [...rawHeaders];
+  return rewrittenHeaders(rawHeaders, framedHeaders(original.headers, sent));
 }
 
 /** Forwards a response as it arrives; `change` receives each chunk. */

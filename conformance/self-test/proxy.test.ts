@@ -49,7 +49,7 @@ async function before(listener: RequestListener, planted?: ActiveDefect): Promis
   return proxyBefore(await listening(createServer(listener)), planted);
 }
 
-/** Sends these bytes, which must ask to close the connection, and returns everything received. */
+/** Sends these bytes, which must request to close the connection, and returns everything received. */
 async function exchanged(baseUrl: string, bytes: string): Promise<string> {
   const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1');
   onTestFinished(() => {
@@ -75,10 +75,10 @@ describe('a defect proxy without a defect', () => {
   it('passes a response on unchanged, byte by byte', async () => {
     const targetUrl = await listening(createServer(odd));
     const proxy = await proxyBefore(targetUrl);
-    const asked = 'GET /a%2Fb?c=d&c=%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
-    const direct = await exchanged(targetUrl, asked);
+    const bytes = 'GET /a%2Fb?c=d&c=%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
+    const direct = await exchanged(targetUrl, bytes);
     expect(direct).toContain('299 Quite Fine');
-    expect(await exchanged(proxy.baseUrl, asked)).toBe(direct);
+    expect(await exchanged(proxy.baseUrl, bytes)).toBe(direct);
   });
 
   it('passes a request on with the spelling of its headers, Host and body', async () => {
@@ -199,9 +199,9 @@ describe('a defect proxy with a defect', () => {
   });
 
   it('answers instead of the target, with a request ID and a date', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const proxy = await before(
-      (request) => asked.push(request.url ?? ''),
+      (request) => requests.push(request.url ?? ''),
       planting({ request: () => ownResponse(418, { error: 'no' }) }),
     );
     const response = await fetch(proxy.baseUrl);
@@ -209,7 +209,7 @@ describe('a defect proxy with a defect', () => {
     expect(await response.json()).toEqual({ error: 'no' });
     expect(response.headers.get('x-svc-requestid')).toMatch(/^[0-9a-f-]{36}$/);
     expect(response.headers.get('date')).not.toBeNull();
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('sends a changed request with the length of its new body', async () => {
@@ -235,7 +235,7 @@ describe('a defect proxy with a defect', () => {
     let count = 0;
     const proxy = await before(
       (_, response) => response.end(String(++count)),
-      planting({ response: (_, request, ask) => ask(request) }),
+      planting({ response: (_, request, send) => send(request) }),
     );
     expect(await (await fetch(proxy.baseUrl)).text()).toBe('2');
   });
@@ -314,7 +314,7 @@ describe('a WebSocket through the defect proxy', () => {
     const late: Alteration = {
       request: async ({ operation }) => {
         if (operation === 'connect') {
-          steps.emit('asked');
+          steps.emit('requested');
           await once(steps, 'left');
         }
         return ownResponse(403, { error: 'x'.repeat(100_000) });
@@ -324,7 +324,7 @@ describe('a WebSocket through the defect proxy', () => {
     const caller = connect(Number(new URL(baseUrl).port), '127.0.0.1');
     const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nHost: host\r\n\r\n';
     caller.write(`GET ${connectPath} HTTP/1.1\r\n${upgrade}`);
-    await once(steps, 'asked');
+    await once(steps, 'requested');
     caller.resetAndDestroy();
     await once(caller, 'close');
     steps.emit('left');

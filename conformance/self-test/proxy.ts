@@ -21,7 +21,7 @@ import type { Random } from '../../fixtures/base/random.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { ActiveDefect } from './active-defect.ts';
 import { withHeaders } from './alter.ts';
-import type { AskTarget, ProxiedRequest, ProxiedResponse } from './defect.ts';
+import type { ProxiedRequest, ProxiedResponse, SendToTarget } from './defect.ts';
 import {
   bodyOfPiped,
   passOn,
@@ -76,7 +76,7 @@ export class DefectProxy {
   readonly #target: URL;
   readonly #prefix: string;
   readonly #sockets = new Set<Duplex>();
-  readonly #ask: AskTarget;
+  readonly #send: SendToTarget;
   #planted: ActiveDefect | undefined;
 
   private constructor(server: Server, options: ProxyOptions) {
@@ -86,7 +86,7 @@ export class DefectProxy {
     this.#prefix = this.#target.pathname.replace(/(?<!\/)\/+$/, '');
     this.baseUrl = `http://${this.#host()}${this.#prefix}`;
     const { userToken } = options;
-    this.#ask = Object.assign((own: ProxiedRequest) => this.#askTarget(own), { userToken });
+    this.#send = Object.assign((own: ProxiedRequest) => this.#sendToTarget(own), { userToken });
   }
 
   /** Starts a proxy on a free loopback port. */
@@ -140,42 +140,51 @@ export class DefectProxy {
       this.#options.observer?.examine(
         exchangeOf(seen, request, answered).then((each) => ({
           ...each,
-          userToken: this.#ask.userToken,
+          userToken: this.#send.userToken,
         })),
       );
       request.pipe(outgoing);
       return passOn(await answered, response);
     }
-    const asked = { ...seen, body: await readAll(request) };
-    const sent = await planted.request(asked, this.#ask);
+    const original = { ...seen, body: await readAll(request) };
+    const sent = await planted.request(original, this.#send);
     if ('status' in sent) return writeResponse(response, { response: this.#completed(sent) });
-    const outgoing = this.#open(sent.method, this.#urlOf(sent), wireHeaders(request, asked, sent));
+    const outgoing = this.#open(
+      sent.method,
+      this.#urlOf(sent),
+      wireHeaders(request, original, sent),
+    );
     outgoing.end(sent.body);
     const received = await responseTo(outgoing, response);
-    if (!planted.seesResponses) return passOn(received, response, planted.chunksOf(asked));
+    if (!planted.seesResponses) return passOn(received, response, planted.chunksOf(original));
     const before = await responseOf(received);
-    const altered = await planted.response(before, asked, this.#ask);
+    const altered = await planted.response(before, original, this.#send);
     writeResponse(response, { response: altered, before, received });
   }
 
   async #passUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const seen = this.#seen(request);
     const planted = this.#planted?.touches(seen.operation) ? this.#planted : undefined;
-    const asked = { ...seen, body: Buffer.alloc(0) };
-    const sent = planted ? await planted.request(asked, this.#ask) : asked;
+    const original = { ...seen, body: Buffer.alloc(0) };
+    const sent = planted ? await planted.request(original, this.#send) : original;
     if ('status' in sent) return writeUpgradeResponse(socket, { response: this.#completed(sent) });
-    const outgoing = this.#open(sent.method, this.#urlOf(sent), wireHeaders(request, asked, sent), {
-      agent: false,
-    });
+    const outgoing = this.#open(
+      sent.method,
+      this.#urlOf(sent),
+      wireHeaders(request, original, sent),
+      {
+        agent: false,
+      },
+    );
     outgoing.end();
     const { received, upgraded, rest } = await upgradeResponseTo(outgoing, socket);
     const before = upgraded ? switched(received) : await responseOf(received);
     if (!planted) {
       this.#options.observer?.examine(
-        Promise.resolve({ request: asked, response: before, userToken: this.#ask.userToken }),
+        Promise.resolve({ request: original, response: before, userToken: this.#send.userToken }),
       );
     }
-    const response = planted ? await planted.response(before, asked, this.#ask) : before;
+    const response = planted ? await planted.response(before, original, this.#send) : before;
     writeUpgradeResponse(socket, { response, before, received });
     if (!upgraded) return;
     this.#own(upgraded);
@@ -209,7 +218,7 @@ export class DefectProxy {
     return { ...known, method, version, path, query: rest.join('?'), headers };
   }
 
-  async #askTarget(own: ProxiedRequest): Promise<ProxiedResponse> {
+  async #sendToTarget(own: ProxiedRequest): Promise<ProxiedResponse> {
     const request = withHeaders(own, {
       host: own.headers.host ?? this.#host(),
       'transfer-encoding': undefined,

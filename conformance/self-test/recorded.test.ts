@@ -33,18 +33,18 @@ describe('the committed result of the self-test', () => {
     ).toEqual(allDefects.map(({ id }) => id));
   });
 
-  it('has no survivor, no false catch and no breakdown of the suite', () => {
-    const { killed, equivalent, falseCatches, suiteErrors, defects } = record.totals;
-    expect({ falseCatches, suiteErrors }).toEqual({ falseCatches: 0, suiteErrors: 0 });
+  it('has no survivor, no false failure and no breakdown of the suite', () => {
+    const { killed, equivalent, falseFailures, suiteErrors, defects } = record.totals;
+    expect({ falseFailures, suiteErrors }).toEqual({ falseFailures: 0, suiteErrors: 0 });
     expect(killed + equivalent).toBe(defects);
     const wrong = record.defects.filter(
-      ({ outcome, falseCatches: wrongly }) =>
+      ({ outcome, falseFailures: wrongly }) =>
         !['killed', 'equivalent'].includes(outcome) || wrongly.length > 0,
     );
     expect(wrong).toEqual([]);
   });
 
-  it('has a caught defect for each observable MUST', () => {
+  it('has a killed defect for each observable MUST', () => {
     expect(mustsWithoutKill(record.defects)).toEqual([]);
   });
 
@@ -82,10 +82,10 @@ describe('the recorded result of a defect', () => {
     expect(find(defect, new Set([...touched, 'a/new-case']))).toBeUndefined();
   });
 
-  it('is not reused when a case caught it wrongly', async () => {
+  it('is not reused when a case failed falsely', async () => {
     const record = readRecord();
-    const falseCatches = [{ caseId: 'a/case', requirements: [] }];
-    const defects = record.defects.map((each) => ({ ...each, falseCatches }));
+    const falseFailures = [{ caseId: 'a/case', requirements: [] }];
+    const defects = record.defects.map((each) => ({ ...each, falseFailures }));
     expect((await recordedResults({ ...record, defects }))(defect, touched)).toBeUndefined();
   });
 

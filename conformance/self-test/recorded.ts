@@ -19,8 +19,8 @@ type RecordedRow = Pick<
   | 'outcome'
   | 'killedBy'
   | 'proves'
-  | 'falseCatches'
-  | 'alsoBreaks'
+  | 'falseFailures'
+  | 'alsoViolates'
   | 'suiteErrors'
   | 'casesRun'
   | 'changes'
@@ -42,10 +42,10 @@ export function readRecord(): RecordedMatrix {
 
 /** Returns the sentence with the totals that README must contain. */
 export function figuresOf({ cases, totals }: RecordedMatrix): string {
-  const { defects, killed, equivalent, falseCatches, casesRun } = totals;
+  const { defects, killed, equivalent, falseFailures, casesRun } = totals;
   return (
     `${cases} cases against ${defects} planted defects: ${killed} killed, ` +
-    `${equivalent} equivalent, ${falseCatches} false catches in ${casesRun} case runs`
+    `${equivalent} equivalent, ${falseFailures} false failures in ${casesRun} case runs`
   );
 }
 
@@ -96,15 +96,15 @@ export function recordPath(): string {
 }
 
 function recordedRow(row: RecordedRow): RecordedRow {
-  const { id, outcome, killedBy, proves, falseCatches, alsoBreaks } = row;
+  const { id, outcome, killedBy, proves, falseFailures, alsoViolates } = row;
   const { suiteErrors, casesRun, changes } = row;
   return {
     id,
     outcome,
     killedBy,
     proves,
-    falseCatches,
-    alsoBreaks,
+    falseFailures,
+    alsoViolates,
     suiteErrors,
     casesRun,
     changes,

@@ -22,7 +22,7 @@ export interface OwnRequest {
   readonly json?: unknown;
 }
 
-/** Returns a request for an operation, ready for `ask`. */
+/** Returns a request for an operation, ready for `send`. */
 export function requestFor(id: ProxiedOperation, own: OwnRequest = {}): ProxiedRequest {
   const row = knownRows.find((each) => each.id === id);
   if (!row) throw new Error(`the contract has no operation ${id}`);

@@ -20,7 +20,7 @@ import { matrixHtml } from './report/html.ts';
 import { matrixText } from './report/text.ts';
 import {
   casesAffectedBy,
-  type JudgeRequest,
+  type RunRequest,
   runBaseline,
   runDefect,
   type SelfTestOptions,
@@ -73,7 +73,7 @@ async function tinySuite(cases = tinyCases): Promise<SelfTestOptions> {
   const target = { baseUrl, headerPrefix: 'X-SVC', userToken: '', close: async () => undefined };
   return {
     openTarget: async () => target,
-    judge: async ({ baseUrl: proxied, ids, onVerdict }: JudgeRequest) => {
+    runSuite: async ({ baseUrl: proxied, ids, onVerdict }: RunRequest) => {
       const verdicts: CaseVerdict[] = [];
       for (const each of cases) {
         if (ids && !ids.has(each.id)) continue;
@@ -127,17 +127,17 @@ describe('the self-test run without a defect', () => {
   });
 
   it('assumes an effect if a hook would send another request, and sends none', async () => {
-    let asked = 0;
+    let sent = 0;
     const alter = (): Alteration => ({
-      response: async (response, request, ask) => {
-        await ask(request);
-        asked += 1;
+      response: async (response, request, send) => {
+        await send(request);
+        sent += 1;
         return response;
       },
     });
     const { affectedCases } = await runBaseline([{ ...defect, alter }], await tinySuite());
     expect([...affectedCases.values()].map(({ size }) => size)).toEqual([1, 1, 0]);
-    expect(asked).toBe(0);
+    expect(sent).toBe(0);
   });
 
   it('counts every case as affected by a defect in shared preparation', async () => {
@@ -185,7 +185,7 @@ describe('a planted defect', () => {
   it('is not sound when a case fails that names no violated requirement', async () => {
     const row = await rowFor({ violates: ['configuration.set-by-user'] });
     expect(row.outcome).toBe('killed');
-    expect(row.falseCatches).toEqual([
+    expect(row.falseFailures).toEqual([
       {
         caseId: 'errors/error-says-why',
         requirements: ['errors.says-why'],
@@ -196,29 +196,29 @@ describe('a planted defect', () => {
     expect(needsNoFix(row)).toBe(false);
   });
 
-  it('has no false catch if it does not occur in a second run', async () => {
+  it('has no false failure if it does not occur in a second run', async () => {
     let runs = 0;
     const options = await tinySuite();
-    const judge: SelfTestOptions['judge'] = async (request) => {
+    const runSuite: SelfTestOptions['runSuite'] = async (request) => {
       runs += 1;
-      const result = await options.judge(request);
+      const result = await options.runSuite(request);
       if (runs === 1) return result;
       const verdicts = result.verdicts.map((each) => ({ ...each, verdict: 'pass' as const }));
       return { ...result, verdicts };
     };
     const ids = new Set(tinyCases.map(({ id }) => id));
     const narrow: Defect = { ...defect, violates: ['configuration.set-by-user'] };
-    const result = await runDefect(narrow, ids, { ...options, judge });
-    expect(result).toMatchObject({ outcome: 'killed', falseCatches: [] });
+    const result = await runDefect(narrow, ids, { ...options, runSuite });
+    expect(result).toMatchObject({ outcome: 'killed', falseFailures: [] });
     expect(runs).toBe(2);
   });
 
   it('has no error of the suite if it does not occur in a second run', async () => {
     let runs = 0;
     const options = await tinySuite();
-    const judge: SelfTestOptions['judge'] = async (request) => {
+    const runSuite: SelfTestOptions['runSuite'] = async (request) => {
       runs += 1;
-      const result = await options.judge(request);
+      const result = await options.runSuite(request);
       if (runs > 1) return result;
       const verdicts = result.verdicts.map((each, index) =>
         index === 0 ? { ...each, verdict: 'error' as const } : each,
@@ -226,7 +226,7 @@ describe('a planted defect', () => {
       return { ...result, verdicts };
     };
     const ids = new Set(tinyCases.map(({ id }) => id));
-    const result = await runDefect(defect, ids, { ...options, judge });
+    const result = await runDefect(defect, ids, { ...options, runSuite });
     expect(result?.suiteErrors).toEqual([]);
     expect(runs).toBe(2);
   });
@@ -252,18 +252,18 @@ describe('a planted defect', () => {
   });
 });
 
-describe('the missed requirements of a failed case', () => {
+describe('the violated requirements of a failed case', () => {
   it('replace the requirements that the case names', async () => {
     const options = await tinySuite();
-    const judge: SelfTestOptions['judge'] = async (request) => {
-      const { verdicts, ...rest } = await options.judge(request);
-      const missed: RequirementId[] = ['audit.total'];
-      return { ...rest, verdicts: verdicts.map((verdict) => ({ ...verdict, missed })) };
+    const runSuite: SelfTestOptions['runSuite'] = async (request) => {
+      const { verdicts, ...rest } = await options.runSuite(request);
+      const violated: RequirementId[] = ['audit.total'];
+      return { ...rest, verdicts: verdicts.map((verdict) => ({ ...verdict, violated })) };
     };
     const ids = new Set(tinyCases.map(({ id }) => id));
-    const result = await runDefect(defect, ids, { ...options, judge });
+    const result = await runDefect(defect, ids, { ...options, runSuite });
     expect(result).toMatchObject({ outcome: 'survived', killedBy: [] });
-    expect(result?.falseCatches.map(({ requirements }) => requirements)).toEqual([
+    expect(result?.falseFailures.map(({ requirements }) => requirements)).toEqual([
       ['audit.total'],
       ['audit.total'],
     ]);
@@ -317,19 +317,19 @@ describe('a kill matrix', () => {
     );
   });
 
-  it('lists the MUSTs without a defect that was caught by their name', async () => {
+  it('lists the MUSTs without a defect that was killed by their name', async () => {
     const row = await rowFor({ violates: ['configuration.set-by-user', 'audit.total'] });
     expect(row.proves).toEqual(['configuration.set-by-user']);
     expect(mustsWithoutKill([row])).toContain('audit.total');
     expect(mustsWithoutKill([row])).not.toContain('configuration.set-by-user');
   });
 
-  it('is rendered with every defect, the catching cases and the figures', async () => {
+  it('is rendered with every defect, the killing cases and the figures', async () => {
     const matrix = await matrixOf([defect, survivor]);
     const text = matrixText(matrix, true);
     expect(text).toContain('2 defects: 1 killed, 0 survived, 1 not exercised');
     expect(text).toContain(
-      'configuration.set-by-user: 1 of 2 defects killed, 1 caught by a case that names it',
+      'configuration.set-by-user: 1 of 2 defects killed, 1 by a case that names it',
     );
     const page = matrixHtml(matrix, true);
     for (const { id } of [defect, survivor]) expect(page).toContain(id);
@@ -339,12 +339,12 @@ describe('a kill matrix', () => {
 
   it('counts unviolated MUSTs for selected defects, and lists them for all defects', async () => {
     const matrix = await matrixOf([defect]);
-    const counted = `not broken by any selected defect: ${matrix.untestedDuties.length} requirements`;
+    const counted = `not violated by any selected defect: ${matrix.untestedDuties.length} requirements`;
     expect(matrixText(matrix, false)).toContain(counted);
-    expect(matrixText(matrix, false)).not.toContain('no defect breaks');
-    expect(matrixText(matrix, true)).toContain('! no defect breaks audit.total');
+    expect(matrixText(matrix, false)).not.toContain('no defect violates');
+    expect(matrixText(matrix, true)).toContain('! no defect violates audit.total');
     expect(matrixText(matrix, true)).not.toContain(counted);
-    expect(matrixHtml(matrix, false)).not.toContain('no defect breaks');
+    expect(matrixHtml(matrix, false)).not.toContain('no defect violates');
   });
 
   it('escapes markup in the title of a defect', async () => {

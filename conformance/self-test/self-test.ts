@@ -1,6 +1,6 @@
 /**
  * Tests the suite itself: runs it against a correct target through a proxy in which one defect
- * after another is active, and records which cases catch each one.
+ * after another is active, and records which cases kill each one.
  */
 import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Random } from '../../fixtures/base/random.ts';
@@ -26,7 +26,7 @@ export interface GoodTarget {
 }
 
 /** A run of the suite requested by the self-test. */
-export interface JudgeRequest {
+export interface RunRequest {
   readonly baseUrl: string;
   readonly target: GoodTarget;
   /** Ids of the cases to run; undefined runs all. */
@@ -42,7 +42,7 @@ export interface JudgeRequest {
 export interface SelfTestOptions {
   /** Opens a fresh target, or returns the same one where there is only one. */
   readonly openTarget: () => Promise<GoodTarget>;
-  readonly judge: (request: JudgeRequest) => Promise<ConformanceResult>;
+  readonly runSuite: (request: RunRequest) => Promise<ConformanceResult>;
   readonly clock: Clock;
   readonly random: Random;
   readonly signal?: AbortSignal;
@@ -83,7 +83,7 @@ export async function runBaseline(
     observer: probe,
     onVerdict: ({ id }) => affectedCases.set(id, probe.begin()),
   });
-  await probe.settled();
+  await probe.finished();
   const bad = verdicts?.filter(({ verdict }) => verdict === 'fail' || verdict === 'error') ?? [];
   const named = new Map((verdicts ?? []).map(({ id, requirements }) => [id, requirements]));
   return { affectedCases, named, failures: bad.map(({ id }) => id) };
@@ -104,7 +104,7 @@ export function casesAffectedBy(
 }
 
 /**
- * Runs the cases with the defect active and judges it; undefined when interrupted. A false catch
+ * Runs the cases with the defect active and judges it; undefined when interrupted. A false failure
  * and an error of the suite count only if they recur when their cases are run once more.
  */
 export async function runDefect(
@@ -114,11 +114,11 @@ export async function runDefect(
 ): Promise<DefectResult | undefined> {
   const result = await runOnce(defect, ids, options);
   if (!result) return undefined;
-  const { falseCatches, suiteErrors } = result;
-  const doubted = new Set([...falseCatches.map(({ caseId }) => caseId), ...suiteErrors]);
+  const { falseFailures, suiteErrors } = result;
+  const doubted = new Set([...falseFailures.map(({ caseId }) => caseId), ...suiteErrors]);
   if (doubted.size === 0) return result;
   const again = await runOnce(defect, doubted, options);
-  return again && { ...result, falseCatches: again.falseCatches, suiteErrors: again.suiteErrors };
+  return again && { ...result, falseFailures: again.falseFailures, suiteErrors: again.suiteErrors };
 }
 
 async function runOnce(
@@ -132,7 +132,7 @@ async function runOnce(
   return verdicts && judgeDefect(defect, { verdicts, changes: planted.changes });
 }
 
-interface ProxiedRun extends Pick<JudgeRequest, 'ids' | 'parallel' | 'onVerdict'> {
+interface ProxiedRun extends Pick<RunRequest, 'ids' | 'parallel' | 'onVerdict'> {
   readonly planted?: ActiveDefect;
   readonly observer?: ProxyObserver;
 }
@@ -155,7 +155,7 @@ async function throughProxy(
 }
 
 async function judged(
-  { openTarget, judge, clock, random, signal }: SelfTestOptions,
+  { openTarget, runSuite, clock, random, signal }: SelfTestOptions,
   { planted, observer, ...request }: ProxiedRun,
 ): Promise<ConformanceResult> {
   const target = await openTarget();
@@ -170,7 +170,7 @@ async function judged(
     });
     try {
       proxy.activate(planted);
-      return await judge({
+      return await runSuite({
         ...request,
         ...(signal && { signal }),
         baseUrl: proxy.baseUrl,

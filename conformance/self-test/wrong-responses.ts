@@ -83,14 +83,14 @@ const rows: readonly (readonly [title: string, alter: () => Alteration])[] = [
   ['Changes are acknowledged and not made.', withoutEffect],
   ['Each operation is answered as it was the first time.', outOfDate],
   ['Lists hold every entry twice, in reverse order.', responseBecomes(doubled)],
-  ['Answers have no headers.', responseBecomes((response) => ({ ...response, headers: {} }))],
+  ['Responses have no headers.', responseBecomes((response) => ({ ...response, headers: {} }))],
   ['The query of a request is ignored.', requestBecomes((request) => ({ ...request, query: '' }))],
   [
-    'Every request is answered 404.',
+    'Every request is answered with 404.',
     () => ({ request: () => ownResponse(404, { error: 'wrong' }) }),
   ],
   [
-    'Every request is answered 500.',
+    'Every request is answered with 500.',
     () => ({ request: () => ownResponse(500, { error: 'wrong' }) }),
   ],
   [

@@ -88,7 +88,7 @@ function readKey(pem: string): KeyObject | undefined {
   try {
     return createPublicKey(pem);
   } catch {
-    // Whoever asks says that it is no key.
+    // The caller says that it is no key.
     return undefined;
   }
 }

@@ -47,8 +47,8 @@ export interface ObservingCase<Arranged> extends CaseProperties {
   readonly observe: (arranged: Arranged, context: TestContext) => Promise<CaseObservation>;
 }
 
-/** When the runner starts a case: before or after those that have no turn. */
-type Turn = 'first' | 'last';
+/** When the runner starts a case: before or after those that have no phase. */
+type Phase = 'first' | 'last';
 
 /** A named, ordered group of cases that start from the same state. */
 export interface ScenarioDefinition<Arranged> {
@@ -62,7 +62,7 @@ export interface ScenarioDefinition<Arranged> {
    * When the runner starts the cases, if that matters. `first`: they take seconds. `last`: what they
    * write may spoil the lists of the target, so each runs alone, after all others.
    */
-  readonly turn?: Turn;
+  readonly phase?: Phase;
   readonly needs?: readonly Capability[];
   /** Arranges the start state. The context owns the created resources, and removes them. */
   readonly arrange: (context: TestContext) => Promise<Arranged> | Arranged;
@@ -84,13 +84,13 @@ export interface CaseListing {
 
 /** A case that the runner can run without knowing the type that its scenario arranges. */
 export interface RunnableCase extends CaseListing {
-  readonly turn: Turn | undefined;
+  readonly phase: Phase | undefined;
   /** Arranges the start state, and returns the function that runs the case from there. */
   readonly arrange: (context: TestContext) => Promise<() => Promise<CaseObservation | undefined>>;
 }
 
 /** Returns a case without the members that only the runner needs. */
-export function listedCase({ arrange: _, turn: __, ...listing }: RunnableCase): CaseListing {
+export function listedCase({ arrange: _, phase: __, ...listing }: RunnableCase): CaseListing {
   return listing;
 }
 
@@ -103,7 +103,7 @@ export function defineScenario<Arranged>(
 ): readonly RunnableCase[] {
   return scenario.cases.map((each) => ({
     ...checkedListing(scenario, each),
-    turn: scenario.turn,
+    phase: scenario.phase,
     arrange: async (given) => {
       const needs = needsOf(scenario, each);
       const context = needs.some(isControl) ? await given.isolated(needs) : given;

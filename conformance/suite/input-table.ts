@@ -8,18 +8,18 @@ import { expectEach, observationOf } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
 import type { Capability, CoveredStatus, JudgingCase, ObservingCase } from './case.ts';
 
-/** Longer than any text that a real device sends, yet short enough for every body size limit. */
-const LONG_TEXT_CHARACTERS = 5000;
+/** Longer than any string that a real device sends, yet short enough for every body size limit. */
+const LONG_STRING_CHARACTERS = 5000;
 
 const fieldValues = {
   missing: undefined,
   null: null,
   boolean: true,
   number: 7,
-  text: 'text',
+  string: 'text',
   'empty string': '',
-  'long string': 'x'.repeat(LONG_TEXT_CHARACTERS),
-  list: [],
+  'long string': 'x'.repeat(LONG_STRING_CHARACTERS),
+  array: [],
   object: {},
 } as const;
 type FieldKind = keyof typeof fieldValues;
@@ -30,18 +30,18 @@ export const fieldKinds = Object.keys(fieldValues) as readonly FieldKind[];
 /** The names of the test values that replace a whole body. */
 export const bodyKinds = [
   'missing',
-  'no JSON',
+  'not JSON',
   'null',
   'boolean',
   'number',
-  'text',
-  'list',
+  'string',
+  'array',
 ] as const;
 
 type InputKind = FieldKind | (typeof bodyKinds)[number];
 
-/** The kinds that are illegal for a field that holds text, unless the field is omitted. */
-export const otherThanText = ['null', 'boolean', 'number', 'list', 'object'] as const;
+/** The kinds that are illegal for a field that holds a string, unless the field is omitted. */
+export const otherThanString = ['null', 'boolean', 'number', 'array', 'object'] as const;
 
 /**
  * A list of kinds, or values by a name for reports. For a field, undefined omits the field. For the
@@ -63,7 +63,7 @@ export type InputRow = InputExpectation & {
   readonly title: string;
   readonly requirement: RequirementId;
   /**
-   * Path of the field in the body: names joined by dots, with `[]` for the last entry of a list.
+   * Path of the field in the body: names joined by dots, with `[]` for the last entry of an array.
    * Empty for the body itself.
    */
   readonly field: string;
@@ -166,16 +166,16 @@ function isKinds(inputs: InputValues): inputs is readonly InputKind[] {
 }
 
 function fieldValue(kind: InputKind): unknown {
-  if (kind !== 'no JSON') return fieldValues[kind];
+  if (kind !== 'not JSON') return fieldValues[kind];
   throw new Error(`${kind} is not for a field`);
 }
 
 function bodyText(kind: InputKind, body: unknown): string | undefined {
-  if (kind === 'no JSON') return JSON.stringify(body).slice(0, -1);
+  if (kind === 'not JSON') return JSON.stringify(body).slice(0, -1);
   return kind === 'missing' ? undefined : JSON.stringify(fieldValues[kind]);
 }
 
-/** Returns the body with the value at the path replaced; a step into a list is its last entry. */
+/** Returns the body with the value at the path replaced; a step into an array is its last entry. */
 function withField(
   body: unknown,
   [step = '', ...rest]: readonly string[],

@@ -124,7 +124,7 @@ export const suiteOptions = {
   failOn: {
     flag: '--fail-on <level>',
     group: 'Requirements',
-    help: 'fail the run on a missed MUST only, or on a missed SHOULD too',
+    help: 'fail the run on a violated MUST only, or on a violated SHOULD too',
     cli: { kind: 'choices', of: ['should', 'must'] },
     default: { value: 'should' },
     recorded: { as: v.optional(v.picklist(['should', 'must']), 'should'), absent: 'should' },

@@ -15,7 +15,7 @@ import {
 } from './expectations.ts';
 import type { HttpResponse } from './response.ts';
 
-function answer(status: number, text = ''): HttpResponse {
+function responseOf(status: number, text = ''): HttpResponse {
   return { status, text, bytes: Buffer.from(text), headers: {} };
 }
 
@@ -58,10 +58,10 @@ describe('tolerant expectations on a response', () => {
 
 describe('expectations on a response', () => {
   it.each([
-    ['a wrong status', () => expectStatus(answer(500, 'oops'), 200, 204)],
-    ['a body where none belongs', () => expectNoBody(answer(204, '{}'))],
-    ['a body that is not JSON', () => expectJson(answer(200, '<html>'))],
-    ['an empty body', () => expectJson(answer(200))],
+    ['a wrong status', () => expectStatus(responseOf(500, 'oops'), 200, 204)],
+    ['a body where none belongs', () => expectNoBody(responseOf(204, '{}'))],
+    ['a body that is not JSON', () => expectJson(responseOf(200, '<html>'))],
+    ['an empty body', () => expectJson(responseOf(200))],
     ['another value', () => expectEqual('list', [1, 2], [2, 1])],
     ['a number for a string', () => expectEqual('total', 2, '2')],
     ['a missing value', () => expectPresent('a device', undefined)],
@@ -70,25 +70,28 @@ describe('expectations on a response', () => {
   });
 
   it('describe the expected and the actual side in words', () => {
-    expect(complaint(() => expectStatus(answer(500, 'oops'), 200, 204))).toBe(
+    expect(complaint(() => expectStatus(responseOf(500, 'oops'), 200, 204))).toBe(
       'expected status 200 or 204, actual 500 with the body oops',
     );
   });
 
   it('name the field that does not match a shape', () => {
     const shape = v.object({ artifact: v.object({ name: v.string() }) });
-    const found = complaint(() => expectShape(answer(200, '{"artifact":{"name":7}}'), shape));
+    const found = complaint(() => expectShape(responseOf(200, '{"artifact":{"name":7}}'), shape));
     expect(found).toContain('artifact.name');
   });
 
   it('return a matching value, including fields that the shape does not name', () => {
     const shape = v.looseObject({ id: v.string() });
-    expect(expectShape(answer(200, '{"id":"7","more":1}'), shape)).toEqual({ id: '7', more: 1 });
+    expect(expectShape(responseOf(200, '{"id":"7","more":1}'), shape)).toEqual({
+      id: '7',
+      more: 1,
+    });
   });
 
   it('name the row of a table with another response', async () => {
     const rows = { good: 400, bad: 204 };
-    const each = expectEach(400, rows, async (status) => answer(status));
+    const each = expectEach(400, rows, async (status) => responseOf(status));
     await expect(each).rejects.toThrow('expected status 400 for bad, actual 204 without a body');
   });
 

@@ -10,19 +10,19 @@ import type { HttpResponse } from './response.ts';
 export class ExpectationFailure extends Error {
   readonly expected: string;
   readonly actual: string;
-  /** The missed requirements of the case; all of them when absent. */
-  readonly missed?: readonly RequirementId[];
+  /** The violated requirements of the case; all of them when absent. */
+  readonly violated?: readonly RequirementId[];
 
-  constructor(expected: string, actual: string, missed?: readonly RequirementId[]) {
+  constructor(expected: string, actual: string, violated?: readonly RequirementId[]) {
     super(`expected ${expected}, actual ${actual}`);
     this.name = 'ExpectationFailure';
     this.expected = expected;
     this.actual = actual;
-    if (missed !== undefined) this.missed = missed;
+    if (violated !== undefined) this.violated = violated;
   }
 }
 
-/** The requirement's subject cannot be observed on this target, so the case is undecided. */
+/** The requirement's subject cannot be observed on this target, so the case is inconclusive. */
 export class NotObservable extends Error {
   constructor(message: string) {
     super(message);
@@ -58,7 +58,7 @@ export function observationOf(seen: string): CaseObservation {
 
 /** Returns an observation of the response. */
 export function observedResponse(response: HttpResponse): CaseObservation {
-  return { seen: `answered ${responseSummary(response)}` };
+  return { seen: `answered with ${responseSummary(response)}` };
 }
 
 /** All success statuses, for cases that accept any of them. */

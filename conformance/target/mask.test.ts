@@ -99,7 +99,7 @@ describe('the mask of secrets', () => {
   it('does not mask a page that came instead of a token', () => {
     const mask = new Mask();
     mask.learn('<html>Log in</html>', 'device-token');
-    expect(mask.text('answered 200: <html>Log in</html>')).toContain('<html>Log in</html>');
+    expect(mask.text('answered with 200: <html>Log in</html>')).toContain('<html>Log in</html>');
   });
 
   it('finds a secret in a body that is recorded byte by byte', () => {

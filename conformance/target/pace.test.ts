@@ -146,6 +146,6 @@ describe('the cases that judge rate limits', () => {
     const judging = allCases.filter(judgesRateLimit);
     expect(judging.length).toBeGreaterThan(0);
     expect(judging.length).toBeLessThan(allCases.length / 4);
-    expect(judgesRateLimit({ covers: ['get-artifact 404'], needs: ['operator'] })).toBe(false);
+    expect(judgesRateLimit({ covers: ['get-artifact 404'], needs: ['user'] })).toBe(false);
   });
 });

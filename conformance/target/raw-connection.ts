@@ -71,7 +71,7 @@ export class RawConnection {
     this.#socket.on('close', () => this.#end());
   }
 
-  /** Writes a request and resolves with its response. Answers match requests in their order. */
+  /** Writes a request and resolves with its response. Responses match requests in their order. */
   send(request: RawRequest, form: RawForm = {}): Promise<RawResponse> {
     const { head, body } = written(request, form);
     const { bodyAfterMs } = form;

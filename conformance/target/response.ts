@@ -1,4 +1,4 @@
-/** Answers as received from the target. */
+/** Responses as received from the target. */
 import type { Duplex } from 'node:stream';
 import type { Headers } from './exchange.ts';
 

@@ -142,7 +142,7 @@ export class HookLoginError extends SetupError {
 
 /** The login was answered without a user token. */
 export class AdminUnusableError extends SetupError {
-  readonly code = 'operator-unusable';
+  readonly code = 'user-unusable';
   override readonly isStarting: boolean;
 
   constructor(

@@ -110,6 +110,6 @@ async function checkToken(session: TargetSession, token: string): Promise<Login>
 }
 
 function unusable(what: string, response: HttpResponse, came = describeResponse(response)): Login {
-  const because = `${what} was answered ${came}`;
+  const because = `${what} was answered with ${came}`;
   return { kind: 'unusable', because, isStarting: gatewayErrors.includes(response.status) };
 }

@@ -136,7 +136,7 @@ describe('a request to the target', () => {
 });
 
 describe('a WebSocket upgrade', () => {
-  it('that is refused returns an ordinary answer', async () => {
+  it('that is refused returns an ordinary response', async () => {
     const baseUrl = await serve((_, response) => response.writeHead(401).end('no'));
     const headers = { connection: 'Upgrade', upgrade: 'websocket' };
     const response = await sessionOn(baseUrl).upgrade({ method: 'GET', url: '/', headers });
@@ -145,7 +145,7 @@ describe('a WebSocket upgrade', () => {
   });
 
   it('that is cut off fails with "connection-closed"', async () => {
-    const asked = sessionOn(await speaking('')).upgrade({ method: 'GET', url: '/' });
-    await expect(asked).rejects.toMatchObject({ code: 'connection-closed' });
+    const upgrading = sessionOn(await speaking('')).upgrade({ method: 'GET', url: '/' });
+    await expect(upgrading).rejects.toMatchObject({ code: 'connection-closed' });
   });
 });

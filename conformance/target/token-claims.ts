@@ -45,7 +45,7 @@ export function withOtherClaims(token: string): string {
   return [header, Buffer.from(changed).toString('base64url'), signature].join('.');
 }
 
-/** Returns the token with a header that asks for no signature, and without its signature. */
+/** Returns the token with a header that declares no signature, and without its signature. */
 export function unsignedToken(token: string): string {
   const [, claims = ''] = token.split('.');
   const header = Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url');

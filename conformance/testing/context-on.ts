@@ -11,7 +11,7 @@ import { SharedArtifacts } from '../context/shared-artifacts.ts';
 import { TestContext } from '../context/test-context.ts';
 import { Target } from '../target/target.ts';
 
-/** Returns a context with an operator on the server at the base URL. */
+/** Returns a context with a user on the server at the base URL. */
 export function contextOn(
   baseUrl: string,
   clock: Clock = systemClock,

@@ -26,8 +26,8 @@ export const coverage = coverageOf(listCases());
 const waiver = { reason: hostile, owner: hostile, expires: '2026-12-31' };
 /** The case whose failure is waived. */
 export const waived = 'errors/error-says-why';
-/** The breach of an invariant in the failed case. */
-export const breach = {
+/** The violation of an invariant in the failed case. */
+export const violation = {
   requirements: ['errors.no-needless-fault'],
   level: 'must',
   operation: 'get-device',
@@ -39,10 +39,10 @@ export const breach = {
 function everyVerdict(): readonly CaseVerdict[] {
   const reason = { code: 'case-time-limit', text: hostile };
   const found = [
-    { verdict: 'fail', expected: 'status 400', actual: hostile, breaches: [breach] },
+    { verdict: 'fail', expected: 'status 400', actual: hostile, violations: [violation] },
     { verdict: 'error', reason },
     { verdict: 'inconclusive', reason },
-    { verdict: 'skip', reason: { code: 'operator', text: hostile } },
+    { verdict: 'skip', reason: { code: 'user', text: hostile } },
     { verdict: 'observed', observation: hostile },
   ] as const;
   return listCases().map(({ id }, index) => {

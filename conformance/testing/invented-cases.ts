@@ -29,10 +29,10 @@ export interface Step {
 }
 
 /**
- * Returns the requirements that the exchanges of one case break, in order.
+ * Returns the requirements that the exchanges of one case violate, in order.
  * @param without an allowance that the trackers do without
  */
-export function broken(steps: readonly Step[], without?: AllowanceId): readonly string[] {
+export function violatedBy(steps: readonly Step[], without?: AllowanceId): readonly string[] {
   const judge = new InvariantJudge(base, vendorNames('X-SVC'), { without }).forCase();
   for (const [index, step] of steps.entries()) {
     const { id, path = {}, query = '', sent, status, body, headers = {} } = step;
@@ -58,7 +58,7 @@ export function broken(steps: readonly Step[], without?: AllowanceId): readonly 
     const record = exchangeOf({ ...request, url }, result, exactly);
     judge.see({ request, url, outcome: result, record, exactly });
   }
-  return judge.breaches.flatMap(({ requirements }) => requirements);
+  return judge.violations.flatMap(({ requirements }) => requirements);
 }
 
 /** A device that was accepted, with a deployment. */

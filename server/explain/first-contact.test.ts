@@ -25,7 +25,9 @@ async function explained(response: TestResponse) {
   const explanation = await correctedOf(server, response);
   expect(contradictionsIn(explanation)).toEqual([]);
   expect(explanation.problem.path).toBe('state');
-  expect(explanationText(explanation)).toMatch(/^problem +the state of the server, not the request/m);
+  expect(explanationText(explanation)).toMatch(
+    /^problem +the state of the server, not the request/m,
+  );
   return explanation;
 }
 

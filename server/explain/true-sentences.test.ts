@@ -341,7 +341,7 @@ it('a status in other letter case breaks no rule about its type', async () => {
     const call = { token: device.token, headers: JSON_TYPE, body: JSON.stringify({ status }) };
     return (await explanationAt('PUT', path, call)).rule.requirements;
   };
-  expect(await of(5)).toEqual(['status.is-a-text']);
+  expect(await of(5)).toEqual(['status.is-string']);
   expect(await of('Downloading')).toEqual(['status.other-values-are-400']);
 });
 

@@ -20,7 +20,7 @@ const querySchemas = new WeakMap<Operation, v.GenericSchema>();
 /** Valid queries by operation and text: a device sends the same query with each poll. */
 const validQueries = new WeakMap<Operation, Map<string, object>>();
 const VALID_QUERIES_MAX = 1000;
-const RIGHT_QUERY_MAX_CHARACTERS = 256;
+const VALID_QUERY_MAX_CHARACTERS = 256;
 const UNKNOWN_NAMES_MAX = 16;
 
 /** Returns the validated query in the form that the handler receives. */
@@ -30,7 +30,7 @@ export function readQuery(operation: Operation, search: string): object | Refusa
   const before = known?.get(search);
   if (before) return before;
   const read = checkedQuery(operation, operation.query, search);
-  if (read instanceof Refusal || search.length > RIGHT_QUERY_MAX_CHARACTERS) return read;
+  if (read instanceof Refusal || search.length > VALID_QUERY_MAX_CHARACTERS) return read;
   if (!known || known.size >= VALID_QUERIES_MAX) {
     known = new Map();
     validQueries.set(operation, known);

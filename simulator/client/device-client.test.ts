@@ -73,7 +73,9 @@ describe('the authentication of a device', () => {
     const thrown = await errorOf(client.authenticate(session));
     expect(thrown).toBeInstanceOf(StatusError);
     expect(thrown).toMatchObject({ status: 401, label: 'status/401', isTransient: false });
-    expect(String(thrown)).toContain('the server answered 401: dev auth: \\u{1b}[31munauthorized');
+    expect(String(thrown)).toContain(
+      'the server answered with 401: dev auth: \\u{1b}[31munauthorized',
+    );
     expect(session.token).toBeUndefined();
   });
 

@@ -73,7 +73,7 @@ describe('the management client of the operator', () => {
       const { management } = await started({ login: () => ({ status: 200, body }) });
       const error = await errorOf(management.login());
       expect(error).toMatchObject({ label: 'response/not-a-token', operation: 'login' });
-      expect(String(error)).toMatch(/answered 200 without a plain token; check --url$/);
+      expect(String(error)).toMatch(/answered with 200 without a plain token; check --url$/);
     },
   );
 

@@ -90,7 +90,7 @@ export class ManagementClient {
     const context = this.#context(operation);
     const token = expectSuccess(response, context).body.toString('latin1');
     if (!isBearerToken(token)) {
-      const said = `the server answered ${response.status} without a plain token; check --url`;
+      const said = `the server answered with ${response.status} without a plain token; check --url`;
       throw new ResponseError('not-a-token', said, errorContextOf(response, context));
     }
     this.#token = token;

@@ -60,7 +60,7 @@ function addProgress(sum: FleetProgress, part: FleetProgress): FleetProgress {
     errors: sum.errors + part.errors,
     socketsOpen: sum.socketsOpen + part.socketsOpen,
     ...bothPolls(sum, part),
-    ...bothBroken(sum, part),
+    ...bothViolated(sum, part),
   };
 }
 
@@ -72,9 +72,9 @@ function bothPolls(
   return parts.length === 0 ? {} : { fixedRatePolls: mergeFixedRatePolls(parts) };
 }
 
-function bothBroken(one: FleetProgress, other: FleetProgress): Pick<FleetProgress, 'broken'> {
-  if (one.broken === undefined && other.broken === undefined) return {};
-  return { broken: [...new Set([...(one.broken ?? []), ...(other.broken ?? [])])] };
+function bothViolated(one: FleetProgress, other: FleetProgress): Pick<FleetProgress, 'violated'> {
+  if (one.violated === undefined && other.violated === undefined) return {};
+  return { violated: [...new Set([...(one.violated ?? []), ...(other.violated ?? [])])] };
 }
 
 function summedCauses(parts: readonly ErrorCount[]): readonly ErrorCount[] {

@@ -18,7 +18,7 @@ export type EventFact =
   | { readonly kind: 'socket-opened'; readonly device: number }
   | { readonly kind: 'socket-closed'; readonly device: number; readonly cause: string }
   | DeploymentFact
-  | BreachFact
+  | ViolationFact
   | { readonly kind: 'phase'; readonly device?: undefined; readonly phase: string }
   | { readonly kind: 'ended'; readonly device?: undefined; readonly because: EndReason };
 
@@ -62,8 +62,8 @@ interface DeploymentFact {
 }
 
 /** A response to a watched device violated a requirement of the contract. */
-interface BreachFact {
-  readonly kind: 'breach';
+interface ViolationFact {
+  readonly kind: 'violation';
   readonly device: number;
   readonly requirement: string;
   readonly operation: string;

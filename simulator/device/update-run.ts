@@ -255,7 +255,7 @@ class UpdateRun {
     // The report of a reboot is repeated where the reboot starts.
     if (deployment.unanswered === undefined || deployment.state === 'rebooting') return;
     await report(this.#subject, deployment, deployment.unanswered);
-    if (isAborted(deployment)) throw new UpdateAborted('the server answered 409');
+    if (isAborted(deployment)) throw new UpdateAborted('the server answered with 409');
   }
 
   /** Runs the stages that follow the current state. */
@@ -382,7 +382,7 @@ class UpdateRun {
     const state = nextUpdateState(deployment.state, event);
     this.#log.add('debug', `state ${state}`);
     await reportState(this.#subject, deployment, state);
-    if (isAborted(deployment)) throw new UpdateAborted('the server answered 409');
+    if (isAborted(deployment)) throw new UpdateAborted('the server answered with 409');
   }
 }
 

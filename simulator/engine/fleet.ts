@@ -119,8 +119,8 @@ export class Fleet {
     );
     this.checks =
       environment.judge &&
-      new CheckMetrics(environment.judge, (breach) =>
-        this.#events.emit({ kind: 'breach', ...breach }),
+      new CheckMetrics(environment.judge, (violation) =>
+        this.#events.emit({ kind: 'violation', ...violation }),
       );
     this.#startedMs = clock.monotonicMs();
     this.#transport = planTransport(plan, {

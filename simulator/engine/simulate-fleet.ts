@@ -241,7 +241,7 @@ function progressOf(fleet: Fleet, funnel: Funnel, generator: ProcessFacts): Flee
     ...(traffic && { traffic }),
     ...(fleet.fixedRatePolls && { fixedRatePolls: fleet.fixedRatePolls }),
     causes: fleet.metrics.errors(),
-    ...(fleet.checks && { broken: fleet.checks.broken() }),
+    ...(fleet.checks && { violated: fleet.checks.violated() }),
   };
 }
 

@@ -1,14 +1,14 @@
 /**
  * Counts verdicts on the exchanges of watched devices, by requirement and phase, and stores the
- * first breach of each requirement.
+ * first violation of each requirement.
  */
 
 import type { WatchedExchange } from '../network/exchange-tap.ts';
-import { breachesByInterval, INTERVALS_MAX, SECOND_MS } from '../result/merge-checks.ts';
-import type { Checks, FirstBreach, RequirementChecks } from '../result/result-checks.ts';
+import { INTERVALS_MAX, SECOND_MS, violationsByInterval } from '../result/merge-checks.ts';
+import type { Checks, FirstViolation, RequirementChecks } from '../result/result-checks.ts';
 
-/** Evidence of a breach of a requirement, without secrets. */
-type RequirementEvidence = Pick<FirstBreach, 'expected' | 'actual' | 'request' | 'response'>;
+/** Evidence of a violation of a requirement, without secrets. */
+type RequirementEvidence = Pick<FirstViolation, 'expected' | 'actual' | 'request' | 'response'>;
 
 /**
  * The verdict on one requirement for one exchange; `evidence` is defined when the exchange violates
@@ -30,40 +30,48 @@ export interface ExchangeJudge {
   see(exchange: WatchedExchange): readonly RequirementVerdict[];
 }
 
-/** The part of a breach that is reported at once. */
-type BreachNotice = Readonly<Record<'requirement' | 'operation', string>> & {
+/** The part of a violation that is reported at once. */
+type ViolationNotice = Readonly<Record<'requirement' | 'operation', string>> & {
   readonly device: number;
 };
 
 interface CheckTally {
   judged: number;
-  broken: number;
+  violated: number;
 }
 
 interface RequirementTally extends CheckTally {
   readonly sentence: string;
   readonly phases: Map<string, CheckTally>;
-  firstBreach: Omit<FirstBreach, 'requestsPerSecond'> | undefined;
+  firstViolation: Omit<FirstViolation, 'requestsPerSecond'> | undefined;
   /**
-   * Number of breaches per interval, by the start of the interval in milliseconds since the Unix
+   * Number of violations per interval, by the start of the interval in milliseconds since the Unix
    * epoch. An interval is a second, or longer after folding.
    */
-  breaches: Map<number, number>;
+  violations: Map<number, number>;
 }
 
 /** The verdicts of one run. */
 export class CheckMetrics {
   readonly #judge: ExchangeJudge;
-  readonly #onBreach: (breach: BreachNotice) => void;
+  readonly #onViolation: (violation: ViolationNotice) => void;
   readonly #tallies = new Map<string, RequirementTally>();
   #exchanges = 0;
 
-  constructor(judge: ExchangeJudge, onBreach: (breach: BreachNotice) => void = () => undefined) {
+  constructor(
+    judge: ExchangeJudge,
+    onViolation: (violation: ViolationNotice) => void = () => undefined,
+  ) {
     this.#judge = judge;
-    this.#onBreach = onBreach;
+    this.#onViolation = onViolation;
     for (const { requirement, sentence } of judge.requirements) {
-      const none = { judged: 0, broken: 0, firstBreach: undefined };
-      this.#tallies.set(requirement, { sentence, ...none, phases: new Map(), breaches: new Map() });
+      const none = { judged: 0, violated: 0, firstViolation: undefined };
+      this.#tallies.set(requirement, {
+        sentence,
+        ...none,
+        phases: new Map(),
+        violations: new Map(),
+      });
     }
   }
 
@@ -73,24 +81,24 @@ export class CheckMetrics {
     for (const { requirement, evidence } of this.#judge.see(exchange)) {
       const requirementTally = this.#tallies.get(requirement);
       if (requirementTally === undefined) continue;
-      const tally = requirementTally.phases.get(phase) ?? { judged: 0, broken: 0 };
+      const tally = requirementTally.phases.get(phase) ?? { judged: 0, violated: 0 };
       requirementTally.phases.set(phase, tally);
       for (const each of [requirementTally, tally]) {
         each.judged++;
-        if (evidence) each.broken++;
+        if (evidence) each.violated++;
       }
       if (evidence === undefined) continue;
       const { device, operation, endedMs: atMs } = exchange;
-      this.#onBreach({ device, requirement, operation });
-      countBreach(requirementTally, atMs);
-      requirementTally.firstBreach ??= { device, atMs, operation, phase, ...evidence() };
+      this.#onViolation({ device, requirement, operation });
+      countViolation(requirementTally, atMs);
+      requirementTally.firstViolation ??= { device, atMs, operation, phase, ...evidence() };
     }
   }
 
   /** Returns the requirements that have been violated so far. */
-  broken(): readonly string[] {
-    return [...this.#tallies].flatMap(([requirement, { broken }]) =>
-      broken > 0 ? requirement : [],
+  violated(): readonly string[] {
+    return [...this.#tallies].flatMap(([requirement, { violated }]) =>
+      violated > 0 ? requirement : [],
     );
   }
 
@@ -101,16 +109,16 @@ export class CheckMetrics {
   figures(devices: number): Checks {
     const requirements = [...this.#tallies].map(
       ([requirement, requirementTally]): RequirementChecks => {
-        const { sentence, judged, broken, phases, firstBreach, breaches } = requirementTally;
+        const { sentence, judged, violated, phases, firstViolation, violations } = requirementTally;
         const rows = [...phases].map(([phase, tally]) => ({ phase, ...tally, ...unrated }));
         return {
           requirement,
           sentence,
           judged,
-          broken,
+          violated,
           phases: rows,
-          breaches: breachesByInterval([...breaches]),
-          ...(firstBreach && { firstBreach: { ...firstBreach, ...unrated } }),
+          violations: violationsByInterval([...violations]),
+          ...(firstViolation && { firstViolation: { ...firstViolation, ...unrated } }),
         };
       },
     );
@@ -118,11 +126,11 @@ export class CheckMetrics {
   }
 }
 
-function countBreach(requirementTally: RequirementTally, atMs: number): void {
+function countViolation(requirementTally: RequirementTally, atMs: number): void {
   const second = Math.floor(atMs / SECOND_MS) * SECOND_MS;
-  requirementTally.breaches.set(second, (requirementTally.breaches.get(second) ?? 0) + 1);
-  if (requirementTally.breaches.size <= INTERVALS_MAX) return;
-  requirementTally.breaches = new Map(breachesByInterval([...requirementTally.breaches]));
+  requirementTally.violations.set(second, (requirementTally.violations.get(second) ?? 0) + 1);
+  if (requirementTally.violations.size <= INTERVALS_MAX) return;
+  requirementTally.violations = new Map(violationsByInterval([...requirementTally.violations]));
 }
 
 const unrated = { requestsPerSecond: 0 };

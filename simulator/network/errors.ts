@@ -120,7 +120,7 @@ export class StatusError extends ClientError {
 
   constructor(response: RefusedResponse, circumstances: ErrorContext) {
     const suffix = response.serverSays ? `: ${response.serverSays}` : '';
-    super(`the server answered ${response.status}${suffix}`, circumstances);
+    super(`the server answered with ${response.status}${suffix}`, circumstances);
     this.status = response.status;
     this.serverSays = response.serverSays;
     this.retryAfterMs = response.retryAfterMs;

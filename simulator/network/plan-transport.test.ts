@@ -30,32 +30,32 @@ describe('the server behind the base URL', () => {
     [
       'a static page',
       { status: 200, headers: html, body: '<html><title>Welcome to nginx!</title></html>' },
-      /answered 200 with an HTML page \(Welcome to nginx!\); this is not the device API: check --url/,
+      /answered with 200 and an HTML page \(Welcome to nginx!\); this is not the device API: check --url/,
     ],
     [
       'a page for what is not found',
       { status: 404, headers: html, body: '<h1>Not Found</h1>' },
-      /answered 404 with an HTML page \(without a title\); this is not the device API/,
+      /answered with 404 and an HTML page \(without a title\); this is not the device API/,
     ],
     [
       'a redirect',
       { status: 301, headers: { location: 'https://other.example/' } },
-      /answered 301, a redirect to https:\/\/other\.example\/.*; this is not the device API, or a login page stands before it; check --url/,
+      /answered with 301, a redirect to https:\/\/other\.example\/.*; this is not the device API, or a login page stands before it; check --url/,
     ],
     [
       'a server that takes everything',
       { status: 200, body: {} },
-      /answered 200 to a request without a token; this is not the device API: check --url/,
+      /answered with 200 to a request without a token; this is not the device API: check --url/,
     ],
     [
       'another API',
       { status: 404, body: { detail: 'Not Found' } },
-      /answered 404 for \/api\/devices\/v1\/deployments\/\S+; this is not the device API/,
+      /answered with 404 for \/api\/devices\/v1\/deployments\/\S+; this is not the device API/,
     ],
     [
       'a gateway without its server',
       { status: 503, headers: html, body: '<h1>Service Unavailable</h1>' },
-      /answered 503 with an HTML page \(without a title\); wait until the server is up/,
+      /answered with 503 and an HTML page \(without a title\); wait until the server is up/,
     ],
   ])('is refused with one sentence when it is %s', async (_what, response, sentence) => {
     const { shown } = await asked(response);

@@ -118,7 +118,7 @@ function otherServer(
 ): string | undefined {
   const text = body.toString('utf8');
   const { location } = headers;
-  const met = `the server answered ${status}`;
+  const met = `the server answered with ${status}`;
   if (status >= 300 && status < 400 && location !== undefined) {
     const to = printable(location, WORDS_MAX_CHARACTERS);
     return `${met}, a redirect to ${to}; ${redirectRemedy(requested, location)}`;
@@ -132,5 +132,5 @@ function otherServer(
   const page = printable(title.trim(), WORDS_MAX_CHARACTERS);
   const isDown = gatewayErrors.includes(status);
   const way = isDown ? 'wait until the server is up, or check --url' : otherApi;
-  return `${met} with an HTML page (${page}); ${way}`;
+  return `${met} and an HTML page (${page}); ${way}`;
 }

@@ -1,47 +1,47 @@
 /**
  * The section of the page about conformance checks: each requirement by phase and request rate, and
- * its first breach.
+ * its first violation.
  */
 
 import { counted } from '../../fixtures/base/counted.ts';
 import type { FleetResult } from '../result/result.ts';
-import type { FirstBreach } from '../result/result-checks.ts';
+import type { FirstViolation } from '../result/result-checks.ts';
 import type { ShownSection } from './page-facts.ts';
-import { brokenRates, brokenRequirements, phaseTable, rate } from './text-checks.ts';
+import { phaseTable, rate, violatedRequirements, violationRates } from './text-checks.ts';
 
 /**
- * Returns the section about requirements that the server met or broke; an empty list when no device
+ * Returns the section about requirements that the server met or violated; an empty list when no device
  * was watched.
  */
 export function checkSections({ checks }: FleetResult): readonly ShownSection[] {
   if (checks === undefined) return [];
   const judged = checks.requirements.filter((row) => row.judged > 0);
-  const broken = brokenRequirements(checks);
-  const inOrder = [...broken, ...judged.filter((row) => row.broken === 0)];
+  const violated = violatedRequirements(checks);
+  const inOrder = [...violated, ...judged.filter((row) => row.violated === 0)];
   const [[, ...phases] = [], ...rows] = phaseTable(inOrder);
   return [
     {
       id: 'checks',
       title: 'Checks under load',
-      isDetail: broken.length === 0,
+      isDetail: violated.length === 0,
       lines: [
         `${counted(checks.exchanges, 'request')} of ${counted(checks.devices, 'device')} were checked. ` +
           `${judged.length} of ${checks.requirements.length} requirements were tested.`,
       ],
-      evidence: broken.map((row) => ({
+      evidence: violated.map((row) => ({
         line: `${row.requirement}: ${row.sentence}`,
         text: [
-          `Request rates of the whole fleet: ${brokenRates(row)}.`,
-          ...(row.firstBreach === undefined ? [] : [breachText(row.firstBreach)]),
+          `Request rates of the whole fleet: ${violationRates(row)}.`,
+          ...(row.firstViolation === undefined ? [] : [violationText(row.firstViolation)]),
         ].join('\n'),
       })),
       tables: [
         {
-          caption: 'Requirements by phase: broken of tested',
+          caption: 'Requirements by phase: violated of tested',
           columns: ['Requirement', 'Verdict', ...phases],
           rows: inOrder.map((row, index) => [
             row.requirement,
-            row.broken > 0 ? { word: 'broken', tone: 'bad' } : { word: 'held', tone: 'good' },
+            row.violated > 0 ? { word: 'violated', tone: 'bad' } : { word: 'met', tone: 'good' },
             ...(rows[index]?.slice(1) ?? []),
           ]),
         },
@@ -50,13 +50,13 @@ export function checkSections({ checks }: FleetResult): readonly ShownSection[] 
   ];
 }
 
-function breachText(breach: FirstBreach): string {
-  const { device, atMs, operation, phase, requestsPerSecond, request, response } = breach;
+function violationText(violation: FirstViolation): string {
+  const { device, atMs, operation, phase, requestsPerSecond, request, response } = violation;
   return [
     `device ${device}, ${operation}, ${new Date(atMs).toISOString()}`,
     `phase ${phase}, at ${rate(requestsPerSecond)}`,
-    `expected ${breach.expected}`,
-    `received ${breach.actual}`,
+    `expected ${violation.expected}`,
+    `received ${violation.actual}`,
     '',
     request.line,
     ...messageLines(request),
@@ -70,7 +70,7 @@ function breachText(breach: FirstBreach): string {
 function messageLines({
   headers,
   body,
-}: FirstBreach['request'] | NonNullable<FirstBreach['response']>) {
+}: FirstViolation['request'] | NonNullable<FirstViolation['response']>) {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return body === undefined ? lines : [...lines, '', body];
 }

@@ -10,8 +10,8 @@ type VerdictReason = FleetFacts['verdict']['because'][number];
 const shown = {
   passed: { title: 'Passed', tone: 'good' },
   failed: { title: 'Failed', tone: 'bad' },
-  undecided: { title: 'Undecided', tone: 'busy' },
-  'not accepted': { title: 'Undecided: no device was accepted', tone: 'busy' },
+  inconclusive: { title: 'Inconclusive', tone: 'busy' },
+  'not accepted': { title: 'Inconclusive: no device was accepted', tone: 'busy' },
   incomplete: { title: 'Incomplete: part of the fleet is unknown', tone: 'busy' },
   invalid: { title: 'Invalid: the load generator was the limit', tone: 'busy' },
   interrupted: { title: 'Interrupted', tone: 'busy' },
@@ -20,7 +20,7 @@ const shown = {
 const tones: Readonly<Record<FindingState, ShownTone>> = {
   passed: 'good',
   failed: 'bad',
-  undecided: 'busy',
+  inconclusive: 'busy',
   'not accepted': 'busy',
   incomplete: 'busy',
   invalid: 'bad',
@@ -39,7 +39,7 @@ export function verdictOf(result: FleetResult): FleetFacts['verdict'] {
     ...named.map(({ state, sentence }): VerdictReason => {
       return { tone: tones[state], text: shortened(sentence) };
     }),
-    ...keptLine(findings),
+    ...metLine(findings),
   ];
   const inOrder = because.toSorted(
     (one, other) => order.indexOf(one.tone) - order.indexOf(other.tone),
@@ -47,12 +47,10 @@ export function verdictOf(result: FleetResult): FleetFacts['verdict'] {
   return { ...shown[verdict], because: inOrder.slice(0, NAMED_MAX) };
 }
 
-function keptLine(findings: readonly RunFinding[]): readonly VerdictReason[] {
-  const kept = findings.filter(({ state, isRequirement }) => isRequirement && state === 'passed');
-  if (kept.length === 0) return [];
-  return [
-    { tone: 'good', text: `The server kept ${counted(kept.length, 'checked requirement')}.` },
-  ];
+function metLine(findings: readonly RunFinding[]): readonly VerdictReason[] {
+  const met = findings.filter(({ state, isRequirement }) => isRequirement && state === 'passed');
+  if (met.length === 0) return [];
+  return [{ tone: 'good', text: `The server met ${counted(met.length, 'checked requirement')}.` }];
 }
 
 function shortened(sentence: string): string {

@@ -38,7 +38,7 @@ describe('the report page of a fleet', () => {
       expect.stringMatching(/^failed Reconciliation found 1 difference between devices and server/),
       `failed The load generator was the limit: ${hostile}`,
       `failed Threshold errors < 0.1% missed: ${hostile}`,
-      expect.stringMatching(/^failed The server broke errors\.no-needless-fault 2 of 9 times/),
+      expect.stringMatching(/^failed The server violated errors\.no-needless-fault 2 of 9 times/),
     ]);
     expect(lines[4]).toBe(`open Part of the fleet is unknown: shard 1 was lost (${hostile})`);
     expect(lines).toContain('ok Threshold lost reports = 0 met: 0');
@@ -133,7 +133,7 @@ describe('the report page of a fleet', () => {
   it('shows thresholds, checks, errors, groups, reconciliation, generator and plan', async () => {
     const text = (id: string) => page.locator(`#${id}`).textContent();
     expect(await text('thresholds')).toContain(`errors < 0.1%missed${hostile}`);
-    expect(await text('checks')).toContain('errors.no-needless-faultbroken2 of 9');
+    expect(await text('checks')).toContain('errors.no-needless-faultviolated2 of 9');
     expect(await text('errors')).toContain(hostile);
     expect(await text('groups')).toContain('steady');
     expect(await text('latencies')).toContain('Phase ramp');

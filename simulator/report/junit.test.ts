@@ -62,7 +62,7 @@ describe('the JUnit document of a run', () => {
     const thresholds = [
       { threshold: 'errors < 0.1%', verdict: 'met', observed: '0%' },
       { threshold: 'p99(poll) < 200ms', verdict: 'missed', observed: '812ms' },
-      { threshold: '95% updated within 10m', verdict: 'undecided', observed: 'no update' },
+      { threshold: '95% updated within 10m', verdict: 'inconclusive', observed: 'no update' },
     ] as const;
     const suite = suiteOf({ ...sampleResult, thresholds });
     expect(suite).toMatchObject({ '@tests': '7', '@failures': '2' });
@@ -71,7 +71,7 @@ describe('the JUnit document of a run', () => {
       '@name': 'threshold: p99(poll) < 200ms',
       failure: { '@message': 'Threshold p99(poll) < 200ms missed: 812ms' },
     });
-    expect(suite.testcase[6].failure['@message']).toContain('undecided: no update');
+    expect(suite.testcase[6].failure['@message']).toContain('inconclusive: no update');
   });
 
   it('stays one well-formed document whatever a server sends', () => {

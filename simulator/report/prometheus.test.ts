@@ -86,17 +86,17 @@ describe('the Prometheus metrics of a run', () => {
     expect(['due', 'sent', 'late', 'dropped'].map(polls)).toEqual([9, 4, 2, 5]);
   });
 
-  it('count breaches by requirement and operation', async () => {
-    const breach = { kind: 'breach', device: 1, operation: poll.operation } as const;
+  it('count violations by requirement and operation', async () => {
+    const violation = { kind: 'violation', device: 1, operation: poll.operation } as const;
     const families = await familiesOf(
       metricsOf(
-        { ...breach, requirement: 'next.v2-id' },
-        { ...breach, requirement: 'next.v2-id' },
-        { ...breach, requirement: 'errors.body-is-error' },
+        { ...violation, requirement: 'next.v2-id' },
+        { ...violation, requirement: 'next.v2-id' },
+        { ...violation, requirement: 'errors.body-is-error' },
       ),
     );
     const of = (requirement: string) =>
-      sampleOf(families, 'fleetbed_breaches_total', { requirement, operation: poll.operation });
+      sampleOf(families, 'fleetbed_violations_total', { requirement, operation: poll.operation });
     expect([of('next.v2-id'), of('errors.body-is-error')]).toEqual([2, 1]);
   });
 

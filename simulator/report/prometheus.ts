@@ -118,9 +118,9 @@ export class FleetMetrics {
     labelNames: ['cause'],
     registers: this.#registers,
   });
-  readonly #breaches = new Counter({
-    name: 'fleetbed_breaches_total',
-    help: 'Exchanges of watched devices in which the server broke a requirement.',
+  readonly #violations = new Counter({
+    name: 'fleetbed_violations_total',
+    help: 'Exchanges of watched devices in which the server violated a requirement.',
     labelNames: ['requirement', 'operation'],
     registers: this.#registers,
   });
@@ -177,9 +177,9 @@ export class FleetMetrics {
   readonly take = (event: FleetEvent): void => {
     if (event.kind === 'exchange') this.#ended(event);
     else if (event.kind === 'update') this.#entered(event);
-    else if (event.kind === 'breach') {
+    else if (event.kind === 'violation') {
       const { requirement, operation } = event;
-      this.#breaches.inc({ requirement, operation });
+      this.#violations.inc({ requirement, operation });
     } else if (event.kind === 'socket-closed' && event.cause !== RUN_ENDED) {
       this.#socketsClosed.inc({ cause: this.#bounded(event.cause) });
     }

@@ -203,7 +203,7 @@ describe('the first line of the text report', () => {
     ['PASSED, reconciliation agrees, 1 threshold met', { thresholds: thresholds.slice(1, 2) }],
     ['PASSED', { reconciliation: { ...unchecked, because: noUser } }],
     [
-      'UNDECIDED, reconciliation not possible',
+      'INCONCLUSIVE, reconciliation not possible',
       { reconciliation: { ...unchecked, because: 'a 500' } },
     ],
     ['INCOMPLETE, 1 shard lost', { spread: { takeovers: [], lost } }],

@@ -23,17 +23,17 @@ const evidence = {
 };
 
 /**
- * A judge of exchanges: every exchange meets `kept`, and those whose method is DELETE break
- * `broken`.
+ * A judge of exchanges: every exchange meets `kept`, and those whose method is DELETE violate
+ * `violated`.
  */
 const judge: ExchangeJudge = {
-  requirements: ['kept', 'broken', 'unseen'].map((requirement) => ({
+  requirements: ['kept', 'violated', 'unseen'].map((requirement) => ({
     requirement,
     sentence: `What is ${requirement} is so.`,
   })),
   see: ({ method }) => [
     { requirement: 'kept', evidence: undefined },
-    { requirement: 'broken', evidence: method === 'DELETE' ? () => evidence : undefined },
+    { requirement: 'violated', evidence: method === 'DELETE' ? () => evidence : undefined },
   ],
 };
 
@@ -89,28 +89,28 @@ function resultWith(checks: FleetResult['checks']): FleetResult {
 const whole = ratedChecks(metricsOf(0, [0, 1, 2, 3]).figures(1), run);
 
 describe('the checks of a sample', () => {
-  it('list judged and broken exchanges by requirement and phase, and the request rate', () => {
+  it('list judged and violated exchanges by requirement and phase, and the request rate', () => {
     expect(whole).toMatchObject({ devices: 1, exchanges: 4 });
     expect(whole.requirements).toMatchObject([
-      { requirement: 'kept', judged: 4, broken: 0 },
+      { requirement: 'kept', judged: 4, violated: 0 },
       {
-        requirement: 'broken',
+        requirement: 'violated',
         judged: 4,
-        broken: 2,
+        violated: 2,
         phases: [
-          { phase: 'run', judged: 2, broken: 0, requestsPerSecond: 10 },
-          { phase: 'burst', judged: 2, broken: 2, requestsPerSecond: 450 },
+          { phase: 'run', judged: 2, violated: 0, requestsPerSecond: 10 },
+          { phase: 'burst', judged: 2, violated: 2, requestsPerSecond: 450 },
         ],
-        firstBreach: { device: 0, atMs: startMs + 2005, phase: 'burst', requestsPerSecond: 380 },
-        breaches: [
+        firstViolation: { device: 0, atMs: startMs + 2005, phase: 'burst', requestsPerSecond: 380 },
+        violations: [
           [startMs + 2000, 1],
           [startMs + 3000, 1],
         ],
-        brokenAt: { minPerSecond: 380, maxPerSecond: 520 },
+        violatedAt: { minPerSecond: 380, maxPerSecond: 520 },
       },
-      { requirement: 'unseen', judged: 0, phases: [], breaches: [] },
+      { requirement: 'unseen', judged: 0, phases: [], violations: [] },
     ]);
-    expect(whole.requirements[0]).not.toHaveProperty('firstBreach');
+    expect(whole.requirements[0]).not.toHaveProperty('firstViolation');
   });
 
   it('of two processes add up to those of one, in any order', () => {
@@ -125,41 +125,43 @@ describe('the checks of a sample', () => {
     expect(mergedChecks(parts.toReversed(), run)).toEqual(alone);
   });
 
-  it('report each breach as it happens', () => {
+  it('report each violation as it happens', () => {
     const facts: EventFact[] = [];
     const metrics = new CheckMetrics(
       judge,
-      (breach) => void facts.push({ kind: 'breach', ...breach }),
+      (violation) => void facts.push({ kind: 'violation', ...violation }),
     );
     metrics.record(exchangeAt(0, 3), 'run');
     metrics.record(exchangeAt(1, 3, 'DELETE'), 'run');
     const operation = 'put-attributes';
-    expect(facts).toEqual([{ kind: 'breach', device: 3, requirement: 'broken', operation }]);
+    expect(facts).toEqual([{ kind: 'violation', device: 3, requirement: 'violated', operation }]);
   });
 
   it('are shown during the run, merged over several processes', () => {
-    const broken = (...seconds: number[]) => metricsOf(0, seconds).broken();
-    expect([broken(0, 1), broken(0, 3)]).toEqual([[], ['broken']]);
-    const of = (names: readonly string[]) => ({ ...sampleProgress, broken: names });
+    const violated = (...seconds: number[]) => metricsOf(0, seconds).violated();
+    expect([violated(0, 1), violated(0, 3)]).toEqual([[], ['violated']]);
+    const of = (names: readonly string[]) => ({ ...sampleProgress, violated: names });
     const measured = { together: new MergedFigures([]), lastFigures: [] };
     const merged = mergeProgress([of(['a']), of(['b', 'a']), sampleProgress], measured);
-    expect(progressLine({ ...sampleProgress, ...merged })).toMatch(/errors, BROKEN a b$/);
-    expect(progressLine(of([]))).not.toContain('BROKEN');
-    expect(mergeProgress([sampleProgress, sampleProgress], measured)).not.toHaveProperty('broken');
+    expect(progressLine({ ...sampleProgress, ...merged })).toMatch(/errors, VIOLATED a b$/);
+    expect(progressLine(of([]))).not.toContain('VIOLATED');
+    expect(mergeProgress([sampleProgress, sampleProgress], measured)).not.toHaveProperty(
+      'violated',
+    );
   });
 
-  it('keep a bounded number of times at which a requirement was broken', () => {
+  it('keep a bounded number of times at which a requirement was violated', () => {
     const metrics = new CheckMetrics(judge);
     for (let second = 0; second < 4000; second++) {
       metrics.record(exchangeAt(second, 0, 'DELETE'), 'run');
     }
-    const { breaches = [] } = metrics.figures(1).requirements[1] ?? {};
-    expect(breaches.length).toBeLessThanOrEqual(900);
-    expect(breaches.length).toBeGreaterThan(100);
-    expect(breaches.reduce((sum, [, count]) => sum + count, 0)).toBe(4000);
+    const { violations = [] } = metrics.figures(1).requirements[1] ?? {};
+    expect(violations.length).toBeLessThanOrEqual(900);
+    expect(violations.length).toBeGreaterThan(100);
+    expect(violations.reduce((sum, [, count]) => sum + count, 0)).toBe(4000);
   });
 
-  it('keep the earliest breach when they are merged', () => {
+  it('keep the earliest violation when they are merged', () => {
     const late = metricsOf(0, [3]).figures(1);
     const early = metricsOf(1, [2]).figures(1);
     const never = metricsOf(2, [1]).figures(1);
@@ -167,8 +169,8 @@ describe('the checks of a sample', () => {
       [never, late, early],
       [early, never, late],
     ]) {
-      const broken = mergedChecks(parts, run)?.requirements[1];
-      expect(broken).toMatchObject({ judged: 3, broken: 2, firstBreach: { device: 1 } });
+      const violated = mergedChecks(parts, run)?.requirements[1];
+      expect(violated).toMatchObject({ judged: 3, violated: 2, firstViolation: { device: 1 } });
     }
   });
 
@@ -187,8 +189,8 @@ describe('the checks of a sample', () => {
     const kept = ratedChecks(metricsOf(0, [0, 1]).figures(1), run);
     const { checks } = mergeResults([resultWith(kept)], [lost]);
     expect(checks?.devices).toBe(1);
-    expect(checks?.requirements[1]).toMatchObject({ judged: 3, broken: 1 });
-    expect(checks?.requirements[1]?.firstBreach).toMatchObject({ device: 7 });
+    expect(checks?.requirements[1]).toMatchObject({ judged: 3, violated: 1 });
+    expect(checks?.requirements[1]?.firstViolation).toMatchObject({ device: 7 });
   });
 
   it('are absent from a merged result when no part has any', () => {
@@ -204,14 +206,14 @@ describe('the checks of a sample', () => {
 });
 
 describe('the checks in the text report', () => {
-  it('name what broke, in which phase, at which first rate, and how', () => {
+  it('name what was violated, in which phase, at which first rate, and how', () => {
     const report = fleetReport(resultWith(whole));
-    expect(report).toContain('Checks: 1 device watched, 4 requests: 1 of 2 requirements BROKEN');
-    expect(report).toMatch(/broken of tested +run at 10 requests\/s +burst at 450 requests\/s/);
-    expect(report).toMatch(/^ {2}broken +0 of 2 +2 of 2$/m);
+    expect(report).toContain('Checks: 1 device watched, 4 requests: 1 of 2 requirements VIOLATED');
+    expect(report).toMatch(/violated of tested +run at 10 requests\/s +burst at 450 requests\/s/);
+    expect(report).toMatch(/^ {2}violated +0 of 2 +2 of 2$/m);
     expect(report).toContain('first: device 0, 2026-01-31T12:00:02.005Z, put-attributes');
     expect(report).toContain('at 380 requests/s');
-    expect(report).toContain('broke at 380 to 520 requests/s');
+    expect(report).toContain('violated at 380 to 520 requests/s');
     expect(report).toContain('expected status 204');
   });
 
@@ -228,7 +230,7 @@ describe('the checks in the text report', () => {
 });
 
 describe('the checks on the report page', () => {
-  it('are a table of requirements by phase, with each breach as text', () => {
+  it('are a table of requirements by phase, with each violation as text', () => {
     const page = fleetHtml(resultWith(whole));
     expect(page).toContain('Checks under load');
     expect(page).toContain('burst at 450 requests/s');
@@ -242,16 +244,16 @@ describe('the checks on the report page', () => {
 });
 
 describe('the checks in a JUnit document', () => {
-  it('are a test for each requirement: failed when broken, skipped when not tested', () => {
+  it('are a test for each requirement: failed when violated, skipped when not tested', () => {
     const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '@' });
     const { testsuite } = parser.parse(fleetJunit(resultWith(whole))).testsuites;
-    const [kept, broken, unseen] = testsuite.testcase.slice(-3);
+    const [kept, violated, unseen] = testsuite.testcase.slice(-3);
     expect(kept).toEqual({
       '@classname': 'fleet',
       '@name': 'requirement kept: What is kept is so.',
     });
-    expect(broken.failure['@message']).toMatch(
-      /^The server broke broken 2 of 4 times, first at 380 requests\/s: /,
+    expect(violated.failure['@message']).toMatch(
+      /^The server violated violated 2 of 4 times, first at 380 requests\/s: /,
     );
     expect(unseen.skipped['@message']).toMatch(/^No watched request tested /);
   });

@@ -19,7 +19,7 @@ export function contactFindings(result: FleetResult): readonly RunFinding[] {
   if (!isAnswered(result)) {
     const sentence = 'No device got a response: see the errors by cause.';
     return [
-      { ...reach, state: 'undecided', sentence, brief: 'no device got a response' },
+      { ...reach, state: 'inconclusive', sentence, brief: 'no device got a response' },
       { ...accept, state: 'not judged', sentence },
     ];
   }
@@ -37,7 +37,7 @@ export function contactFindings(result: FleetResult): readonly RunFinding[] {
       : `${counted(accepted, 'device')} accepted, none authenticated after that`;
   return [
     reached,
-    { ...accept, state: accepted === 0 ? 'not accepted' : 'undecided', sentence, brief },
+    { ...accept, state: accepted === 0 ? 'not accepted' : 'inconclusive', sentence, brief },
   ];
 }
 
@@ -86,7 +86,7 @@ export function pollFindings(result: FleetResult): readonly RunFinding[] {
   if (rows.length === 0 || isUsable || !isAnyAccepted(result)) return [];
   const condition = 'polls are answered';
   const sentence = 'No poll of a device had a response that it could use: see the errors by cause.';
-  return [{ condition, state: 'undecided', sentence, brief: 'no poll succeeded' }];
+  return [{ condition, state: 'inconclusive', sentence, brief: 'no poll succeeded' }];
 }
 
 /**

@@ -9,7 +9,7 @@ export const states = [
   'invalid',
   'incomplete',
   'not accepted',
-  'undecided',
+  'inconclusive',
   'passed',
   'not judged',
 ] as const;

@@ -2,13 +2,13 @@
  * Merges the conformance checks of several processes, and adds the request rates of the whole
  * fleet.
  */
-import type { Checks, FirstBreach, RequirementChecks } from './result-checks.ts';
+import type { Checks, FirstViolation, RequirementChecks } from './result-checks.ts';
 import type { PhaseFigures, Series } from './result-figures.ts';
 import { countsOf } from './thresholds-measures.ts';
 
 export const SECOND_MS = 1000;
 /**
- * Maximum number of intervals with breaches per requirement, equal to the rows of a time series.
+ * Maximum number of intervals with violations per requirement, equal to the rows of a time series.
  */
 export const INTERVALS_MAX = 900;
 
@@ -35,14 +35,14 @@ export function ratedChecks(checks: Checks, { phases, series }: RatedRun): Check
   const names = phases.map(({ name }) => name);
   const rates = new Map(phases.map((phase) => [phase.name, phaseRate(phase)]));
   const requirements = checks.requirements.map((row): RequirementChecks => {
-    const { firstBreach } = row;
+    const { firstViolation } = row;
     return {
       ...row,
       phases: row.phases
         .map((each) => ({ ...each, requestsPerSecond: rates.get(each.phase) ?? 0 }))
         .sort((one, other) => names.indexOf(one.phase) - names.indexOf(other.phase)),
-      ...(firstBreach && { firstBreach: ratedBreach(firstBreach, series) }),
-      ...brokenAt(row.breaches, series),
+      ...(firstViolation && { firstViolation: ratedViolation(firstViolation, series) }),
+      ...violatedAt(row.violations, series),
     };
   });
   return { ...checks, requirements };
@@ -53,14 +53,17 @@ function phaseRate({ operations, startMs, endMs }: PhaseFigures): number {
   return lengthMs <= 0 ? 0 : (countsOf(operations, []).exchanges * 1000) / lengthMs;
 }
 
-function ratedBreach(breach: FirstBreach, series: Series): FirstBreach {
-  return { ...breach, requestsPerSecond: rateAt(breach.atMs, series) };
+function ratedViolation(violation: FirstViolation, series: Series): FirstViolation {
+  return { ...violation, requestsPerSecond: rateAt(violation.atMs, series) };
 }
 
-function brokenAt(breaches: BreachIntervals, series: Series): Pick<RequirementChecks, 'brokenAt'> {
-  if (breaches.length === 0) return {};
-  const rates = breaches.map(([startMs]) => rateAt(startMs, series));
-  return { brokenAt: { minPerSecond: Math.min(...rates), maxPerSecond: Math.max(...rates) } };
+function violatedAt(
+  violations: ViolationIntervals,
+  series: Series,
+): Pick<RequirementChecks, 'violatedAt'> {
+  if (violations.length === 0) return {};
+  const rates = violations.map(([startMs]) => rateAt(startMs, series));
+  return { violatedAt: { minPerSecond: Math.min(...rates), maxPerSecond: Math.max(...rates) } };
 }
 
 function rateAt(atMs: number, { rows, widthMs }: Series): number {
@@ -69,18 +72,18 @@ function rateAt(atMs: number, { rows, widthMs }: Series): number {
 }
 
 /**
- * Start of each interval with breaches and the number of breaches in it, in chronological order.
+ * Start of each interval with violations and the number of violations in it, in chronological order.
  */
-type BreachIntervals = RequirementChecks['breaches'];
+type ViolationIntervals = RequirementChecks['violations'];
 
 /**
- * Merges breaches into intervals of one second, or of two, four, eight and so on when there would
+ * Merges violations into intervals of one second, or of two, four, eight and so on when there would
  * be more than `STRETCHES_MAX` intervals.
  */
-export function breachesByInterval(breaches: BreachIntervals): BreachIntervals {
+export function violationsByInterval(violations: ViolationIntervals): ViolationIntervals {
   for (let widthMs = SECOND_MS; ; widthMs *= 2) {
     const counts = new Map<number, number>();
-    for (const [atMs, count] of breaches) {
+    for (const [atMs, count] of violations) {
       const startMs = Math.floor(atMs / widthMs) * widthMs;
       counts.set(startMs, (counts.get(startMs) ?? 0) + count);
     }
@@ -103,26 +106,30 @@ function added(one: Checks, other: Checks): Checks {
 
 function together(one: RequirementChecks, other: RequirementChecks | undefined): RequirementChecks {
   if (other === undefined) return one;
-  const firstBreach = earliest(one.firstBreach, other.firstBreach);
+  const firstViolation = earliest(one.firstViolation, other.firstViolation);
   const phases = new Map(one.phases.map((row) => [row.phase, row]));
   for (const row of other.phases) {
-    const { judged = 0, broken = 0 } = phases.get(row.phase) ?? {};
-    phases.set(row.phase, { ...row, judged: judged + row.judged, broken: broken + row.broken });
+    const { judged = 0, violated = 0 } = phases.get(row.phase) ?? {};
+    phases.set(row.phase, {
+      ...row,
+      judged: judged + row.judged,
+      violated: violated + row.violated,
+    });
   }
   return {
     ...one,
     judged: one.judged + other.judged,
-    broken: one.broken + other.broken,
+    violated: one.violated + other.violated,
     phases: [...phases.values()],
-    breaches: breachesByInterval([...one.breaches, ...other.breaches]),
-    ...(firstBreach && { firstBreach }),
+    violations: violationsByInterval([...one.violations, ...other.violations]),
+    ...(firstViolation && { firstViolation }),
   };
 }
 
 function earliest(
-  one: FirstBreach | undefined,
-  other: FirstBreach | undefined,
-): FirstBreach | undefined {
+  one: FirstViolation | undefined,
+  other: FirstViolation | undefined,
+): FirstViolation | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   const isSooner = (other.atMs - one.atMs || other.device - one.device) < 0;
   return isSooner ? other : one;

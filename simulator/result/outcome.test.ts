@@ -20,9 +20,9 @@ function exchanges(operation: string, responses: Readonly<Record<string, number>
 }
 const refused = { funnel: pending, operations: exchanges('post-auth-request', { '4xx': 9 }) };
 const accepts = exchanges('set-auth-set-status', { '2xx': 2500 });
-const requirement = { requirement: 'status.is-204', sentence: 'A report is answered 204.' };
-const checksWith = (judged: number, broken: number) => {
-  const row = { ...requirement, judged, broken, phases: [], breaches: [] };
+const requirement = { requirement: 'status.is-204', sentence: 'A report is answered with 204.' };
+const checksWith = (judged: number, violated: number) => {
+  const row = { ...requirement, judged, violated, phases: [], violations: [] };
   return { devices: 1, exchanges: 9, requirements: [row] };
 };
 
@@ -39,10 +39,10 @@ const kinds: readonly [string, Partial<FleetResult>, RunVerdict, string][] = [
   ],
   ['that missed a threshold', { thresholds: [missed] }, 'failed', '1 of 1 threshold missed'],
   [
-    'whose server broke a requirement',
+    'whose server violated a requirement',
     { checks: checksWith(9, 1) },
     'failed',
-    '1 requirement broken',
+    '1 requirement violated',
   ],
   [
     'whose generator was the limit',
@@ -79,49 +79,49 @@ const kinds: readonly [string, Partial<FleetResult>, RunVerdict, string][] = [
       operations: exchanges('post-next-deployment-v2', { '2xx': 16 }),
       errors: [{ operation: 'post-next-deployment-v2', cause: 'response/not-json', count: 16 }],
     },
-    'undecided',
+    'inconclusive',
     'no poll succeeded',
   ],
   [
     'whose polls were answered with errors only',
     { operations: exchanges('post-next-deployment-v2', { '5xx': 16 }, 3) },
-    'undecided',
+    'inconclusive',
     'no poll succeeded',
   ],
   [
     'that accepted devices, of which none came back',
     { ...refused, operations: [...refused.operations, ...accepts] },
-    'undecided',
+    'inconclusive',
     '2,500 devices accepted, none authenticated after that',
   ],
   [
     'of which no device got a response',
     { funnel: { ...nobody, noContact: 3 }, operations: exchanges('post-auth-request', {}, 9) },
-    'undecided',
+    'inconclusive',
     'no device got a response',
   ],
   [
     'whose deployment nobody installed',
     { plan: deploys, funnel: { ...nobody, failure: 3 } },
-    'undecided',
+    'inconclusive',
     'no device was updated',
   ],
   [
     'that was to settle and did not',
     { plan: { ...sampleResult.plan, until: 'settled' }, ended: 'duration' },
-    'undecided',
+    'inconclusive',
     'not settled in time',
   ],
   [
     "whose server's list could not be read",
     { reconciliation: { ...unchecked, because: 'a 500' } },
-    'undecided',
+    'inconclusive',
     'reconciliation not possible',
   ],
   [
     'in which no requirement was tested',
     { checks: checksWith(0, 0) },
-    'undecided',
+    'inconclusive',
     'no requirement tested',
   ],
   [
@@ -215,7 +215,7 @@ describe('the outcome of a run', () => {
       funnel: { ...nobody, idle: 3 },
       reconciliation,
     };
-    const [finding] = outcomeOf(result).findings.filter(({ state }) => state === 'undecided');
+    const [finding] = outcomeOf(result).findings.filter(({ state }) => state === 'inconclusive');
     expect(finding?.sentence).toMatch(
       /^No device was updated to release-2: no artifact of that name/,
     );

@@ -6,7 +6,7 @@ import { counted } from '../../fixtures/base/counted.ts';
 import { contactFindings, isAnswered, isAnyAccepted, pollFindings } from './contact-findings.ts';
 import { type FindingState, type RunFinding, states } from './finding.ts';
 import type { FleetResult } from './result.ts';
-import type { FirstBreach } from './result-checks.ts';
+import type { FirstViolation } from './result-checks.ts';
 import { noUser } from './result-devices.ts';
 
 /** The verdict on a run. */
@@ -48,7 +48,7 @@ export function outcomeOf(result: FleetResult): RunOutcome {
 function verdictOf({ ended }: FleetResult, findings: readonly RunFinding[]): RunVerdict {
   if (ended === 'interrupted') return 'interrupted';
   const [worst] = byState(findings.filter(({ state }) => state !== 'not judged'));
-  return worst === undefined || worst.state === 'not judged' ? 'undecided' : worst.state;
+  return worst === undefined || worst.state === 'not judged' ? 'inconclusive' : worst.state;
 }
 
 /** Sorts findings, the worst state first. */
@@ -64,7 +64,7 @@ function reconciliationFindings({ reconciliation, funnel }: FleetResult): readon
     const sentence = `Nothing was reconciled: ${because}.`;
     // Without an operator, no reconciliation is expected.
     if (because === noUser) return [{ condition, state: 'not judged', sentence }];
-    return [{ condition, state: 'undecided', sentence, brief: 'reconciliation not possible' }];
+    return [{ condition, state: 'inconclusive', sentence, brief: 'reconciliation not possible' }];
   }
   if (!ok) {
     const differences = counted(differencesIn(reconciliation), 'difference');
@@ -141,7 +141,7 @@ export function missingShardShare({ spread, plan, durationMs }: FleetResult): nu
 const cutShort: ReadonlySet<string> = new Set(['duration', 'stages', 'iterations']);
 
 /**
- * Returns the findings about the deployment. A run whose deployment updated no device is undecided,
+ * Returns the findings about the deployment. A run whose deployment updated no device is inconclusive,
  * even if all other conditions hold.
  */
 function deploymentFindings(result: FleetResult): readonly RunFinding[] {
@@ -157,13 +157,13 @@ function deploymentFindings(result: FleetResult): readonly RunFinding[] {
       findings.push({ condition, state: 'passed', sentence });
     } else {
       const sentence = `No device was updated to ${plan.deploy}: ${whyNot(result)}`;
-      findings.push({ condition, state: 'undecided', sentence, brief: 'no device was updated' });
+      findings.push({ condition, state: 'inconclusive', sentence, brief: 'no device was updated' });
     }
   }
   if (plan.until === 'settled' && cutShort.has(ended)) {
     const condition = 'every device finishes a deployment';
     const sentence = 'The run was over before every device had finished a deployment.';
-    findings.push({ condition, state: 'undecided', sentence, brief: 'not settled in time' });
+    findings.push({ condition, state: 'inconclusive', sentence, brief: 'not settled in time' });
   }
   return findings;
 }
@@ -195,10 +195,10 @@ function thresholdFindings({ thresholds, validity }: FleetResult): readonly RunF
   const briefs = {
     met: `${all} met`,
     missed: `${count('missed')} of ${all} missed`,
-    undecided: `${count('undecided')} of ${all} undecided`,
+    inconclusive: `${count('inconclusive')} of ${all} inconclusive`,
   };
   const missed = validity === 'invalid' ? 'invalid' : 'failed';
-  const stateOf = { met: 'passed', missed, undecided: 'undecided' } as const;
+  const stateOf = { met: 'passed', missed, inconclusive: 'inconclusive' } as const;
   return thresholds.map(({ threshold, verdict, observed }) => ({
     condition: `threshold: ${threshold}`,
     state: stateOf[verdict],
@@ -210,8 +210,8 @@ function thresholdFindings({ thresholds, validity }: FleetResult): readonly RunF
 function requirementFindings({ checks }: FleetResult): readonly RunFinding[] {
   if (checks === undefined) return [];
   const { requirements } = checks;
-  const broken = requirements.filter((row) => row.broken > 0).length;
-  const brief = `${counted(broken, 'requirement')} broken`;
+  const violated = requirements.filter((row) => row.violated > 0).length;
+  const brief = `${counted(violated, 'requirement')} violated`;
   const isRequirement = true;
   const rows = requirements.map((row): RunFinding => {
     const condition = `requirement ${row.requirement}: ${row.sentence}`;
@@ -219,22 +219,22 @@ function requirementFindings({ checks }: FleetResult): readonly RunFinding[] {
       const sentence = `No watched request tested ${row.requirement}.`;
       return { condition, state: 'not judged', sentence, isRequirement };
     }
-    if (row.broken === 0) {
-      const sentence = `The server kept ${row.requirement} ${counted(row.judged, 'time')}.`;
+    if (row.violated === 0) {
+      const sentence = `The server met ${row.requirement} ${counted(row.judged, 'time')}.`;
       return { condition, state: 'passed', sentence, isRequirement };
     }
-    const times = `${row.broken} of ${counted(row.judged, 'time')}`;
-    const first = row.firstBreach && `, first at ${breachWords(row.firstBreach)}`;
-    const sentence = `The server broke ${row.requirement} ${times}${first ?? ''}`;
+    const times = `${row.violated} of ${counted(row.judged, 'time')}`;
+    const first = row.firstViolation && `, first at ${violationWords(row.firstViolation)}`;
+    const sentence = `The server violated ${row.requirement} ${times}${first ?? ''}`;
     return { condition, state: 'failed', sentence, brief, isRequirement };
   });
   if (requirements.some(({ judged }) => judged > 0)) return rows;
   const condition = 'watched requests test requirements';
   const sentence = 'No requirement was tested by the watched devices.';
-  return [...rows, { condition, state: 'undecided', sentence, brief: 'no requirement tested' }];
+  return [...rows, { condition, state: 'inconclusive', sentence, brief: 'no requirement tested' }];
 }
 
-function breachWords({ requestsPerSecond, expected, actual }: FirstBreach): string {
+function violationWords({ requestsPerSecond, expected, actual }: FirstViolation): string {
   const rate = Math.round(requestsPerSecond * 10) / 10;
   return `${rate} requests/s: expected ${expected}, received ${actual}`;
 }
@@ -244,7 +244,7 @@ function invariantFindings({ virtual }: FleetResult): readonly RunFinding[] {
   const condition = 'the invariants of virtual time hold';
   const { violations } = virtual;
   if (violations.length === 0) return [{ condition, state: 'passed', sentence: 'They hold.' }];
-  const brief = `${counted(violations.length, 'invariant')} broken`;
+  const brief = `${counted(violations.length, 'invariant')} violated`;
   const sentence = violations
     .map(({ invariant, message }) => `${invariant}: ${message}`)
     .join('; ');

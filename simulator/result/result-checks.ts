@@ -7,7 +7,7 @@ const number = v.pipe(v.number(), v.finite(), v.minValue(0));
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const headers = v.record(text, text);
 
-const breach = v.pipe(
+const violation = v.pipe(
   v.object({
     device: v.pipe(count, v.description('Index of the device.')),
     atMs: v.pipe(v.number(), v.finite(), v.description('Milliseconds since the Unix epoch.')),
@@ -15,20 +15,20 @@ const breach = v.pipe(
     phase: text,
     requestsPerSecond: v.pipe(
       number,
-      v.description('Request rate of the whole fleet in the series row of the breach.'),
+      v.description('Request rate of the whole fleet in the series row of the violation.'),
     ),
     expected: text,
     actual: text,
     request: v.object({ line: text, headers, body: v.exactOptional(text) }),
     response: v.exactOptional(v.object({ status: count, headers, body: v.exactOptional(text) })),
   }),
-  v.description('An exchange that broke the requirement, with secrets masked.'),
+  v.description('An exchange that violated the requirement, with secrets masked.'),
 );
 
 const phaseChecks = v.object({
   phase: text,
   judged: count,
-  broken: count,
+  violated: count,
   requestsPerSecond: v.pipe(
     number,
     v.description('Request rate of the whole fleet, averaged over the phase.'),
@@ -39,22 +39,22 @@ const requirementChecks = v.object({
   requirement: text,
   sentence: text,
   judged: v.pipe(count, v.description('Exchanges that tested the requirement.')),
-  broken: v.pipe(count, v.description('Tested exchanges that broke the requirement.')),
+  violated: v.pipe(count, v.description('Tested exchanges that violated the requirement.')),
   phases: v.pipe(
     v.array(phaseChecks),
     v.description('Phases in which the requirement was tested.'),
   ),
-  firstBreach: v.exactOptional(breach),
-  breaches: v.pipe(
+  firstViolation: v.exactOptional(violation),
+  violations: v.pipe(
     v.array(v.tuple([v.pipe(v.number(), v.finite()), count])),
     v.description(
-      'Periods in which the requirement broke: start in milliseconds since the Unix epoch, and count.',
+      'Periods in which the requirement was violated: start in milliseconds since the Unix epoch, and count.',
     ),
   ),
-  brokenAt: v.exactOptional(
+  violatedAt: v.exactOptional(
     v.pipe(
       v.object({ minPerSecond: number, maxPerSecond: number }),
-      v.description('Request rates of the whole fleet in the series rows with a breach.'),
+      v.description('Request rates of the whole fleet in the series rows with a violation.'),
     ),
   ),
 });
@@ -66,7 +66,7 @@ export const checksShape = v.pipe(
     requirements: v.array(requirementChecks),
   }),
   v.description(
-    'Requirements that the server met or broke under load, in a sample of its exchanges.',
+    'Requirements that the server met or violated under load, in a sample of its exchanges.',
   ),
 );
 
@@ -74,5 +74,5 @@ export const checksShape = v.pipe(
 export type Checks = Immutable<v.InferOutput<typeof checksShape>>;
 /** The check of one requirement. */
 export type RequirementChecks = Checks['requirements'][number];
-/** The first breach of a requirement. */
-export type FirstBreach = NonNullable<RequirementChecks['firstBreach']>;
+/** The first violation of a requirement. */
+export type FirstViolation = NonNullable<RequirementChecks['firstViolation']>;

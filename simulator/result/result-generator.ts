@@ -56,7 +56,7 @@ export const generatorShape = v.object({
 
 export const thresholdShape = v.object({
   threshold: text,
-  verdict: v.picklist(['met', 'missed', 'undecided']),
+  verdict: v.picklist(['met', 'missed', 'inconclusive']),
   observed: v.pipe(text, v.description('Observed value, in the terms and unit of the threshold.')),
 });
 

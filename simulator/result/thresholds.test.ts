@@ -97,10 +97,10 @@ describe('the verdict on a threshold', () => {
       '13 ms over 6 requests, of which up to 2 ms is the lateness of the load generator',
     ],
     ['p50(all) < 1.5ms', 'met', '1 ms over 6 requests'],
-    ['p99(poll) < 1ms', 'undecided', 'no request was answered'],
+    ['p99(poll) < 1ms', 'inconclusive', 'no request was answered'],
     ['errors < 50%', 'met', '22.22% (2 of 9 requests)'],
     ['errors(post-alerts) = 0', 'missed', '2 of 9 requests'],
-    ['errors(poll) < 1%', 'undecided', 'there were no requests'],
+    ['errors(poll) < 1%', 'inconclusive', 'there were no requests'],
     ['lost reports = 0', 'met', '0 lost'],
     ['rate(all) > 2/s', 'met', '2.126/s'],
     ['rate(all) > 3/s', 'missed', '2.126/s'],
@@ -123,18 +123,18 @@ describe('the verdict on a threshold', () => {
     expect(verdictOn(text, runOf(100, afterMs.slice(1)))[0]).toBe('missed');
   });
 
-  it('is undecided when nothing was reconciled', () => {
+  it('is inconclusive when nothing was reconciled', () => {
     const reconciliation = { ...sampleResult.reconciliation, checked: false };
     const unchecked = { ...sampleResult, reconciliation };
     expect(verdictOn('lost reports = 0', unchecked)).toEqual([
-      'undecided',
+      'inconclusive',
       'server and fleet were not reconciled',
     ]);
   });
 
-  it('is undecided when the run was interrupted before the time limit', () => {
+  it('is inconclusive when the run was interrupted before the time limit', () => {
     const broken = { ...runOf(4, [10_000]), ended: 'interrupted' as const };
-    expect(verdictOn('75% updated within 10m', broken)[0]).toBe('undecided');
+    expect(verdictOn('75% updated within 10m', broken)[0]).toBe('inconclusive');
     expect(verdictOn('75% updated within 10s', broken)[0]).toBe('missed');
   });
 });
@@ -153,8 +153,8 @@ describe('a threshold for a cohort or a phase', () => {
     ['errors(all){cohort:Slow,phase:2 hold} = 0', 'met'],
     ['errors{cohort:Slow,phase:2 hold} < 1%', 'met'],
     ['rate(all){cohort:Slow,phase:2 hold} >= 5/s', 'met'],
-    ['p99(post-alerts){cohort:slow,phase:2 hold} < 1s', 'undecided'],
-    ['p99(post-alerts){cohort:Slow} < 1s', 'undecided'],
+    ['p99(post-alerts){cohort:slow,phase:2 hold} < 1s', 'inconclusive'],
+    ['p99(post-alerts){cohort:Slow} < 1s', 'inconclusive'],
   ])('is judged by the figures of exactly that part: %s is %s', (text, verdict) => {
     expect(thresholdOf(text).text).toContain('{');
     expect(verdictOn(text, result)[0]).toBe(verdict);

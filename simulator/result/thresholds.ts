@@ -25,11 +25,11 @@ export function thresholdVerdicts(
   return texts.map((text) => {
     const threshold = thresholdOf(text);
     const { value, observed } = observation(threshold, measures);
-    if (value === undefined) return { threshold: text, verdict: 'undecided', observed };
+    if (value === undefined) return { threshold: text, verdict: 'inconclusive', observed };
     if (isMet(threshold, value)) return { threshold: text, verdict: 'met', observed };
     const isOpen = !measures.isOver && !isUnattainable(threshold, measures);
     const seen = observed + latenessWords(threshold, measures);
-    return { threshold: text, verdict: isOpen ? 'undecided' : 'missed', observed: seen };
+    return { threshold: text, verdict: isOpen ? 'inconclusive' : 'missed', observed: seen };
   });
 }
 

@@ -168,7 +168,7 @@ describe('a clean-up of the server', () => {
     const { stayed, decommissioned } = await cleanUp();
     expect(decommissioned).toBe(2);
     expect(stayed).toEqual([
-      'device 1 (id-1): decommission-device: the server answered 503: try later',
+      'device 1 (id-1): decommission-device: the server answered with 503: try later',
     ]);
     isBroken = false;
     expect(await cleanUp()).toMatchObject({ devices: 1, decommissioned: 1, stayed: [] });

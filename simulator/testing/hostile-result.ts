@@ -83,9 +83,9 @@ export const hostileResult: FleetResult = {
         requirement: 'errors.no-needless-fault',
         sentence: hostile,
         judged: 9,
-        broken: 2,
-        phases: [{ phase: hostile, judged: 9, broken: 2, requestsPerSecond: 4 }],
-        firstBreach: {
+        violated: 2,
+        phases: [{ phase: hostile, judged: 9, violated: 2, requestsPerSecond: 4 }],
+        firstViolation: {
           device: 3,
           atMs: startMs,
           operation: hostile,
@@ -96,7 +96,7 @@ export const hostileResult: FleetResult = {
           request: { line: hostile, headers: { 'x-says': hostile }, body: hostile },
           response: { status: 500, headers: { 'x-says': hostile }, body: hostile },
         },
-        breaches: [],
+        violations: [],
       },
     ],
   },

@@ -17,7 +17,7 @@ const codes = exitCodeHelp({
   pass: 'no regression',
   failed: 'a regression',
   setUp: 'a report cannot be read',
-  undecided: 'the reports cannot be compared',
+  inconclusive: 'the reports cannot be compared',
 });
 
 /** Adds the options and the action of the subcommand. */
@@ -38,12 +38,12 @@ export function configure(command: Command): void {
 }
 
 /**
- * A regression fails the comparison. It is undecided when a case had a verdict before and has none
+ * A regression fails the comparison. It is inconclusive when a case had a verdict before and has none
  * now.
  */
 function exitCodeOf({ changes }: ResultComparison): ExitCode {
   if (changes.some(({ kind }) => kind === 'regression')) return exitCodes.failed;
   return changes.some(({ kind }) => kind === 'undecided-now')
-    ? exitCodes.undecided
+    ? exitCodes.inconclusive
     : exitCodes.pass;
 }

@@ -63,11 +63,11 @@ const subcommands: Subcommands = {
     load: () => import('./client/client.ts'),
   },
   hooks: {
-    summary: 'describe the steps of --hooks, with their inputs and answers',
+    summary: 'describe the steps of --hooks, with their inputs and responses',
     load: () => import('./hooks.ts'),
   },
   'self-test': {
-    summary: 'plant defects in a good server and check that the suite catches each one',
+    summary: 'plant defects in a good server and check that the suite kills each one',
     load: () => import('./self-test.ts'),
   },
 };
@@ -124,7 +124,7 @@ const codes = exitCodeHelp({
   failed: 'a case failed without a valid waiver, or a waiver is expired or obsolete',
   setUp:
     'the target cannot be tested: unreachable, not this API, login refused, a right of the user missing, a file unusable',
-  undecided: 'no case was decided, or a case was inconclusive',
+  inconclusive: 'no case passed or failed, or a case was inconclusive',
   internal: 'a case ended by an error of the suite',
   interrupted: 'Ctrl-C, and no case had failed',
 });

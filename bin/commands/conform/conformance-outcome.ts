@@ -6,15 +6,15 @@ import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 const exitCodeOfOutcome: Readonly<Record<VerdictName, ExitCode>> = {
   fail: exitCodes.failed,
   error: exitCodes.internal,
-  inconclusive: exitCodes.undecided,
+  inconclusive: exitCodes.inconclusive,
   pass: exitCodes.pass,
-  observed: exitCodes.undecided,
-  skip: exitCodes.undecided,
+  observed: exitCodes.inconclusive,
+  skip: exitCodes.inconclusive,
 };
 
 /**
  * Returns the exit code for the worst verdict of the run; a run in which no case passed or failed
- * is undecided, and one that a missing right of the user ended was not set up. A run that was
+ * is inconclusive, and one that a missing right of the user ended was not set up. A run that was
  * interrupted after a failed case has failed, because no later case could change that.
  * @param signal aborted when the run was interrupted
  */

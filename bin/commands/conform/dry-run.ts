@@ -31,7 +31,7 @@ export async function dryRun(settings: DryRunSettings, output: Output): Promise<
   const plan = planOf(result, settings);
   output.data(plan);
   output.line(planText(plan));
-  return plan.selected.length > 0 ? exitCodes.pass : exitCodes.undecided;
+  return plan.selected.length > 0 ? exitCodes.pass : exitCodes.inconclusive;
 }
 
 interface Plan {

@@ -24,7 +24,7 @@ describe('fleetbed conform hooks', () => {
     const { code, stdout } = await runCommand(['conform', 'hooks']);
     expect(code).toBe(0);
     for (const [step, wish, input] of describedSteps()) {
-      expect(stdout).toContain(`${step}: ${wish}\n  input   {${input}}`);
+      expect(stdout).toContain(`${step}: ${wish}\n  input     {${input}}`);
     }
     expect(stdout).toContain('Exit codes: 0 done; 3 not possible on this server');
   });
@@ -43,7 +43,7 @@ describe('fleetbed conform hooks', () => {
 describe('fleetbed conform with hooks or capability files', () => {
   it.each([
     ['a file of hooks that is not there', ['--hooks', 'no-such.yml'], 'cannot read no-such.yml', 3],
-    ['a capability that there is not', ['--with', 'flight'], 'Accepted: operator', 2],
+    ['a capability that there is not', ['--with', 'flight'], 'Accepted: user', 2],
     ['one that is declared both ways', ['--with', 'monitor', '--without', 'monitor'], 'both', 2],
     ['half of the control listener', ['--control-url', 'http://127.0.0.1:1'], 'control-token', 2],
   ])('refuses %s with an exit code and a message', async (_, words, message, exitCode) => {
@@ -61,6 +61,6 @@ describe('fleetbed conform with hooks or capability files', () => {
     const capabilities = file('capabilities.yml', 'with: [flight]');
     const unknown = await runCommand(['conform', '--anonymous', '--capabilities', capabilities]);
     expect(unknown).toMatchObject({ code: 2 });
-    expect(unknown.stderr).toContain('with.0: must be capabilities: operator');
+    expect(unknown.stderr).toContain('with.0: must be capabilities: user');
   });
 });

@@ -32,8 +32,8 @@ export function configure(command: Command): void {
     const lines = steps.flatMap(([step, wish, input, response]) => [
       '',
       `${step}: ${wish}`,
-      `  input   {${input}}`,
-      `  answer  {${response}}`,
+      `  input     {${input}}`,
+      `  response  {${response}}`,
     ]);
     output.line([...contract, ...lines].join('\n'));
   });

@@ -41,7 +41,7 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
   it("finds no violation in our server's HAR archive, and accounts for every entry", async () => {
     const { code, stdout } = await judge(har, '--json');
     const result = JSON.parse(stdout);
-    expect([code, result.outcome, result.form]).toEqual([0, 'held', 'har']);
+    expect([code, result.outcome, result.form]).toEqual([0, 'pass', 'har']);
     expect(result.entries).toBe(JSON.parse(readFileSync(har, 'utf8')).log.entries.length);
     const left = result.leftOut.reduce(
       (sum: number, row: { entries: number }) => sum + row.entries,
@@ -56,7 +56,7 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
     for (const [name, content] of Object.entries({ 'a.ndjson': lines, 'a.json': list })) {
       const { code, stdout } = await judge(fileOf(name, content));
       expect(code).toBe(0);
-      expect(stdout).toMatch(/^held: \d\d requirements, \d\d not tested \(/);
+      expect(stdout).toMatch(/^pass: \d\d requirements, \d\d not tested \(/);
       expect(stdout).toMatch(
         /\d+ entries, \d+ judged; 2 devices identified, 1 judged alone, without a known device$/m,
       );
@@ -72,16 +72,18 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
     archive.log.entries[at].response.status = 204;
     const { code, stdout, stderr } = await judge(fileOf('broken.har', JSON.stringify(archive)));
     expect([code, stderr]).toEqual([1, '']);
-    expect(stdout).toMatch(/^VIOLATED: 1 of \d\d requirements/);
+    expect(stdout).toMatch(/^fail: 1 of \d\d requirements violated, /);
     expect(stdout).toMatch(/^ {2}inventory\.\w+-is-200: /m);
     expect(stdout).toMatch(new RegExp(`first: entry ${at + 1}, .*-attributes$`, 'm'));
     expect(stdout).toContain('expected the status to be 200');
   });
 
-  it('stays undecided when no entry can be judged', async () => {
+  it('is inconclusive when no entry can be judged', async () => {
     const { code, stdout } = await judge(har, '--url', 'https://other.example');
     expect(code).toBe(4);
-    expect(stdout).toMatch(/^NOTHING TESTED: no entry can be judged by a requirement/);
+    expect(stdout).toMatch(
+      /^inconclusive: nothing was tested: no entry can be judged by a requirement/,
+    );
     expect(stdout).toContain(' of other servers: entry 1, entry 2');
   });
 

@@ -24,16 +24,16 @@ interface JudgeOptions {
 }
 
 const exitCodeOf: Readonly<Record<RecordingJudgement['outcome'], ExitCode>> = {
-  violated: exitCodes.failed,
-  held: exitCodes.pass,
-  nothing: exitCodes.undecided,
+  fail: exitCodes.failed,
+  pass: exitCodes.pass,
+  inconclusive: exitCodes.inconclusive,
 };
 
 const codes = exitCodeHelp({
   pass: 'no requirement is violated',
   failed: 'a requirement is violated',
   setUp: 'the recording cannot be read',
-  undecided: 'nothing could be judged',
+  inconclusive: 'nothing could be judged',
 });
 
 const help = `
@@ -41,8 +41,8 @@ FILE is a HAR 1.2 file, as browsers and proxies save it, or a journal, as fleetb
 prints it (--limit 500): a line or a list entry for each exchange. Exchanges of devices are judged by the rules that
 fleetbed simulate --check-share applies. Anything that the recording lacks is counted as not judged.
 
-JSON is {file, form, server, outcome: "violated"|"held"|"nothing", entries, judged, devices, alone,
-requirements: [{requirement, sentence, judged, broken, firstBreach?}], leftOut: [{reason, entries,
+JSON is {file, form, server, outcome: "pass"|"fail"|"inconclusive", entries, judged, devices, alone,
+requirements: [{requirement, sentence, judged, violated, firstViolation?}], leftOut: [{reason, entries,
 first: [place]}]}. Tokens and signatures are masked.
 ${codes}`;
 

@@ -42,7 +42,7 @@ const codes = exitCodeHelp({
   pass: 'all failed cases pass now, or none had failed',
   failed: 'a case still fails',
   setUp: 'the report cannot be read, or the target cannot be tested',
-  undecided: 'a case was not decided',
+  inconclusive: 'a case was inconclusive',
   interrupted: 'Ctrl-C, and no case had failed',
 });
 
@@ -121,5 +121,5 @@ function exitCodeOf(
   if (aborted) return isFailing ? exitCodes.failed : exitCodes.interrupted;
   if (unauthorized !== undefined) return exitCodes.setUp;
   if (isFailing || problems.length > 0) return exitCodes.failed;
-  return rows.some(({ end }) => end === 'other') ? exitCodes.undecided : exitCodes.pass;
+  return rows.some(({ end }) => end === 'other') ? exitCodes.inconclusive : exitCodes.pass;
 }

@@ -11,7 +11,7 @@ const reports = 'Reports';
 
 /** The default of `--seed`. */
 export const defaultSeed = '1';
-/** The default of `--floor`: the least share of random alterations that the suite must detect. */
+/** The default of `--floor`: the least share of random alterations that the suite must kill. */
 export const defaultFloor = 0.95;
 
 export const selfTestRows = {
@@ -51,7 +51,7 @@ export const selfTestRows = {
   floor: {
     flag: '--floor <share>',
     group: fuzzing,
-    help: `with --fuzz: minimum share of the alterations that break a must to be noticed (default: ${defaultFloor})`,
+    help: `with --fuzz: minimum share of the alterations that violate a must to be killed (default: ${defaultFloor})`,
     cli: { kind: 'share' },
   },
   clients: {

@@ -1,4 +1,4 @@
-/** Prints the progress of a self-test: one line a minute, and each undetected defect at once. */
+/** Prints the progress of a self-test: one line a minute, and each row that fails it at once. */
 import type { Clock } from '../../../fixtures/base/clock.ts';
 import type { Output } from '../../output/output.ts';
 
@@ -11,24 +11,24 @@ export interface ProgressOptions<Row> {
   /** Number of rows that the self-test runs. */
   readonly total: number;
   /** True for a row that fails the self-test; such a row is printed at once. */
-  readonly isMiss: (row: Row) => boolean;
+  readonly isFailed: (row: Row) => boolean;
   readonly text: (row: Row) => string;
 }
 
 /** Returns a function to call with each finished row. The first call also prints the count. */
 export function selfTestProgress<Row>(options: ProgressOptions<Row>): (row: Row) => void {
-  const { output, clock, total, isMiss, text } = options;
+  const { output, clock, total, isFailed, text } = options;
   let done = 0;
-  let misses = 0;
+  let failed = 0;
   let nextLineMs = clock.monotonicMs();
   return (row) => {
     done += 1;
-    if (isMiss(row)) {
-      misses += 1;
+    if (isFailed(row)) {
+      failed += 1;
       output.progress(text(row));
     }
     if (clock.monotonicMs() < nextLineMs && done < total) return;
     nextLineMs = clock.monotonicMs() + LINE_MS;
-    output.progress(`${done} of ${total} done, ${misses} missed`);
+    output.progress(`${done} of ${total} done, ${failed} failed`);
   };
 }

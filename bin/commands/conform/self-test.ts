@@ -55,8 +55,8 @@ import { selfTestProgress } from './self-test-progress.ts';
 import { begin, type SelfTestCommandOptions, targetOf } from './self-test-run.ts';
 
 const codes = exitCodeHelp({
-  pass: 'the suite catches what it has to',
-  failed: 'a defect is not caught, or a good server is accused',
+  pass: 'every defect is killed',
+  failed: 'a defect survives, or a good server is accused',
   interrupted: 'Ctrl-C',
 });
 
@@ -181,7 +181,7 @@ async function runAll(
         clock: systemClock,
         total: defects.length,
         text: rowText,
-        isMiss: (row) => !needsNoFix(row),
+        isFailed: (row) => !needsNoFix(row),
       }),
     });
   } finally {
@@ -239,7 +239,7 @@ async function runDrawn(
         clock: systemClock,
         total: defects.length,
         text: fuzzRowText,
-        isMiss: isProblem,
+        isFailed: isProblem,
       }),
     });
   } finally {

@@ -79,7 +79,7 @@ export async function runOnServer(
 ): Promise<ExitCode> {
   await uploadArtifact(server);
   output.progress(`server: artifact ${ARTIFACT_NAME} uploaded`);
-  let exitCode: ExitCode = exitCodes.undecided;
+  let exitCode: ExitCode = exitCodes.inconclusive;
   await runFleet(planFor(server), { signal, output }, async (fleet) => {
     const conformance = await judgeServer(server, signal, output);
     await removeForeignDevices(server, fleet);

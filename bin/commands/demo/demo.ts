@@ -52,7 +52,7 @@ const codes = exitCodeHelp({
   pass: 'fleet and suite passed',
   failed: 'a case or the fleet failed',
   setUp: 'the server cannot start, or a report cannot be written',
-  undecided: 'ended before fleet and suite had a result',
+  inconclusive: 'ended before fleet and suite had a result',
   generatorLimited: fleetCodes.generatorLimited,
   interrupted: 'Ctrl-C during the run of fleet and suite',
 });

@@ -40,7 +40,7 @@ Secrets are masked. With --json each entry is one line of JSON with headers and 
 fleetbed calendar can read.
 
 --lint judges the devices by what a client owes the server, from the sequence of each one's requests:
-tokens sent to another host, hasty polls, secrets in a log. The requests are legal, but unwise.
+tokens sent to another host, hasty polls, secrets in a log. The requests are valid, but not recommended.
 With --json each finding is a line {duty, level, sentence, source, journalEntry, operation, message, remedy}.
 ${codes}`;
 
@@ -59,7 +59,10 @@ export function configure(command: Command): void {
       'write all matching entries to this file as HAR 1.2',
       values.nonEmptyText,
     )
-    .option('--lint', 'print what is legal but unwise in the requests of devices, with a remedy')
+    .option(
+      '--lint',
+      'print the requests of devices that are valid, but not recommended, with a remedy',
+    )
     .option('--from <file>', 'with --lint, judge this file of fleetbed record', values.nonEmptyText)
     .addOption(jsonLinesOption('entry'))
     .addHelpText('after', help)

@@ -1,6 +1,6 @@
 /**
- * Joins the duties of device clients to the journal of a running server: which requests were legal
- * but unwise.
+ * Joins the duties of device clients to the journal of a running server: which requests were valid,
+ * but are not recommended.
  */
 import { type Finding, Lint } from '../../../conformance/clients/lint.ts';
 import { exchangeIn } from '../../../conformance/recordings/journal.ts';

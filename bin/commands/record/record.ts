@@ -45,7 +45,7 @@ type RecordOptions = ValuesOf<typeof rows> & { readonly upstream: string; readon
 const codes = exitCodeHelp({
   pass: 'recorded, ended by Ctrl-C',
   setUp: 'the file cannot be written, or the port is in use',
-  undecided: 'nothing passed through',
+  inconclusive: 'nothing passed through',
 });
 
 const help = `
@@ -117,5 +117,5 @@ async function record({ upstream, out, host, port, ca }: RecordOptions): Promise
   proxy.close();
   proxy.closeAllConnections();
   output.line(`Recorded ${counted(exchanges, 'request')} in ${out}.`);
-  return exchanges === 0 ? exitCodes.undecided : exitCodes.pass;
+  return exchanges === 0 ? exitCodes.inconclusive : exitCodes.pass;
 }

@@ -60,7 +60,7 @@ const codes = exitCodeHelp({
   pass: 'no response differs',
   failed: 'a response differs',
   setUp: 'the file cannot be read, or the server cannot be reached',
-  undecided: 'the file has no request of a device',
+  inconclusive: 'the file has no request of a device',
   interrupted: 'interrupted',
 });
 
@@ -130,7 +130,7 @@ async function replay(file: string, options: ReplayOptions): Promise<ExitCode> {
   }
   const summary = `${counted(played, 'request')} played, ${counted(differing, 'response')} differ.`;
   output.line(played === 0 ? `${file} has no request of a device.` : summary);
-  if (played === 0) return exitCodes.undecided;
+  if (played === 0) return exitCodes.inconclusive;
   return differing > 0 ? exitCodes.failed : exitCodes.pass;
 }
 

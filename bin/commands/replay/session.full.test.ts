@@ -63,7 +63,7 @@ async function manage({ ready }: Served, path: string, request: RequestInit = {}
   const headers = { Authorization: `Bearer ${ready.adminToken}`, ...request.headers };
   const response = await fetch(`${ready.baseUrl}/api/management/${path}`, { ...request, headers });
   if (!response.ok)
-    throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);
+    throw new Error(`${path} was answered with ${response.status}: ${await response.text()}`);
   return response;
 }
 
@@ -150,7 +150,7 @@ describe('fleetbed record', () => {
     expect(readFileSync(path, 'utf8').match(/"status":0,/g)).toHaveLength(2);
   });
 
-  it('ends undecided when nothing passed through it', async () => {
+  it('ends inconclusive when nothing passed through it', async () => {
     const path = join(folder, 'nothing.ndjson');
     const proxy = startCommand(['record', '--upstream', 'http://127.0.0.1:9', '--out', path]);
     await proxy.waitForOutput('stdout', /Recording/);

@@ -27,7 +27,7 @@ const codes = exitCodeHelp({
   pass: 'no regression',
   failed: 'a regression',
   setUp: 'a result cannot be read',
-  undecided: 'too little was measured to compare',
+  inconclusive: 'too little was measured to compare',
 });
 
 /** Adds the options and the action of the subcommand. */
@@ -76,8 +76,8 @@ function compared(before: FleetResult, after: FleetResult, floor: NoiseFloor): R
   }
 }
 
-/** A regression fails the comparison; too little data leaves it undecided. */
+/** A regression fails the comparison; too little data leaves it inconclusive. */
 function exitCodeOf({ verdict }: RunComparison): ExitCode {
   if (verdict === 'regression') return exitCodes.failed;
-  return verdict === 'not enough data' ? exitCodes.undecided : exitCodes.pass;
+  return verdict === 'not enough data' ? exitCodes.inconclusive : exitCodes.pass;
 }

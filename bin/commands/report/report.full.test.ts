@@ -98,7 +98,7 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
     expect(code).toBe(0);
   });
 
-  it('is undecided when the data are too few', async () => {
+  it('is inconclusive when the data are too few', async () => {
     const few = fileOf('few.json', { ...sampleResult, latencies: [], operations: [] });
     expect((await report('compare', few, few)).code).toBe(4);
   });

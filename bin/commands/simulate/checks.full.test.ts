@@ -30,8 +30,8 @@ function rowsOf({ checks }: FleetResult): readonly Row[] {
   return checks?.requirements ?? [];
 }
 
-function brokenIn(result: FleetResult): readonly string[] {
-  return rowsOf(result).flatMap(({ requirement, broken }) => (broken > 0 ? requirement : []));
+function violatedIn(result: FleetResult): readonly string[] {
+  return rowsOf(result).flatMap(({ requirement, violated }) => (violated > 0 ? requirement : []));
 }
 
 /** Runs a fleet in which every device is checked. */
@@ -73,7 +73,7 @@ describe('the checks of a fleet', { timeout: RUN_MAX_MS }, () => {
     proxy.activate(new ActiveDefect(defect));
     const change = { baseUrl: proxy.baseUrl, durationMs: 1500, seed: id };
     const result = await watched(fleet, { behaviours: ['steady', 'aborted-midway'], ...change });
-    expect(brokenIn(result)).toEqual([requirement]);
+    expect(violatedIn(result)).toEqual([requirement]);
   });
 });
 
@@ -88,7 +88,7 @@ describe('a correct server under the checks of a fleet', { timeout: RUN_MAX_MS }
     const fleet = await FleetOnTestbed.start({ variationSeed: 'one' });
     try {
       const result = await watched(fleet, { behaviours: strange, durationMs: 4000 });
-      expect(brokenIn(result)).toEqual([]);
+      expect(violatedIn(result)).toEqual([]);
       expect(result.checks?.devices).toBe(strange.length);
       const judged = rowsOf(result).filter((row) => row.judged > 0);
       expect(judged.length).toBeGreaterThan(40);
@@ -98,7 +98,7 @@ describe('a correct server under the checks of a fleet', { timeout: RUN_MAX_MS }
   });
 });
 
-describe('a requirement that breaks only under load', { timeout: RUN_MAX_MS }, () => {
+describe('a requirement that is violated only under load', { timeout: RUN_MAX_MS }, () => {
   const LIMIT_PER_SECOND = 60;
 
   it('is reported with the phase and the rate of its first violation', async () => {
@@ -138,19 +138,19 @@ describe('a requirement that breaks only under load', { timeout: RUN_MAX_MS }, (
     const judge = await judgeFor(plan);
     const result = await simulateFleet(plan, { clock: systemClock, signal, judge });
     await server.close();
-    expect(brokenIn(result)).toEqual(['next.nothing-is-204']);
+    expect(violatedIn(result)).toEqual(['next.nothing-is-204']);
     const row = rowsOf(result).find(({ requirement }) => requirement === 'next.nothing-is-204');
     const calm = row?.phases.find(({ phase }) => phase.includes('ramp'));
     const burst = row?.phases.find(({ phase }) => phase.includes('burst'));
-    expect(calm).toMatchObject({ broken: 0 });
+    expect(calm).toMatchObject({ violated: 0 });
     expect(calm?.judged).toBeGreaterThan(0);
     expect(calm?.requestsPerSecond).toBeLessThan(LIMIT_PER_SECOND);
-    expect(burst?.broken).toBeGreaterThan(0);
+    expect(burst?.violated).toBeGreaterThan(0);
     expect(burst?.requestsPerSecond).toBeGreaterThan(LIMIT_PER_SECOND);
-    expect(row?.firstBreach).toMatchObject({ phase: burst?.phase, response: { status: 202 } });
+    expect(row?.firstViolation).toMatchObject({ phase: burst?.phase, response: { status: 202 } });
     const calmRate = calm?.requestsPerSecond ?? 0;
-    expect(row?.firstBreach?.requestsPerSecond).toBeGreaterThan(calmRate);
-    expect(row?.brokenAt?.maxPerSecond).toBeGreaterThan(LIMIT_PER_SECOND);
+    expect(row?.firstViolation?.requestsPerSecond).toBeGreaterThan(calmRate);
+    expect(row?.violatedAt?.maxPerSecond).toBeGreaterThan(LIMIT_PER_SECOND);
     expect(JSON.stringify(result.checks)).not.toContain(token);
   });
 });
@@ -185,7 +185,7 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
     const { code, stdout } = await runFleet();
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /^Checks: 4 devices watched, \d+ requests: 1 of \d+ requirements BROKEN/m,
+      /^Checks: 4 devices watched, \d+ requests: 1 of \d+ requirements VIOLATED/m,
     );
     expect(stdout).toMatch(/^ {2}inventory\.put-is-200 +\d+ of \d+$/m);
     expect(stdout).toMatch(/first: device \d, .*, put-attributes, at [\d.]+ requests\/s/);
@@ -202,10 +202,10 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
     const results = [alone, two].map(({ stdout }): FleetResult => JSON.parse(stdout));
     for (const result of results) {
       expect(result.checks?.devices).toBe(sample.size);
-      expect(brokenIn(result)).toEqual(['inventory.put-is-200']);
-      const row = rowsOf(result).find(({ broken }) => broken > 0);
-      expect(row).toMatchObject({ judged: sample.size, broken: sample.size });
-      expect(sample).toContain(row?.firstBreach?.device);
+      expect(violatedIn(result)).toEqual(['inventory.put-is-200']);
+      const row = rowsOf(result).find(({ violated }) => violated > 0);
+      expect(row).toMatchObject({ judged: sample.size, violated: sample.size });
+      expect(sample).toContain(row?.firstViolation?.device);
     }
   });
 
@@ -220,7 +220,10 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
     expect(code).toBe(1);
     const merged: FleetResult = JSON.parse(readFileSync(whole, 'utf8'));
     expect(merged.checks?.devices).toBe(4);
-    expect(rowsOf(merged).find(({ broken }) => broken > 0)).toMatchObject({ judged: 4, broken: 4 });
+    expect(rowsOf(merged).find(({ violated }) => violated > 0)).toMatchObject({
+      judged: 4,
+      violated: 4,
+    });
   });
 
   it.each(['0', '2', '101%', 'some'])('refuses the share %s', async (text) => {

@@ -22,12 +22,12 @@ describe('a fleet run as a process', { timeout: 60_000 }, () => {
   it.each([
     ['that meets its thresholds', '--accept --threshold errors=0', 0, 'PASSED'],
     ['that misses a threshold', '--accept --threshold max(poll)<0.001ms', 1, 'FAILED'],
-    ['that measured nothing', '--accept --threshold p99(download)<1s', 4, 'UNDECIDED'],
+    ['that measured nothing', '--accept --threshold p99(download)<1s', 4, 'INCONCLUSIVE'],
     [
       'whose deployment nobody installed',
       `--accept --deploy ${releaseName} --behaviour failing-install=1`,
       4,
-      'UNDECIDED, no device was updated',
+      'INCONCLUSIVE, no device was updated',
     ],
     ['that accepted no device', '', 6, 'NOT ACCEPTED'],
   ])(

@@ -55,10 +55,10 @@ describe('a frame of the live view', () => {
     expect(frame).toContain('memory 64 MiB');
   });
 
-  it('names broken requirements, and omits that line when there are none', () => {
-    expect(liveFrame(factsOf({ broken: [] }), size)).not.toContain('BROKEN');
-    const frame = liveFrame(factsOf({ broken: ['a.one', 'a.two', 'a.three', 'a.four'] }), size);
-    expect(frame).toMatch(/^BROKEN a\.one a\.two a\.three and 1 more$/m);
+  it('names violated requirements, and omits that line when there are none', () => {
+    expect(liveFrame(factsOf({ violated: [] }), size)).not.toContain('VIOLATED');
+    const frame = liveFrame(factsOf({ violated: ['a.one', 'a.two', 'a.three', 'a.four'] }), size);
+    expect(frame).toMatch(/^VIOLATED a\.one a\.two a\.three and 1 more$/m);
   });
 
   it('shows that the run is ending', () => {

@@ -136,7 +136,7 @@ function virtualReport({ durationMs, seconds, logged, violations }: RunSummary):
     'Virtual time',
     `  ${durationText(durationMs)} in ${seconds.toFixed(1)} s of CPU time, ${times} times as fast`,
     `  event log   ${logged.lines} lines, SHA-256 ${logged.sha256}`,
-    `  invariants  ${violations.length === 0 ? 'hold' : 'broken'}`,
+    `  invariants  ${violations.length === 0 ? 'hold' : 'violated'}`,
     ...violationLines(violations),
   ].join('\n');
 }
@@ -192,7 +192,7 @@ function failureReport(
 ): string {
   const { devices, durationMs = 0 } = trial.plan;
   return [
-    `Seed ${tried} breaks an invariant:`,
+    `Seed ${tried} violates an invariant:`,
     ...violationLines(violations),
     `Shrunk in ${counted(shrinkRuns, 'run')} to: ${counted(devices, 'device')}, ${durationText(durationMs)}, ${counted(trial.faults.length, 'fault')}. Reproduce it with:`,
     line,

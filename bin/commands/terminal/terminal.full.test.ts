@@ -149,7 +149,7 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
 
 describe('a terminal that does not open', { timeout: RUN_MAX_MS }, () => {
   it.each([
-    ['an unknown device', () => [...reach(UNKNOWN_ID), ...byToken()], 'answered 404', 3],
+    ['an unknown device', () => [...reach(UNKNOWN_ID), ...byToken()], 'answered with 404', 3],
     ['another token', () => [...reach(), '--token', 'x.y.z'], 'get a valid token', 3],
     ['a wrong password', () => [...reach(), '--password', 'not-this'], 'check --email', 3],
     ['no user', () => ['x', '--url', 'http://127.0.0.1:1'], '--token (env: FLEETBED_TOKEN).', 2],

@@ -82,6 +82,6 @@ async function authenticate(
   const response = await send();
   if (response.status === 200) return { ...device, token: response.body };
   throw new Error(
-    `the server answered ${refused.status}, then ${response.status}: ${response.body}`,
+    `the server answered with ${refused.status}, then ${response.status}: ${response.body}`,
   );
 }

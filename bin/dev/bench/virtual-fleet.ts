@@ -65,7 +65,7 @@ async function upload({ baseUrl, adminToken }: RunningServer): Promise<void> {
   const { method, path } = managementOperations['upload-artifact'];
   const headers = { Authorization: `Bearer ${adminToken}` };
   const response = await fetch(baseUrl + pathOf({ path }), { method, headers, body: form });
-  if (response.status !== 201) throw new Error(`the upload was answered ${response.status}`);
+  if (response.status !== 201) throw new Error(`the upload was answered with ${response.status}`);
 }
 
 const MINUTE_MS = 60_000;

@@ -212,7 +212,7 @@ function watchControl(controlUrl: string) {
       const tookMs = Math.round(systemClock.monotonicMs() - startMs);
       seen.slowestMs = Math.max(seen.slowestMs, tookMs);
       if (status === 200) seen.responses += 1;
-      else seen.problems.push(`the control listener messages ${status}`);
+      else seen.problems.push(`the control listener answered with ${status}`);
       await systemClock.sleep(PROBE_MS, over.signal);
     }
     return seen;

@@ -56,7 +56,7 @@ async function targetWithInventories(child: ServerChild): Promise<FuzzTarget> {
       body,
     });
     await response.arrayBuffer();
-    if (!response.ok) throw new Error(`the inventory was answered ${response.status}`);
+    if (!response.ok) throw new Error(`the inventory was answered with ${response.status}`);
   }
   const [deviceToken = ''] = tokens;
   const overview = await readControl(ready, '/overview');

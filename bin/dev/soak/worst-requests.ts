@@ -393,6 +393,6 @@ async function fillInventories({ ready, deviceTokens }: FuzzTarget): Promise<voi
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
     const response = await fetch(ready.baseUrl + path, { method, headers, body });
     await response.arrayBuffer();
-    if (!response.ok) throw new Error(`a full inventory was answered ${response.status}`);
+    if (!response.ok) throw new Error(`a full inventory was answered with ${response.status}`);
   }
 }

@@ -26,7 +26,7 @@ const pausesLater = { ArtifactReboot_Enter: 'pause', ArtifactCommit_Enter: 'paus
 
 const pausesAtCommit = { ArtifactCommit_Enter: 'pause' } as const;
 
-const unaskedMap = { id: 'unasked', priority: 0, states: { ArtifactInstall_Enter: {} } };
+const unrequestedMap = { id: 'unrequested', priority: 0, states: { ArtifactInstall_Enter: {} } };
 
 /** Steps of a deployment that pauses in these states, and is continued once the client pauses. */
 function pausedAndContinued(states: Readonly<Record<string, 'pause'>>): readonly Step[] {
@@ -34,7 +34,7 @@ function pausedAndContinued(states: Readonly<Record<string, 'pause'>>): readonly
     { deploy: { offer: 'new', states } },
     { await: 'poll with an update' },
     { await: 'report of a pause', isOptional: true },
-    { await: 'map request', isOptional: true },
+    { await: 'control map request', isOptional: true },
     { user: 'continueMap' },
     awaitFinalReport,
   ];
@@ -175,14 +175,14 @@ export const offerScenes = {
     ),
     needs: 'control-map',
   },
-  'unasked-control-map': {
+  'unrequested-control-map': {
     ...accepted(
       {
         faults: [
           {
             ...toPolls,
             times: 'until-cleared',
-            act: { kind: 'altered-json', set: { 'artifact.update_control_map': unaskedMap } },
+            act: { kind: 'altered-json', set: { 'artifact.update_control_map': unrequestedMap } },
           },
         ],
       },

@@ -10,7 +10,7 @@ const resultFile = 'bin/testing/mutation/result.json';
 export interface MutantCounts {
   /** Digest of the file's source, in hex. */
   readonly sha256: string;
-  /** Number of mutants for which a case fails or becomes undecided. */
+  /** Number of mutants for which a case fails or becomes inconclusive. */
   readonly worse: number;
   /** Number of mutants that change observations of open points, but no verdict. */
   readonly observed: number;

@@ -1,4 +1,4 @@
-/** The operator that controls a target by hooks. */
+/** The user that controls a target by hooks. */
 import type { NewDeployment } from '../../../fixtures/contract/management/deployments.ts';
 import type { SettableAuthSetStatus } from '../../../fixtures/contract/vocabulary.ts';
 import type { UserToken } from '../../context/management-admin.ts';
@@ -26,7 +26,7 @@ const decisions = {
 
 type HookIdentity = Readonly<Record<string, unknown>>;
 
-/** An operator that acts by hooks, whose runs are recorded in one session. */
+/** A user that acts by hooks, whose runs are recorded in one session. */
 export class HookAdmin implements TargetAdmin {
   readonly #hooks: Hooks;
   readonly #session: TargetSession;
@@ -42,20 +42,20 @@ export class HookAdmin implements TargetAdmin {
   get caller(): ApiCaller {
     if (this.#user) return new ApiCaller(this.#session, bearer(this.#user.token));
     const because = 'no login hook and no credentials are given';
-    throw new MissingCapability('operator/login', because);
+    throw new MissingCapability('user/login', because);
   }
 
   async findDevice(identity: HookIdentity, status?: string): Promise<ManagedDevice | undefined> {
-    const { device } = await this.#ask('find-device', { identity, status: status ?? null });
+    const { device } = await this.#run('find-device', { identity, status: status ?? null });
     return device ?? undefined;
   }
 
   async device(deviceId: string): Promise<ManagedDevice | undefined> {
-    return (await this.#ask('show-device', { deviceId })).device ?? undefined;
+    return (await this.#run('show-device', { deviceId })).device ?? undefined;
   }
 
   async preauthorize(identity: HookIdentity, { publicKeyPem }: SigningKey): Promise<string> {
-    return (await this.#ask('preauthorize', { identity, publicKeyPem })).deviceId;
+    return (await this.#run('preauthorize', { identity, publicKeyPem })).deviceId;
   }
 
   async decide(
@@ -63,45 +63,45 @@ export class HookAdmin implements TargetAdmin {
     { publicKeyPem }: SigningKey,
     status: SettableAuthSetStatus,
   ): Promise<void> {
-    await this.#ask(decisions[status], { deviceId, publicKeyPem });
+    await this.#run(decisions[status], { deviceId, publicKeyPem });
   }
 
   async decommission(deviceId: string): Promise<boolean> {
-    await this.#ask('decommission', { deviceId });
+    await this.#run('decommission', { deviceId });
     return true;
   }
 
   async uploadArtifact(fileName: string, bytes: Buffer): Promise<string | undefined> {
     const contentBase64 = bytes.toString('base64');
     return (
-      (await this.#ask('upload-artifact', { fileName, contentBase64 })).artifactId ?? undefined
+      (await this.#run('upload-artifact', { fileName, contentBase64 })).artifactId ?? undefined
     );
   }
 
   async findArtifact(name: string, deviceType: string): Promise<string | undefined> {
-    return (await this.#ask('find-artifact', { name, deviceType })).artifactId ?? undefined;
+    return (await this.#run('find-artifact', { name, deviceType })).artifactId ?? undefined;
   }
 
   async deleteArtifact(artifactId: string): Promise<boolean> {
-    await this.#ask('delete-artifact', { artifactId });
+    await this.#run('delete-artifact', { artifactId });
     return true;
   }
 
   describeArtifact(): Promise<void> {
     const because = 'no step changes the description of an artifact';
-    return Promise.reject(new MissingCapability('operator/describe-artifact', because));
+    return Promise.reject(new MissingCapability('user/describe-artifact', because));
   }
 
   async deploy(deployment: NewDeployment): Promise<string> {
-    return (await this.#ask('deploy', { deployment })).deploymentId;
+    return (await this.#run('deploy', { deployment })).deploymentId;
   }
 
   async findDeployment(name: string): Promise<string | undefined> {
-    return (await this.#ask('find-deployment', { name })).deploymentId ?? undefined;
+    return (await this.#run('find-deployment', { name })).deploymentId ?? undefined;
   }
 
   async abort(deploymentId: string): Promise<void> {
-    await this.#ask('abort', { deploymentId });
+    await this.#run('abort', { deploymentId });
   }
 
   async deviceDeployment(
@@ -109,47 +109,47 @@ export class HookAdmin implements TargetAdmin {
     deviceId: string,
   ): Promise<DeviceDeployment | undefined> {
     return (
-      (await this.#ask('device-deployment', { deploymentId, deviceId })).deviceDeployment ??
+      (await this.#run('device-deployment', { deploymentId, deviceId })).deviceDeployment ??
       undefined
     );
   }
 
   async deploymentLog(deploymentId: string, deviceId: string): Promise<string | undefined> {
-    return (await this.#ask('deployment-log', { deploymentId, deviceId })).log ?? undefined;
+    return (await this.#run('deployment-log', { deploymentId, deviceId })).log ?? undefined;
   }
 
   async configure(
     deviceId: string,
     configuration: Readonly<Record<string, string>>,
   ): Promise<void> {
-    await this.#ask('configure', { deviceId, configuration });
+    await this.#run('configure', { deviceId, configuration });
   }
 
   async deployConfiguration(deviceId: string): Promise<string> {
-    return (await this.#ask('deploy-configuration', { deviceId })).deploymentId;
+    return (await this.#run('deploy-configuration', { deviceId })).deploymentId;
   }
 
   configuration(deviceId: string): Promise<ShownConfiguration> {
-    return this.#ask('show-configuration', { deviceId });
+    return this.#run('show-configuration', { deviceId });
   }
 
   async connection(deviceId: string): Promise<string | undefined> {
-    return (await this.#ask('show-connection', { deviceId })).status ?? undefined;
+    return (await this.#run('show-connection', { deviceId })).status ?? undefined;
   }
 
   async attributes(deviceId: string): Promise<readonly ShownAttribute[]> {
-    return (await this.#ask('show-inventory', { deviceId })).attributes;
+    return (await this.#run('show-inventory', { deviceId })).attributes;
   }
 
   async alerts(deviceId: string): Promise<readonly ShownAlert[]> {
-    return (await this.#ask('list-alerts', { deviceId })).alerts;
+    return (await this.#run('list-alerts', { deviceId })).alerts;
   }
 
   async monitorConfiguration(deviceId: string): Promise<readonly ShownMonitor[]> {
-    return (await this.#ask('show-monitors', { deviceId })).monitors;
+    return (await this.#run('show-monitors', { deviceId })).monitors;
   }
 
-  #ask<Step extends HookStep>(step: Step, input: object): Promise<StepResponse<Step>> {
-    return this.#hooks.ask(this.#session, step, input);
+  #run<Step extends HookStep>(step: Step, input: object): Promise<StepResponse<Step>> {
+    return this.#hooks.run(this.#session, step, input);
   }
 }

@@ -76,7 +76,7 @@ export class HookControl implements Control {
   }
 
   async newTenant({ session, name, learnSecret }: TenantOrder): Promise<ControlledTenant> {
-    const made = await this.#hooks.ask(session, 'make-tenant', { name });
+    const made = await this.#hooks.run(session, 'make-tenant', { name });
     const tenantToken = made.tenantToken ?? undefined;
     const token = made.userToken ?? undefined;
     if (tenantToken !== undefined) learnSecret(tenantToken, 'tenant-token');
@@ -88,7 +88,7 @@ export class HookControl implements Control {
       admin: new HookAdmin(hooks, session, token === undefined ? undefined : { token }),
       control: new HookControl(hooks, this.#lasting, { session }),
       remove: async () => {
-        await hooks.ask(this.#lasting, 'remove-tenant');
+        await hooks.run(this.#lasting, 'remove-tenant');
       },
     };
   }
@@ -98,24 +98,24 @@ export class HookControl implements Control {
       const because = 'the case has no tenant of its own to suspend';
       throw new MissingCapability('tenant-control', because);
     }
-    await this.#hooks.ask(this.#session, 'suspend-tenant');
+    await this.#hooks.run(this.#session, 'suspend-tenant');
   }
 
   async advance(seconds: number): Promise<void> {
-    await this.#hooks.ask(this.#session, 'advance-clock', { seconds });
+    await this.#hooks.run(this.#session, 'advance-clock', { seconds });
     await this.#afterAdvance();
   }
 
   async failNext(operations: readonly (OperationId | ManagementId)[]): Promise<void> {
-    await this.#hooks.ask(this.#session, 'fail-next', { operations });
+    await this.#hooks.run(this.#session, 'fail-next', { operations });
   }
 
   async limitRate(limit: RateLimit | undefined): Promise<void> {
-    await this.#hooks.ask(this.#session, 'limit-rate', { limit: limit ?? null });
+    await this.#hooks.run(this.#session, 'limit-rate', { limit: limit ?? null });
   }
 
   async powerlessUser({ session, name, learnSecret }: TenantOrder): Promise<string> {
-    const { token } = await this.#hooks.ask(session, 'powerless-user', { name });
+    const { token } = await this.#hooks.run(session, 'powerless-user', { name });
     learnSecret(token, 'user-token');
     return token;
   }

@@ -38,25 +38,25 @@ for (;;) try { writeSync(1, 'x'.repeat(65536)); } catch (error) { if (error.code
 describe('a hook', () => {
   it('receives step, base URL, tenant and input on standard input, and no arguments', async () => {
     const { hooks, session } = hooksOf(echo);
-    const { deploymentId } = await hooks.ask(session, 'deploy', { deployment: { name: 'one' } });
+    const { deploymentId } = await hooks.run(session, 'deploy', { deployment: { name: 'one' } });
     expect(JSON.parse(deploymentId)).toEqual({
       step: 'deploy',
       baseUrl,
       tenant: null,
       input: { deployment: { name: 'one' } },
     });
-    const within = await hooks.within('t1').ask(session, 'deploy');
+    const within = await hooks.within('t1').run(session, 'deploy');
     expect(JSON.parse(within.deploymentId)).toMatchObject({ tenant: 't1', input: {} });
   });
 
   it('may print nothing for a step without a result, and may leave its input unread', async () => {
     const { hooks, session } = hooksOf('');
-    expect(await hooks.ask(session, 'accept', { filler: 'x'.repeat(500_000) })).toEqual({});
+    expect(await hooks.run(session, 'accept', { filler: 'x'.repeat(500_000) })).toEqual({});
   });
 
   it('is recorded with its input, its output and its standard error', async () => {
     const { hooks, session } = hooksOf("console.error('slowly'); console.log('{}')");
-    await hooks.ask(session, 'abort', { deploymentId: 'd1' });
+    await hooks.run(session, 'abort', { deploymentId: 'd1' });
     expect(session.record.exchanges).toMatchObject([
       {
         request: { line: 'HOOK abort', body: expect.stringContaining('"deploymentId":"d1"') },
@@ -69,7 +69,7 @@ describe('a hook', () => {
     const { hooks, session } = hooksOf('process.exit(1)', {
       steps: { accept: [process.execPath, '-e', 'process.exit(1)', '; echo {}'] },
     });
-    await expect(hooks.ask(session, 'accept')).rejects.toThrow(AdminFailure);
+    await expect(hooks.run(session, 'accept')).rejects.toThrow(AdminFailure);
   });
 });
 
@@ -85,24 +85,24 @@ describe('a hook that fails', () => {
     ['with JSON of another form', prints({ id: 7 }), 'deploymentId'],
     ['by a signal', "process.kill(process.pid, 'SIGTERM')", 'killed by a signal'],
     ['by a flood', flood, 'more than 1048576 bytes'],
-  ])('%s leaves the case undecided', async (_, script, message) => {
+  ])('%s leaves the case inconclusive', async (_, script, message) => {
     const { hooks, session } = hooksOf(script);
-    const asking = hooks.ask(session, 'deploy');
-    await expect(asking).rejects.toThrow(AdminFailure);
-    await expect(asking).rejects.toThrow(message);
+    const running = hooks.run(session, 'deploy');
+    await expect(running).rejects.toThrow(AdminFailure);
+    await expect(running).rejects.toThrow(message);
     expect(session.record.exchanges[0]?.failure).toContain(message);
   });
 
   it('names the missing program as the cause', async () => {
     const { hooks, session } = hooksOf('', { steps: { accept: ['./no-such-program'] } });
-    await expect(hooks.ask(session, 'accept')).rejects.toThrow('could not be started');
+    await expect(hooks.run(session, 'accept')).rejects.toThrow('could not be started');
   });
 
   it('reports only the end of its standard error', async () => {
     const { hooks, session } = hooksOf(
       "process.stderr.write('a'.repeat(200000) + 'the end', () => process.exit(1))",
     );
-    const failure = await hooks.ask(session, 'accept').catch((error: Error) => error);
+    const failure = await hooks.run(session, 'accept').catch((error: Error) => error);
     expect(String(failure)).toMatch(/a{100}the end$/);
     expect(String(failure).length).toBeLessThan(5000);
   });
@@ -112,7 +112,7 @@ describe('a hook that fails', () => {
       const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
       process.stderr.write(String(child.pid)); setInterval(() => {}, 1000);`;
     const { hooks, session } = hooksOf(script, { timeLimitSeconds: 1 });
-    await expect(hooks.ask(session, 'accept')).rejects.toMatchObject({
+    await expect(hooks.run(session, 'accept')).rejects.toMatchObject({
       name: 'TransportFailure',
       code: 'request-time-limit',
     });
@@ -120,26 +120,26 @@ describe('a hook that fails', () => {
 
   it('is killed when its case ends', async () => {
     const { hooks, session, ender } = hooksOf('setInterval(() => {}, 1000)');
-    const asking = hooks.ask(session, 'accept');
+    const running = hooks.run(session, 'accept');
     ender.abort();
-    await expect(asking).rejects.toThrow(TransportFailure);
+    await expect(running).rejects.toThrow(TransportFailure);
   });
 });
 
 describe('a step that no hook can do', () => {
   it('is a missing capability when no command is configured for the step', async () => {
     const { hooks, session } = hooksOf('', { steps: { accept: null } });
-    const asking = hooks.ask(session, 'reject');
-    await expect(asking).rejects.toThrow(MissingCapability);
-    await expect(asking).rejects.toMatchObject({ capability: 'operator/reject' });
+    const running = hooks.run(session, 'reject');
+    await expect(running).rejects.toThrow(MissingCapability);
+    await expect(running).rejects.toMatchObject({ capability: 'user/reject' });
     expect(session.record.exchanges).toEqual([]);
   });
 
   it('is a missing capability when the hook exits with code 3', async () => {
     const { hooks, session } = hooksOf("console.error('not on this plan'); process.exit(3)");
-    const asking = hooks.ask(session, 'configure');
-    await expect(asking).rejects.toMatchObject({ capability: 'operator/configure' });
-    await expect(asking).rejects.toThrow('not on this plan');
+    const running = hooks.run(session, 'configure');
+    await expect(running).rejects.toMatchObject({ capability: 'user/configure' });
+    await expect(running).rejects.toThrow('not on this plan');
   });
 });
 

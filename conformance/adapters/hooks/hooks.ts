@@ -2,7 +2,7 @@
  * Calls hooks. Standard input is one JSON object: `step`, `baseUrl`, `tenant` (the id that
  * `make-tenant` gave, or null) and `input`. Standard output is one JSON object, the response of the
  * step. Exit code 0 means done; 3 means that the hook cannot do this step here, which skips the
- * case; any other code means failure, which leaves the case undecided. Secrets are passed over
+ * case; any other code means failure, which leaves the case inconclusive. Secrets are passed over
  * standard input and output or the environment, never on the command line.
  */
 import * as v from 'valibot';
@@ -47,7 +47,7 @@ export class Hooks {
    * Runs the hook of a step and returns its response; the run is recorded on the session.
    * @throws MissingCapability, AdminFailure
    */
-  async ask<Step extends HookStep>(
+  async run<Step extends HookStep>(
     session: TargetSession,
     step: Step,
     input: object = {},
@@ -88,7 +88,7 @@ function recorded({ code, output, stderr }: HookOutcome) {
 }
 
 function missing(step: HookStep, because: string): MissingCapability {
-  return new MissingCapability(`operator/${step}`, `the step ${step} is not possible: ${because}`);
+  return new MissingCapability(`user/${step}`, `the step ${step} is not possible: ${because}`);
 }
 
 function failed(step: HookStep, response: string): AdminFailure {

@@ -45,7 +45,7 @@ const requestDuties: readonly Duty[] = [
   {
     id: 'auth.polite-while-pending',
     level: 'should',
-    sentence: 'A device waits at least a second after a refusal before it asks again.',
+    sentence: 'A device waits at least a second after a refusal before it authenticates again.',
     source: 'Device authentication; Errors: 429',
     evidence: 'pauses after a 401 or 403 of the authentication request; the third short one counts',
     remedy: 'wait 5 s or more after a refusal, or let the pause grow from 1 s',
@@ -94,7 +94,7 @@ const requestDuties: readonly Duty[] = [
   {
     id: 'auth.stops-hammering-when-rejected',
     level: 'should',
-    sentence: 'A device that is refused does not ask ever faster.',
+    sentence: 'A device that is refused does not authenticate ever faster.',
     source: 'States and transitions; Errors: 403',
     evidence: 'pauses after refusals of the authentication request',
     remedy: 'keep the interval after a 401 or 403, or let it grow',
@@ -119,8 +119,8 @@ const requestDuties: readonly Duty[] = [
     level: 'observed',
     sentence: 'Whether a device authenticates while its token is still accepted.',
     source: 'Authentication, rule 3',
-    evidence: 'the number of authentication requests that were answered 200',
-    remedy: 'keep the token until an operation is answered 401',
+    evidence: 'the number of authentication requests that were answered with 200',
+    remedy: 'keep the token until an operation is answered with 401',
     observation: ({ authentication: { issued } }) =>
       issued > 0 ? `${issued} tokens were issued` : undefined,
   },
@@ -147,7 +147,7 @@ const reactionDuties: readonly Duty[] = [
       'A device that is accepted again after a rejection authenticates again without a restart.',
     source: 'States and transitions',
     evidence: 'an authentication request after the acceptance of a device that was refused',
-    remedy: 'go on asking after a 401 or 403, at the interval',
+    remedy: 'go on authenticating after a 401 or 403, at the interval',
     scene: 'rejection',
     sequence: {
       dueAfter: { acts: ['accepted'], when: ({ authentication: { isRejected } }) => isRejected },
@@ -157,12 +157,12 @@ const reactionDuties: readonly Duty[] = [
     },
   },
   {
-    id: 'auth.keeps-asking',
+    id: 'auth.repeats-until-accepted',
     level: 'must',
-    sentence: 'A device that is pending asks again until it is accepted.',
+    sentence: 'A device that is pending authenticates again until it is accepted.',
     source: 'States and transitions: a subsequent authentication request reflects the decision',
     evidence: 'the authentication request after a 401',
-    remedy: 'ask again after a 401, at an interval, as long as the device runs',
+    remedy: 'authenticate again after a 401, at an interval, as long as the device runs',
     scene: 'pending',
     sequence: {
       dueAfter: {
@@ -171,7 +171,7 @@ const reactionDuties: readonly Duty[] = [
       },
       keptBy: { exchange: ({ row }) => isAuthentication(row) },
       cancelledBy: { acts: ['client-killed', 'decommissioned'] },
-      must: 'ask again after a 401',
+      must: 'authenticate again after a 401',
     },
   },
   {

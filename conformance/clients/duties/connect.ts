@@ -300,7 +300,7 @@ const reactionDuties: readonly Duty[] = [
   {
     id: 'connect.check-update',
     level: 'should',
-    sentence: 'A device polls when a check-update message asks it to.',
+    sentence: 'A device polls when a check-update message tells it to.',
     source: 'Device connect; field notes 4.4',
     evidence: 'the poll after a check-update message, within 10 s',
     remedy: 'poll once at a check-update message, whatever is left of the interval',

@@ -189,7 +189,7 @@ const transferDuties: readonly Duty[] = [
       },
     }) =>
       resumed > 0
-        ? `${conditional} of ${resumed} parts were asked for with a condition`
+        ? `${conditional} of ${resumed} parts were requested with a condition`
         : undefined,
   },
   {
@@ -243,7 +243,7 @@ const transferDuties: readonly Duty[] = [
   {
     id: 'get.gzip',
     level: 'should',
-    sentence: 'A device decodes the encoding of a file that it has asked for.',
+    sentence: 'A device decodes the encoding of a file that it has requested.',
     source: 'RFC 9110, 12.5.3',
     evidence: 'the report after a download with Content-Encoding',
     remedy: 'send Accept-Encoding: identity, or decode',
@@ -316,7 +316,7 @@ const flawRows: readonly FlawDuty[] = [
     id: 'get.checks-206',
     level: 'must',
     flaw: 'wrong-start',
-    sentence: 'A device joins only parts that begin where it asked.',
+    sentence: 'A device joins only parts that begin where it requested.',
     source: 'RFC 9110, 14.4 and 15.3.7',
     remedy: 'compare the first byte in Content-Range, and begin anew after a 200',
     scene: 'wrong-range',
@@ -371,7 +371,7 @@ const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen: actual, ...row }
   ...row,
   evidence: 'the final status of a deployment, and what was sent of its file before',
   ...(joinedFlaws.has(flaw) && {
-    undecidedReason:
+    inconclusiveReason:
       'a failure does not show whether the client has joined the parts or refused them',
   }),
   excuses: 'a file that was fetched again whole',

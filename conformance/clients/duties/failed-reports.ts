@@ -96,7 +96,7 @@ export const failedReportDuties: readonly Duty[] = [
   {
     id: 'report.404-handled',
     level: 'should',
-    sentence: 'A device ends a deployment whose report is answered 404.',
+    sentence: 'A device ends a deployment whose report is answered with 404.',
     source: 'Errors: 404, resource not found',
     evidence: 'reports on a deployment after a 404',
     remedy: 'take a 404 as the end of the deployment, and poll on',

@@ -1,4 +1,4 @@
-/** Duties of asking for an update. Spec: Device deployments v1, v2 */
+/** Duties of polling for an update. Spec: Device deployments v1, v2 */
 
 import { isDeepStrictEqual } from 'node:util';
 import { jsonInOrder } from '../../../fixtures/base/json.ts';
@@ -46,12 +46,12 @@ const requestDuties: readonly Duty[] = [
           actual: 'missing or another value',
         };
       }
-      const asked = row.id === 'post-next-deployment' ? membersOf(sent) : pollData(exchange);
+      const polled = row.id === 'post-next-deployment' ? membersOf(sent) : pollData(exchange);
       const name = ['device_type', 'artifact_name'].find(
-        (each) => typeof asked[each] !== 'string' || asked[each] === '',
+        (each) => typeof polled[each] !== 'string' || polled[each] === '',
       );
       if (name === undefined) return undefined;
-      return { where: name, must: 'be a filled string', actual: describeValue(asked[name]) };
+      return { where: name, must: 'be a filled string', actual: describeValue(polled[name]) };
     },
   },
   {
@@ -86,12 +86,12 @@ const requestDuties: readonly Duty[] = [
     applies: (_, memory) => endedOffer(memory) !== undefined,
     violation: (exchange, memory) => {
       const { final, name, formerName } = endedOffer(memory) ?? {};
-      const asked = pollData(exchange).artifact_name;
+      const polled = pollData(exchange).artifact_name;
       const expected = final === 'failure' ? formerName : name;
       const other = final === 'failure' ? name : formerName;
-      if (asked !== other || expected === other) return undefined;
+      if (polled !== other || expected === other) return undefined;
       const must = `be ${describeValue(expected)} after ${String(final)}`;
-      return { where: 'artifact_name', must, actual: describeValue(asked) };
+      return { where: 'artifact_name', must, actual: describeValue(polled) };
     },
   },
   {
@@ -119,14 +119,14 @@ const requestDuties: readonly Duty[] = [
     remedy: 'report the final status before you poll with the new artifact_name or other data',
     scene: 'restart-while-installing',
     operations: pollOperations,
-    applies: (exchange, memory) => activeOffer(exchange, memory)?.asked !== undefined,
+    applies: (exchange, memory) => activeOffer(exchange, memory)?.pollText !== undefined,
     violation: (exchange, memory) => {
-      const asked = pollData(exchange);
-      const { asked: before = '{}' } = activeOffer(exchange, memory) ?? {};
-      if (jsonInOrder(asked) === before) return undefined;
+      const polled = pollData(exchange);
+      const { pollText: before = '{}' } = activeOffer(exchange, memory) ?? {};
+      if (jsonInOrder(polled) === before) return undefined;
       const former = membersOf(JSON.parse(before));
-      const names = [...new Set([...Object.keys(former), ...Object.keys(asked)])];
-      const changed = names.filter((name) => !isDeepStrictEqual(former[name], asked[name]));
+      const names = [...new Set([...Object.keys(former), ...Object.keys(polled)])];
+      const changed = names.filter((name) => !isDeepStrictEqual(former[name], polled[name]));
       const actual = `changed: ${changed.map(describeValue).join(', ')}`;
       return { where: 'the data of a poll', must: 'stay until the final status', actual };
     },
@@ -216,7 +216,7 @@ const reactionDuties: readonly Duty[] = [
   {
     id: 'next.v2-falls-back',
     level: 'should',
-    sentence: 'A device asks by version 1 where the server has no version 2.',
+    sentence: 'A device polls by version 1 where the server has no version 2.',
     source: 'Versioning, rule 2; Device deployments v1',
     evidence: 'the poll after a 404 of version 2',
     remedy: 'try POST and GET of version 1 after a 404, and version 2 again later',
@@ -270,11 +270,11 @@ const reactionDuties: readonly Duty[] = [
   {
     id: 'next.tolerates-control-map',
     level: 'must',
-    sentence: 'A device that did not ask for control maps carries out an offer that has one.',
+    sentence: 'A device that did not request control maps carries out an offer that has one.',
     source: 'DeploymentInstructions (v2): update_control_map',
     evidence: 'what follows instructions with a control map that the device did not announce',
     remedy: 'ignore update_control_map, as any member that you do not know',
-    scene: 'unasked-control-map',
+    scene: 'unrequested-control-map',
     appliesToClient: ({ announcesMaps }) => !announcesMaps,
     sequence: {
       dueAfter: {
@@ -320,7 +320,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device survives instructions that it cannot use.',
     source: 'DeploymentInstructions (v1): artifact.source.uri is not required',
     evidence: 'the next request after instructions without a link, or of another shape',
-    remedy: 'report failure, or wait for the interval and ask again',
+    remedy: 'report failure, or wait for the interval and poll again',
     scene: 'bad-instructions',
     sequence: {
       dueAfter: {

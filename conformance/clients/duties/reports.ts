@@ -1,4 +1,4 @@
-/** What duties ask about the reports on a deployment, and about the offer that they are on. */
+/** What duties read of the reports on a deployment, and about the offer that they are on. */
 
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';

@@ -39,7 +39,7 @@ const requestDuties: readonly Duty[] = [
         return { where: 'the token', must: 'be in a header', actual: `in the parameter ${name}` };
       }
       const value = exchange.header('authorization');
-      // A device without a token may ask to learn that it needs one, also after a restart.
+      // A device without a token may send a request to learn that it needs one, also after a restart.
       const hasToken = client.authentication.tokens.size > 0 && !client.authentication.isRestarted;
       if (row.authorization !== 'device' || !hasToken) return undefined;
       if (value === MASK || /^Bearer [^\s]+$/i.test(value ?? '')) return undefined;
@@ -72,9 +72,9 @@ const requestDuties: readonly Duty[] = [
   {
     id: 'http.no-retry-on-400',
     level: 'should',
-    sentence: 'A device repeats a request that was answered 400 unchanged at most twice.',
+    sentence: 'A device repeats a request that was answered with 400 unchanged at most twice.',
     source: 'Errors: 400, invalid request',
-    evidence: 'URL and body of requests of one operation that were answered 400 in a row',
+    evidence: 'URL and body of requests of one operation that were answered with 400 in a row',
     remedy: 'take a 400 as final: the same bytes get the same response; read its error member',
     scene: 'bad-request',
     applies: ({ row, status }) => isOfDevice(row) && row.authorization !== 'link' && status === 400,
@@ -221,7 +221,7 @@ const requestDuties: readonly Duty[] = [
     violation: (exchange, { client }) => retryProblem(exchange, client),
   },
   {
-    id: 'http.slow-answers',
+    id: 'http.slow-responses',
     level: 'observed',
     sentence: 'A device waits for a response as long as it chooses.',
     source: 'RFC 9112, 9.5',
@@ -328,7 +328,7 @@ const reactionDuties: readonly Duty[] = [
     },
   },
   {
-    id: 'http.chunked-answers',
+    id: 'http.chunked-responses',
     level: 'must',
     sentence: 'A device reads responses in chunks.',
     source: 'RFC 9112, 7.1',
@@ -395,7 +395,7 @@ const tlsDuties: readonly Duty[] = tlsRows.map((row) => ({
   evidence: 'requests that arrive while the certificate or protocol is wrong',
   applies: (_, { client }) => client.scene === row.scene,
   violation: () => ({ where: 'the device', must: 'refuse the connection', actual: 'a request' }),
-  // A scene without a request is what the duty asks for.
+  // A scene without a request is what the duty requires.
   keptAtEndOfScene: row.scene,
 }));
 

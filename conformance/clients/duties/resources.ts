@@ -359,10 +359,10 @@ const inventoryDuties: readonly Duty[] = [
     remedy: 'fill both from one place, after an update also',
     operations: inventory,
     applies: ({ sent }, { client }) =>
-      client.lastPoll?.asked !== undefined &&
+      client.lastPoll?.pollText !== undefined &&
       sharedNames.some((name) => valueNamed(sent, name) !== undefined),
     violation: ({ sent }, { client }) => {
-      const provides = membersOf(JSON.parse(client.lastPoll?.asked ?? '{}'));
+      const provides = membersOf(JSON.parse(client.lastPoll?.pollText ?? '{}'));
       const name = sharedNames.find((each) => {
         const value = valueNamed(sent, each);
         const isNew =

@@ -105,7 +105,7 @@ const cut = v.object({
 const examinationShape = v.pipe(
   v.object({
     schema: v.literal(examinationVersion),
-    outcome: v.picklist(['broken', 'undecided', 'kept', 'never-came', 'interrupted']),
+    outcome: v.picklist(['broken', 'inconclusive', 'kept', 'never-came', 'interrupted']),
     headline: v.pipe(text, v.description('The outcome and its reason, as a sentence.')),
     failOn: v.picklist(['should', 'must']),
     seed: text,

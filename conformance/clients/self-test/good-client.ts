@@ -1,6 +1,6 @@
 /**
  * The steps of a well-behaved client, from the first contact to a second token, through every kind
- * of update. A self-test alters one thing of it and asks the judge.
+ * of update. A self-test alters one thing of it and shows it to the judge.
  */
 import { ClientScript } from './client-script.ts';
 import { api, authenticationRequest, message, type Request, request, type Step } from './steps.ts';
@@ -83,7 +83,7 @@ function updatesThatSucceed(script: ClientScript): void {
   script.fetches('d4: download', 'd4');
   script.act('d4: killed', 'client-killed');
   script.act('d4: started', 'client-started');
-  // The new process has no token yet, and asks without one.
+  // The new process has no token yet, and polls without one.
   script.steps.push(request('d4: probe', 'get-configuration', { status: 401, afterMs: 300 }));
   script.authenticates('d4: token');
   script.offered('d4: offer again', 'd4', 'five');
@@ -206,13 +206,13 @@ const configurationLink = `${api}/api/devices/v1/deployments/download/configurat
 function sockets(script: ClientScript): void {
   script.connects('connect 1', 1, 's1');
   script.socket('shell', 'message', 'server', { payload: message(1, 'new', 'session-1') });
-  script.socket('shell answer', 'message', 'device', { payload: message(1, 'new', 'session-1') });
+  script.socket('shell response', 'message', 'device', { payload: message(1, 'new', 'session-1') });
   script.socket('ping', 'ping', 'server', { payload: Buffer.from('60') });
   script.socket('pong', 'pong', 'device', { payload: Buffer.from('60') });
   script.socket('unknown message', 'message', 'server', {
     payload: message(99, 'what', 'session-1'),
   });
-  script.socket('answer to unknown', 'message', 'device', {
+  script.socket('response to unknown', 'message', 'device', {
     payload: message(0xffff, 'error', 'session-1'),
   });
   script.socket('check-update', 'message', 'server', {

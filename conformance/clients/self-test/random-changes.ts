@@ -23,13 +23,13 @@ export const randomChanges: Readonly<Record<string, RandomChange>> = {
       return true;
     },
     legal: [
-      [/^pending|^idle|^last|^outage|^busy$|^asked|^each second|^v[12] /, 'it asks when it likes'],
-      [/^\w\d: poll|^poll (before|after re|after ex)/, 'it asks when it likes'],
-      [/^busy again [2-7]|^after (outage|busy again|refused)/, 'it asks when it likes'],
+      [/^pending|^idle|^last|^outage|^busy$|^asked|^each second|^v[12] /, 'it polls when it likes'],
+      [/^\w\d: poll|^poll (before|after re|after ex)/, 'it polls when it likes'],
+      [/^busy again [2-7]|^after (outage|busy again|refused)/, 'it polls when it likes'],
       [/^(revoked|expired)$/, 'it may also authenticate before its token is refused'],
       [/: (downloading|installing)$/, 'intermediate reports are optional'],
       [/^d2: lost/, 'the report that follows is then the first attempt'],
-      [/^d4: (probe|map)|^monitors|^alert$|^refused$/, 'no duty asks for it'],
+      [/^d4: (probe|map)|^monitors|^alert$|^refused$/, 'no duty requires it'],
       [/^d[1-4]: inventory/, 'the next one comes within ten polls'],
       [/^f1: download|^d5: (cut|anew)/, 'it fails, or fetches the whole file later'],
       [/^d3: download/, 'a redirect may lead to a server that the judge does not see'],
@@ -80,7 +80,7 @@ export const randomChanges: Readonly<Record<string, RandomChange>> = {
       Object.assign(step, { id: 'another', status: 404 });
       return true;
     },
-    legal: [[/^d4: map/, 'it may ask for the map of a deployment that the judge did not see']],
+    legal: [[/^d4: map/, 'it may request the map of a deployment that the judge did not see']],
   },
   'sends its body as text': {
     alter: (step) => {

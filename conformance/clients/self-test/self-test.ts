@@ -16,9 +16,9 @@ interface BadClientRow {
   /** The duty that it breaks, and what it does. */
   readonly id: string;
   readonly does: string;
-  readonly isCaught: boolean;
+  readonly isKilled: boolean;
   /** Duties that the judge names although the client keeps them. */
-  readonly falseCatches: readonly string[];
+  readonly falseViolations: readonly string[];
 }
 
 /** The result of the self-test. */
@@ -30,13 +30,13 @@ export interface ClientSelfTest {
   readonly untestedDuties: readonly string[];
 }
 
-/** Random alterations of the good client, and what the judge noticed. */
+/** Random alterations of the good client, and the outcome of each. */
 export interface AlteredClients {
-  /** Number of alterations that break a duty, and of those that the judge noticed. */
+  /** Number of alterations that break a duty, and of those that were killed. */
   readonly altered: number;
-  readonly noticed: number;
-  /** The alterations that it did not notice, by what they do. */
-  readonly unnoticed: Readonly<Record<string, readonly string[]>>;
+  readonly killed: number;
+  /** The alterations that survived, by what they do. */
+  readonly survived: Readonly<Record<string, readonly string[]>>;
   /** Number of alterations that break no duty, and those that the judge blamed. */
   readonly legal: number;
   readonly blamed: readonly string[];
@@ -53,8 +53,8 @@ export function selfTestOfClients(selected: readonly BadClient[] = badClients): 
       return {
         id: duty,
         does,
-        isCaught: broken.includes(duty),
-        falseCatches: broken.filter((each) => !expected.includes(each)),
+        isKilled: broken.includes(duty),
+        falseViolations: broken.filter((each) => !expected.includes(each)),
       };
     }),
     untestedDuties: duties
@@ -65,9 +65,9 @@ export function selfTestOfClients(selected: readonly BadClient[] = badClients): 
 
 /** Alters one request of the good client at random, until so many alterations break a duty. */
 export function alteredClients(count: number, seed: string): AlteredClients {
-  const unnoticed: Record<string, string[]> = {};
+  const survived: Record<string, string[]> = {};
   const blamed: string[] = [];
-  const counts = { altered: 0, noticed: 0, legal: 0 };
+  const counts = { altered: 0, killed: 0, legal: 0 };
   for (let draw = 0; counts.altered < count; draw += 1) {
     const random = seededRandom(`${seed}/${draw}`);
     const steps = goodSteps();
@@ -82,10 +82,10 @@ export function alteredClients(count: number, seed: string): AlteredClients {
       continue;
     }
     counts.altered += 1;
-    if (broken.length > 0) counts.noticed += 1;
-    else unnoticed[does] = [...(unnoticed[does] ?? []), label];
+    if (broken.length > 0) counts.killed += 1;
+    else survived[does] = [...(survived[does] ?? []), label];
   }
-  return { ...counts, unnoticed, blamed };
+  return { ...counts, survived, blamed };
 }
 
 /** Returns the duties that a client breaks. */

@@ -89,7 +89,7 @@ export const sampleExamination: Examination = {
     duty('auth.key-strong', {}),
     duty('report.final', { state: 'open', openSinceMs: 1, because: 'its scene stopped', next }),
     duty('get.gzip', { level: 'should', state: 'not-exercised', because: 'no such file', next }),
-    duty('http.slow-answers', {
+    duty('http.slow-responses', {
       level: 'observed',
       state: 'not-exercised',
       because: 'nothing',

@@ -91,7 +91,7 @@ function violationIn(
   const ms = momentOf(modified);
   const latest = ms === undefined ? undefined : run.latest(`artifact ${id}`, ms);
   // A difference of up to a day is tolerated: the server's clock may have been adjusted, and
-  // concurrent answers may arrive out of order.
+  // concurrent responses may arrive out of order.
   if (ms === undefined || latest === undefined || ms > latest - MS_PER_DAY) return undefined;
   return {
     where: `200 body: ${at}/modified`,

@@ -38,8 +38,8 @@ function filteredOut(exchange: JudgedExchange): Violation | undefined {
 
 /** Returns a violation for the first time that breaks the requested order; skips other values. */
 function outOfOrder(exchange: JudgedExchange, times: readonly unknown[], where: OrderRequirements) {
-  const asked = exchange.parameter('sort');
-  const sort = asked ?? 'desc';
+  const requested = exchange.parameter('sort');
+  const sort = requested ?? 'desc';
   if (sort !== 'asc' && sort !== 'desc') return undefined;
   for (const [index, time] of times.entries()) {
     const [now, before] = [momentOf(time), momentOf(times[index - 1])];
@@ -49,14 +49,15 @@ function outOfOrder(exchange: JudgedExchange, times: readonly unknown[], where: 
       where: where.of(index),
       must: `be no ${sort === 'asc' ? 'earlier' : 'later'} than the previous one, with sort=${sort}`,
       actual: describeValue(time),
-      requirement: asked === undefined ? where.unasked : where[sort],
+      requirement: requested === undefined ? where.unrequested : where[sort],
     };
   }
   return undefined;
 }
 
 /** The requirements on the order of entries, and `of`, which names the place of a time. */
-interface OrderRequirements extends Readonly<Record<'asc' | 'desc' | 'unasked', RequirementId>> {
+interface OrderRequirements
+  extends Readonly<Record<'asc' | 'desc' | 'unrequested', RequirementId>> {
   readonly of: (index: number) => string;
 }
 
@@ -64,7 +65,7 @@ function unsortedPage(exchange: JudgedExchange): Violation | undefined {
   const times = entriesOf(exchange).map((entry) => memberAt(entry, ['time']));
   return outOfOrder(exchange, times, {
     of: (index) => `200 body: /${index}/time`,
-    unasked: 'audit.newest-first',
+    unrequested: 'audit.newest-first',
     asc: 'audit.sort-asc',
     desc: 'audit.sort-desc',
   });
@@ -76,7 +77,7 @@ function unsortedExport(exchange: JudgedExchange): Violation | undefined {
   const times = records.map((record) => record[column]);
   return outOfOrder(exchange, times, {
     of: (index) => `200 body: time of entry ${index + 1}`,
-    unasked: 'audit.export-newest-first',
+    unrequested: 'audit.export-newest-first',
     asc: 'audit.export-sort-asc',
     desc: 'audit.export-sort-desc',
   });

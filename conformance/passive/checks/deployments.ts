@@ -16,9 +16,9 @@ import type { JudgedExchange } from '../judged-exchange.ts';
 import { memberAt, momentOf } from '../response-parts.ts';
 import { isWronglyRefused, succeedsWith } from './device-responses.ts';
 
-const asking = ['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'] as const;
-const askingV1 = ['get-next-deployment', 'post-next-deployment'] as const;
-const askingV2 = ['post-next-deployment-v2'] as const;
+const polls = ['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'] as const;
+const pollsV1 = ['get-next-deployment', 'post-next-deployment'] as const;
+const pollsV2 = ['post-next-deployment-v2'] as const;
 
 function isInstructed({ status, object }: JudgedExchange): boolean {
   return status === 200 && object !== undefined;
@@ -31,8 +31,8 @@ const fieldChecks: readonly PassiveCheck[] = instructionFields.flatMap(
   ({ field, form, isRequired, requirements: { v1, v2 } }) => {
     const steps = field.split('.');
     const rows = [
-      [askingV1, v1],
-      [askingV2, v2],
+      [pollsV1, v1],
+      [pollsV2, v2],
     ] as const;
     return rows.flatMap(([operations, requirement]) => {
       if (requirement === undefined) return [];
@@ -73,7 +73,7 @@ function areInstructions(
 
 const noArtifactIdInV2: PassiveCheck = {
   requirement: 'next.artifact-id-in-v2',
-  operations: askingV2,
+  operations: pollsV2,
   applies: (exchange) => isInstructed(exchange) && isObject(exchange.object?.artifact),
   violation: ({ json }) => {
     const id = memberAt(json, ['artifact', 'id']);
@@ -112,7 +112,7 @@ function keysSuffice(
 
 type EndTimeOf = (deployment: ObservedDeployment) => number | undefined;
 
-/** Returns the ids of the deployments that, by `overMs`, ended before the device asked. */
+/** Returns the ids of the deployments that, by `overMs`, ended before the device polled. */
 function overBefore(
   sentMs: number,
   { device }: ExchangeMemory,
@@ -127,7 +127,7 @@ function overBefore(
 function isOverOnce(requirement: RequirementId, how: string, overMs: EndTimeOf): PassiveCheck {
   return {
     requirement,
-    operations: asking,
+    operations: polls,
     applies: (exchange, memory) => {
       const isAnswered = exchange.status === 204 || isInstructed(exchange);
       return isAnswered && overBefore(exchange.request.sentMs, memory, overMs).length > 0;
@@ -147,11 +147,11 @@ function finishedMs({ recorded }: ObservedDeployment): number | undefined {
   return isOver ? recorded.atMs : undefined;
 }
 
-const askingChecks: readonly PassiveCheck[] = [
+const pollChecks: readonly PassiveCheck[] = [
   noArtifactIdInV2,
   {
     requirement: 'next.nothing-is-204',
-    operations: asking,
+    operations: polls,
     applies: ({ isSuccess, hasBody, response }) =>
       isSuccess && hasBody && nothings.includes(response.text.trim()),
     violation: (exchange) => otherStatus(exchange, 204),
@@ -164,12 +164,12 @@ const askingChecks: readonly PassiveCheck[] = [
   keysSuffice('next.free-pairs', 'post-next-deployment', (keys) => keys > 2),
   keysSuffice('next.v2-keys', 'post-next-deployment-v2', (keys) => keys <= 2),
   keysSuffice('next.v2-free-pairs', 'post-next-deployment-v2', (keys) => keys > 2),
-  areInstructions('next.instructions-v1', askingV1),
-  areInstructions('next.instructions-v2', askingV2),
+  areInstructions('next.instructions-v1', pollsV1),
+  areInstructions('next.instructions-v2', pollsV2),
   ...fieldChecks,
   {
     requirement: 'next.source-expires-later',
-    operations: asking,
+    operations: polls,
     applies: (exchange) => {
       const source = memberAt(exchange.json, ['artifact', 'source']);
       const isReadable = ['undefined', 'string'].includes(typeof membersOf(source).expire);
@@ -189,14 +189,18 @@ const askingChecks: readonly PassiveCheck[] = [
   },
   {
     requirement: 'next.control-map-id',
-    operations: askingV2,
+    operations: pollsV2,
     applies: ({ status, json }) =>
       status === 200 && isObject(memberAt(json, ['artifact', 'update_control_map'])),
     violation: ({ object, json }) =>
       otherMapId(memberAt(json, ['artifact', 'update_control_map', 'id']), object?.id),
   },
   isOverOnce('next.finished-is-over', 'its end was reported and accepted', finishedMs),
-  isOverOnce('next.aborted-is-over', 'a report was answered 409', ({ abortedMs }) => abortedMs),
+  isOverOnce(
+    'next.aborted-is-over',
+    'a report was answered with 409',
+    ({ abortedMs }) => abortedMs,
+  ),
 ];
 
 /** Returns a violation if the id of an update control map is not `wanted`. */
@@ -341,7 +345,7 @@ const sourceCheck: PassiveCheck = {
 
 /** Spec: Device deployments v1, v2; States and transitions; UpdateControlMap */
 export const deploymentChecks: readonly PassiveCheck[] = [
-  ...askingChecks,
+  ...pollChecks,
   ...reportChecks,
   ...mapChecks,
   sourceCheck,

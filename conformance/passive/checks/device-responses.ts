@@ -55,7 +55,7 @@ const errorChecks: readonly PassiveCheck[] = [
   invariantOn('error-body', deviceOperations),
   invariantOn('error-body', ['post-auth-request'], 'auth.refusals-are-errors'),
   ...[
-    ...['error-is-a-text', 'request-id-is-a-text', 'request-id-of-the-server'],
+    ...['error-is-string', 'request-id-is-string', 'request-id-of-the-server'],
     ...['request-id-equals-header', 'body-is-json'],
   ].map((name) => invariantOn(name, deviceOperations)),
 ];
@@ -73,7 +73,7 @@ const configurationChecks: readonly PassiveCheck[] = [
     },
   },
   {
-    requirement: 'configuration.read-texts',
+    requirement: 'configuration.read-strings',
     operations: ['get-configuration'],
     applies: ({ isSuccess, object }) => isSuccess && object !== undefined,
     violation: ({ object = {}, status }) => {

@@ -72,8 +72,8 @@ export const errorInvariants: readonly PassiveCheck[] = [
     },
   },
   {
-    id: 'error-is-a-text',
-    requirement: 'errors.error-is-a-text',
+    id: 'error-is-string',
+    requirement: 'errors.error-is-string',
     applies: hasMember('error'),
     violation: mustBeText('error'),
   },
@@ -91,8 +91,8 @@ export const errorInvariants: readonly PassiveCheck[] = [
     },
   },
   {
-    id: 'request-id-is-a-text',
-    requirement: 'errors.request-id-is-a-text',
+    id: 'request-id-is-string',
+    requirement: 'errors.request-id-is-string',
     applies: hasMember('request_id'),
     violation: mustBeText('request_id'),
   },

@@ -175,8 +175,8 @@ export const requestInvariants: readonly PassiveCheck[] = [
     },
   },
   {
-    id: 'accept-answers-the-key',
-    requirement: 'connect.accept-answers-the-key',
+    id: 'accept-matches-the-key',
+    requirement: 'connect.accept-matches-the-key',
     applies: (exchange) =>
       exchange.status === SWITCHED && exchange.header('sec-websocket-key') !== undefined,
     violation: (exchange) => {
@@ -189,8 +189,8 @@ export const requestInvariants: readonly PassiveCheck[] = [
     },
   },
   {
-    id: 'answers-upgrade',
-    requirement: 'connect.answers-upgrade',
+    id: 'response-upgrade',
+    requirement: 'connect.response-upgrade',
     applies: ({ row, status }) => row.id === 'connect' && status === SWITCHED,
     violation: ({ response }) => {
       const { upgrade } = response.headers;

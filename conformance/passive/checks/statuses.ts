@@ -18,7 +18,7 @@ function isOverloaded({ status, response, row }: JudgedExchange): boolean {
 
 /** Returns true for a refusal that the contract neither lists nor excludes for the operation. */
 function isOpenRefusal({ row, status, request }: JudgedExchange): boolean {
-  // A request with Accept may be answered 406.
+  // A request with Accept may be answered with 406.
   const names = Object.keys(request.headers).map((name) => name.toLowerCase());
   if (status === NOT_ACCEPTABLE) return names.includes('accept');
   return row.openRefusals?.includes(status) ?? false;
@@ -44,7 +44,7 @@ export const statusInvariants: readonly PassiveCheck[] = [
       if (status < 500) return undefined;
       const violation = statusViolation(exchange, 'be below 500');
       return operation
-        ? { ...violation, alsoBroken: requirementOn(operation, ['status']) }
+        ? { ...violation, alsoViolated: requirementOn(operation, ['status']) }
         : violation;
     },
   },

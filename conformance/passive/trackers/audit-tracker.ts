@@ -66,7 +66,12 @@ export class AuditTracker implements Tracker {
       if (count <= max) continue;
       const must = `be on another act than "${key}", which a user did ${max} times`;
       const where = `200 body: /${index}`;
-      return { where, must, actual: `entry ${count} on it`, requirement: 'audit.one-entry-an-act' };
+      return {
+        where,
+        must,
+        actual: `entry ${count} on it`,
+        requirement: 'audit.one-entry-per-action',
+      };
     }
     return undefined;
   }
@@ -97,21 +102,21 @@ export class AuditTracker implements Tracker {
   }
 }
 
-interface AskedFilter {
+interface RequestedFilter {
   readonly filter: AuditFilter;
   readonly wanted: string;
 }
 
 /** Returns the filters of a request; undefined if one of its parameters is not known. */
-function filtersOf(exchange: JudgedExchange): readonly AskedFilter[] | undefined {
-  const asked: AskedFilter[] = [];
+function filtersOf(exchange: JudgedExchange): readonly RequestedFilter[] | undefined {
+  const requested: RequestedFilter[] = [];
   for (const [name, wanted] of new URL(exchange.request.url).searchParams) {
     if (pageParameters.includes(name)) continue;
     const filter = auditFilters.find((each) => each.name === name);
     if (filter === undefined) return undefined;
-    asked.push({ filter, wanted });
+    requested.push({ filter, wanted });
   }
-  return asked;
+  return requested;
 }
 
 /** Returns true if every server must list the entry: it fits to the letter and the millisecond. */

@@ -36,7 +36,7 @@ export class DeploymentTracker implements Tracker {
       case 'get-next-deployment':
       case 'post-next-deployment':
       case 'post-next-deployment-v2':
-        return this.#asked(exchange);
+        return this.#polled(exchange);
       case 'list-deployment-devices':
         return this.#read(exchange);
       default:
@@ -114,14 +114,14 @@ export class DeploymentTracker implements Tracker {
     return [
       {
         where: 'the report after the abort',
-        must: 'be answered 409',
+        must: 'be answered with 409',
         actual: String(answered),
         requirement,
       },
     ];
   }
 
-  #asked(exchange: JudgedExchange): readonly TrackedViolation[] {
+  #polled(exchange: JudgedExchange): readonly TrackedViolation[] {
     const { request, status, object } = exchange;
     const deviceId = this.#facts.idOf(exchange);
     if (deviceId === undefined) return [];

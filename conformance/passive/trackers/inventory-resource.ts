@@ -21,7 +21,7 @@ interface SetAttribute {
   readonly value: unknown;
   /** The descriptions that it may have; null stands for none, and an absent list for any. */
   readonly descriptions?: readonly (string | null)[];
-  /** The requirement that is broken if users do not see the attribute. */
+  /** The requirement that is violated if users do not see the attribute. */
   readonly requirement: RequirementId;
 }
 
@@ -197,5 +197,5 @@ function difference(
 function kindOf(value: unknown): RequirementId {
   const [part, isList] = Array.isArray(value) ? [value[0], true] : [value, false];
   if (typeof part === 'number') return isList ? 'inventory.numbers' : 'inventory.number';
-  return isList ? 'inventory.texts' : 'inventory.text';
+  return isList ? 'inventory.strings' : 'inventory.string';
 }

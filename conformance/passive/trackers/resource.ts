@@ -48,7 +48,7 @@ export interface Resource<State> {
   readonly parts?: StateParts<State>;
   /** The effects of requests by operation, if they are accepted. */
   readonly writes: Readonly<Record<string, Reader<Effect<State>>>>;
-  /** What responses show, by operation; only responses of 200 are asked. */
+  /** What responses show, by operation; only responses of 200 are read. */
   readonly reads: Readonly<Record<string, Reader<Reading<State>>>>;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { broken, deployment, device, known, type Step } from '../../testing/invented-cases.ts';
+import { deployment, device, known, type Step, violatedBy } from '../../testing/invented-cases.ts';
 import { type AllowanceId, allowances } from './allowances.ts';
 import { type StateWrite, TrackedState } from './tracked-state.ts';
 
@@ -225,17 +225,17 @@ const eight = 'abcdefgh'.split('').map((name) => patch([named(name, 1)]));
 
 describe('the trackers of what devices and users write', () => {
   it('judge each attribute alone when the whole inventory has too many states', () => {
-    expect(broken([...known, ...eight, inventory([a1, named('c', 1)], {})])).toEqual([]);
+    expect(violatedBy([...known, ...eight, inventory([a1, named('c', 1)], {})])).toEqual([]);
     const wrong = [...known, ...eight, inventory([a1, named('c', 2)], {})];
-    expect(broken(wrong)).toContain('inventory.number');
+    expect(violatedBy(wrong)).toContain('inventory.number');
   });
 
   it.each(legal)('allow a server to show %s', (_, steps) => {
-    expect(broken([...known, ...steps])).toEqual([]);
+    expect(violatedBy([...known, ...steps])).toEqual([]);
   });
 
   it.each(Object.keys(allowances) as AllowanceId[])('blame a legal server without %s', (id) => {
-    const blamed = legal.filter(([, steps]) => broken([...known, ...steps], id).length > 0);
+    const blamed = legal.filter(([, steps]) => violatedBy([...known, ...steps], id).length > 0);
     expect(blamed).not.toEqual([]);
   });
 
@@ -319,7 +319,7 @@ describe('the trackers of what devices and users write', () => {
       'map.is-the-assigned-one',
     ],
   ])('notice %s', (_, steps, requirement) => {
-    expect(broken([...known, ...steps])).toContain(requirement);
+    expect(violatedBy([...known, ...steps])).toContain(requirement);
   });
 });
 

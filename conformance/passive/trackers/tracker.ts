@@ -7,7 +7,7 @@ import type { JudgedExchange } from '../judged-exchange.ts';
 
 /** A violation that a tracker sees in an exchange. */
 export interface TrackedViolation extends NamedViolation {
-  /** The operation that broke the requirement, if it is not the one whose response shows it. */
+  /** The operation that violated the requirement, if it is not the one whose response shows it. */
   readonly operation?: string;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { broken, deployment, device, known, type Step } from '../../testing/invented-cases.ts';
+import { deployment, device, known, type Step, violatedBy } from '../../testing/invented-cases.ts';
 import { TrackedValue } from './tracked-value.ts';
 
 const path = { id: deployment };
@@ -67,7 +67,7 @@ describe('the tracker of deployments', () => {
       [report('success'), abort, read('aborted')],
     ],
   ])('allows a server to show %s', (_, steps) => {
-    expect(broken([...known, ...steps])).toEqual([]);
+    expect(violatedBy([...known, ...steps])).toEqual([]);
   });
 
   it.each<[string, readonly Step[], string]>([
@@ -102,7 +102,7 @@ describe('the tracker of deployments', () => {
       'next.aborted-is-over',
     ],
   ])('notices %s', (_, steps, requirement) => {
-    expect(broken([...known, ...steps])).toContain(requirement);
+    expect(violatedBy([...known, ...steps])).toContain(requirement);
   });
 });
 
@@ -147,7 +147,7 @@ describe('the tracker of decisions on keys', () => {
     ],
     ['an accepted key beside one that waits', [...known, request(401, 'another'), request(200)]],
   ])('allows a token for %s', (_, steps) => {
-    expect(broken(steps)).toEqual([]);
+    expect(violatedBy(steps)).toEqual([]);
   });
 
   it.each<[string, readonly Step[], string]>([
@@ -174,7 +174,7 @@ describe('the tracker of decisions on keys', () => {
       'auth.decommissioned-is-unknown',
     ],
   ])('notices a token for %s', (_, steps, requirement) => {
-    expect(broken(steps)).toEqual([requirement]);
+    expect(violatedBy(steps)).toEqual([requirement]);
   });
 });
 
@@ -208,14 +208,14 @@ describe('the tracker of the audit log', () => {
       [abort, abort, list(`object_id=${deployment}`, [entry('abort'), entry('abort')])],
     ],
   ])('allows a server to list %s', (_, steps) => {
-    expect(broken([...known, ...steps])).toEqual([]);
+    expect(violatedBy([...known, ...steps])).toEqual([]);
   });
 
   it.each<[string, readonly Step[], string]>([
     [
       'two entries on one act',
       [list(`object_id=${deployment}`, [entry('create'), entry('create')])],
-      'audit.one-entry-an-act',
+      'audit.one-entry-per-action',
     ],
     [
       'an entry that a filter beyond ASCII drops',
@@ -234,7 +234,7 @@ describe('the tracker of the audit log', () => {
       'audit.object-deployment-name-filter',
     ],
   ])('notices %s', (_, steps, requirement) => {
-    expect(broken([...known, ...steps])).toContain(requirement);
+    expect(violatedBy([...known, ...steps])).toContain(requirement);
   });
 });
 

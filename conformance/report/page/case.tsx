@@ -16,10 +16,10 @@ import {
   commandFor,
   findingOf,
   linkTo,
-  missedBy,
   needsNoAttention,
   toneOf,
   toneOfChange,
+  violatedBy,
 } from './words.ts';
 
 /** Renders a line that opens; its content is rendered when it is first opened or printed. */
@@ -83,14 +83,14 @@ function Inside({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts })
 }
 
 function Required({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts }) {
-  const missed = verdict.verdict === 'fail' ? missedBy(verdict) : [];
-  const ids = [...new Set([...verdict.requirements, ...missed])];
+  const violated = verdict.verdict === 'fail' ? violatedBy(verdict) : [];
+  const ids = [...new Set([...verdict.requirements, ...violated])];
   const known = new Map(facts.requirements.map((each) => [each.id, each]));
   return (
     <ul class="required">
       {ids.map((id) => (
         <li key={id}>
-          {missed.includes(id) && <Badge tone="bad">missed</Badge>}{' '}
+          {violated.includes(id) && <Badge tone="bad">violated</Badge>}{' '}
           {known.get(id)?.level.toUpperCase()} <Prose text={known.get(id)?.sentence ?? ''} />{' '}
           <code>{id}</code>
         </li>
@@ -101,7 +101,7 @@ function Required({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts 
 
 /** Renders a name and a value for each fact that the verdict has. */
 function Findings({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts }) {
-  const { reason, waiver, attempts, breaches, needs } = verdict;
+  const { reason, waiver, attempts, violations, needs } = verdict;
   const before = facts.comparison?.changes.find(({ id }) => id === verdict.id)?.before;
   return (
     <Facts
@@ -109,7 +109,7 @@ function Findings({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts 
         ['expected', verdict.expected],
         ['actual', verdict.actual],
         ['observed', verdict.observation],
-        ['breaks', breaches?.map(breachLine).join('\n')],
+        ['violations', violations?.map(violationLine).join('\n')],
         ['reason', reason && `${reason.text} [${reason.code}]`],
         ['in the earlier run', before && [before.verdict, before.text].filter(Boolean).join(': ')],
         ['tolerated', verdict.tolerated && 'a SHOULD, which does not fail this run'],
@@ -131,10 +131,10 @@ function Findings({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts 
   );
 }
 
-function breachLine({
+function violationLine({
   operation,
   text,
   requirements,
-}: NonNullable<ShownVerdict['breaches']>[number]): string {
+}: NonNullable<ShownVerdict['violations']>[number]): string {
   return `${operation}: ${text} (${requirements.join(', ')})`;
 }

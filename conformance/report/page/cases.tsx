@@ -20,13 +20,13 @@ export function Cases({
 }) {
   const entries = useMemo(() => entriesOf(facts), [facts]);
   const shown = useMemo(() => filtered(entries, filter), [entries, filter]);
-  const isAsked = shown.length < entries.length;
+  const isFiltered = shown.length < entries.length;
   return (
     <div class="report-stack" id="verdicts">
       <Filters facts={facts} filter={filter} shown={shown.length} onFilter={onFilter} />
       {shown.length === 0 && <Empty title="No case matches these filters." />}
       {byArea(shown).map(([area, own]) => (
-        <Area key={area} area={area} entries={own} isAsked={isAsked} facts={facts} />
+        <Area key={area} area={area} entries={own} isFiltered={isFiltered} facts={facts} />
       ))}
     </div>
   );
@@ -36,12 +36,12 @@ export function Cases({
 function Area({
   area,
   entries,
-  isAsked,
+  isFiltered,
   facts,
 }: {
   area: string;
   entries: readonly FilteredCase[];
-  isAsked: boolean;
+  isFiltered: boolean;
   facts: PageFacts;
 }) {
   const loud = entries.filter(({ verdict }) => !needsNoAttention(verdict));
@@ -50,7 +50,7 @@ function Area({
     of.map((entry) => <Case key={entry.verdict.id} entry={entry} facts={facts} />);
   return (
     <Group
-      isOpen={isAsked || loud.length > 0}
+      isOpen={isFiltered || loud.length > 0}
       summary={
         <span class="area">
           <strong>{area}</strong> <Counts entries={entries} />
@@ -60,7 +60,7 @@ function Area({
       {list(loud)}
       {loud.length > 0 && quiet.length > 0 ? (
         <div class="quiet">
-          <Group isOpen={isAsked} summary={<Counts entries={quiet} />}>
+          <Group isOpen={isFiltered} summary={<Counts entries={quiet} />}>
             {list(quiet)}
           </Group>
         </div>

@@ -33,7 +33,7 @@ export function Coverage({ facts }: { facts: PageFacts }) {
       (found === '' || row.state === found) && sought.every((word) => row.searched.includes(word)),
   );
   const headings = [...new Set(shown.map(({ requirement }) => requirement.heading))];
-  const isAsked = words !== '' || found !== '';
+  const isFiltered = words !== '' || found !== '';
   return (
     <div class="report-stack" id="coverage">
       <form aria-label="Filters of the coverage" onSubmit={(event) => event.preventDefault()}>
@@ -55,7 +55,7 @@ export function Coverage({ facts }: { facts: PageFacts }) {
         <Heading
           key={heading}
           heading={heading}
-          isAsked={isAsked}
+          isFiltered={isFiltered}
           rows={shown.filter(({ requirement }) => requirement.heading === heading)}
         />
       ))}
@@ -90,7 +90,7 @@ function stateOf(
   judgement: ShownJudgement | undefined,
 ): RequirementState {
   const operations = judgement?.operations ?? [];
-  if (found.includes('fail') || operations.some(({ broken }) => broken > 0)) return 'failed';
+  if (found.includes('fail') || operations.some(({ violated }) => violated > 0)) return 'failed';
   if (['excluded', 'client'].includes(standing)) return 'not testable';
   if (found.includes('pass') || (operations.length > 0 && found.length === 0)) return 'passed';
   return found.includes('observed') ? 'observed' : 'not decided';
@@ -99,18 +99,18 @@ function stateOf(
 /** Renders a heading: requirements that need attention first, the others in a closed group. */
 function Heading({
   heading,
-  isAsked,
+  isFiltered,
   rows,
 }: {
   heading: string;
-  isAsked: boolean;
+  isFiltered: boolean;
   rows: readonly RequirementRow[];
 }) {
   const loud = rows.filter(({ state }) => state === 'failed' || state === 'not decided');
   const quiet = rows.filter((row) => !loud.includes(row));
   return (
     <Group
-      isOpen={isAsked || loud.length > 0}
+      isOpen={isFiltered || loud.length > 0}
       summary={
         <span class="area">
           <strong>{heading}</strong> <Counts rows={rows} />
@@ -120,7 +120,7 @@ function Heading({
       <RequirementList rows={loud} />
       {loud.length > 0 && quiet.length > 0 ? (
         <div class="quiet">
-          <Group isOpen={isAsked} summary={<Counts rows={quiet} />}>
+          <Group isOpen={isFiltered} summary={<Counts rows={quiet} />}>
             <RequirementList rows={quiet} />
           </Group>
         </div>

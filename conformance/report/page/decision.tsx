@@ -6,7 +6,7 @@ import { Badge, Verdict } from '../../../fixtures/page/badge.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
 import { Prose } from './prose.tsx';
-import { findingOf, isExcused, missedBy, toneOf, verdictOrder } from './words.ts';
+import { findingOf, isExcused, toneOf, verdictOrder, violatedBy } from './words.ts';
 
 /** Maximum number of lines in the summary; the list of cases is complete. */
 const LINES_MAX = 5;
@@ -18,17 +18,17 @@ const titles: Readonly<Record<string, string>> = {
   pass: 'Passed',
 };
 
-/** One missed requirement, and the failed cases that name it. */
-interface MissedRequirement {
+/** One violated requirement, and the failed cases that name it. */
+interface ViolatedRequirement {
   readonly id: string;
   readonly sentence: string;
   readonly cases: readonly ShownVerdict[];
 }
 
-/** The missed requirements of one level. */
-interface MissedByLevel {
+/** The violated requirements of one level. */
+interface ViolatedByLevel {
   readonly level: string;
-  readonly missed: readonly MissedRequirement[];
+  readonly violated: readonly ViolatedRequirement[];
 }
 
 /** Levels of requirements, the strictest first. */
@@ -41,13 +41,13 @@ export function Decision({ facts }: { facts: PageFacts }) {
   const open = verdicts.filter(
     (each) => ['error', 'inconclusive'].includes(each.verdict) && !isExcused(each),
   );
-  const missed = levels.map((level) => ({ level, missed: missedOf(facts, failed, level) }));
+  const violated = levels.map((level) => ({ level, violated: violatedOf(facts, failed, level) }));
   const inAll = musts.decided + musts.undecided;
   return (
-    <Verdict tone={toneOf(outcome)} title={titleOf(outcome, missed)}>
+    <Verdict tone={toneOf(outcome)} title={titleOf(outcome, violated)}>
       <p>{headline}</p>
-      {missed.map((each) => (
-        <MissedList key={each.level} {...each} />
+      {violated.map((each) => (
+        <ViolatedList key={each.level} {...each} />
       ))}
       {problems.length > 0 && (
         <Lines
@@ -64,41 +64,41 @@ export function Decision({ facts }: { facts: PageFacts }) {
   );
 }
 
-function titleOf(outcome: string, missed: readonly MissedByLevel[]): string {
+function titleOf(outcome: string, violated: readonly ViolatedByLevel[]): string {
   const title = titles[outcome] ?? outcome;
-  const [worst] = missed.filter((each) => each.missed.length > 0);
-  return outcome === 'fail' && worst ? `${title}: ${missedText(worst)}` : title;
+  const [worst] = violated.filter((each) => each.violated.length > 0);
+  return outcome === 'fail' && worst ? `${title}: ${violatedText(worst)}` : title;
 }
 
-function missedText({ level, missed }: MissedByLevel): string {
-  return `${counted(missed.length, level.toUpperCase())} failed`;
+function violatedText({ level, violated }: ViolatedByLevel): string {
+  return `${counted(violated.length, level.toUpperCase())} failed`;
 }
 
-/** Returns the missed requirements of one level, each with the failed cases that name it. */
-function missedOf(
+/** Returns the violated requirements of one level, each with the failed cases that name it. */
+function violatedOf(
   { requirements }: PageFacts,
   failed: readonly ShownVerdict[],
   level: string,
-): readonly MissedRequirement[] {
+): readonly ViolatedRequirement[] {
   const known = new Map(requirements.map((each) => [each.id, each]));
-  const missed = new Map<string, ShownVerdict[]>();
+  const violated = new Map<string, ShownVerdict[]>();
   for (const verdict of failed) {
-    for (const id of missedBy(verdict)) {
+    for (const id of violatedBy(verdict)) {
       if ((known.get(id)?.level ?? verdict.level) !== level) continue;
-      missed.set(id, [...(missed.get(id) ?? []), verdict]);
+      violated.set(id, [...(violated.get(id) ?? []), verdict]);
     }
   }
-  return [...missed].map(([id, cases]) => {
+  return [...violated].map(([id, cases]) => {
     return { id, cases, sentence: known.get(id)?.sentence ?? '' };
   });
 }
 
-function MissedList({ level, missed }: MissedByLevel) {
-  if (missed.length === 0) return null;
+function ViolatedList({ level, violated }: ViolatedByLevel) {
+  if (violated.length === 0) return null;
   return (
     <Lines
-      title={missedText({ level, missed })}
-      lines={missed.map(({ id, sentence, cases }) => [
+      title={violatedText({ level, violated })}
+      lines={violated.map(({ id, sentence, cases }) => [
         id,
         <>
           <Prose text={sentence} /> <code>{id}</code>, by <CaseLinks cases={cases} />

@@ -103,20 +103,22 @@ function Judged({ judgement }: { judgement: ShownJudgement }) {
   const { operations, unjudged } = judgement;
   const sum = (of: (row: (typeof operations)[number]) => number): number =>
     operations.reduce((total, row) => total + of(row), 0);
-  const rows = operations.toSorted((one, other) => other.broken - one.broken);
-  const words = rows.map(({ operation, judged, broken }) => {
-    return broken > 0 ? `${operation} ${broken} of ${judged} violated` : `${operation} ${judged}`;
+  const rows = operations.toSorted((one, other) => other.violated - one.violated);
+  const words = rows.map(({ operation, judged, violated }) => {
+    return violated > 0
+      ? `${operation} ${violated} of ${judged} violated`
+      : `${operation} ${judged}`;
   });
   const missing = unjudged.map((operation) => `${operation} not judged`);
   const judged = counted(
     sum((row) => row.judged),
     'exchange',
   );
-  const broken = sum((row) => row.broken);
+  const violated = sum((row) => row.violated);
   return (
     <Group
       kind="plain"
-      summary={`${judged} of ${counted(operations.length, 'operation')} judged, ${broken} violated`}
+      summary={`${judged} of ${counted(operations.length, 'operation')} judged, ${violated} violated`}
     >
       <p>{[...words, ...missing].join(', ')}</p>
     </Group>

@@ -56,10 +56,14 @@ export function needsNoAttention(verdict: ShownVerdict): boolean {
   return isExcused(verdict) || !['fail', 'error', 'inconclusive'].includes(verdict.verdict);
 }
 
-/** Returns the requirements that a failure missed. */
-export function missedBy({ missed, requirements, breaches = [] }: ShownVerdict): readonly string[] {
-  const broken = breaches.flatMap((each) => each.requirements);
-  return [...new Set([...(missed ?? requirements), ...broken])];
+/** Returns the requirements that a failure violated. */
+export function violatedBy({
+  violated,
+  requirements,
+  violations = [],
+}: ShownVerdict): readonly string[] {
+  const byInvariants = violations.flatMap((each) => each.requirements);
+  return [...new Set([...(violated ?? requirements), ...byInvariants])];
 }
 
 /** Returns the command that runs one case again. */

@@ -176,13 +176,13 @@ const members: readonly MemberRow[] = [
 /** Adds artifacts whose name, or one of whose device types, is like the requested one. */
 function alsoLike(
   parameter: 'release_name' | 'device_type',
-  isLike: (text: string, asked: string) => boolean,
+  isLike: (text: string, requested: string) => boolean,
 ): () => Alteration {
-  return addsToList((artifact: Members, asked: URLSearchParams) => {
-    const isRelease = artifact.name === asked.get('release_name');
+  return addsToList((artifact: Members, requested: URLSearchParams) => {
+    const isRelease = artifact.name === requested.get('release_name');
     const types = entriesOf(artifact.device_types_compatible).map(String);
-    const isType = types.includes(asked.get('device_type') ?? '');
-    const wanted = asked.get(parameter) ?? '';
+    const isType = types.includes(requested.get('device_type') ?? '');
+    const wanted = requested.get(parameter) ?? '';
     if (isRelease && isType) return false;
     return parameter === 'release_name'
       ? isType && isLike(String(artifact.name), wanted)
@@ -192,27 +192,27 @@ function alsoLike(
 
 /** Ways to compare that take different texts for the same one. */
 const comparisons: Readonly<
-  Record<string, readonly [words: string, isLike: (text: string, asked: string) => boolean]>
+  Record<string, readonly [words: string, isLike: (text: string, requested: string) => boolean]>
 > = {
-  beginnings: ['by their beginnings', (text, asked) => text.startsWith(asked)],
+  beginnings: ['by their beginnings', (text, requested) => text.startsWith(requested)],
   wildcards: [
     'as patterns of SQL',
-    (text, asked) => {
-      const source = asked.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('_', '.');
+    (text, requested) => {
+      const source = requested.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('_', '.');
       return new RegExp(`^${source.replaceAll('%', '.*')}$`, 'u').test(text);
     },
   ],
   stars: [
     'as patterns in which a star is wild',
-    (text, asked) => asked.endsWith('*') && text.startsWith(asked.slice(0, -1)),
+    (text, requested) => requested.endsWith('*') && text.startsWith(requested.slice(0, -1)),
   ],
   'letter-case': [
     'without regard to letter case',
-    (text, asked) => text.toLowerCase() === asked.toLowerCase(),
+    (text, requested) => text.toLowerCase() === requested.toLowerCase(),
   ],
   accents: [
     'without regard to umlauts',
-    (text, asked) => text.replaceAll('ß', 'ss') === asked.replaceAll('ß', 'ss'),
+    (text, requested) => text.replaceAll('ß', 'ss') === requested.replaceAll('ß', 'ss'),
   ],
 };
 
@@ -260,9 +260,9 @@ export const artifactFormDefects: readonly Defect[] = [
     alter: responseBecomes((response, request) => {
       const listed = jsonOf(response);
       if (!isSuccess(response) || !Array.isArray(listed)) return response;
-      const asked = queryOf(request).get('device_type');
+      const requested = queryOf(request).get('device_type');
       const kept = listed.filter(
-        (artifact) => entriesOf(Object(artifact).device_types_compatible)[0] === asked,
+        (artifact) => entriesOf(Object(artifact).device_types_compatible)[0] === requested,
       );
       return kept.length === listed.length ? response : withJson(response, kept);
     }),

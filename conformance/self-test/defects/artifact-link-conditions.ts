@@ -6,7 +6,7 @@ import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../def
 const httpDate = /^[A-Z][a-z]{2}, .* GMT$/;
 const EARLY_MS = 120_000;
 
-const asking = ['get-artifact-link'] as const;
+const linkOperations = ['get-artifact-link'] as const;
 const file = ['download-artifact'] as const;
 
 /** Changes the successful status of conditional requests without a Range. */
@@ -62,7 +62,7 @@ function issuedLink(
 function outlivesItsTime(): Alteration {
   const files = new Map<string, ProxiedResponse>();
   return {
-    response: async (response, request, ask) => {
+    response: async (response, request, send) => {
       const link = request.operation === 'get-artifact-link' ? issuedLink(response) : undefined;
       if (link) {
         const following = {
@@ -71,7 +71,7 @@ function outlivesItsTime(): Alteration {
           operation: 'download-artifact',
           headers: {},
         } as const;
-        files.set(linkIn(link), await ask(following));
+        files.set(linkIn(link), await send(following));
       }
       return response.status === 403 ? (files.get(linkIn(request)) ?? response) : response;
     },
@@ -145,7 +145,7 @@ export const artifactLinkConditionDefects: readonly Defect[] = [
   {
     id: 'last-change-is-not-told',
     title: 'The link sends no Last-Modified.',
-    violates: ['link.tells-last-change'],
+    violates: ['link.last-modified'],
     operations: file,
     alter: responseBecomes((response) => withHeaders(response, { 'last-modified': undefined })),
   },
@@ -153,14 +153,14 @@ export const artifactLinkConditionDefects: readonly Defect[] = [
     id: 'expired-link-gives-the-file',
     title: 'A link returns the file after its expiry time.',
     violates: ['link.expired'],
-    operations: [...asking, ...file],
+    operations: [...linkOperations, ...file],
     alter: outlivesItsTime,
   },
   {
     id: 'link-ends-before-its-time',
     title: 'A link expires two minutes before its expiry time.',
     violates: ['link.valid-until-expire'],
-    operations: [...asking, ...file],
+    operations: [...linkOperations, ...file],
     alter: endsEarly,
   },
 ];

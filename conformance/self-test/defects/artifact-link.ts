@@ -9,7 +9,7 @@ const closed = /^bytes=(\d+)-(\d+)$/;
 /** Ranges past this offset exist only in the larger file. */
 const LARGE_BYTES = 100_000;
 
-const asking = ['get-artifact-link'] as const;
+const linkOperations = ['get-artifact-link'] as const;
 const file = ['download-artifact'] as const;
 
 function namesUuid({ parameters }: ProxiedRequest): boolean {
@@ -30,10 +30,10 @@ function partBecomes(
   appliesTo: (range: string) => boolean,
   other: (range: string) => string | undefined,
 ): () => Alteration {
-  return responseBecomes((response, request, ask) => {
+  return responseBecomes((response, request, send) => {
     const range = rangeOf(request);
     if (response.status !== 206 || !appliesTo(range)) return response;
-    return ask(withHeaders(request, { range: other(range) }));
+    return send(withHeaders(request, { range: other(range) }));
   });
 }
 
@@ -70,65 +70,65 @@ function givenAgain(key: (request: ProxiedRequest) => string): () => Alteration 
 const links: readonly Defect[] = [
   {
     id: 'artifact-link-is-201',
-    title: 'A link is answered 201.',
+    title: 'A link is answered with 201.',
     violates: ['link.fields'],
-    operations: asking,
+    operations: linkOperations,
     alter: statusBecomes(200, 201),
   },
   {
     id: 'artifact-link-is-relative',
     title: 'The uri of a link is a path without a server.',
     violates: ['link.uri'],
-    operations: asking,
+    operations: linkOperations,
     alter: fieldBecomes('uri', (uri) => String(uri).slice(new URL(String(uri)).origin.length)),
   },
   {
     id: 'artifact-link-has-no-uri',
     title: 'A link has no uri.',
     violates: ['link.uri'],
-    operations: asking,
+    operations: linkOperations,
     alter: fieldBecomes('uri', () => undefined),
   },
   {
     id: 'artifact-link-has-no-expire',
     title: 'A link has no expiry time.',
     violates: ['link.expire'],
-    operations: asking,
+    operations: linkOperations,
     alter: fieldBecomes('expire', () => undefined),
   },
   {
     id: 'artifact-link-expires-in-seconds',
     title: 'The expiry time of a link is a number of seconds since the Unix epoch.',
     violates: ['link.expire'],
-    operations: asking,
+    operations: linkOperations,
     alter: fieldBecomes('expire', (time) => Math.floor(Date.parse(String(time)) / 1000)),
   },
   {
     id: 'artifact-link-has-expired',
     title: 'The expiry time of a link is long past.',
     violates: ['link.expire-is-later'],
-    operations: asking,
+    operations: linkOperations,
     alter: fieldBecomes('expire', () => '2001-01-01T00:00:00Z'),
   },
   {
     id: 'link-to-unknown-artifact',
-    title: 'A request for a link to an artifact that does not exist is answered 200.',
+    title: 'A request for a link to an artifact that does not exist is answered with 200.',
     violates: ['link.unknown-artifact-is-404', 'tenants.are-apart'],
-    operations: asking,
+    operations: linkOperations,
     alter: statusBecomes(404, 200, namesUuid),
   },
   {
     id: 'link-to-malformed-id-is-500',
-    title: 'A request for a link with an id that is not a UUID is answered 500.',
+    title: 'A request for a link with an id that is not a UUID is answered with 500.',
     violates: ['link.malformed-id'],
-    operations: asking,
+    operations: linkOperations,
     alter: refusalBecomes(500, (request) => !namesUuid(request)),
   },
   {
     id: 'links-are-public',
     title: 'Links are given to callers without a token.',
     violates: ['link.unauthenticated-is-401', 'tokens.missing-is-401'],
-    operations: asking,
+    operations: linkOperations,
     alter: statusBecomes(401, 200, ({ headers }) => headers.authorization === undefined),
   },
   {
@@ -142,7 +142,7 @@ const links: readonly Defect[] = [
   },
   {
     id: 'link-takes-every-method',
-    title: 'PUT, POST, PATCH and DELETE on a link are answered 204.',
+    title: 'PUT, POST, PATCH and DELETE on a link are answered with 204.',
     violates: ['link.get-only'],
     operations: 'all',
     alter: refusalBecomes(204, ({ method, operationsAtPath }) => {
@@ -247,7 +247,7 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'long-suffix-is-416',
-    title: 'A suffix Range longer than the file is answered 416.',
+    title: 'A suffix Range longer than the file is answered with 416.',
     violates: ['link.range-long-suffix'],
     operations: file,
     alter: responseBecomes((response, request) => {
@@ -257,7 +257,7 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'range-past-the-end-is-416',
-    title: 'A Range whose last byte is past the end is answered 416.',
+    title: 'A Range whose last byte is past the end is answered with 416.',
     violates: ['link.range-past-the-end'],
     operations: file,
     alter: responseBecomes((response, request) => {
@@ -276,7 +276,7 @@ const ranges: readonly Defect[] = [
   },
   {
     id: 'unsatisfiable-range-is-206',
-    title: 'A Range that starts past the end is answered 206 with no bytes.',
+    title: 'A Range that starts past the end is answered with 206 with no bytes.',
     violates: ['link.range-unsatisfiable', 'link.range-unsatisfiable-is-416'],
     operations: file,
     alter: responseBecomes((response, request) => {
@@ -289,8 +289,8 @@ const ranges: readonly Defect[] = [
     title: 'A Range that starts past the end is ignored.',
     violates: ['link.range-unsatisfiable-is-416'],
     operations: file,
-    alter: responseBecomes((response, request, ask) =>
-      response.status === 416 ? ask(withHeaders(request, { range: undefined })) : response,
+    alter: responseBecomes((response, request, send) =>
+      response.status === 416 ? send(withHeaders(request, { range: undefined })) : response,
     ),
   },
   {
@@ -307,10 +307,10 @@ const ranges: readonly Defect[] = [
     title: 'Of several ranges, the first one is returned as if it were the whole file.',
     violates: ['link.several-ranges'],
     operations: file,
-    alter: responseBecomes(async (response, request, ask) => {
+    alter: responseBecomes(async (response, request, send) => {
       const [first, second] = rangeOf(request).split(',');
       if (second === undefined) return response;
-      return withStatus(await ask(withHeaders(request, { range: first })), 200);
+      return withStatus(await send(withHeaders(request, { range: first })), 200);
     }),
   },
   {

@@ -21,12 +21,12 @@ function asksWith(...names: readonly string[]): (request: ProxiedRequest) => boo
 
 /** Adds artifacts that `appliesTo` selects to lists with fewer than two entries. */
 export function addsToList(
-  appliesTo: (artifact: Members, asked: URLSearchParams) => boolean,
+  appliesTo: (artifact: Members, query: URLSearchParams) => boolean,
 ): () => Alteration {
-  return responseBecomes(async (response, request, ask) => {
+  return responseBecomes(async (response, request, send) => {
     if (response.status !== 200 || listOf(response).length > 1) return response;
-    const own = { token: ask.userToken, query: { per_page: '500' } };
-    const all = listOf(await ask(requestFor('list-all-artifacts', own))).map(membersOf);
+    const own = { token: send.userToken, query: { per_page: '500' } };
+    const all = listOf(await send(requestFor('list-all-artifacts', own))).map(membersOf);
     const more = all.filter((artifact) => appliesTo(artifact, queryOf(request)));
     return withJson(response, [...listOf(response), ...more]);
   });
@@ -93,7 +93,7 @@ const fields: readonly FieldDefect[] = [
     becomes: (types) => entriesOf(types).slice(0, 1),
   },
   {
-    id: 'artifact-info-is-a-text',
+    id: 'artifact-info-is-a-string',
     title: 'The info of an artifact is a string.',
     violates: 'artifacts.info',
     path: 'info',
@@ -107,7 +107,7 @@ const fields: readonly FieldDefect[] = [
     becomes: () => 'tar',
   },
   {
-    id: 'artifact-version-is-a-text',
+    id: 'artifact-version-is-a-string',
     title: 'The version of the format is a string.',
     violates: 'artifacts.info-version',
     path: 'info.version',
@@ -135,7 +135,7 @@ const fields: readonly FieldDefect[] = [
     becomes: (updates) => ({ ...entriesOf(updates) }),
   },
   {
-    id: 'update-type-info-is-a-text',
+    id: 'update-type-info-is-a-string',
     title: 'The type_info of an update is a string.',
     violates: 'artifacts.type-info',
     path: 'updates.*.type_info',
@@ -149,7 +149,7 @@ const fields: readonly FieldDefect[] = [
     becomes: (type) => (type === null ? null : 'rootfs-image'),
   },
   {
-    id: 'empty-update-type-is-a-text',
+    id: 'empty-update-type-is-a-string',
     title: 'The type of an empty artifact is the empty string.',
     violates: 'artifacts.empty-type-is-null',
     path: 'updates.*.type_info.type',
@@ -198,21 +198,21 @@ const fields: readonly FieldDefect[] = [
     becomes: () => 1_769_860_800,
   },
   {
-    id: 'meta-data-is-a-text',
+    id: 'meta-data-is-a-string',
     title: 'The deprecated meta_data is JSON in a string.',
     violates: 'artifacts.meta-data-is-an-object',
     path: 'updates.*.meta_data',
     becomes: (data) => JSON.stringify(data),
   },
   {
-    id: 'metadata-is-a-list',
+    id: 'metadata-is-an-array',
     title: 'The metadata that replaces meta_data is an array of objects.',
     violates: 'artifacts.metadata-is-an-object',
     path: 'updates.*.metadata',
     becomes: (data) => [data],
   },
   {
-    id: 'artifact-provides-are-a-list',
+    id: 'artifact-provides-are-an-array',
     title: 'The provides of an artifact are a list of names and values.',
     violates: 'artifacts.provides',
     path: 'artifact_provides',
@@ -268,7 +268,7 @@ const lists: readonly Defect[] = [
   },
   {
     id: 'artifact-list-is-201',
-    title: 'The list of artifacts is answered 201.',
+    title: 'The list of artifacts is answered with 201.',
     violates: ['artifacts.list'],
     operations: ['list-artifacts'],
     alter: responseBecomes((response) =>
@@ -284,21 +284,21 @@ const lists: readonly Defect[] = [
   },
   {
     id: 'artifact-list-takes-no-parameters',
-    title: 'A list without any parameter is answered 200.',
+    title: 'A list without any parameter is answered with 200.',
     violates: ['artifacts.list-parameters'],
     operations: ['list-artifacts'],
     alter: statusBecomes(400, 200, asksWith()),
   },
   {
     id: 'artifact-list-of-all-releases',
-    title: 'A list without a release name is answered 200.',
+    title: 'A list without a release name is answered with 200.',
     violates: ['artifacts.release-name-is-required'],
     operations: ['list-artifacts'],
     alter: statusBecomes(400, 200, asksWith('device_type')),
   },
   {
     id: 'artifact-list-of-all-device-types',
-    title: 'A list without a device type is answered 200.',
+    title: 'A list without a device type is answered with 200.',
     violates: ['artifacts.device-type-is-required'],
     operations: ['list-artifacts'],
     alter: statusBecomes(400, 200, asksWith('release_name')),
@@ -309,8 +309,8 @@ const lists: readonly Defect[] = [
     violates: ['artifacts.list-selects'],
     operations: ['list-artifacts'],
     alter: addsToList(
-      ({ name, device_types_compatible: types }, asked) =>
-        name === asked.get('release_name') && !entriesOf(types).includes(asked.get('device_type')),
+      ({ name, device_types_compatible: types }, query) =>
+        name === query.get('release_name') && !entriesOf(types).includes(query.get('device_type')),
     ),
   },
   {
@@ -319,8 +319,8 @@ const lists: readonly Defect[] = [
     violates: ['artifacts.list-selects-release', 'tenants.are-apart'],
     operations: ['list-artifacts'],
     alter: addsToList(
-      ({ name, device_types_compatible: types }, asked) =>
-        name !== asked.get('release_name') && entriesOf(types).includes(asked.get('device_type')),
+      ({ name, device_types_compatible: types }, query) =>
+        name !== query.get('release_name') && entriesOf(types).includes(query.get('device_type')),
     ),
   },
   {
@@ -337,21 +337,21 @@ const lists: readonly Defect[] = [
 const single: readonly Defect[] = [
   {
     id: 'artifact-alone-is-201',
-    title: 'The details of an artifact are answered 201.',
+    title: 'The details of an artifact are answered with 201.',
     violates: ['artifacts.fields'],
     operations: ['get-artifact'],
     alter: statusBecomes(200, 201),
   },
   {
     id: 'unknown-artifact-is-empty',
-    title: 'The details of an artifact that does not exist are answered 204.',
+    title: 'The details of an artifact that does not exist are answered with 204.',
     violates: ['artifacts.unknown-is-404', 'tenants.are-apart'],
     operations: ['get-artifact'],
     alter: statusBecomes(404, 204, namesUuid),
   },
   {
     id: 'malformed-artifact-id-is-500',
-    title: 'An artifact id that is not a UUID is answered 500.',
+    title: 'An artifact id that is not a UUID is answered with 500.',
     violates: ['artifacts.malformed-id'],
     operations: ['get-artifact'],
     alter: refusalBecomes(500, (request) => !namesUuid(request)),

@@ -182,12 +182,12 @@ const sideEffects: readonly Defect[] = [
     title: 'A new token of a device removes its configuration.',
     violates: ['service.writes-keep-apart'],
     operations: ['post-auth-request'],
-    alter: responseBecomes(async (response, request, ask) => {
+    alter: responseBecomes(async (response, request, send) => {
       if (response.status !== 200) return response;
       const headers = bearer(response.body.toString());
       const parameters = { id: callerOf({ ...request, headers }) };
-      const token = ask.userToken;
-      await ask(requestFor('set-configuration', { parameters, token, json: {} }));
+      const token = send.userToken;
+      await send(requestFor('set-configuration', { parameters, token, json: {} }));
       return response;
     }),
   },

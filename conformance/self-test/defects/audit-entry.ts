@@ -58,7 +58,7 @@ const oddFields: readonly EntryFieldDefect[] = [
     value: () => 7,
   },
   {
-    id: 'audit-actor-is-a-text',
+    id: 'audit-actor-is-a-string',
     title: 'The actor is a string instead of an object.',
     violates: ['audit.actor'],
     path: '*.actor',
@@ -176,7 +176,7 @@ export const auditEntryDefects: readonly Defect[] = [
     alter: fieldBecomes('*.action', (action) => (action === 'create' ? 'update' : action)),
   },
   {
-    id: 'audit-entries-are-texts',
+    id: 'audit-entries-are-strings',
     title: 'The entries of the list are strings.',
     violates: ['audit.entry-fields'],
     operations,
@@ -190,7 +190,7 @@ export const auditEntryDefects: readonly Defect[] = [
     alter: withMember('*.actor', { identity_data: { maker: 'none' } }),
   },
   {
-    id: 'audit-change-is-a-list',
+    id: 'audit-change-is-an-array',
     title: 'The change of an entry is an array.',
     violates: ['audit.change'],
     operations,

@@ -40,7 +40,7 @@ function shifted(name: string, bySeconds: number): () => Alteration {
   );
 }
 
-/** Parameters that break one requirement when ignored. */
+/** Parameters that violate one requirement when ignored. */
 const parameters: Readonly<Record<string, RequirementId>> = {
   limit: 'audit.export-limit',
   created_after: 'audit.export-created-after',
@@ -113,7 +113,7 @@ export const auditExportDefects: readonly Defect[] = [
   },
   {
     id: 'export-is-202',
-    title: 'The export is answered 202.',
+    title: 'The export is answered with 202.',
     violates: ['audit.export-is-csv', 'audit.export-object-type-values'],
     operations,
     alter: statusBecomes(200, 202),
@@ -187,8 +187,8 @@ export const auditExportDefects: readonly Defect[] = [
     title: '`ignore` omits the name of the field; the lines keep its value.',
     violates: ['audit.export-ignore'],
     operations,
-    alter: responseBecomes(async (response, request, ask) => {
-      const whole = await ask(withQuery(request, { ignore: undefined }));
+    alter: responseBecomes(async (response, request, send) => {
+      const whole = await send(withQuery(request, { ignore: undefined }));
       const [names = ''] = response.body.toString().split('\n', 1);
       const text = whole.body.toString();
       return isSuccess(response) && isSuccess(whole)
@@ -197,7 +197,7 @@ export const auditExportDefects: readonly Defect[] = [
     }, has('ignore')),
   },
   {
-    id: 'export-ignores-more-than-asked',
+    id: 'export-ignores-more-than-requested',
     title: '`ignore` also omits the type of the actor.',
     violates: ['audit.export-ignore'],
     operations,
@@ -257,7 +257,7 @@ export const auditExportDefects: readonly Defect[] = [
   },
   {
     id: 'export-knows-no-users',
-    title: 'An export of users is answered 400.',
+    title: 'An export of users is answered with 400.',
     violates: ['audit.export-object-type-values'],
     operations,
     alter: () => ({
@@ -269,7 +269,7 @@ export const auditExportDefects: readonly Defect[] = [
   },
   {
     id: 'export-ignores-sort-beside-limit',
-    title: 'An export with a limit has the newest entries, whichever order is asked for.',
+    title: 'An export with a limit has the newest entries, whichever order is requested.',
     violates: ['audit.export-sort-asc'],
     operations,
     alter: parameterBecomes('sort', undefined, has('limit')),

@@ -62,7 +62,7 @@ function alwaysRelation(name: string): () => Alteration {
   );
 }
 
-/** Filters that break one requirement when ignored. */
+/** Filters that violate one requirement when ignored. */
 const filters: Readonly<Record<string, Defect['violates']>> = {
   created_after: ['audit.time-bounds'],
   created_before: ['audit.created-before'],
@@ -104,7 +104,7 @@ export const auditLogDefects: readonly Defect[] = [
   },
   {
     id: 'audit-log-is-202',
-    title: 'The list is answered 202.',
+    title: 'The list is answered with 202.',
     violates: ['audit.list', 'audit.object-type-values', 'tokens.login-opens-management'],
     operations,
     alter: statusBecomes(200, 202),
@@ -153,7 +153,7 @@ export const auditLogDefects: readonly Defect[] = [
       'audit.per-page',
       'audit.pages',
       'audit.link-next',
-      'audit.links-lead',
+      'audit.links-work',
       'audit.total',
     ],
     operations,
@@ -162,7 +162,7 @@ export const auditLogDefects: readonly Defect[] = [
   {
     id: 'audit-pages-are-one-too-long',
     title: 'A page has one entry more than requested.',
-    violates: ['audit.per-page', 'audit.total', 'audit.one-entry-an-act'],
+    violates: ['audit.per-page', 'audit.total', 'audit.one-entry-per-action'],
     operations,
     alter: responseBecomes((response) => {
       const entries = listOf(response);
@@ -252,7 +252,7 @@ export const auditLogDefects: readonly Defect[] = [
   {
     id: 'audit-links-forget-the-filters',
     title: 'The links lead to pages of the unfiltered log.',
-    violates: ['audit.links-lead'],
+    violates: ['audit.links-work'],
     operations,
     alter: linksBecome((links) => links.replaceAll(/object_id=[^&>]*&?/g, '')),
   },
@@ -279,7 +279,7 @@ export const auditLogDefects: readonly Defect[] = [
   },
   {
     id: 'audit-log-knows-no-tenants',
-    title: 'A filter by the type tenant is answered 400.',
+    title: 'A filter by the type tenant is answered with 400.',
     violates: ['audit.object-type-values'],
     operations,
     alter: () => ({

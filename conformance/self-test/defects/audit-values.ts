@@ -41,12 +41,12 @@ function comparedBy(
   { name, place }: Filter,
   fits: (value: string, wanted: string) => boolean,
 ): () => Alteration {
-  return responseBecomes(async (response, request, ask) => {
+  return responseBecomes(async (response, request, send) => {
     const query = queryOf(request);
     const wanted = query.get(name) ?? '';
     if (!isSuccess(response) || wanted === '') return response;
     const changes = { [name]: undefined, page: undefined, per_page: READ_MAX };
-    const all = listOf(await ask(withQuery(request, changes)));
+    const all = listOf(await send(withQuery(request, changes)));
     const found = all.filter((entry) => fits(textAt(entry, place), wanted));
     if (String(found.length) === response.headers['x-total-count']) return response;
     const size = Number(query.get('per_page') ?? 20);

@@ -247,7 +247,7 @@ export const authenticationEffectDefects: readonly Defect[] = [
   },
   {
     id: 'rejected-device-waits-again',
-    title: 'A rejected device that asks again is pending.',
+    title: 'A rejected device that authenticates again is pending.',
     violates: ['auth.decision-stays', 'auth.refused-changes-nothing'],
     operations: [...request, ...shown],
     alter: devicesBecome(
@@ -264,7 +264,7 @@ export const authenticationEffectDefects: readonly Defect[] = [
   },
   {
     id: 'requests-of-one-device-exclude-each-other',
-    title: 'A request that arrives during another one of the same identity is answered 401.',
+    title: 'A request that arrives during another one of the same identity is answered with 401.',
     violates: [
       'tokens.renewal',
       'auth.preauthorized-gets-token',
@@ -297,7 +297,7 @@ export const authenticationEffectDefects: readonly Defect[] = [
   {
     id: 'second-rejection-has-no-effect',
     title: 'A device that is rejected for the second time stays accepted.',
-    violates: ['auth.rejected-is-refused', 'audit.one-entry-an-act'],
+    violates: ['auth.rejected-is-refused', 'audit.one-entry-per-action'],
     operations: ['set-auth-set-status'],
     alter: () => {
       const rejected = new Set<unknown>();
@@ -366,7 +366,8 @@ export const authenticationEffectDefects: readonly Defect[] = [
   },
   {
     id: 'long-rsa-key-is-malformed',
-    title: 'The first contact of a device with an RSA key of more than 2048 bits is answered 400.',
+    title:
+      'The first contact of a device with an RSA key of more than 2048 bits is answered with 400.',
     violates: ['auth.rsa'],
     operations: request,
     alter: statusBecomes(

@@ -35,7 +35,7 @@ function isOtherKind(value: unknown): boolean {
 export const authenticationRequestDefects: readonly Defect[] = [
   {
     id: 'missing-id-data-is-401',
-    title: 'A request without id_data is answered 401.',
+    title: 'A request without id_data is answered with 401.',
     violates: ['auth.id-data-is-required'],
     operations,
     alter: statusBecomes(
@@ -46,14 +46,14 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
   {
     id: 'id-data-of-another-kind-is-401',
-    title: 'An id_data that is not a string is answered 401.',
-    violates: ['auth.id-data-is-text'],
+    title: 'An id_data that is not a string is answered with 401.',
+    violates: ['auth.id-data-is-string'],
     operations,
     alter: statusBecomes(400, 401, isOnlyProblem('id_data', isOtherKind)),
   },
   {
-    id: 'id-data-may-be-any-text',
-    title: 'An id_data that is not JSON is answered 401, like a new device.',
+    id: 'id-data-may-be-any-string',
+    title: 'An id_data that is not JSON is answered with 401, like a new device.',
     violates: ['auth.id-data-is-json-text'],
     operations,
     alter: statusBecomes(
@@ -64,7 +64,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
   {
     id: 'identity-must-be-flat',
-    title: 'An identity that holds an object is answered 400.',
+    title: 'An identity that holds an object is answered with 400.',
     violates: ['auth.identity-is-free'],
     operations,
     alter: statusBecomes(401, 400, (request) =>
@@ -73,7 +73,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
   {
     id: 'missing-pubkey-is-401',
-    title: 'A request without pubkey is answered 401.',
+    title: 'A request without pubkey is answered with 401.',
     violates: ['auth.pubkey-is-required'],
     operations,
     alter: statusBecomes(
@@ -84,14 +84,14 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
   {
     id: 'pubkey-of-another-kind-is-401',
-    title: 'A pubkey that is not a string is answered 401.',
-    violates: ['auth.pubkey-is-text'],
+    title: 'A pubkey that is not a string is answered with 401.',
+    violates: ['auth.pubkey-is-string'],
     operations,
     alter: statusBecomes(400, 401, isOnlyProblem('pubkey', isOtherKind)),
   },
   {
-    id: 'pubkey-may-be-any-text',
-    title: 'A pubkey that is not PEM is answered 401.',
+    id: 'pubkey-may-be-any-string',
+    title: 'A pubkey that is not PEM is answered with 401.',
     violates: ['auth.pubkey-is-pem'],
     operations,
     alter: statusBecomes(
@@ -102,35 +102,35 @@ export const authenticationRequestDefects: readonly Defect[] = [
   },
   {
     id: 'tenant-token-of-another-kind-is-401',
-    title: 'A tenant_token that is not a string is answered 401.',
-    violates: ['auth.tenant-token-is-text'],
+    title: 'A tenant_token that is not a string is answered with 401.',
+    violates: ['auth.tenant-token-is-string'],
     operations,
     alter: statusBecomes(400, 401, isOnlyProblem('tenant_token', isOtherKind)),
   },
   {
     id: 'short-tenant-token-is-400',
-    title: 'A tenant_token of a few letters is answered 400.',
+    title: 'A tenant_token of a few letters is answered with 400.',
     violates: ['auth.tenant-token-may-be-there'],
     operations,
     alter: statusBecomes(401, 400, (request) => objectOf(request).tenant_token === 'token'),
   },
   {
     id: 'external-id-of-another-kind-is-401',
-    title: 'An external_id that is not a string is answered 401.',
-    violates: ['auth.external-id-is-text'],
+    title: 'An external_id that is not a string is answered with 401.',
+    violates: ['auth.external-id-is-string'],
     operations,
     alter: statusBecomes(400, 401, isOnlyProblem('external_id', isOtherKind)),
   },
   {
     id: 'external-id-is-400',
-    title: 'A request with an external_id is answered 400.',
+    title: 'A request with an external_id is answered with 400.',
     violates: ['auth.external-id-may-be-there'],
     operations,
     alter: statusBecomes(401, 400, (request) => typeof objectOf(request).external_id === 'string'),
   },
   {
-    id: 'tenant-token-is-asked-for',
-    title: 'A device that is not accepted yet and sends no tenant_token is answered 400.',
+    id: 'tenant-token-is-required',
+    title: 'A device that is not accepted yet and sends no tenant_token is answered with 400.',
     violates: [
       'auth.optional-fields',
       'auth.first-contact-is-401',

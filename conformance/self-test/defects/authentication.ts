@@ -30,7 +30,7 @@ const flow: readonly Defect[] = [
   },
   {
     id: 'first-contact-is-403',
-    title: 'An unknown device is answered 403.',
+    title: 'An unknown device is answered with 403.',
     violates: [
       'auth.first-contact-is-401',
       'auth.undecided-is-401',
@@ -56,7 +56,7 @@ const flow: readonly Defect[] = [
   },
   {
     id: 'second-request-is-403',
-    title: 'A device that asks again before a decision is answered 403.',
+    title: 'A device that authenticates again before a decision is answered with 403.',
     violates: [
       'auth.undecided-is-401',
       'auth.decommissioned-is-unknown',
@@ -125,7 +125,7 @@ const flow: readonly Defect[] = [
   },
   {
     id: 'new-key-is-403',
-    title: 'A known identity with another key is answered 403.',
+    title: 'A known identity with another key is answered with 403.',
     violates: ['auth.new-key-waits'],
     operations,
     alter: () => {
@@ -143,14 +143,14 @@ const flow: readonly Defect[] = [
   },
   {
     id: 'malformed-body-is-401',
-    title: 'A body that is not a JSON object is answered 401.',
+    title: 'A body that is not a JSON object is answered with 401.',
     violates: ['auth.malformed-is-400', 'service.request-bodies-are-json'],
     operations,
     alter: statusBecomes(400, 401, (request) => request.body.length > 0 && !isObject(request)),
   },
   {
     id: 'missing-body-is-401',
-    title: 'A request without a body is answered 401.',
+    title: 'A request without a body is answered with 401.',
     violates: ['auth.body-is-required'],
     operations,
     alter: statusBecomes(400, 401, ({ body }) => body.length === 0),
@@ -283,19 +283,19 @@ function rejectionAccepts(): Alteration {
 /** Accepts pending sets as a user, and repeats the request. */
 function acceptsUndecided(): Alteration {
   return {
-    response: async (response, request, ask) => {
+    response: async (response, request, send) => {
       const { id_data: identity, pubkey } = objectOf(request);
       if (response.status !== 401 || typeof identity !== 'string') return response;
-      const token = ask.userToken;
+      const token = send.userToken;
       const query = { status: 'pending', per_page: '500' };
-      const waiting = await ask(requestFor('list-devices', { token, query }));
+      const waiting = await send(requestFor('list-devices', { token, query }));
       for (const device of JSON.parse(waiting.body.toString())) {
         for (const set of device.auth_sets) {
           if (set.pubkey.trim() !== String(pubkey).trim() || set.status !== 'pending') continue;
           const parameters = { id: device.id, aid: set.id };
           const json = { status: 'accepted' };
-          await ask(requestFor('set-auth-set-status', { token, parameters, json }));
-          return ask(request);
+          await send(requestFor('set-auth-set-status', { token, parameters, json }));
+          return send(request);
         }
       }
       return response;

@@ -105,18 +105,18 @@ function defectsOf([operation, [resource, isList]]: [
   return [unknown, ...ofFields];
 }
 
-const asking: readonly Defect[] = (
-  ['post-next-deployment', 'post-next-deployment-v2'] as const
-).map((operation) => ({
-  id: `${operation}-refuses-pairs-of-digits`,
-  title: `The operation ${operation} refuses a string of digits.`,
-  violates: legal,
-  operations: [operation],
-  alter: refused(({ body }) => body.includes('"007"')),
-}));
+const polls: readonly Defect[] = (['post-next-deployment', 'post-next-deployment-v2'] as const).map(
+  (operation) => ({
+    id: `${operation}-refuses-pairs-of-digits`,
+    title: `The operation ${operation} refuses a string of digits.`,
+    violates: legal,
+    operations: [operation],
+    alter: refused(({ body }) => body.includes('"007"')),
+  }),
+);
 
 /** Spec: Resources and their fields */
 export const bodyFieldDefects: readonly Defect[] = [
   ...Object.entries(bodies).flatMap(([id, row]) => defectsOf([id as OperationId, row])),
-  ...asking,
+  ...polls,
 ];

@@ -209,7 +209,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-download-needs-a-token',
-    title: 'A link to a configuration without a token is answered 401.',
+    title: 'A link to a configuration without a token is answered with 401.',
     violates: [
       'download.gives-the-configuration',
       'download.any-device-type',
@@ -248,7 +248,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-link-knows-no-slash',
-    title: 'A link to a configuration for a device type with a slash is answered 400.',
+    title: 'A link to a configuration for a device type with a slash is answered with 400.',
     violates: ['download.any-device-type'],
     operations: download,
     alter: statusBecomes(
@@ -259,28 +259,28 @@ export const configurationDownloadDefects: readonly Defect[] = [
   },
   {
     id: 'bare-configuration-link-is-403',
-    title: 'A link to a configuration without its query is answered 403.',
+    title: 'A link to a configuration without its query is answered with 403.',
     violates: ['download.parameters-are-required'],
     operations: download,
     alter: statusBecomes(400, 403, lacks(true, true)),
   },
   {
     id: 'configuration-link-without-expire-is-403',
-    title: 'A link to a configuration without its expiry time is answered 403.',
+    title: 'A link to a configuration without its expiry time is answered with 403.',
     violates: ['download.expire-is-required'],
     operations: download,
     alter: statusBecomes(400, 403, lacks(true, false)),
   },
   {
     id: 'configuration-link-without-signature-is-200',
-    title: 'A link to a configuration without its signature is answered 200.',
+    title: 'A link to a configuration without its signature is answered with 200.',
     violates: ['download.signature-is-required'],
     operations: download,
     alter: statusBecomes(400, 200, lacks(false, true)),
   },
   {
     id: 'configuration-link-ends-tomorrow',
-    title: 'An expiry time that is not a date-time is answered 200.',
+    title: 'An expiry time that is not a date-time is answered with 200.',
     violates: ['download.expiry-is-a-date-time'],
     operations: download,
     alter: statusBecomes(400, 200, lacks(false, false)),
@@ -299,7 +299,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-signature-is-401',
-    title: 'A link to a configuration with an invalid signature is answered 401.',
+    title: 'A link to a configuration with an invalid signature is answered with 401.',
     violates: ['download.invalid-signature-is-403'],
     operations: offered,
     alter: refusedLinkBecomes(401, (request, offers) => !isSigned(request, offers)),
@@ -347,7 +347,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   },
   {
     id: 'expired-configuration-link-is-410',
-    title: 'A link to a configuration past its expiry time is answered 410.',
+    title: 'A link to a configuration past its expiry time is answered with 410.',
     violates: ['download.expired-is-403', 'download.signature-covers-path'],
     operations: offered,
     alter: refusedLinkBecomes(410, hasSignedTime),

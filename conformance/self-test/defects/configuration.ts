@@ -46,10 +46,10 @@ export function pairsBecome(
 /** Drops pairs whose key already exists. */
 function keepsFirst(): Alteration {
   return {
-    request: async (request, ask) => {
+    request: async (request, send) => {
       if (!setsPairs(request)) return request;
       const held = objectOf(
-        await ask(requestFor('get-configuration', { token: tokenOf(request) })),
+        await send(requestFor('get-configuration', { token: tokenOf(request) })),
       );
       const fresh = Object.entries(objectOf(request)).filter(
         ([name, value]) => value === '' || !(name in held),
@@ -80,7 +80,7 @@ function sharesStores(): Alteration {
 /** All defects of this area. */
 export const configurationDefects: readonly Defect[] = [
   {
-    id: 'configuration-is-a-list',
+    id: 'configuration-is-an-array',
     title: 'The configuration store is read as a list of names and values.',
     violates: ['configuration.read'],
     operations: get,
@@ -99,7 +99,7 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-value-is-wrapped',
     title: 'One of two values in the store is read as an object.',
-    violates: ['configuration.read-texts'],
+    violates: ['configuration.read-strings'],
     operations: get,
     alter: bodyBecomes((pairs) => {
       const { colour, ...others } = membersOf(pairs);
@@ -108,7 +108,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-write-is-200',
-    title: 'Setting pairs is answered 200.',
+    title: 'Setting pairs is answered with 200.',
     violates: ['configuration.write'],
     operations: put,
     alter: responseBecomes((response, request) =>
@@ -116,8 +116,8 @@ export const configurationDefects: readonly Defect[] = [
     ),
   },
   {
-    id: 'configuration-write-answers-the-pairs',
-    title: 'Setting pairs is answered 200 with the pairs.',
+    id: 'configuration-write-returns-the-pairs',
+    title: 'Setting pairs is answered with 200 with the pairs.',
     violates: ['configuration.write', 'configuration.write-has-no-body'],
     operations: put,
     alter: responseBecomes((response, request) =>
@@ -133,7 +133,7 @@ export const configurationDefects: readonly Defect[] = [
       'configuration.empty-removes',
       'configuration.written-is-read',
       'configuration.any-name',
-      'configuration.any-text',
+      'configuration.any-string',
       'configuration.read-all',
       'configuration.concurrent-writes',
     ],
@@ -156,7 +156,7 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-body-is-required',
-    title: 'Setting without a body is answered 400.',
+    title: 'Setting without a body is answered with 400.',
     violates: ['configuration.body-is-optional'],
     operations: put,
     alter: responseBecomes((response, { body }) =>
@@ -173,21 +173,21 @@ export const configurationDefects: readonly Defect[] = [
   {
     id: 'configuration-values-are-one-line',
     title: 'Only the first line of a value is kept.',
-    violates: ['configuration.any-text'],
+    violates: ['configuration.any-string'],
     operations: put,
     alter: pairsBecome((name, value) => [[name, String(value).split('\n')[0]]]),
   },
   {
     id: 'configuration-takes-other-values',
-    title: 'Values that are not strings are answered 204.',
-    violates: ['configuration.values-are-texts'],
+    title: 'Values that are not strings are answered with 204.',
+    violates: ['configuration.values-are-strings'],
     operations: put,
     alter: statusBecomes(400, 204, hasOtherValue),
   },
   {
     id: 'configuration-takes-null',
-    title: 'A value that is null is answered 204.',
-    violates: ['configuration.values-are-texts'],
+    title: 'A value that is null is answered with 204.',
+    violates: ['configuration.values-are-strings'],
     operations: put,
     alter: statusBecomes(400, 204, (request) => Object.values(objectOf(request)).includes(null)),
   },
@@ -196,25 +196,25 @@ export const configurationDefects: readonly Defect[] = [
     title: 'A refused request still sets its valid values.',
     violates: ['configuration.refused-changes-nothing', 'errors.refused-changes-nothing'],
     operations: put,
-    alter: responseBecomes(async (response, request, ask) => {
+    alter: responseBecomes(async (response, request, send) => {
       const texts = Object.entries(objectOf(request)).filter(
         ([, value]) => typeof value === 'string',
       );
       const isInPart = response.status === 400 && texts.length > 0;
-      if (isInPart) await ask(withJson(request, Object.fromEntries(texts)));
+      if (isInPart) await send(withJson(request, Object.fromEntries(texts)));
       return response;
     }),
   },
   {
     id: 'configuration-takes-any-json',
-    title: 'A body that is not a JSON object is answered 204.',
+    title: 'A body that is not a JSON object is answered with 204.',
     violates: ['configuration.malformed-is-400'],
     operations: put,
     alter: statusBecomes(400, 204, isNoMap),
   },
   {
     id: 'configuration-faults-at-cut-json',
-    title: 'A body that is not JSON is answered 500.',
+    title: 'A body that is not JSON is answered with 500.',
     violates: ['configuration.malformed-is-400'],
     operations: put,
     alter: responseBecomes((response, request) =>
@@ -239,16 +239,16 @@ export const configurationDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-removal-of-nothing-is-404',
-    title: 'Removing a key that does not exist is answered 404.',
+    title: 'Removing a key that does not exist is answered with 404.',
     violates: ['configuration.remove-unknown'],
     operations: put,
     alter: () => ({
-      request: async (request, ask) => {
+      request: async (request, send) => {
         const values = Object.values(objectOf(request));
         const isRemoval = values.length > 0 && values.every((value) => value === '');
-        if (!isRemoval || !(await isAuthorized(request, ask))) return request;
+        if (!isRemoval || !(await isAuthorized(request, send))) return request;
         const token = tokenOf(request);
-        const held = objectOf(await ask(requestFor('get-configuration', { token })));
+        const held = objectOf(await send(requestFor('get-configuration', { token })));
         const isKnown = Object.keys(objectOf(request)).some((name) => name in held);
         return isKnown ? request : ownResponse(404);
       },

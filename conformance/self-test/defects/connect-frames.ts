@@ -49,7 +49,7 @@ function row(
 
 /** Defects that tolerate forbidden frames: the target receives a legal frame instead, or none. */
 const letPass: readonly Defect[] = [
-  row('unmasked-frames-are-taken', 'Frames of a device that are not masked are accepted.', [
+  row('unmasked-frames-are-accepted', 'Frames of a device that are not masked are accepted.', [
     'connect.unmasked-is-an-error',
     frames('device', (frame) => (frame.masked ? frame : { ...frame, masked: true })),
   ]),
@@ -79,12 +79,12 @@ const letPass: readonly Defect[] = [
     ['connect.order-of-fragments', 'connect.fragments', 'connect.text-is-utf-8'],
     frames('device', (frame) => (frame.opcode === continuation ? [] : frame)),
   ]),
-  row('broken-text-is-ignored', 'A text message that is not UTF-8 is ignored.', [
+  row('invalid-utf-8-is-ignored', 'A text message that is not UTF-8 is ignored.', [
     'connect.text-is-utf-8',
     frames('device', (frame) => (frame.opcode === text && !isUtf8(frame) ? [] : frame)),
   ]),
   row(
-    'bad-close-frames-are-taken',
+    'bad-close-frames-are-accepted',
     'A close frame with a forbidden code is treated as a normal one.',
     [
       'connect.bad-close-frames',
@@ -100,13 +100,13 @@ const letPass: readonly Defect[] = [
 export const connectFrameDefects: readonly Defect[] = [
   ...letPass,
   row('pong-is-empty', 'A pong lacks the data of its ping.', [
-    ['connect.pong', 'connect.pong-of-any-length', 'connect.unasked-pong', 'connect.fragments'],
+    ['connect.pong', 'connect.pong-of-any-length', 'connect.unsolicited-pong', 'connect.fragments'],
     frames('target', (frame) =>
       frame.opcode === pong ? { ...frame, payload: Buffer.alloc(0) } : frame,
     ),
   ]),
   row('ping-has-no-pong', 'A ping is not answered.', [
-    ['connect.pong', 'connect.pong-of-any-length', 'connect.unasked-pong', 'connect.fragments'],
+    ['connect.pong', 'connect.pong-of-any-length', 'connect.unsolicited-pong', 'connect.fragments'],
     frames('target', (frame) => (frame.opcode === pong ? [] : frame)),
   ]),
   row('long-ping-has-no-pong', 'A ping with the maximum amount of data is not answered.', [
@@ -115,8 +115,8 @@ export const connectFrameDefects: readonly Defect[] = [
       frame.opcode === pong && frame.payload.length === 125 ? [] : frame,
     ),
   ]),
-  row('unasked-pong-ends-the-connection', 'An unsolicited pong ends the connection.', [
-    'connect.unasked-pong',
+  row('unsolicited-pong-ends-the-connection', 'An unsolicited pong ends the connection.', [
+    'connect.unsolicited-pong',
     frames('device', (frame, line) => {
       if (frame.opcode !== pong) return frame;
       line.destroy();

@@ -39,7 +39,7 @@ function answered(
 export const connectDefects: readonly Defect[] = [
   {
     id: 'connect-is-200',
-    title: 'A handshake is answered 200.',
+    title: 'A handshake is answered with 200.',
     violates: [
       'connect.switches-protocols',
       'connect.cookie',
@@ -50,35 +50,35 @@ export const connectDefects: readonly Defect[] = [
     alter: statusBecomes(101, 200),
   },
   {
-    id: 'connect-answers-another-protocol',
+    id: 'connect-response-names-another-protocol',
     title: 'The 101 names another protocol.',
-    violates: ['connect.answers-upgrade'],
+    violates: ['connect.response-upgrade'],
     operations,
     alter: switched({ upgrade: 'h2c' }),
   },
   {
     id: 'websocket-accept-is-constant',
     title: 'Sec-WebSocket-Accept is the same whatever key was sent.',
-    violates: ['connect.accept-answers-the-key'],
+    violates: ['connect.accept-matches-the-key'],
     operations,
     alter: switched({ 'sec-websocket-accept': 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=' }),
   },
   {
     id: 'websocket-accept-is-missing',
     title: 'Sec-WebSocket-Accept is missing.',
-    violates: ['connect.accept-answers-the-key'],
+    violates: ['connect.accept-matches-the-key'],
     operations,
     alter: switched({ 'sec-websocket-accept': undefined }),
   },
   {
-    id: 'websocket-subprotocol-unasked',
+    id: 'websocket-subprotocol-unrequested',
     title: 'The server selects a subprotocol that was not requested.',
     violates: ['connect.no-subprotocol'],
     operations,
     alter: switched({ 'sec-websocket-protocol': 'protomsg/msgpack' }),
   },
   {
-    id: 'websocket-extension-unasked',
+    id: 'websocket-extension-unrequested',
     title: 'The server selects an extension that was not requested.',
     violates: ['connect.no-extension'],
     operations,
@@ -100,20 +100,20 @@ export const connectDefects: readonly Defect[] = [
   },
   {
     id: 'no-upgrade-is-200',
-    title: 'A request without an upgrade is answered 200.',
+    title: 'A request without an upgrade is answered with 200.',
     violates: ['connect.upgrade-is-needed'],
     operations,
     alter: answered(200, ({ headers }) => !headers.upgrade && !!headers.authorization),
   },
   {
-    id: 'every-websocket-version-is-taken',
+    id: 'every-websocket-version-is-accepted',
     title: 'An upgrade to a version other than 13 is granted.',
     violates: ['connect.version-13-only'],
     operations,
     alter: sent('sec-websocket-version', (version) => (version === undefined ? version : '13')),
   },
   {
-    id: 'websocket-version-8-is-taken',
+    id: 'websocket-version-8-is-accepted',
     title: 'An upgrade to version 8 is granted.',
     violates: ['connect.version-13-only'],
     operations,
@@ -134,7 +134,7 @@ export const connectDefects: readonly Defect[] = [
     alter: sent('sec-websocket-key', (key) => key ?? goodKey),
   },
   {
-    id: 'any-websocket-key-is-taken',
+    id: 'any-websocket-key-is-accepted',
     title: 'A key that is not 16 bytes in Base64 is accepted.',
     violates: ['connect.key-is-16-bytes'],
     operations,
@@ -151,7 +151,7 @@ export const connectDefects: readonly Defect[] = [
   },
   {
     id: 'websocket-in-small-letters-only',
-    title: 'Upgrade: WebSocket is answered 400.',
+    title: 'Upgrade: WebSocket is answered with 400.',
     violates: ['connect.header-words'],
     operations,
     alter: answered(400, ({ headers }) => headers.upgrade === 'WebSocket'),

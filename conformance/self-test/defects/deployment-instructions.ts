@@ -66,7 +66,7 @@ function fieldDefects(version: Version): Defect[] {
 
 const wrappedInArrayDefects = (['v1', 'v2'] as const).map(
   (version): Defect => ({
-    id: `${version}-instructions-are-a-list`,
+    id: `${version}-instructions-are-an-array`,
     title: `The instructions of ${version} are wrapped in an array.`,
     violates: [`next.instructions-${version}`, `next.${version}-id`],
     operations: forms[version],

@@ -26,7 +26,7 @@ const uploads = ['put-deployment-log'] as const;
 function accepts(what: string, requirement: RequirementId, appliesTo: RequestFilter): Defect {
   return {
     id: `log-with-${what.replaceAll(' ', '-')}-is-204`,
-    title: `A log with ${what} is answered 204.`,
+    title: `A log with ${what} is answered with 204.`,
     violates: [requirement],
     operations: uploads,
     alter: statusBecomes(400, 204, appliesTo),
@@ -37,7 +37,7 @@ function accepts(what: string, requirement: RequirementId, appliesTo: RequestFil
 function refused(what: string, requirement: RequirementId, appliesTo: RequestFilter): Defect {
   return {
     id: `log-with-${what.replaceAll(' ', '-')}-is-400`,
-    title: `A log with ${what} is answered 400.`,
+    title: `A log with ${what} is answered with 400.`,
     violates: [requirement],
     operations: uploads,
     alter: responseBecomes(
@@ -51,12 +51,12 @@ function refused(what: string, requirement: RequirementId, appliesTo: RequestFil
 function acceptedOn(relation: DeploymentRelation, ...violates: Defect['violates']): Defect {
   return {
     id: `log-of-${relation}-deployment-is-204`,
-    title: `A log for a deployment that is ${relation} to the device is answered 204.`,
+    title: `A log for a deployment that is ${relation} to the device is answered with 204.`,
     violates,
     operations: uploads,
-    alter: responseBecomes(async (response, request, ask) => {
+    alter: responseBecomes(async (response, request, send) => {
       const isRefused = response.status === 404 || response.status === 400;
-      const fits = isRefused && (await relationOf(request, ask)) === relation;
+      const fits = isRefused && (await relationOf(request, send)) === relation;
       return fits ? withStatus(response, 204) : response;
     }),
   };
@@ -78,8 +78,8 @@ export const deploymentLogDefects: readonly Defect[] = [
   accepts('a body that is no object', 'log.malformed-is-400', isNoObject),
   accepts('no messages', 'log.fields-are-required', memberIsMissing('messages')),
   accepts(
-    'messages that are no list',
-    'log.messages-is-a-list',
+    'messages that are no array',
+    'log.messages-is-array',
     memberDoesNotFit('messages', Array.isArray),
   ),
   accepts(
@@ -92,7 +92,7 @@ export const deploymentLogDefects: readonly Defect[] = [
   accepts('no message', 'log.message-is-required', memberIsMissing('messages.last.message')),
   accepts(
     'a timestamp of another type',
-    'log.timestamp-is-a-text',
+    'log.timestamp-is-string',
     memberDoesNotFit('messages.last.timestamp', isText),
   ),
   accepts(
@@ -102,26 +102,26 @@ export const deploymentLogDefects: readonly Defect[] = [
   ),
   accepts(
     'a level of another type',
-    'log.level-is-a-text',
+    'log.level-is-string',
     memberDoesNotFit('messages.last.level', isText),
   ),
   accepts(
     'a message of another type',
-    'log.message-is-a-text',
+    'log.message-is-string',
     memberDoesNotFit('messages.last.message', isText),
   ),
   refused('an offset in a timestamp', 'log.timestamp-is-a-date-time', (request) =>
     String(bodyMemberAt(request, 'messages.last.timestamp')).endsWith('+05:30'),
   ),
-  refused('a level of its own', 'log.level-is-a-text', memberEquals('messages.last.level', 'text')),
+  refused('a level of its own', 'log.level-is-string', memberEquals('messages.last.level', 'text')),
   refused(
     'a short message',
-    'log.message-is-a-text',
+    'log.message-is-string',
     memberEquals('messages.last.message', 'text'),
   ),
   {
     id: 'log-is-200',
-    title: 'An accepted log is answered 200.',
+    title: 'An accepted log is answered with 200.',
     violates: ['log.is-accepted'],
     operations: uploads,
     alter: statusBecomes(204, 200, memberEquals('messages.last.message', 'bye')),
@@ -184,7 +184,7 @@ export const deploymentLogDefects: readonly Defect[] = [
     alter: () => {
       const tokens = new Map<string, Set<string>>();
       return {
-        response: async (response, request, ask) => {
+        response: async (response, request, send) => {
           if (!isSuccess(response)) return response;
           const { id = '' } = request.parameters;
           const { authorization = '' } = request.headers;
@@ -192,7 +192,7 @@ export const deploymentLogDefects: readonly Defect[] = [
           tokens.set(id, known.add(authorization));
           for (const other of known) {
             if (other === authorization) continue;
-            await ask({ ...request, headers: { ...request.headers, authorization: other } });
+            await send({ ...request, headers: { ...request.headers, authorization: other } });
           }
           return response;
         },
@@ -202,7 +202,7 @@ export const deploymentLogDefects: readonly Defect[] = [
   ...(['failure', 'success'] as const).map(
     (status): Defect => ({
       id: `log-after-${status}-is-404`,
-      title: `A log that is uploaded after the device reported ${status} is answered 404.`,
+      title: `A log that is uploaded after the device reported ${status} is answered with 404.`,
       violates: ['log.after-failure'],
       operations: ['put-deployment-log', 'put-deployment-status'],
       alter: () => {
@@ -241,11 +241,11 @@ export const deploymentLogDefects: readonly Defect[] = [
     violates: ['status.becomes-the-state', 'next.get-pending-is-200', 'next.repeatable'],
     operations: uploads,
     alter: () => ({
-      response: async (response, request, ask) => {
+      response: async (response, request, send) => {
         if (!isSuccess(response)) return response;
         const { parameters } = request;
         const own = { parameters, token: tokenOf(request), json: { status: 'failure' } };
-        await ask(requestFor('put-deployment-status', own));
+        await send(requestFor('put-deployment-status', own));
         return response;
       },
     }),

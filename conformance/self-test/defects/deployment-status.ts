@@ -31,7 +31,7 @@ function acceptedReport(
 ): Defect {
   return {
     id: `report-with-${what.replaceAll(' ', '-')}-is-204`,
-    title: `A report with ${what} is answered 204.`,
+    title: `A report with ${what} is answered with 204.`,
     violates: [requirement],
     operations: reports,
     alter: statusBecomes(400, 204, appliesTo),
@@ -42,7 +42,7 @@ function acceptedReport(
 function refused(what: string, violates: Defect['violates'], appliesTo: RequestFilter): Defect {
   return {
     id: `report-with-${what.replaceAll(' ', '-')}-is-400`,
-    title: `A report with ${what} is answered 400.`,
+    title: `A report with ${what} is answered with 400.`,
     violates,
     operations: reports,
     alter: refusing(appliesTo),
@@ -60,12 +60,12 @@ function refusing(appliesTo: RequestFilter): Defect['alter'] {
 function acceptedOn(relation: DeploymentRelation, ...violates: Defect['violates']): Defect {
   return {
     id: `report-on-${relation}-deployment-is-204`,
-    title: `A report on a deployment that is ${relation} to the device is answered 204.`,
+    title: `A report on a deployment that is ${relation} to the device is answered with 204.`,
     violates,
     operations: reports,
-    alter: responseBecomes(async (response, request, ask) => {
+    alter: responseBecomes(async (response, request, send) => {
       const isRefused = response.status === 404 || response.status === 400;
-      const fits = isRefused && (await relationOf(request, ask)) === relation;
+      const fits = isRefused && (await relationOf(request, send)) === relation;
       return fits ? withStatus(response, 204) : response;
     }),
   };
@@ -130,7 +130,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
   acceptedReport('no status', 'status.is-required', memberIsMissing('status')),
   acceptedReport(
     'a status of another type',
-    'status.is-a-text',
+    'status.is-string',
     memberDoesNotFit('status', isText),
   ),
   acceptedReport(
@@ -143,7 +143,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     'status.other-values-are-400',
     memberEquals('status', 'aborted'),
   ),
-  acceptedReport('a substate of another type', 'status.substate-is-a-text', (request) => {
+  acceptedReport('a substate of another type', 'status.substate-is-string', (request) => {
     const { substate } = objectOf(request);
     return substate !== undefined && substate !== null && !isText(substate);
   }),
@@ -177,7 +177,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
   ),
   {
     id: 'report-is-200',
-    title: 'An accepted report is answered 200.',
+    title: 'An accepted report is answered with 200.',
     violates: ['status.is-204'],
     operations: reports,
     alter: statusBecomes(204, 200, memberEquals('substate', 'Executing script: check')),
@@ -223,7 +223,8 @@ export const deploymentStatusDefects: readonly Defect[] = [
   },
   {
     id: 'status-never-goes-back',
-    title: 'A report of a status that comes before the reported one is answered 204 and dropped.',
+    title:
+      'A report of a status that comes before the reported one is answered with 204 and dropped.',
     violates: ['status.becomes-the-state'],
     operations: reports,
     alter: () => {
@@ -260,7 +261,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
     alter: () => {
       const tokens = new Map<string, Set<string>>();
       return {
-        response: async (response, request, ask) => {
+        response: async (response, request, send) => {
           if (!isSuccess(response)) return response;
           const { id = '' } = request.parameters;
           const { authorization = '' } = request.headers;
@@ -268,7 +269,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
           tokens.set(id, known.add(authorization));
           for (const other of known) {
             if (other === authorization) continue;
-            await ask({ ...request, headers: { ...request.headers, authorization: other } });
+            await send({ ...request, headers: { ...request.headers, authorization: other } });
           }
           return response;
         },
@@ -281,7 +282,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
   acceptedOn('foreign', 'status.foreign-deployment-is-404'),
   {
     id: 'status-report-after-abort-is-204',
-    title: 'A report after the abort is answered 204.',
+    title: 'A report after the abort is answered with 204.',
     violates: ['status.aborted-is-409'],
     operations: reports,
     alter: statusBecomes(409, 204),
@@ -308,23 +309,23 @@ export const deploymentStatusDefects: readonly Defect[] = [
     alter: () => refusedReportShows('substate'),
   },
   {
-    id: 'report-beside-an-abort-is-409-and-taken',
-    title: 'A report shortly before an abort is answered 409.',
+    id: 'report-beside-an-abort-is-409-and-accepted',
+    title: 'A report shortly before an abort is answered with 409.',
     violates: ['status.abort-is-one-moment'],
     operations: [...reports, 'abort-deployment'],
     alter: () => {
       const aborted = new Set<string>();
       return {
-        request: async (request, ask) => {
+        request: async (request, send) => {
           if (request.operation !== 'abort-deployment') return request;
           const { id = '' } = request.parameters;
           aborted.add(id);
           // Without a pause a report would rarely arrive between the abort and its effect.
           const look = requestFor('list-deployment-devices', {
             parameters: { id },
-            token: ask.userToken,
+            token: send.userToken,
           });
-          for (let round = 0; round < LOOKS_BEFORE_ABORT; round += 1) await ask(look);
+          for (let round = 0; round < LOOKS_BEFORE_ABORT; round += 1) await send(look);
           return request;
         },
         response: (response, request) => {

@@ -1,7 +1,7 @@
 /** Defects of a device's reports on one deployment after another. */
 import { isSuccess, jsonOf, objectOf, ownResponse, tokenOf, withJson } from '../alter.ts';
 import { requestBecomes } from '../alterations.ts';
-import type { Alteration, AskTarget, Defect, ProxiedRequest } from '../defect.ts';
+import type { Alteration, Defect, ProxiedRequest, SendToTarget } from '../defect.ts';
 import { requestFor } from '../requests.ts';
 import { bodyMemberAt } from '../sent.ts';
 import { everyForm } from './next-deployment.ts';
@@ -18,25 +18,26 @@ function remembering(
     const { request, response } = hooks(offered);
     return {
       ...(request && { request }),
-      response: async (given, asked, ask) => {
+      response: async (given, request, send) => {
         const { id } = objectOf(given);
-        const token = tokenOf(asked);
+        const token = tokenOf(request);
         const known = offered.get(token) ?? [];
-        const isOffer = everyForm.some((form) => form === asked.operation) && given.status === 200;
+        const isOffer =
+          everyForm.some((form) => form === request.operation) && given.status === 200;
         if (isOffer && typeof id === 'string' && !known.includes(id)) {
           offered.set(token, [...known, id]);
         }
-        return response ? response(given, asked, ask) : given;
+        return response ? response(given, request, send) : given;
       },
     };
   };
 }
 
-async function repeatedFor(id: string, request: ProxiedRequest, ask: AskTarget): Promise<void> {
+async function repeatedFor(id: string, request: ProxiedRequest, send: SendToTarget): Promise<void> {
   const { operation } = request;
   if (operation !== 'put-deployment-status') return;
   const own = { parameters: { id }, token: tokenOf(request), json: jsonOf(request) };
-  await ask(requestFor(operation, own));
+  await send(requestFor(operation, own));
 }
 
 /** Repeats each accepted report for another deployment of the device, which `appliesTo` selects. */
@@ -44,11 +45,11 @@ function alsoFor(
   appliesTo: (offered: readonly string[], id: string) => string | undefined,
 ): () => Alteration {
   return remembering((offered) => ({
-    response: async (response, request, ask) => {
+    response: async (response, request, send) => {
       const { id = '' } = request.parameters;
       const other = appliesTo(offered.get(tokenOf(request)) ?? [], id);
       if (isSuccess(response) && other !== undefined && other !== id) {
-        await repeatedFor(other, request, ask);
+        await repeatedFor(other, request, send);
       }
       return response;
     },
@@ -74,7 +75,7 @@ function substateBecomes(
 function waitingIsForgotten(): Alteration {
   const forgotten = new Set<string>();
   return {
-    response: async (response, request, ask) => {
+    response: async (response, request, send) => {
       if (request.operation !== 'put-deployment-status') {
         return forgotten.has(String(objectOf(response).id)) ? ownResponse(204) : response;
       }
@@ -82,7 +83,7 @@ function waitingIsForgotten(): Alteration {
       if (!isEnd || !isSuccess(response)) return response;
       const query = { artifact_name: 'conformance-factory', device_type: 'conformance-board' };
       const own = { query, token: tokenOf(request) };
-      const { id } = objectOf(await ask(requestFor('get-next-deployment', own)));
+      const { id } = objectOf(await send(requestFor('get-next-deployment', own)));
       if (typeof id === 'string') forgotten.add(id);
       return response;
     },
@@ -114,7 +115,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
   },
   {
     id: 'late-report-is-dropped',
-    title: 'A report on a former deployment is answered 204, but changes nothing.',
+    title: 'A report on a former deployment is answered with 204, but changes nothing.',
     violates: ['status.becomes-the-state'],
     operations,
     alter: remembering((offered) => ({
@@ -209,7 +210,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     alter: () => {
       const statuses = new Map<string, Map<string, unknown>>();
       return {
-        response: async (response, request, ask) => {
+        response: async (response, request, send) => {
           const { id = '' } = request.parameters;
           const { status, substate } = objectOf(request);
           if (!isSuccess(response)) return response;
@@ -217,7 +218,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
           for (const [token, reported] of known) {
             if (token === tokenOf(request) || substate === undefined) continue;
             const own = { parameters: { id }, token, json: { status: reported, substate } };
-            await ask(requestFor('put-deployment-status', own));
+            await send(requestFor('put-deployment-status', own));
           }
           statuses.set(id, known.set(tokenOf(request), status));
           return response;
@@ -247,13 +248,13 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     },
   },
   {
-    id: 'failure-ends-the-deployment-for-those-who-have-not-asked',
+    id: 'failure-ends-the-deployment-for-those-who-have-not-polled',
     title:
-      'After a failure of one device, devices that ask for the first time are offered nothing.',
+      'After a failure of one device, devices that poll for the first time are offered nothing.',
     violates: ['next.get-pending-is-200', 'status.own-part-only'],
     operations,
     alter: () => {
-      const asked = new Map<string, Set<string>>();
+      const polled = new Map<string, Set<string>>();
       const failed = new Set<string>();
       return {
         response: (response, request) => {
@@ -264,9 +265,9 @@ export const deploymentInTurnDefects: readonly Defect[] = [
             return response;
           }
           const id = String(objectOf(response).id);
-          const known = asked.get(id) ?? new Set<string>();
+          const known = polled.get(id) ?? new Set<string>();
           if (failed.has(id) && !known.has(token)) return ownResponse(204);
-          asked.set(id, known.add(token));
+          polled.set(id, known.add(token));
           return response;
         },
       };

@@ -34,7 +34,7 @@ export const errorDefects: readonly Defect[] = [
   {
     id: 'error-is-an-object',
     title: 'The `error` of a refusal is an object with a code and a message, as gateways write it.',
-    violates: ['errors.error-is-a-text'],
+    violates: ['errors.error-is-string'],
     operations,
     alter: errorMemberBecomes('error', (message) => ({ status_code: 400, message })),
   },
@@ -55,7 +55,7 @@ export const errorDefects: readonly Defect[] = [
   {
     id: 'request-id-is-a-number',
     title: 'The request_id of a refusal is a number.',
-    violates: ['errors.request-id-is-a-text'],
+    violates: ['errors.request-id-is-string'],
     operations,
     alter: errorMemberBecomes('request_id', () => 17),
   },
@@ -108,9 +108,9 @@ export const errorDefects: readonly Defect[] = [
       'errors.body-is-error',
       'service.bodies-are-json',
       'auth.refusals-are-errors',
-      'errors.error-is-a-text',
+      'errors.error-is-string',
       'errors.says-why',
-      'errors.request-id-is-a-text',
+      'errors.request-id-is-string',
     ],
     operations,
     alter: responseBecomes((response) =>

@@ -10,7 +10,8 @@ function refuseForever(): Alteration {
     response: (response, request) => {
       const token = tokenOf(request);
       if (response.status === 429) hasty.add(token);
-      else if (hasty.has(token)) return ownResponse(429, { error: 'you asked too often once' });
+      else if (hasty.has(token))
+        return ownResponse(429, { error: 'you sent too many requests once' });
       return response;
     },
   };
@@ -19,35 +20,35 @@ function refuseForever(): Alteration {
 export const faultDefects: readonly Defect[] = [
   {
     id: 'fault-inside-is-502',
-    title: 'An internal failure is answered 502.',
+    title: 'An internal failure is answered with 502.',
     violates: ['errors.unexpected-is-500'],
     operations: 'all',
     alter: statusBecomes(500, 502),
   },
   {
     id: 'fault-inside-is-a-success-of-inventory',
-    title: 'An internal failure is answered 200 when a device sends its inventory.',
+    title: 'An internal failure is answered with 200 when a device sends its inventory.',
     violates: ['errors.unexpected-is-500'],
     operations: ['put-attributes'],
     alter: statusBecomes(500, 200),
   },
   {
     id: 'fault-inside-is-the-fault-of-a-socket',
-    title: 'An internal failure is answered 400 when a device opens a websocket.',
+    title: 'An internal failure is answered with 400 when a device opens a websocket.',
     violates: ['errors.unexpected-is-500'],
     operations: ['connect'],
     alter: statusBecomes(500, 400),
   },
   {
     id: 'haste-is-503',
-    title: 'A caller beyond the rate limit is answered 503.',
+    title: 'A caller beyond the rate limit is answered with 503.',
     violates: ['errors.too-many-requests-is-429'],
     operations: 'all',
     alter: statusBecomes(429, 503),
   },
   {
     id: 'haste-is-400-on-export',
-    title: 'A user who exports the audit log beyond the rate limit is answered 400.',
+    title: 'A user who exports the audit log beyond the rate limit is answered with 400.',
     violates: ['errors.too-many-requests-is-429'],
     operations: ['export-audit-logs'],
     alter: statusBecomes(429, 400),

@@ -16,7 +16,7 @@ import {
 import { responseBecomes } from '../alterations.ts';
 import type { Alteration, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
-/** Number of affected cases to run; a generated defect is so visible that any few must catch it. */
+/** Number of affected cases to run; a generated defect is so visible that any few must kill it. */
 export const SAMPLE = 12;
 /** Larger sample for request ids that are always missing, which only many refusals can show. */
 const LARGE_SAMPLE = 60;
@@ -94,7 +94,7 @@ export const refusalKinds: readonly DefectKind[] = [
   {
     kind: 'error-in-an-object',
     says: 'refuses with an error that is an object',
-    violates: () => ['errors.error-is-a-text'],
+    violates: () => ['errors.error-is-string'],
     alter: memberBecomes('error', (message) => ({ message })),
   },
   {
@@ -106,7 +106,7 @@ export const refusalKinds: readonly DefectKind[] = [
   {
     kind: 'request-id-is-a-number',
     says: 'refuses with a request_id that is a number',
-    violates: () => ['errors.request-id-is-a-text'],
+    violates: () => ['errors.request-id-is-string'],
     alter: memberBecomes('request_id', () => 17),
   },
   {

@@ -119,7 +119,7 @@ const otherDefects: readonly Defect[] = [
   defectOf('get-configuration', {
     kind: 'field-of-wrong-type',
     says: 'answers with values that are not strings',
-    violates: ['configuration.read-texts'],
+    violates: ['configuration.read-strings'],
     alter: jsonBecomes((body) =>
       isObject(body) ? Object.fromEntries(Object.keys(body).map((name) => [name, 7])) : body,
     ),

@@ -2,7 +2,7 @@
 import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { isSuccess, jsonOf, listOf, objectOf, tokenOf, withJson } from '../alter.ts';
 import { requestBecomes } from '../alterations.ts';
-import type { Alteration, AskTarget, Defect, ProxiedRequest } from '../defect.ts';
+import type { Alteration, Defect, ProxiedRequest, SendToTarget } from '../defect.ts';
 import { callerOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 
@@ -37,10 +37,10 @@ function valueBecomes(change: (value: unknown) => unknown): () => Alteration {
 }
 
 /** Writes the attributes of a device that PATCH did not name again, without their descriptions. */
-async function loseDescriptions(request: ProxiedRequest, ask: AskTarget): Promise<void> {
+async function loseDescriptions(request: ProxiedRequest, send: SendToTarget): Promise<void> {
   const token = tokenOf(request);
-  const own = { parameters: { id: callerOf(request) }, token: ask.userToken };
-  const { attributes } = objectOf(await ask(requestFor('get-inventory', own)));
+  const own = { parameters: { id: callerOf(request) }, token: send.userToken };
+  const { attributes } = objectOf(await send(requestFor('get-inventory', own)));
   const named = listOf(request).map((each) => membersOf(each).name);
   const kept = entriesOf(attributes)
     .map(membersOf)
@@ -48,7 +48,7 @@ async function loseDescriptions(request: ProxiedRequest, ask: AskTarget): Promis
     .map(({ name, value, description }) =>
       named.includes(name) ? { name, value, description } : { name, value },
     );
-  await ask(requestFor('put-attributes', { token, json: kept }));
+  await send(requestFor('put-attributes', { token, json: kept }));
 }
 
 /** Spec: Device inventory; Attribute (inventory) */
@@ -84,16 +84,16 @@ export const inventoryMergingDefects: readonly Defect[] = [
     ),
   },
   {
-    id: 'attribute-texts-are-normalized',
+    id: 'attribute-strings-are-normalized',
     title: 'Letters of a string value are composed, so that other bytes are shown.',
-    violates: ['inventory.text', 'inventory.texts'],
+    violates: ['inventory.string', 'inventory.strings'],
     operations: both,
     alter: valueBecomes((value) => JSON.parse(JSON.stringify(value).normalize('NFC'))),
   },
   {
     id: 'attribute-lists-have-twenty-entries',
     title: 'Of a long array, only the first twenty values are kept.',
-    violates: ['inventory.numbers', 'inventory.texts'],
+    violates: ['inventory.numbers', 'inventory.strings'],
     operations: both,
     alter: valueBecomes((value) => (Array.isArray(value) ? value.slice(0, 20) : value)),
   },
@@ -107,7 +107,7 @@ export const inventoryMergingDefects: readonly Defect[] = [
   {
     id: 'line-ends-in-attributes-are-changed',
     title: 'A line end of two characters in a value is kept as one character.',
-    violates: ['inventory.text'],
+    violates: ['inventory.string'],
     operations: both,
     alter: valueBecomes((value) =>
       typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value,
@@ -130,8 +130,8 @@ export const inventoryMergingDefects: readonly Defect[] = [
     violates: ['inventory.patch-keeps'],
     operations: patch,
     alter: () => ({
-      response: async (response, request, ask) => {
-        if (isSuccess(response)) await loseDescriptions(request, ask);
+      response: async (response, request, send) => {
+        if (isSuccess(response)) await loseDescriptions(request, send);
         return response;
       },
     }),

@@ -26,7 +26,7 @@ function isOtherKind({ value }: Members): boolean {
 export const inventoryRefusalDefects: readonly Defect[] = [
   {
     id: 'attribute-needs-no-name',
-    title: 'An attribute whose name is missing or not a string is answered 200.',
+    title: 'An attribute whose name is missing or not a string is answered with 200.',
     violates: ['inventory.name'],
     operations: both,
     alter: statusBecomes(
@@ -37,7 +37,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
   },
   {
     id: 'attribute-needs-no-value',
-    title: 'An attribute without a value is answered 200.',
+    title: 'An attribute without a value is answered with 200.',
     violates: ['inventory.value'],
     operations: both,
     alter: statusBecomes(
@@ -48,7 +48,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
   },
   {
     id: 'attribute-takes-null',
-    title: 'An attribute whose value is null is answered 200.',
+    title: 'An attribute whose value is null is answered with 200.',
     violates: ['inventory.value'],
     operations: both,
     alter: statusBecomes(
@@ -58,8 +58,8 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     ),
   },
   {
-    id: 'description-of-any-kind-is-taken',
-    title: 'An attribute whose description is not a string is answered 200.',
+    id: 'description-of-any-kind-is-accepted',
+    title: 'An attribute whose description is not a string is answered with 200.',
     violates: ['inventory.description'],
     operations: both,
     alter: statusBecomes(
@@ -70,7 +70,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
   },
   {
     id: 'description-is-refused',
-    title: 'An attribute with a description is answered 400.',
+    title: 'An attribute with a description is answered with 400.',
     violates: ['inventory.description'],
     operations: both,
     alter: statusBecomes(
@@ -80,22 +80,22 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     ),
   },
   {
-    id: 'mixed-arrays-are-taken',
-    title: 'An array of numbers and strings is answered 200.',
+    id: 'mixed-arrays-are-accepted',
+    title: 'An array of numbers and strings is answered with 200.',
     violates: ['inventory.mixed-arrays-are-400'],
     operations: both,
     alter: statusBecomes(400, 200, hasAttribute(isMixed)),
   },
   {
-    id: 'values-of-any-kind-are-taken',
-    title: 'A boolean, an object or an array of these is answered 200.',
+    id: 'values-of-any-kind-are-accepted',
+    title: 'A boolean, an object or an array of these is answered with 200.',
     violates: ['inventory.other-kinds-are-400'],
     operations: both,
     alter: statusBecomes(400, 200, hasAttribute(isOtherKind)),
   },
   {
-    id: 'empty-attribute-is-taken',
-    title: 'An attribute without any field is answered 200.',
+    id: 'empty-attribute-is-accepted',
+    title: 'An attribute without any field is answered with 200.',
     violates: ['inventory.fields-are-required'],
     operations: both,
     alter: statusBecomes(
@@ -105,8 +105,8 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     ),
   },
   {
-    id: 'attributes-of-any-form-are-taken',
-    title: 'A body that is not a JSON array of attributes is answered 200.',
+    id: 'attributes-of-any-form-are-accepted',
+    title: 'A body that is not a JSON array of attributes is answered with 200.',
     violates: ['inventory.malformed-is-400'],
     operations: both,
     alter: statusBecomes(400, 200, (request) => {
@@ -116,7 +116,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
   },
   {
     id: 'attribute-names-are-identifiers',
-    title: 'An attribute whose name has a space or a letter beyond ASCII is answered 400.',
+    title: 'An attribute whose name has a space or a letter beyond ASCII is answered with 400.',
     violates: ['inventory.name', 'inventory.patch-adds'],
     operations: both,
     alter: statusBecomes(200, 400, (request) =>
@@ -125,14 +125,14 @@ export const inventoryRefusalDefects: readonly Defect[] = [
   },
   {
     id: 'attributes-need-no-body',
-    title: 'A request without a body is answered 200.',
+    title: 'A request without a body is answered with 200.',
     violates: ['inventory.body-is-required'],
     operations: both,
     alter: statusBecomes(400, 200, ({ body }) => body.length === 0),
   },
   {
     id: 'attributes-of-strangers-are-403',
-    title: 'Attributes without a token are answered 403.',
+    title: 'Attributes without a token are answered with 403.',
     violates: ['inventory.unauthenticated-is-401', 'tokens.missing-is-401'],
     operations: both,
     alter: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),

@@ -4,7 +4,13 @@ import { attributesShape } from '../../../fixtures/contract/resources.ts';
 import { isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { isSuccess, jsonOf, listOf, ownResponse, tokenOf, withJson } from '../alter.ts';
 import { requestBecomes, responseBecomes, statusBecomes } from '../alterations.ts';
-import type { Alteration, AskTarget, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
+import type {
+  Alteration,
+  Defect,
+  ProxiedRequest,
+  ProxiedResponse,
+  SendToTarget,
+} from '../defect.ts';
 import { requestFor } from '../requests.ts';
 
 const patch = ['patch-attributes'] as const;
@@ -64,17 +70,17 @@ function remembering(
 function writesForOthers(): Alteration {
   let before = '';
   return {
-    response: async (response, request, ask) => {
+    response: async (response, request, send) => {
       const isOwn = hasAttribute(({ value }) => value === 'own')(request);
-      if (isOwn && before !== '') await writeAs(before, request, ask);
+      if (isOwn && before !== '') await writeAs(before, request, send);
       else if (hasAttribute(({ value }) => value === 'theirs')(request)) before = tokenOf(request);
       return response;
     },
   };
 }
 
-async function writeAs(token: string, request: ProxiedRequest, ask: AskTarget): Promise<void> {
-  await ask(requestFor('put-attributes', { token, json: jsonOf(request) }));
+async function writeAs(token: string, request: ProxiedRequest, send: SendToTarget): Promise<void> {
+  await send(requestFor('put-attributes', { token, json: jsonOf(request) }));
 }
 
 function takenAll(response: ProxiedResponse): ProxiedResponse {
@@ -83,7 +89,7 @@ function takenAll(response: ProxiedResponse): ProxiedResponse {
 
 const kinds: readonly Defect[] = [
   {
-    id: 'number-is-kept-as-text',
+    id: 'number-is-kept-as-string',
     title: 'A number is kept as a string.',
     violates: ['inventory.number', 'inventory.value-kinds'],
     operations: both,
@@ -97,16 +103,16 @@ const kinds: readonly Defect[] = [
     alter: valueBecomes((value) => (typeof value === 'number' ? Math.trunc(value) : value)),
   },
   {
-    id: 'text-of-digits-is-a-number',
+    id: 'string-of-digits-is-a-number',
     title: 'A string of digits is kept as a number.',
-    violates: ['inventory.text', 'inventory.patch-adds', 'inventory.put-replaces'],
+    violates: ['inventory.string', 'inventory.patch-adds', 'inventory.put-replaces'],
     operations: both,
     alter: valueBecomes((value) =>
       typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
     ),
   },
   {
-    id: 'array-of-numbers-is-of-texts',
+    id: 'array-of-numbers-is-of-strings',
     title: 'An array of numbers is kept as an array of strings.',
     violates: ['inventory.numbers', 'inventory.value-kinds', 'inventory.patch-keeps'],
     operations: both,
@@ -117,9 +123,9 @@ const kinds: readonly Defect[] = [
     ),
   },
   {
-    id: 'array-of-texts-is-joined',
+    id: 'array-of-strings-is-joined',
     title: 'An array of several strings is kept as one string.',
-    violates: ['inventory.texts'],
+    violates: ['inventory.strings'],
     operations: both,
     alter: valueBecomes((value) =>
       Array.isArray(value) && value.length > 1 && value.every((entry) => typeof entry === 'string')
@@ -128,9 +134,9 @@ const kinds: readonly Defect[] = [
     ),
   },
   {
-    id: 'array-of-texts-is-a-set',
+    id: 'array-of-strings-is-a-set',
     title: 'Of equal strings in an array, only the first is kept.',
-    violates: ['inventory.texts'],
+    violates: ['inventory.strings'],
     operations: both,
     alter: valueBecomes((value) =>
       Array.isArray(value) && typeof value[0] === 'string' ? [...new Set(value)] : value,
@@ -148,9 +154,9 @@ const kinds: readonly Defect[] = [
     ),
   },
   {
-    id: 'text-is-trimmed',
+    id: 'string-is-trimmed',
     title: 'Spaces at both ends of a string are removed.',
-    violates: ['inventory.text'],
+    violates: ['inventory.string'],
     operations: both,
     alter: valueBecomes((value) => (typeof value === 'string' ? value.trim() : value)),
   },
@@ -169,7 +175,7 @@ const kinds: readonly Defect[] = [
 const writing: readonly Defect[] = [
   {
     id: 'same-patch-again-is-204',
-    title: 'A PATCH with the body of the one before is answered 204.',
+    title: 'A PATCH with the body of the one before is answered with 204.',
     violates: ['inventory.patch-is-200', 'service.equal-forms'],
     operations: patch,
     alter: () => {
@@ -186,14 +192,14 @@ const writing: readonly Defect[] = [
   },
   {
     id: 'patch-is-204',
-    title: 'PATCH is answered 204.',
+    title: 'PATCH is answered with 204.',
     violates: ['inventory.patch-is-200'],
     operations: patch,
     alter: statusBecomes(200, 204),
   },
   {
     id: 'put-is-204',
-    title: 'PUT is answered 204.',
+    title: 'PUT is answered with 204.',
     violates: ['inventory.put-is-200'],
     operations: put,
     alter: statusBecomes(200, 204),
@@ -225,9 +231,9 @@ const writing: readonly Defect[] = [
     violates: [
       'inventory.patch-adds',
       'inventory.number',
-      'inventory.text',
+      'inventory.string',
       'inventory.numbers',
-      'inventory.texts',
+      'inventory.strings',
     ],
     operations: both,
     alter: remembering(({ name }, known, method) => method === 'PUT' || known.has(String(name))),

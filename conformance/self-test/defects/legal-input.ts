@@ -45,9 +45,9 @@ function typeBecomes(change: (type: string) => string): () => Alteration {
   });
 }
 
-const asking = ['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'] as const;
+const polls = ['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'] as const;
 
-const near: readonly Defect[] = [...asking, 'list-artifacts' as const].flatMap((operation) =>
+const near: readonly Defect[] = [...polls, 'list-artifacts' as const].flatMap((operation) =>
   Object.entries({
     // Types that mix capital and small letters are those of other cases.
     'without-regard-to-case': (type: string) =>
@@ -145,7 +145,7 @@ const single: readonly Defect[] = [
   {
     id: 'attributes-lose-names-of-javascript',
     title: 'Attributes with names such as constructor are lost.',
-    violates: ['inventory.patch-adds', 'inventory.patch-upserts', 'inventory.text'],
+    violates: ['inventory.patch-adds', 'inventory.patch-upserts', 'inventory.string'],
     operations: ['patch-attributes'],
     alter: withoutMembers(['__proto__', 'constructor', 'toString']),
   },
@@ -207,9 +207,9 @@ const single: readonly Defect[] = [
       const changed = new Map<string, string>();
       return {
         request: (request) => {
-          const asked = request.headers['if-modified-since'];
+          const since = request.headers['if-modified-since'];
           const last = changed.get(request.path);
-          const isLater = Date.parse(asked ?? '') > Date.parse(last ?? '');
+          const isLater = Date.parse(since ?? '') > Date.parse(last ?? '');
           return isLater ? withHeaders(request, { 'if-modified-since': undefined }) : request;
         },
         response: (response, { path }) => {

@@ -24,25 +24,25 @@ interface RefusedForm {
 const refusedForms: readonly RefusedForm[] = [
   {
     id: 'alert-of-level-ok-is-refused',
-    title: 'An alert of level OK is answered 400.',
+    title: 'An alert of level OK is answered with 400.',
     violates: ['alerts.level-ok'],
     appliesTo: ({ level }) => level === 'OK',
   },
   {
     id: 'alert-of-level-critical-is-refused',
-    title: 'An alert of level CRITICAL is answered 400.',
+    title: 'An alert of level CRITICAL is answered with 400.',
     violates: ['alerts.level-critical', 'alerts.are-accepted'],
     appliesTo: ({ level }) => level === 'CRITICAL',
   },
   {
     id: 'alert-with-an-offset-is-refused',
-    title: 'An alert whose timestamp has an offset is answered 400.',
+    title: 'An alert whose timestamp has an offset is answered with 400.',
     violates: ['alerts.timestamp'],
     appliesTo: ({ timestamp }) => String(timestamp).endsWith('+05:30'),
   },
   {
     id: 'alert-with-details-is-refused',
-    title: 'An alert whose subject has details is answered 400.',
+    title: 'An alert whose subject has details is answered with 400.',
     violates: [
       'alerts.details',
       'alerts.details-description',
@@ -56,7 +56,7 @@ const refusedForms: readonly RefusedForm[] = [
   },
   {
     id: 'alert-with-a-description-is-refused',
-    title: 'An alert whose details have a description is answered 400.',
+    title: 'An alert whose details have a description is answered with 400.',
     violates: ['alerts.details-description'],
     appliesTo: (alert) => membersOf(detailsOf(alert)).description !== undefined,
   },
@@ -108,16 +108,16 @@ function keepsFirst(): Alteration {
 const sending: readonly Defect[] = [
   {
     id: 'alerts-are-200',
-    title: 'Alerts are answered 200.',
+    title: 'Alerts are answered with 200.',
     violates: ['alerts.are-accepted', 'alerts.level-ok', 'alerts.level-critical'],
     operations: alerts,
     alter: responseBecomes((response) => (response.status === 204 ? ownResponse(200) : response)),
   },
   {
     id: 'alerts-are-answered-with-a-body',
-    title: 'Alerts are answered 200 with a body.',
+    title: 'Alerts are answered with 200 with a body.',
     violates: [
-      'alerts.answer-has-no-body',
+      'alerts.response-has-no-body',
       'alerts.are-accepted',
       'alerts.level-ok',
       'alerts.level-critical',
@@ -129,28 +129,28 @@ const sending: readonly Defect[] = [
   },
   {
     id: 'alerts-of-strangers-are-403',
-    title: 'Alerts without a token are answered 403.',
+    title: 'Alerts without a token are answered with 403.',
     violates: ['alerts.need-a-token', 'tokens.missing-is-401'],
     operations: alerts,
     alter: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
   },
   {
-    id: 'alerts-of-any-form-are-taken',
-    title: 'A body that is not a JSON array of alerts is answered 204.',
+    id: 'alerts-of-any-form-are-accepted',
+    title: 'A body that is not a JSON array of alerts is answered with 204.',
     violates: ['alerts.malformed-is-400'],
     operations: alerts,
     alter: statusBecomes(400, 204, isNoListOfObjects),
   },
   {
     id: 'alerts-need-no-body',
-    title: 'An alert request without a body is answered 204.',
+    title: 'An alert request without a body is answered with 204.',
     violates: ['alerts.body-is-required'],
     operations: alerts,
     alter: statusBecomes(400, 204, ({ body }) => body.length === 0),
   },
   {
     id: 'alerts-are-dropped',
-    title: 'Alerts are answered 204 but not stored.',
+    title: 'Alerts are answered with 204 but not stored.',
     violates: ['alerts.are-shown', 'alerts.both-levels-are-shown'],
     operations: alerts,
     alter: emptied(isPlain),
@@ -171,15 +171,15 @@ const sending: readonly Defect[] = [
 const configuring: readonly Defect[] = [
   {
     id: 'monitor-configuration-is-201',
-    title: 'A monitor configuration is answered 201.',
+    title: 'A monitor configuration is answered with 201.',
     violates: ['monitor.is-accepted'],
     operations: configurations,
     alter: responseBecomes((response) => (response.status === 204 ? ownResponse(201) : response)),
   },
   {
     id: 'monitor-configuration-is-answered-with-a-body',
-    title: 'A monitor configuration is answered 200 with a body.',
-    violates: ['monitor.answer-has-no-body', 'monitor.is-accepted'],
+    title: 'A monitor configuration is answered with 200 with a body.',
+    violates: ['monitor.response-has-no-body', 'monitor.is-accepted'],
     operations: configurations,
     alter: responseBecomes((response) =>
       isSuccess(response) ? ownResponse(200, { ok: true }) : response,
@@ -187,14 +187,14 @@ const configuring: readonly Defect[] = [
   },
   {
     id: 'monitor-configuration-of-strangers-is-403',
-    title: 'A monitor configuration without a token is answered 403.',
+    title: 'A monitor configuration without a token is answered with 403.',
     violates: ['monitor.needs-a-token', 'tokens.missing-is-401'],
     operations: configurations,
     alter: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
   },
   {
     id: 'monitor-configuration-is-dropped',
-    title: 'A monitor configuration is answered 204 but not stored.',
+    title: 'A monitor configuration is answered with 204 but not stored.',
     violates: ['monitor.is-stored', 'monitor.is-current', 'monitor.malformed-is-400'],
     operations: configurations,
     alter: emptied(isConfiguration),
@@ -207,15 +207,15 @@ const configuring: readonly Defect[] = [
     alter: keepsFirst,
   },
   {
-    id: 'monitor-configuration-of-any-form-is-taken',
-    title: 'A body that is not a JSON array of monitor configurations is answered 204.',
+    id: 'monitor-configuration-of-any-form-is-accepted',
+    title: 'A body that is not a JSON array of monitor configurations is answered with 204.',
     violates: ['monitor.malformed-is-400'],
     operations: configurations,
     alter: statusBecomes(400, 204, isNoListOfObjects),
   },
   {
     id: 'monitor-configuration-needs-no-body',
-    title: 'A monitor configuration request without a body is answered 204.',
+    title: 'A monitor configuration request without a body is answered with 204.',
     violates: ['monitor.body-is-required'],
     operations: configurations,
     alter: statusBecomes(400, 204, ({ body }) => body.length === 0),

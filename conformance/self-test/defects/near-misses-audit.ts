@@ -35,7 +35,7 @@ function urlWith(url: string, name: string, value?: string): string {
   return `${path}?${parameters}`;
 }
 
-const linkRequirements = ['audit.links-lead', 'audit.link-next', 'audit.pages'] as const;
+const linkRequirements = ['audit.links-work', 'audit.link-next', 'audit.pages'] as const;
 
 /** A defect for each parameter of the list: the links of a page omit the parameter. */
 const forgetful: readonly Defect[] = Object.keys(operations['list-audit-logs'].query)
@@ -52,21 +52,21 @@ const leading: readonly Defect[] = [
   {
     id: 'audit-link-next-leads-to-its-own-page',
     title: 'The link `next` leads to the second page on every page.',
-    violates: ['audit.links-lead', 'audit.link-next'],
+    violates: ['audit.links-work', 'audit.link-next'],
     operations: list,
     alter: linksBecome((url, relation) => (relation === 'next' ? urlWith(url, 'page', '2') : url)),
   },
   {
     id: 'audit-link-prev-leads-to-the-first-page',
     title: 'The link `prev` leads to the first page on every page.',
-    violates: ['audit.links-lead', 'audit.link-prev'],
+    violates: ['audit.links-work', 'audit.link-prev'],
     operations: list,
     alter: linksBecome((url, relation) => (relation === 'prev' ? urlWith(url, 'page', '1') : url)),
   },
   {
     id: 'audit-link-first-leads-to-its-own-page',
     title: 'From the third page on, the link `first` leads to the third page.',
-    violates: ['audit.links-lead', 'audit.links'],
+    violates: ['audit.links-work', 'audit.links'],
     operations: list,
     alter: responseBecomes((response, request) => {
       const { link } = response.headers;
@@ -110,7 +110,7 @@ const acts: readonly Defect[] = recorded.flatMap((action): Defect[] => {
       id: `audit-records-${action}-twice`,
       title: `The action \`${action}\` is recorded twice.`,
       violates: [
-        'audit.one-entry-an-act',
+        'audit.one-entry-per-action',
         'audit.pages',
         'audit.per-page',
         'audit.total',

@@ -58,28 +58,28 @@ export const nearMissLinkDefects: readonly Defect[] = [
   {
     id: 'link-ends-with-an-edit',
     title: 'A link to an artifact file expires when the artifact is edited.',
-    violates: ['link.outlives-changes'],
+    violates: ['link.valid-until-expiry'],
     operations: ['get-artifact-link', 'update-artifact', 'download-artifact'],
     alter: artifactLinksEnd(({ operation }) => operation === 'update-artifact'),
   },
   {
     id: 'configuration-link-ends-with-a-new-setting',
     title: 'A link to a configuration expires when a user changes the configuration.',
-    violates: ['download.outlives-changes'],
+    violates: ['download.valid-until-expiry'],
     operations: ['set-configuration', 'get-next-deployment', 'download-configuration'],
     alter: endsAfterTheOffer('set-configuration', ({ parameters }) => parameters.id),
   },
   {
     id: 'configuration-link-ends-with-a-new-token',
     title: 'A link to a configuration expires when the device gets another token.',
-    violates: ['download.outlives-changes'],
+    violates: ['download.valid-until-expiry'],
     operations: ['post-auth-request', 'get-next-deployment', 'download-configuration'],
     alter: endsAfterTheOffer('post-auth-request', (_, response) => deviceOf(response)),
   },
   {
     id: 'configuration-link-ends-with-a-report',
     title: 'A link to a configuration expires with the first report on its deployment.',
-    violates: ['download.outlives-changes'],
+    violates: ['download.valid-until-expiry'],
     operations: ['put-deployment-status', 'download-configuration'],
     alter: linksEnd(
       ({ operation, parameters }) =>
@@ -105,10 +105,10 @@ function endsAfterTheOffer(
       ({ parameters }) => parameters.device_id,
     )();
     return {
-      response: (response, request, ask) => {
+      response: (response, request, send) => {
         const device = offeredLink(response)?.pathname.split('/').at(-1);
         if (device !== undefined) offered.add(device);
-        return hooks.response?.(response, request, ask) ?? response;
+        return hooks.response?.(response, request, send) ?? response;
       },
     };
   };

@@ -50,7 +50,7 @@ const artifacts: readonly Defect[] = [
     alter: staysAsFirstShown('modified'),
   },
   {
-    id: 'modified-is-the-time-of-the-answer',
+    id: 'modified-is-the-time-of-the-response',
     title: '`modified` of an artifact is the time at which it is shown.',
     violates: ['artifacts.modified'],
     operations: showing,
@@ -77,7 +77,7 @@ const artifacts: readonly Defect[] = [
     alter: bodyBecomes((body) => changedAt(body, '*.description', () => 'uploaded')),
   },
   {
-    id: 'depends-are-shown-as-a-text',
+    id: 'depends-are-shown-as-a-string',
     title: 'A dependency on one value is shown as a string.',
     violates: ['artifacts.depends'],
     operations: showing,
@@ -104,7 +104,7 @@ const artifacts: readonly Defect[] = [
   },
 ];
 
-const asking = ['post-next-deployment', 'post-next-deployment-v2'] as const;
+const polls = ['post-next-deployment', 'post-next-deployment-v2'] as const;
 
 /** Changes the `flavour` that a device provides, as a server does that compares loosely. */
 function flavourBecomes(change: (flavour: string) => string): () => Alteration {
@@ -117,7 +117,7 @@ function flavourBecomes(change: (flavour: string) => string): () => Alteration {
 }
 
 const compared: readonly Defect[] = [
-  ...asking.map(
+  ...polls.map(
     (operation): Defect => ({
       id: `${operation}-compares-depends-without-regard-to-case`,
       title: `The operation ${operation} compares dependencies case-insensitively.`,
@@ -136,7 +136,7 @@ const compared: readonly Defect[] = [
     alter: flavourBecomes((flavour) => ('vanilla'.includes(flavour) ? 'vanilla' : flavour)),
   },
   {
-    id: 'depends-of-a-text-are-never-met',
+    id: 'depends-of-a-string-are-never-met',
     title: 'A dependency that the file gives as a string is met by no device.',
     violates: ['next.depends'],
     operations: ['post-next-deployment'],

@@ -2,7 +2,7 @@
 import { entriesOf, isMap, membersOf } from '../../target/json-members.ts';
 import { changedAt, changedJson, listOf, objectOf, withJson, withQuery } from '../alter.ts';
 import { responseBecomes } from '../alterations.ts';
-import type { Alteration, AskTarget, Defect, ProxiedRequest } from '../defect.ts';
+import type { Alteration, Defect, ProxiedRequest, SendToTarget } from '../defect.ts';
 import { requestFor } from '../requests.ts';
 import { everyForm, pollDataIn } from './next-deployment.ts';
 
@@ -23,10 +23,10 @@ function withPollData(request: ProxiedRequest, pairs: Pairs): ProxiedRequest {
 /** Changes what a device reports, given the dependencies of each artifact on the target. */
 function reported(change: (pairs: Pairs, depends: Depends) => Pairs | undefined): () => Alteration {
   return () => ({
-    request: async (request, ask) => {
+    request: async (request, send) => {
       const pairs = pollDataIn(request);
       if (typeof pairs.device_type !== 'string') return request;
-      for (const depends of await dependsOnTarget(ask)) {
+      for (const depends of await dependsOnTarget(send)) {
         const changed = change(pairs, depends);
         if (changed) return withPollData(request, changed);
       }
@@ -36,9 +36,9 @@ function reported(change: (pairs: Pairs, depends: Depends) => Pairs | undefined)
 }
 
 /** Returns the dependencies of the newest artifacts, with the device types among them. */
-async function dependsOnTarget(ask: AskTarget): Promise<readonly Depends[]> {
-  const own = { token: ask.userToken, query: { per_page: '100' } };
-  const listed = listOf(await ask(requestFor('list-all-artifacts', own))).map(membersOf);
+async function dependsOnTarget(send: SendToTarget): Promise<readonly Depends[]> {
+  const own = { token: send.userToken, query: { per_page: '100' } };
+  const listed = listOf(await send(requestFor('list-all-artifacts', own))).map(membersOf);
   return listed.map(({ artifact_depends: depends, device_types_compatible: types }) => ({
     ...Object.fromEntries(
       Object.entries(membersOf(depends)).map(([name, values]) => [name, entriesOf(values)]),

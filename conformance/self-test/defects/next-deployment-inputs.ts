@@ -94,15 +94,15 @@ export const nextDeploymentInputDefects: readonly Defect[] = [
   acceptedRequest(v1, ['no device type', 'next.post-device-type'], memberIsMissing('device_type')),
   acceptedRequest(
     v1,
-    ['an artifact name of another type', 'next.post-artifact-name-is-a-text'],
+    ['an artifact name of another type', 'next.post-artifact-name-is-string'],
     memberDoesNotFit('artifact_name', isText),
   ),
   acceptedRequest(
     v1,
-    ['a device type of another type', 'next.post-device-type-is-a-text'],
+    ['a device type of another type', 'next.post-device-type-is-string'],
     memberDoesNotFit('device_type', isText),
   ),
-  acceptedRequest(v1, ['a pair of another type', 'next.post-values-are-texts'], hasOtherPair(v1)),
+  acceptedRequest(v1, ['a pair of another type', 'next.post-values-are-strings'], hasOtherPair(v1)),
   refused(
     v1,
     ['its two keys only', 'next.post-keys'],
@@ -133,15 +133,15 @@ export const nextDeploymentInputDefects: readonly Defect[] = [
   ),
   acceptedRequest(
     v2,
-    ['an artifact name of another type', 'next.v2-provides-artifact-name-is-a-text'],
+    ['an artifact name of another type', 'next.v2-provides-artifact-name-is-string'],
     memberDoesNotFit('device_provides.artifact_name', isText),
   ),
   acceptedRequest(
     v2,
-    ['a device type of another type', 'next.v2-provides-device-type-is-a-text'],
+    ['a device type of another type', 'next.v2-provides-device-type-is-string'],
     memberDoesNotFit('device_provides.device_type', isText),
   ),
-  acceptedRequest(v2, ['a pair of another type', 'next.v2-values-are-texts'], hasOtherPair(v2)),
+  acceptedRequest(v2, ['a pair of another type', 'next.v2-values-are-strings'], hasOtherPair(v2)),
   acceptedRequest(
     v2,
     ['a flag of another type', 'next.v2-flag-is-a-boolean'],

@@ -63,11 +63,12 @@ function offersAgain(
 /** The last offer, by device token. */
 type LastOffers = Map<string, ProxiedResponse>;
 
-/** Answers 204 once more to a request that was answered 204 before, as a cache of seconds does. */
+/** Answers 204 once more to a request that was answered with 204 before, as a cache of seconds does. */
 function keepsIts204(operation: (typeof everyForm)[number], requirement: RequirementId): Defect {
   return {
     id: `${operation}-keeps-its-204`,
-    title: 'A poll that found nothing is answered 204 once more, whatever is deployed meanwhile.',
+    title:
+      'A poll that found nothing is answered with 204 once more, whatever is deployed meanwhile.',
     violates: [requirement],
     operations: [operation],
     alter: () => {
@@ -111,7 +112,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
   },
   {
     id: 'pending-is-201',
-    title: 'A pending deployment is answered 201.',
+    title: 'A pending deployment is answered with 201.',
     violates: [
       'next.get-pending-is-200',
       'next.post-pending-is-200',
@@ -123,21 +124,21 @@ export const nextDeploymentDefects: readonly Defect[] = [
   },
   {
     id: 'nothing-is-202',
-    title: 'A device without a pending deployment is answered 202.',
+    title: 'A device without a pending deployment is answered with 202.',
     violates: ['next.nothing-is-204'],
     operations: everyForm,
     alter: statusBecomes(204, 202),
   },
   {
     id: 'changed-request-is-204',
-    title: 'A device that describes itself differently during a deployment is answered 204.',
+    title: 'A device that describes itself differently during a deployment is answered with 204.',
     violates: ['next.conflict-is-409'],
     operations: everyForm,
     alter: statusBecomes(409, 204),
   },
   {
     id: 'changed-device-type-is-204',
-    title: 'A device that names another type during a deployment is answered 204.',
+    title: 'A device that names another type during a deployment is answered with 204.',
     violates: ['next.conflict-is-409'],
     operations: everyForm,
     alter: statusBecomes(

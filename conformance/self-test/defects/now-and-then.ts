@@ -6,7 +6,7 @@ import type { Defect, ProxiedOperation, ProxiedRequest, ProxiedResponse } from '
 
 /** One in this many responses is wrong. */
 const ONE_IN = 3;
-/** Number of affected cases to run; any few of them must catch the defect. */
+/** Number of affected cases to run; any few of them must kill the defect. */
 const SAMPLE = 12;
 const longAgo = '2020-01-31T12:00:00Z';
 
@@ -128,12 +128,12 @@ const deployments: readonly Defect[] = [
 /** Defects in the upgrade of a device's connection. Spec: Device connect */
 const connections: readonly Defect[] = [
   oneInThree('wrong-accept', 'One upgrade in three answers another key.', {
-    violates: ['connect.accept-answers-the-key'],
+    violates: ['connect.accept-matches-the-key'],
     on: 'connect',
     change: header('sec-websocket-accept', (accept) => [...accept].reverse().join('')),
   }),
   oneInThree('other-protocol', 'One upgrade in three is to another protocol.', {
-    violates: ['connect.answers-upgrade'],
+    violates: ['connect.response-upgrade'],
     on: 'connect',
     change: header('upgrade', () => 'h2c'),
   }),
@@ -176,7 +176,7 @@ const log: readonly Defect[] = [
     ...ofLog(header('x-total-count', (total) => String(Number(total) + 1))),
   }),
   oneInThree('no-next', 'One page in three does not lead to the next.', {
-    violates: ['audit.link-next', 'audit.links-lead'],
+    violates: ['audit.link-next', 'audit.links-work'],
     ...ofLog(header('link', (link) => link.replace('rel="next"', 'rel="more"'))),
   }),
 ];

@@ -51,7 +51,7 @@ export const quantityDefects: readonly Defect[] = [
   {
     id: 'attribute-is-cut-at-255',
     title: 'The value of an attribute is cut after 255 characters.',
-    violates: [...whole, 'inventory.put-assigns', 'inventory.text'],
+    violates: [...whole, 'inventory.put-assigns', 'inventory.string'],
     operations: ['put-attributes'],
     alter: sentFieldBecomes('*.value', cutAfter(255)),
   },
@@ -163,7 +163,7 @@ export const quantityDefects: readonly Defect[] = [
     ),
   },
   {
-    id: 'empty-map-states-are-a-list',
+    id: 'empty-map-states-become-an-array',
     title: 'The states of a control map without any are an array.',
     violates: ['map.is-the-assigned-one'],
     operations: ['get-update-control-map'],

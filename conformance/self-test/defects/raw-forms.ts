@@ -63,7 +63,7 @@ function idsAreMixed(): Alteration {
 
 const one: readonly Defect[] = [
   {
-    id: 'pipelined-answers-are-mixed',
+    id: 'pipelined-responses-are-mixed',
     title: 'Two pipelined requests get the response of the other request.',
     violates: ['service.pipelining'],
     operations: 'all',
@@ -71,7 +71,7 @@ const one: readonly Defect[] = [
   },
   {
     id: 'pipelined-requests-are-refused',
-    title: 'A request that arrives before the previous one is answered is answered 400.',
+    title: 'A request that arrives before the previous one is answered is answered with 400.',
     violates: ['service.pipelining'],
     operations: 'all',
     alter: refused((request) => Number(placeOf(request)) > 0),

@@ -61,11 +61,11 @@ const lists: readonly ListBody[] = [
     elementRequirements: [
       'log.timestamp-is-required',
       'log.timestamp-is-a-date-time',
-      'log.timestamp-is-a-text',
+      'log.timestamp-is-string',
       'log.level-is-required',
-      'log.level-is-a-text',
+      'log.level-is-string',
       'log.message-is-required',
-      'log.message-is-a-text',
+      'log.message-is-string',
       'log.messages-are-objects',
       'log.fields-are-required',
     ],
@@ -85,19 +85,19 @@ function withElements(request: ProxiedRequest, elements: readonly unknown[]): Pr
 
 /** Answers a refused list as the target answers one of its elements. */
 function judgedBy(pick: (elements: readonly unknown[]) => unknown) {
-  return responseBecomes(async (response, request, ask): Promise<ProxiedResponse> => {
+  return responseBecomes(async (response, request, send): Promise<ProxiedResponse> => {
     const elements = elementsOf(request);
     if (response.status !== 400 || elements.length < 2) return response;
-    const other = await ask(withElements(request, [pick(elements)]));
+    const other = await send(withElements(request, [pick(elements)]));
     return isSuccess(other) ? other : response;
   });
 }
 
 /** Lets a refused list store the elements that the target accepts alone. */
-const storesInPart = responseBecomes(async (response, request, ask) => {
+const storesInPart = responseBecomes(async (response, request, send) => {
   const elements = elementsOf(request);
   if (response.status !== 400 || elements.length < 2) return response;
-  for (const element of elements) await ask(withElements(request, [element]));
+  for (const element of elements) await send(withElements(request, [element]));
   return response;
 });
 
@@ -134,10 +134,10 @@ export const refusedWriteDefects: readonly Defect[] = [
     title: 'A status report that is refused for its substate still sets the status.',
     violates: ['errors.refused-changes-nothing'],
     operations: ['put-deployment-status'],
-    alter: responseBecomes(async (response, request, ask) => {
+    alter: responseBecomes(async (response, request, send) => {
       const { status, substate } = membersOf(jsonOf(request));
       const isInPart = response.status === 400 && substate !== undefined;
-      if (isInPart) await ask(withJson(request, { status }));
+      if (isInPart) await send(withJson(request, { status }));
       return response;
     }),
   },
@@ -146,12 +146,12 @@ export const refusedWriteDefects: readonly Defect[] = [
     title: 'A configuration that is refused for its token is stored.',
     violates: ['errors.refused-changes-nothing'],
     operations: ['put-configuration'],
-    alter: responseBecomes(async (response, request, ask) => {
+    alter: responseBecomes(async (response, request, send) => {
       const id = callerOf(request);
       if (response.status !== 401 || id === '') return response;
       const json = jsonOf(request);
-      const token = ask.userToken;
-      await ask(requestFor('set-configuration', { parameters: { id }, token, json }));
+      const token = send.userToken;
+      await send(requestFor('set-configuration', { parameters: { id }, token, json }));
       return response;
     }),
   },

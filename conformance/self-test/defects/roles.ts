@@ -8,7 +8,7 @@ const auditLog = ['list-audit-logs', 'export-audit-logs'] as const;
 export const roleDefects: readonly Defect[] = [
   {
     id: 'forbidden-by-role-is-401',
-    title: 'A user whose role does not permit the audit log is answered 401.',
+    title: 'A user whose role does not permit the audit log is answered with 401.',
     violates: ['errors.role-forbidden-is-403'],
     operations: auditLog,
     alter: statusBecomes(403, 401),

@@ -66,28 +66,28 @@ function hasMark({ body }: ProxiedRequest): boolean {
 const verbDefects: readonly Defect[] = [
   {
     id: 'get-is-not-known',
-    title: 'The verb GET is answered 405.',
+    title: 'The verb GET is answered with 405.',
     violates: ['service.verb-get'],
     operations: ['get-next-deployment'],
     alter: statusBecomes(204, 405, (request) => typeOf(request) === 'conformance-verbs'),
   },
   {
     id: 'post-is-not-known',
-    title: 'The verb POST is answered 405.',
+    title: 'The verb POST is answered with 405.',
     violates: ['service.verb-post'],
     operations: ['post-next-deployment'],
     alter: statusBecomes(204, 405, (request) => typeOf(request) === 'conformance-verbs'),
   },
   {
     id: 'put-is-not-known',
-    title: 'The verb PUT is answered 405.',
+    title: 'The verb PUT is answered with 405.',
     violates: ['service.verb-put'],
     operations: ['put-attributes'],
     alter: statusBecomes(200, 405, hasMark),
   },
   {
     id: 'patch-is-not-known',
-    title: 'The verb PATCH is answered 501.',
+    title: 'The verb PATCH is answered with 501.',
     violates: ['service.verb-patch'],
     operations: ['patch-attributes'],
     alter: statusBecomes(200, 501, hasMark),
@@ -117,7 +117,7 @@ export const serviceDefects: readonly Defect[] = [
   },
   {
     id: 'form-is-taken-for-json',
-    title: 'A form body is read as a request and answered 401.',
+    title: 'A form body is read as a request and answered with 401.',
     violates: ['service.request-bodies-are-json', 'auth.malformed-is-400'],
     operations: ['post-auth-request'],
     alter: statusBecomes(400, 401, ({ body }) => body.toString().startsWith('id_data=')),
@@ -131,7 +131,7 @@ export const serviceDefects: readonly Defect[] = [
   },
   {
     id: 'chunked-bodies-are-refused',
-    title: 'A body without Content-Length is answered 411.',
+    title: 'A body without Content-Length is answered with 411.',
     violates: ['service.chunked-bodies'],
     operations: ['put-attributes'],
     alter: statusBecomes(200, 411, ({ headers }) => headers['content-length'] === undefined),

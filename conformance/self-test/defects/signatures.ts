@@ -29,7 +29,7 @@ function isKeyType(keyType: string) {
 const header: readonly Defect[] = [
   {
     id: 'missing-signature-is-401',
-    title: 'A request without the signature header is answered 401 instead of 400.',
+    title: 'A request without the signature header is answered with 401 instead of 400.',
     violates: ['auth.signature-header-is-required'],
     operations,
     alter: statusBecomes(400, 401, (request) => signatureText(request) === undefined),
@@ -59,7 +59,7 @@ const header: readonly Defect[] = [
   },
   {
     id: 'bad-signature-is-403',
-    title: 'A signature that does not verify is answered 403.',
+    title: 'A signature that does not verify is answered with 403.',
     violates: ['auth.bad-signature-is-401'],
     operations,
     alter: statusBecomes(401, 403, (request) => {

@@ -53,7 +53,7 @@ function tenantOf(token: string): string {
 export const tenantDefects: readonly Defect[] = [
   {
     id: 'locked-out-device-is-401',
-    title: 'A device whose tenant is suspended is answered 401, as if a user could accept it.',
+    title: 'A device whose tenant is suspended is answered with 401, as if a user could accept it.',
     violates: ['auth.forbidden-is-403'],
     operations: ['post-auth-request'],
     alter: statusBecomes(403, 401),

@@ -141,7 +141,7 @@ export const timeDefects: readonly Defect[] = [
   },
   {
     id: 'expired-token-is-403',
-    title: 'An expired token is answered 403 when a device reads its configuration.',
+    title: 'An expired token is answered with 403 when a device reads its configuration.',
     violates: ['tokens.expired-is-refused'],
     operations: ['get-configuration'],
     alter: expiryBecomes(403),
@@ -194,7 +194,7 @@ export const timeDefects: readonly Defect[] = [
   },
   {
     id: 'expired-configuration-link-is-401',
-    title: 'An expired link to a configuration is answered 401.',
+    title: 'An expired link to a configuration is answered with 401.',
     violates: ['download.expired-is-403'],
     operations: ['download-configuration'],
     alter: expiryBecomes(401),
@@ -243,7 +243,7 @@ export const timeDefects: readonly Defect[] = [
   },
   {
     id: 'source-is-never-renewed',
-    title: 'A device that asks again gets the source, and its expiry time, of the first response.',
+    title: 'A device that polls again gets the source, and its expiry time, of the first response.',
     violates: ['next.source-expires-later', 'next.source-gives-the-artifact'],
     operations: polls,
     alter: () => {

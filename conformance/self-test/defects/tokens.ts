@@ -33,7 +33,7 @@ function claimsOf(token: string): string {
 export const tokenDefects: readonly Defect[] = [
   {
     id: 'missing-device-token-is-403',
-    title: 'A device operation without a token is answered 403 instead of 401.',
+    title: 'A device operation without a token is answered with 403 instead of 401.',
     violates: [
       'tokens.missing-is-401',
       'artifacts.unauthenticated-is-401',
@@ -65,7 +65,7 @@ export const tokenDefects: readonly Defect[] = [
     }),
   },
   {
-    id: 'unsigned-token-is-taken',
+    id: 'unsigned-token-is-accepted',
     title: 'A token with the algorithm none gives access to the configuration.',
     violates: ['tokens.invalid-is-401'],
     operations: ['post-auth-request', 'get-configuration'],
@@ -152,8 +152,8 @@ export const tokenDefects: readonly Defect[] = [
     },
   },
   {
-    id: 'status-of-any-deployment-is-taken',
-    title: 'A status for a deployment of another device is answered 204.',
+    id: 'status-of-any-deployment-is-accepted',
+    title: 'A status for a deployment of another device is answered with 204.',
     violates: [
       'tokens.device-of-the-token',
       'status.unknown-deployment-is-404',

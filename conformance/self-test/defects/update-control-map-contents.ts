@@ -145,7 +145,7 @@ export const updateControlMapContentDefects: readonly Defect[] = [
   },
   {
     id: 'map-is-404-while-a-device-pauses',
-    title: 'While a device pauses before rebooting or committing, its map is answered 404.',
+    title: 'While a device pauses before rebooting or committing, its map is answered with 404.',
     violates: ['map.of-active-deployment'],
     operations: [...fetches, 'put-deployment-status'],
     alter: whilePaused(() => ownResponse(404, { error: 'no such map' })),

@@ -12,12 +12,12 @@ const fetches = ['get-update-control-map'] as const;
 function givenOn(relation: DeploymentRelation, ...violates: Defect['violates']): Defect {
   return {
     id: `map-of-${relation}-deployment-is-given`,
-    title: `The map of a deployment that is ${relation} to the device is answered 200.`,
+    title: `The map of a deployment that is ${relation} to the device is answered with 200.`,
     violates,
     operations: fetches,
-    alter: responseBecomes(async (response, request, ask) => {
+    alter: responseBecomes(async (response, request, send) => {
       const isRefused = response.status === 404 || response.status === 400;
-      const fits = isRefused && (await relationOf(request, ask)) === relation;
+      const fits = isRefused && (await relationOf(request, send)) === relation;
       return fits
         ? ownResponse(200, { update_control_map: { id: request.parameters.id } })
         : response;
@@ -45,7 +45,7 @@ const assigned = 'map.is-the-assigned-one';
 export const updateControlMapDefects: readonly Defect[] = [
   {
     id: 'map-of-active-deployment-is-404',
-    title: 'The map of an active deployment is answered 404.',
+    title: 'The map of an active deployment is answered with 404.',
     violates: ['map.of-active-deployment'],
     operations: fetches,
     alter: statusBecomes(200, 404),
@@ -73,11 +73,11 @@ export const updateControlMapDefects: readonly Defect[] = [
     title: 'A device that has finished gets the map while another has not finished.',
     violates: ['map.finished-is-404'],
     operations: fetches,
-    alter: responseBecomes(async (response, request, ask) => {
+    alter: responseBecomes(async (response, request, send) => {
       const { id = '' } = request.parameters;
-      if (response.status !== 404 || (await relationOf(request, ask)) !== 'own') return response;
-      const call = { parameters: { id }, token: ask.userToken };
-      const { status } = objectOf(await ask(requestFor('get-deployment', call)));
+      if (response.status !== 404 || (await relationOf(request, send)) !== 'own') return response;
+      const call = { parameters: { id }, token: send.userToken };
+      const { status } = objectOf(await send(requestFor('get-deployment', call)));
       return status === 'finished' ? response : ownResponse(200, { update_control_map: { id } });
     }),
   },

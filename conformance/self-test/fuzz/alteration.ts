@@ -17,7 +17,7 @@ const UNAUTHORIZED = 401;
  */
 export type ViolatedLevel = 'must' | 'should' | 'nothing';
 
-/** A change of one place in the responses of an operation, which a suite should notice. */
+/** A change of one place in the responses of an operation, which a suite should kill. */
 export interface Alteration {
   /** The kind of alteration, such as `member-missing`. */
   readonly kind: string;

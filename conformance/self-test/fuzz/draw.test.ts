@@ -57,8 +57,8 @@ describe('the randomly drawn defects', () => {
     const isAltered: boolean[] = [];
     for (let index = 0; index < 6; index += 1) {
       const response = responseOf({ error: 'no', request_id: 'r-1' }, status);
-      const ask = Object.assign(() => Promise.reject(new Error('asked')), { userToken: '' });
-      isAltered.push((await alteration?.response?.(response, request, ask)) !== response);
+      const send = Object.assign(() => Promise.reject(new Error('sent')), { userToken: '' });
+      isAltered.push((await alteration?.response?.(response, request, send)) !== response);
     }
     expect(isAltered).toEqual([true, false, false, true, false, false]);
   });

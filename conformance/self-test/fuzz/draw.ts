@@ -55,7 +55,7 @@ function drawn(number: number, seeded: Random): FuzzDefect {
   return {
     id: `fuzz-${String(number).padStart(ID_DIGITS, '0')}`,
     title: `The operation ${operation} answers ${alteration.says}, ${says}.`,
-    // A forbidden alteration counts as noticed whatever requirement a case names.
+    // A forbidden alteration counts as killed whatever requirement a case names.
     violates: violatedLevel === 'nothing' ? [about] : every,
     operations: [operation],
     alter: oneResponseOf(each, alteration.change),

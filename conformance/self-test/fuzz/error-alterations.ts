@@ -63,7 +63,7 @@ interface ErrorAlteration {
   readonly change: AlterationChange;
 }
 
-const text = 'errors.error-is-a-text';
+const text = 'errors.error-is-string';
 const isError = 'errors.body-is-error';
 const sameId = 'errors.request-id-equals-header';
 
@@ -74,7 +74,7 @@ const rows: readonly ErrorAlteration[] = [
   must(
     'request-id-of-another-type',
     'with a number as /request_id',
-    'errors.request-id-is-a-text',
+    'errors.request-id-is-string',
     member('request_id', 7),
   ),
   must(

@@ -33,9 +33,9 @@ function casesRun(
   outcomes: Readonly<Record<string, Outcome>>,
 ) {
   const defects = Object.entries(levels).map(([id, violatedLevel]) => defect(id, violatedLevel));
-  const asked: string[] = [];
+  const runs: string[] = [];
   const runOf = async ({ id }: Defect, ids: ReadonlySet<string>): Promise<DefectResult> => {
-    asked.push(`${id} ${ids.size}`);
+    runs.push(`${id} ${ids.size}`);
     const { fail = [], changes = 1, suiteErrors = [] } = outcomes[id] ?? {};
     const killedBy = fail.filter((each) => ids.has(each));
     return {
@@ -46,44 +46,44 @@ function casesRun(
       casesRun: ids.size,
       outcome: 'survived',
       proves: [],
-      falseCatches: [],
-      alsoBreaks: [],
+      falseFailures: [],
+      alsoViolates: [],
     };
   };
   const all = new Set(defects.map(({ id }) => id));
   const affectedCases = new Map(['a/1', 'a/2', 'a/3'].map((id) => [id, all]));
   const options = { count: 9, seed: 'a seed', baselineFailures: [], workers: [runOf] };
-  return { asked, result: runFuzz({ defects, affectedCases, ...options }) };
+  return { runs, result: runFuzz({ defects, affectedCases, ...options }) };
 }
 
 const everyCase = ['a/1', 'a/2', 'a/3'];
 
 describe('a fuzz run', () => {
-  it('counts which alterations that break a MUST and took effect were noticed', async () => {
+  it('counts which alterations that violate a MUST and took effect were killed', async () => {
     const { result } = casesRun(
-      { caught: 'must', missed: 'must', absent: 'must', weak: 'should' },
-      { caught: { fail: everyCase }, absent: { changes: 0 } },
+      { killed: 'must', survived: 'must', absent: 'must', weak: 'should' },
+      { killed: { fail: everyCase }, absent: { changes: 0 } },
     );
     const { share, rows } = await result;
     expect(share).toBe(0.5);
     expect(rows.map(({ outcome }) => outcome)).toEqual([
-      ...['noticed', 'missed', 'unexercised', 'missed'],
+      ...['killed', 'survived', 'unexercised', 'survived'],
     ]);
   });
 
-  it('runs all affected cases of a defect that the sampled cases do not notice', async () => {
-    const { asked, result } = casesRun(
-      { caught: 'must', missed: 'must', legal: 'nothing' },
-      { caught: { fail: everyCase } },
+  it('runs all affected cases of a defect that the sampled cases do not kill', async () => {
+    const { runs, result } = casesRun(
+      { killed: 'must', survived: 'must', legal: 'nothing' },
+      { killed: { fail: everyCase } },
     );
     await result;
-    expect(asked).toEqual(['caught 1', 'missed 1', 'missed 3', 'legal 1']);
+    expect(runs).toEqual(['killed 1', 'survived 1', 'survived 3', 'legal 1']);
   });
 
   it('is not sharp when a case fails on a legal alteration', async () => {
-    const { asked, result } = casesRun({ legal: 'nothing' }, { legal: { fail: everyCase } });
+    const { runs, result } = casesRun({ legal: 'nothing' }, { legal: { fail: everyCase } });
     expect(reachesFloor(await result, 0)).toBe(false);
-    expect(asked).toEqual(['legal 1', 'legal 1']);
+    expect(runs).toEqual(['legal 1', 'legal 1']);
   });
 
   it('is sharp from its floor upwards, and never after an error of the suite', async () => {
@@ -94,15 +94,15 @@ describe('a fuzz run', () => {
   });
 
   it('lists the kinds, and each survivor with the command that repeats it', async () => {
-    const outcomes = { caught: { fail: everyCase } };
-    const { result } = casesRun({ caught: 'must', missed: 'must', legal: 'nothing' }, outcomes);
+    const outcomes = { killed: { fail: everyCase } };
+    const { result } = casesRun({ killed: 'must', survived: 'must', legal: 'nothing' }, outcomes);
     const text = fuzzText(await result, 0.95);
     expect(text).toContain('member-missing  1 of 2');
     expect(text).toContain(
-      '! missed missed (breaks a must) The operation get-artifact answers without /missed, always.',
+      '! survived survived (violates a must) The operation get-artifact answers without /survived, always.',
     );
-    expect(text).toContain("npx fleetbed conform self-test --fuzz 9 --seed 'a seed' missed");
-    expect(text).toContain('2 alterations break a must: 1 noticed, 50.0 percent (floor 95.0');
-    expect(text).toContain('1 are legal: 0 noticed');
+    expect(text).toContain("npx fleetbed conform self-test --fuzz 9 --seed 'a seed' survived");
+    expect(text).toContain('2 alterations violate a must: 1 killed, 50.0 percent (floor 95.0');
+    expect(text).toContain('1 are legal: 0 killed');
   });
 });

@@ -1,4 +1,4 @@
-/** Runs randomly drawn defects and counts how many of them the suite notices. */
+/** Runs randomly drawn defects and counts how many of them the suite kills. */
 import type { DefectResult } from '../judgement.ts';
 import { type RunDefect, sampleOf } from '../matrix.ts';
 import { type AffectedCases, casesAffectedBy } from '../self-test.ts';
@@ -6,10 +6,10 @@ import type { ViolatedLevel } from './alteration.ts';
 import type { FuzzDefect } from './draw.ts';
 
 /**
- * `noticed`: a case failed. `missed`: no case failed. `unexercised`: no response had the altered
+ * `killed`: a case failed. `survived`: no case failed. `unexercised`: no response had the altered
  * place, so nothing was altered.
  */
-type FuzzOutcome = 'noticed' | 'missed' | 'unexercised';
+type FuzzOutcome = 'killed' | 'survived' | 'unexercised';
 
 /** The outcome of one alteration. */
 export interface FuzzRow {
@@ -35,7 +35,7 @@ export interface FuzzResult {
   /** Cases that failed, or ended with a suite error, without an alteration. */
   readonly baselineFailures: readonly string[];
   readonly rows: readonly FuzzRow[];
-  /** Share, from 0 to 1, of the noticed ones among alterations that broke a MUST with effect. */
+  /** Share, from 0 to 1, of the killed ones among alterations that violate a MUST with effect. */
   readonly share: number;
   readonly interrupted: boolean;
 }
@@ -76,7 +76,7 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
 }
 
 /**
- * Runs a sample of the affected cases. If they miss a forbidden alteration, all affected cases run.
+ * Runs a sample of the affected cases. If a forbidden alteration survives them, all affected cases run.
  * If they fail on a legal one, the sample runs again, to exclude chance.
  */
 async function resultRow(
@@ -87,33 +87,33 @@ async function resultRow(
   const sample = sampleOf(defect, touched);
   const first = await runOf(defect, sample);
   if (first === undefined) return undefined;
-  const isNoticed = hasNoticed(first);
+  const isKilled = hasFailed(first);
   const isForbidden = defect.violatedLevel !== 'nothing';
-  const isDecided = isForbidden ? isNoticed || sample.size === touched.size : !isNoticed;
+  const isDecided = isForbidden ? isKilled || sample.size === touched.size : !isKilled;
   if (isDecided) return rowOf(defect, first);
   // A failure on a legal alteration counts only if it recurs.
   const second = await runOf(defect, isForbidden ? touched : sample);
   return second && rowOf(defect, second);
 }
 
-function hasNoticed({ killedBy, falseCatches, alsoBreaks }: DefectResult): boolean {
-  return killedBy.length + falseCatches.length + alsoBreaks.length > 0;
+function hasFailed({ killedBy, falseFailures, alsoViolates }: DefectResult): boolean {
+  return killedBy.length + falseFailures.length + alsoViolates.length > 0;
 }
 
 function rowOf(defect: FuzzDefect, result: DefectResult): FuzzRow {
   const { id, title, operation, kind, violatedLevel } = defect;
-  const { killedBy, falseCatches, alsoBreaks, suiteErrors, casesRun, changes } = result;
-  const by = [...killedBy, ...falseCatches.map(({ caseId }) => caseId), ...alsoBreaks];
-  const unnoticed = changes > 0 ? 'missed' : 'unexercised';
-  const outcome = hasNoticed(result) ? 'noticed' : unnoticed;
+  const { killedBy, falseFailures, alsoViolates, suiteErrors, casesRun, changes } = result;
+  const by = [...killedBy, ...falseFailures.map(({ caseId }) => caseId), ...alsoViolates];
+  const unkilled = changes > 0 ? 'survived' : 'unexercised';
+  const outcome = hasFailed(result) ? 'killed' : unkilled;
   return { id, title, operation, kind, violatedLevel, outcome, by, suiteErrors, casesRun, changes };
 }
 
-/** Returns the share of noticed alterations among the forbidden ones; 1 if there are none. */
+/** Returns the share of killed alterations among the forbidden ones; 1 if there are none. */
 function shareOf(rows: readonly FuzzRow[]): number {
   const counted = mustViolations(rows);
-  const noticed = counted.filter(({ outcome }) => outcome === 'noticed').length;
-  return counted.length === 0 ? 1 : noticed / counted.length;
+  const killed = counted.filter(({ outcome }) => outcome === 'killed').length;
+  return counted.length === 0 ? 1 : killed / counted.length;
 }
 
 /** Returns the alterations that violate a MUST and had an effect. */
@@ -124,18 +124,18 @@ export function mustViolations(rows: readonly FuzzRow[]): readonly FuzzRow[] {
 }
 
 /** Returns the legal alterations on which a case failed. */
-export function falseVerdicts(rows: readonly FuzzRow[]): readonly FuzzRow[] {
+export function falseFailures(rows: readonly FuzzRow[]): readonly FuzzRow[] {
   return rows.filter(
-    ({ violatedLevel, outcome }) => violatedLevel === 'nothing' && outcome === 'noticed',
+    ({ violatedLevel, outcome }) => violatedLevel === 'nothing' && outcome === 'killed',
   );
 }
 
-/** Returns true if a complete run reaches the floor without false verdicts and suite errors. */
+/** Returns true if a complete run reaches the floor without false failures and suite errors. */
 export function reachesFloor(
   { baselineFailures, rows, share, interrupted }: FuzzResult,
   floor: number,
 ): boolean {
   const isWhole = baselineFailures.length === 0 && !interrupted;
-  const isRight = falseVerdicts(rows).length === 0;
+  const isRight = falseFailures(rows).length === 0;
   return isWhole && isRight && share >= floor && rows.every((row) => row.suiteErrors.length === 0);
 }

@@ -113,7 +113,7 @@ function isShould(id: OperationId, from: number): boolean {
 /** Returns the level that a changed status violates; undefined if the contract is unclear about the two. */
 function violatedLevelOf(id: OperationId, from: number, to: number): ViolatedLevel | undefined {
   if (to === UNLISTED || to === FAULT) return 'must';
-  // These operations send only an id, and a malformed id may be answered 404 as well as 400.
+  // These operations send only an id, and a malformed id may be answered with 404 as well as 400.
   const isById = ['get-artifact', 'get-artifact-link', 'get-update-control-map'].includes(id);
   if (isById && from === 400 && to === 404) return 'nothing';
   if (id === 'download-configuration' && to === 404) return undefined;

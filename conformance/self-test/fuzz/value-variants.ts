@@ -33,7 +33,7 @@ export function otherTypes({ type, path }: ResourceField): readonly OtherType[] 
   const isNullable = type.includes('null') || path.at(-1) === 'update_control_map';
   return [
     { says: 'a number', of: () => 7, isOwn: type === 'integer' },
-    { says: 'a list', of: (value: unknown) => [value], isOwn: type.includes('list') },
+    { says: 'an array', of: (value: unknown) => [value], isOwn: type.includes('list') },
     { says: 'an object', of: (value: unknown) => ({ value }), isOwn: /object|map/.test(type) },
     { says: 'null', of: () => null, isOwn: isNullable },
     { says: 'a boolean', of: () => true, isOwn: type === 'boolean' },

@@ -1,27 +1,27 @@
 /** Formats a fuzzed self-test as text for a terminal. */
 import { shellWord } from '../../../fixtures/formats/shell-word.ts';
-import { type FuzzResult, type FuzzRow, falseVerdicts, mustViolations } from '../fuzz/fuzz.ts';
+import { type FuzzResult, type FuzzRow, falseFailures, mustViolations } from '../fuzz/fuzz.ts';
 
-const NOTICERS_SHOWN = 2;
+const CASES_SHOWN = 2;
 const PERCENT = 100;
 
 /** Returns the result of one alteration: a line, and one more for each case that broke down. */
 export function fuzzRowText(row: FuzzRow): string {
   const { id, title, violatedLevel, outcome, by, suiteErrors } = row;
-  const more = by.length > NOTICERS_SHOWN ? ` and ${by.length - NOTICERS_SHOWN} more` : '';
-  const noticers = by.length > 0 ? ` by ${by.slice(0, NOTICERS_SHOWN).join(', ')}${more}` : '';
+  const more = by.length > CASES_SHOWN ? ` and ${by.length - CASES_SHOWN} more` : '';
+  const cases = by.length > 0 ? ` by ${by.slice(0, CASES_SHOWN).join(', ')}${more}` : '';
   const mark = isProblem(row) ? '!' : ' ';
   return [
-    `${mark} ${outcome} ${id} (breaks ${levelText(violatedLevel)}) ${title}${noticers}`,
+    `${mark} ${outcome} ${id} (violates ${levelText(violatedLevel)}) ${title}${cases}`,
     ...suiteErrors.map((each) => `    the suite stopped with an error in ${each}`),
   ].join('\n');
 }
 
-/** Returns true if the row fails the self-test: a miss, a false verdict, or a suite error. */
+/** Returns true if the row fails the self-test: a survivor, a false failure, or a suite error. */
 export function isProblem({ violatedLevel, outcome, suiteErrors }: FuzzRow): boolean {
-  const isMissed = violatedLevel === 'must' && outcome === 'missed';
-  const isFalse = violatedLevel === 'nothing' && outcome === 'noticed';
-  return isMissed || isFalse || suiteErrors.length > 0;
+  const isSurvivor = violatedLevel === 'must' && outcome === 'survived';
+  const isFalse = violatedLevel === 'nothing' && outcome === 'killed';
+  return isSurvivor || isFalse || suiteErrors.length > 0;
 }
 
 function levelText(violatedLevel: FuzzRow['violatedLevel']): string {
@@ -38,7 +38,7 @@ export function fuzzText(result: FuzzResult, floor: number): string {
   const shouldRows = exercised(rows, 'should');
   const legalRows = exercised(rows, 'nothing');
   const unexercised = rows.filter(({ outcome }) => outcome === 'unexercised');
-  const broken = rows.filter(({ suiteErrors }) => suiteErrors.length > 0);
+  const withErrors = rows.filter(({ suiteErrors }) => suiteErrors.length > 0);
   return [
     ...kindLines(rows),
     '',
@@ -47,11 +47,11 @@ export function fuzzText(result: FuzzResult, floor: number): string {
       fuzzRowText(row),
       `    npx fleetbed conform self-test --fuzz ${count} --seed ${shellWord(seed)} ${row.id}`,
     ]),
-    `${mustViolations(rows).length} alterations break a must: ${noticed(mustViolations(rows))} noticed, ` +
+    `${mustViolations(rows).length} alterations violate a must: ${killed(mustViolations(rows))} killed, ` +
       `${percent(share)} (floor ${percent(floor)})`,
-    `${shouldRows.length} break a should: ${noticed(shouldRows)} noticed`,
-    `${legalRows.length} are legal: ${falseVerdicts(rows).length} noticed, each of them a false verdict`,
-    `${unexercised.length} altered nothing, since no response has the place; ${broken.length} caused an error in the suite`,
+    `${shouldRows.length} violate a should: ${killed(shouldRows)} killed`,
+    `${legalRows.length} are legal: ${falseFailures(rows).length} killed, each of them a false failure`,
+    `${unexercised.length} altered nothing, since no response has the place; ${withErrors.length} caused an error in the suite`,
     ...(interrupted ? ['! interrupted before every alteration was run'] : []),
   ].join('\n');
 }
@@ -63,8 +63,8 @@ function exercised(
   return rows.filter((row) => row.violatedLevel === violatedLevel && row.outcome !== 'unexercised');
 }
 
-function noticed(rows: readonly FuzzRow[]): number {
-  return rows.filter(({ outcome }) => outcome === 'noticed').length;
+function killed(rows: readonly FuzzRow[]): number {
+  return rows.filter(({ outcome }) => outcome === 'killed').length;
 }
 
 /** Formats a share, rounded down so that a share below the floor does not appear to reach it. */
@@ -76,10 +76,10 @@ function kindLines(rows: readonly FuzzRow[]): readonly string[] {
   const kinds = [...new Set(mustViolations(rows).map(({ kind }) => kind))].toSorted();
   const width = Math.max(0, ...kinds.map((kind) => kind.length)) + 2;
   return [
-    'Alterations that break a must, by kind: noticed of made',
+    'Alterations that violate a must, by kind: killed of made',
     ...kinds.map((kind) => {
       const own = mustViolations(rows).filter((row) => row.kind === kind);
-      return `  ${kind.padEnd(width)}${noticed(own)} of ${own.length}`;
+      return `  ${kind.padEnd(width)}${killed(own)} of ${own.length}`;
     }),
   ];
 }

@@ -12,10 +12,10 @@ function row(id: string, more: Partial<MatrixRow>): MatrixRow {
     title: `The defect ${id} is planted.`,
     violates: ['audit.total'],
     outcome: 'killed',
-    killedBy: [`audit-log/catches-${id}`],
+    killedBy: [`audit-log/kills-${id}`],
     proves: ['audit.total'],
-    falseCatches: [],
-    alsoBreaks: [],
+    falseFailures: [],
+    alsoViolates: [],
     suiteErrors: [],
     casesRun: 7,
     untouched: 600,
@@ -31,7 +31,7 @@ const rows = [
   row('unseen', { outcome: 'equivalent', killedBy: [], equivalent: hostile }),
   row('wrongly', {
     title: hostile,
-    falseCatches: [{ caseId: 'errors/too-eager', requirements: ['audit.total'] }],
+    falseFailures: [{ caseId: 'errors/too-eager', requirements: ['audit.total'] }],
   }),
 ];
 
@@ -45,7 +45,7 @@ const matrix: KillMatrix = {
     unexercised: 0,
     equivalent: 1,
     'stale-reason': 0,
-    falseCatches: 1,
+    falseFailures: 1,
     suiteErrors: 0,
     casesRun: 35,
     untouched: 3000,
@@ -67,7 +67,7 @@ const shown = () => page.locator('tbody tr:visible');
 const count = () => page.locator('output').textContent();
 
 describe('the HTML page of a kill matrix', () => {
-  it('shows each defect with its outcome and the number of catches by area', async () => {
+  it('shows each defect with its outcome and the number of kills by area', async () => {
     expect(await count()).toBe('5 of 5 defects');
     expect(await page.locator('p').first().textContent()).toContain('1 survived');
     const heads = await page.locator('thead th').allTextContents();
@@ -100,7 +100,9 @@ describe('the HTML page of a kill matrix', () => {
     );
     const wrong = shown().last();
     await wrong.locator('td summary', { hasText: '1 false' }).click();
-    expect(await wrong.locator('td li.unsound').textContent()).toBe('errors/too-eager false catch');
+    expect(await wrong.locator('td li.unsound').textContent()).toBe(
+      'errors/too-eager false failure',
+    );
   });
 
   it('can be used with the keyboard alone', async () => {

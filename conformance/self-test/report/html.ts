@@ -50,7 +50,7 @@ apply();
 /** Returns the page; it loads no resources. @param isWhole true when the whole catalogue ran */
 export function matrixHtml(matrix: KillMatrix, isWhole: boolean): string {
   const { rows } = matrix;
-  const areas = [...new Set(rows.flatMap(catchersOf).map(areaOf))].sort();
+  const areas = [...new Set(rows.flatMap(failingCasesOf).map(areaOf))].sort();
   const outcomes = [...new Set(rows.map(({ outcome }) => outcome))].sort();
   const body = `<main>
 <h1>Self-test of the conformance suite</h1>
@@ -65,7 +65,7 @@ ${kindTableOf(matrix)}
 <output aria-live="polite"></output>
 </form>
 <div class="scroll" tabindex="0"><table>
-<caption>Cases that catch each defect, by area</caption>
+<caption>Cases that kill each defect, by area</caption>
 <thead><tr><th scope="col">Defect</th><th scope="col">Outcome</th>${areas
     .map((area) => `<th scope="col">${escaped(area)}</th>`)
     .join('')}<th scope="col">Run</th></tr></thead>
@@ -77,10 +77,10 @@ ${rows.map((row) => defectRow(row, areas)).join('\n')}
 }
 
 function summary({ cases, totals }: KillMatrix): string {
-  const { defects, killed, equivalent, survived, unexercised, falseCatches } = totals;
+  const { defects, killed, equivalent, survived, unexercised, falseFailures } = totals;
   return (
     `${cases} cases against ${defects} planted defects: ${killed} killed, ${equivalent} ` +
-    `equivalent, ${survived} survived, ${unexercised} not exercised, ${falseCatches} false catches.`
+    `equivalent, ${survived} survived, ${unexercised} not exercised, ${falseFailures} false failures.`
   );
 }
 
@@ -122,23 +122,23 @@ function defectRow(row: MatrixRow, areas: readonly string[]): string {
   }">${outcome}</td>${areas.map((area) => areaCell(row, area)).join('')}<td class="count">${casesRun}</td></tr>`;
 }
 
-/** Returns the cell with the number and names of an area's cases that catch the defect. */
+/** Returns the cell with the number and names of an area's cases that kill the defect. */
 function areaCell(row: MatrixRow, area: string): string {
   const own = row.killedBy.filter((id) => areaOf(id) === area);
-  const wrong = row.falseCatches.filter(({ caseId }) => areaOf(caseId) === area);
+  const wrong = row.falseFailures.filter(({ caseId }) => areaOf(caseId) === area);
   if (own.length + wrong.length === 0) return '<td></td>';
   const items = [
     ...own.map((id) => `<li><code>${escaped(id)}</code></li>`),
     ...wrong.map(
-      ({ caseId }) => `<li class="unsound"><code>${escaped(caseId)}</code> false catch</li>`,
+      ({ caseId }) => `<li class="unsound"><code>${escaped(caseId)}</code> false failure</li>`,
     ),
   ];
   const count = `${own.length}${wrong.length > 0 ? ` + ${wrong.length} false` : ''}`;
   return `<td class="count"><details><summary>${count}</summary><ul>${items.join('')}</ul></details></td>`;
 }
 
-function catchersOf({ killedBy, falseCatches }: MatrixRow): string[] {
-  return [...killedBy, ...falseCatches.map(({ caseId }) => caseId)];
+function failingCasesOf({ killedBy, falseFailures }: MatrixRow): string[] {
+  return [...killedBy, ...falseFailures.map(({ caseId }) => caseId)];
 }
 
 function areaOf(caseId: string): string {

@@ -11,7 +11,7 @@ const KILLERS_SHOWN = 4;
 
 /** Returns the result of one defect: a line, and one more for each problem. */
 export function rowText(row: MatrixRow): string {
-  const { id, outcome, killedBy, falseCatches, suiteErrors, casesRun, equivalent } = row;
+  const { id, outcome, killedBy, falseFailures, suiteErrors, casesRun, equivalent } = row;
   const killers = killedBy.slice(0, KILLERS_SHOWN).join(', ');
   const more =
     killedBy.length > KILLERS_SHOWN ? ` and ${killedBy.length - KILLERS_SHOWN} more` : '';
@@ -20,9 +20,9 @@ export function rowText(row: MatrixRow): string {
   return [
     `${needsNoFix(row) ? ' ' : '!'} ${outcome} ${id}${by}${because} (${casesRun} cases run)`,
     ...suiteErrors.map((each) => `    the suite stopped with an error in ${each}`),
-    ...falseCatches.map(
+    ...falseFailures.map(
       ({ caseId, requirements: named, expected = '', actual = '' }) =>
-        `    false catch by ${caseId} for ${named.join(', ')}: expected ${cut(expected)}, actual ${cut(actual)}`,
+        `    false failure by ${caseId} for ${named.join(', ')}: expected ${cut(expected)}, actual ${cut(actual)}`,
     ),
   ].join('\n');
 }
@@ -36,17 +36,17 @@ export function problemLines(matrix: KillMatrix, isWhole: boolean): readonly str
   const { baselineFailures, untestedDuties, unproven } = matrix;
   return [
     ...baselineFailures.map((id) => `${id} fails without any defect`),
-    ...(isWhole ? untestedDuties.map((id) => `no defect breaks ${id}`) : []),
-    ...unproven.map((id) => `no case that names ${id} catches a defect of it`),
+    ...(isWhole ? untestedDuties.map((id) => `no defect violates ${id}`) : []),
+    ...unproven.map((id) => `no case that names ${id} kills a defect of it`),
   ];
 }
 
 /**
- * Returns the sentence on requirements that the selected defects do not break, if there are any.
+ * Returns the sentence on requirements that the selected defects do not violate, if there are any.
  */
 function notSelectedText({ untestedDuties }: KillMatrix): string | undefined {
   if (untestedDuties.length === 0) return undefined;
-  return `not broken by any selected defect: ${counted(untestedDuties.length, 'requirement')}`;
+  return `not violated by any selected defect: ${counted(untestedDuties.length, 'requirement')}`;
 }
 
 /**
@@ -65,7 +65,7 @@ export function matrixText(matrix: KillMatrix, isWhole: boolean): string {
     ...(notSelected === undefined ? [] : [notSelected]),
     `${cases} cases, ${defects} defects: ${killed} killed, ${survived} survived, ` +
       `${unexercised} not exercised, ${equivalent} equivalent, ` +
-      `${totals['stale-reason']} stale reasons, ${totals.falseCatches} false catches, ` +
+      `${totals['stale-reason']} stale reasons, ${totals.falseFailures} false failures, ` +
       `${totals.suiteErrors} suite errors`,
     `${totals.casesRun} case runs; ${totals.untouched} not run: unaffected, or not sampled`,
     ...(matrix.interrupted ? ['! interrupted before every defect was run'] : []),
@@ -73,17 +73,17 @@ export function matrixText(matrix: KillMatrix, isWhole: boolean): string {
 }
 
 function requirementLines({ rows }: KillMatrix): string[] {
-  const broken = [...new Set(rows.flatMap(({ violates }) => violates))];
-  const headings = [...new Set(broken.map((id) => requirements[id].heading))];
+  const violated = [...new Set(rows.flatMap(({ violates }) => violates))];
+  const headings = [...new Set(violated.map((id) => requirements[id].heading))];
   return headings.flatMap((heading) => [
     heading,
-    ...broken
+    ...violated
       .filter((id) => requirements[id].heading === heading)
       .map((id) => {
         const own = rows.filter(({ violates }) => violates.includes(id));
         const killed = own.filter(({ outcome }) => outcome === 'killed').length;
         const named = own.filter(({ proves }) => proves.includes(id)).length;
-        return `  ${id}: ${killed} of ${own.length} defects killed, ${named} caught by a case that names it`;
+        return `  ${id}: ${killed} of ${own.length} defects killed, ${named} by a case that names it`;
       }),
   ]);
 }

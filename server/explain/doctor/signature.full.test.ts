@@ -126,17 +126,16 @@ describe('the signature doctor and the published vectors', () => {
     'digest signed': 'digest-with-ed25519',
   };
 
-  it.each(authRequestVectors().filter((vector) => vector.valid || vector.invalidPart === 'signature'))(
-    'agree on the mistake: $title',
-    ({ title, keyType, publicKeyPem, body, signatureBase64 }) => {
-      const words = title.split(', ').slice(1).join(', ');
-      const ofHex = keyType === 'ed25519' ? 'digest-with-ed25519' : 'digest-as-hex';
-      const wanted = words === 'digest in hexadecimal' ? ofHex : expected[words];
-      const refused = { body: Buffer.from(body), key: keyOf(publicKeyPem) };
-      const diagnosis = diagnoseSignature({ ...refused, signatureText: signatureBase64 });
-      expect(diagnosis?.mistake).toBe(wanted);
-    },
-  );
+  it.each(
+    authRequestVectors().filter((vector) => vector.valid || vector.invalidPart === 'signature'),
+  )('agree on the mistake: $title', ({ title, keyType, publicKeyPem, body, signatureBase64 }) => {
+    const words = title.split(', ').slice(1).join(', ');
+    const ofHex = keyType === 'ed25519' ? 'digest-with-ed25519' : 'digest-as-hex';
+    const wanted = words === 'digest in hexadecimal' ? ofHex : expected[words];
+    const refused = { body: Buffer.from(body), key: keyOf(publicKeyPem) };
+    const diagnosis = diagnoseSignature({ ...refused, signatureText: signatureBase64 });
+    expect(diagnosis?.mistake).toBe(wanted);
+  });
 });
 
 const body = Buffer.from(JSON.stringify({ id_data: '{"mac":"1"}', pubkey: 'a/b' }));

@@ -41,7 +41,7 @@ function Content({ section }: { section: ShownSection }) {
           key={line}
           summary={
             <>
-              <Badge tone="bad">broken</Badge> {line}
+              <Badge tone="bad">violated</Badge> {line}
             </>
           }
         >

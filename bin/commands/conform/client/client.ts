@@ -16,7 +16,7 @@ const codes = exitCodeHelp({
   failed:
     'a duty of the level of --fail-on is broken and not waived, a waiver is expired or obsolete, or with --require-all-must a MUST was not exercised',
   setUp: 'the server cannot start, or a file cannot be used',
-  undecided: 'nothing came from the client, or a scene could not be played to its end',
+  inconclusive: 'nothing came from the client, or a scene could not be played to its end',
   interrupted: 'interrupted',
 });
 
@@ -27,8 +27,8 @@ TLS if the command names it) and {dir} the folder in which the client keeps its 
 
 --schema prints the JSON Schema of the result. A waiver is {id: DUTY, reason, owner, expires} in a list "waivers".
 ${codes}
-With --watch, the map of a running server is redrawn on a terminal; elsewhere it is printed when a duty
-has changed. It ends with Ctrl-C, or after --time. JSON is the response to GET /clients, or to
+With --watch, the duties of the clients of a running server are redrawn on a terminal; elsewhere they
+are printed when one has changed. It ends with Ctrl-C, or after --time. JSON is the response to GET /clients, or to
 GET /clients/{device} of the control API; with --from it is {file, clients}.
 `;
 

@@ -281,7 +281,7 @@ export function exitCodeOf({ outcome, duties }: Examination, requireAllMust: boo
       level === 'must' && ['open', 'not-exercised', 'not-judged'].includes(state),
   );
   if (requireAllMust && isUnmet) return exitCodes.failed;
-  return outcome === 'kept' ? exitCodes.pass : exitCodes.undecided;
+  return outcome === 'kept' ? exitCodes.pass : exitCodes.inconclusive;
 }
 
 /** @throws CommandError for options that contradict one another, or name no scene */

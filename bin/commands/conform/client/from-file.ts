@@ -6,7 +6,7 @@ import { NotAFile } from '../../../../fixtures/base/plain-file.ts';
 import type { ClientExchange } from '../../../../fixtures/control/client-event.ts';
 import { maskText } from '../../../../server/http/masking.ts';
 import { judgedDuties } from '../../../examination/client-reader.ts';
-import { clientLines, hasBrokenMust, type MappedClient } from '../../../examination/duties-text.ts';
+import { type ClientDuties, clientLines, hasBrokenMust } from '../../../examination/duties-text.ts';
 import { CommandError } from '../../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import { fileError } from '../../../output/files.ts';
@@ -15,7 +15,7 @@ import { createOutput } from '../../../output/output.ts';
 /** Maximum number of requests that are shown as evidence. */
 const REQUESTS_MAX = 10_000;
 
-/** Prints the map of each client in the file. @throws CommandError */
+/** Prints the duties of each client in the file. @throws CommandError */
 export async function judgeRecordedClients(
   file: string,
   { json = false }: { readonly json?: boolean },
@@ -29,10 +29,10 @@ export async function judgeRecordedClients(
   const none = `${file} has no requests of devices.`;
   if (!json) output.line(maps.length === 0 ? none : maps.join('\n\n'));
   if (clients.some(hasBrokenMust)) return exitCodes.failed;
-  return clients.length === 0 ? exitCodes.undecided : exitCodes.pass;
+  return clients.length === 0 ? exitCodes.inconclusive : exitCodes.pass;
 }
 
-async function clientsIn(file: string): Promise<readonly MappedClient[]> {
+async function clientsIn(file: string): Promise<readonly ClientDuties[]> {
   const { exchanges } = await openRecording(file);
   const requests = new Map<number, string>();
   let endedMs = 0;

@@ -39,7 +39,7 @@ const LAST_READS_MAX = 100;
 const ROWS_DEFAULT = 24;
 const CLIENTS_SHOWN_MAX = 20;
 
-/** Shows the map until the time is over or the user stops it. @throws CommandError */
+/** Shows the duties until the time is over or the user stops it. @throws CommandError */
 export async function watchClients(
   options: WatchOptions & ControlAccess,
   stream: NodeJS.WriteStream = process.stdout,
@@ -63,7 +63,7 @@ export async function watchClients(
     const lines = linesOf(reading);
     if (draw) draw(lines.slice(0, (stream.rows ?? ROWS_DEFAULT) - 1).join('\n'));
     if (isOver) draw?.clear();
-    // Elsewhere than on a terminal, the map is printed when a duty has changed, and at the end.
+    // Elsewhere than on a terminal, the duties are printed when one has changed, and at the end.
     const changed = stateOf(reading);
     if (!draw && changed !== printed) print(output, reading, lines);
     else if (draw && isOver) print(output, reading, lines);
@@ -142,5 +142,5 @@ function exitCodeOf({ clients, client, named }: Reading): ExitCode {
   if (duties.some(({ level, state }) => level === 'must' && state === 'broken'))
     return exitCodes.failed;
   const hasCome = named === undefined ? clients.clients.length > 0 : client !== undefined;
-  return hasCome ? exitCodes.pass : exitCodes.undecided;
+  return hasCome ? exitCodes.pass : exitCodes.inconclusive;
 }

@@ -10,10 +10,10 @@ import { counted } from '../../../../fixtures/base/counted.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import type { Output } from '../../../output/output.ts';
 
-/** The least share of random alterations that the judge must notice, by default. */
+/** The least share of random alterations that the judge must kill, by default. */
 const FLOOR = 0.9;
 
-/** The bad clients to run, and the share that must be noticed. */
+/** The bad clients to run, and the share that must be killed. */
 interface BadClients {
   /** Beginnings of the ids of duties; every badly written client if empty. */
   readonly beginnings: readonly string[];
@@ -32,7 +32,7 @@ export function testWithBadClients(
     const result = alteredClients(fuzz, seed);
     output.data(result);
     for (const line of alteredLines(result)) output.line(line);
-    const isSound = result.noticed >= floor * result.altered && result.blamed.length === 0;
+    const isSound = result.killed >= floor * result.altered && result.blamed.length === 0;
     return isSound ? exitCodes.pass : exitCodes.failed;
   }
   const selected = badClients.filter(
@@ -47,34 +47,34 @@ export function testWithBadClients(
   const result = selfTestOfClients(selected);
   output.data(result);
   for (const line of resultLines(result)) output.line(line);
-  const isSound = result.rows.every((row) => row.isCaught && row.falseCatches.length === 0);
+  const isSound = result.rows.every((row) => row.isKilled && row.falseViolations.length === 0);
   return isSound && result.falseOnGood.length === 0 ? exitCodes.pass : exitCodes.failed;
 }
 
 function resultLines({ falseOnGood, rows, untestedDuties }: ClientSelfTest): readonly string[] {
-  const caught = rows.filter(({ isCaught }) => isCaught).length;
-  const falseCatches = rows.reduce((sum, row) => sum + row.falseCatches.length, 0);
+  const killed = rows.filter(({ isKilled }) => isKilled).length;
+  const falseViolations = rows.reduce((sum, row) => sum + row.falseViolations.length, 0);
   return [
-    ...rows.map(({ id, does, isCaught, falseCatches: others }) => {
-      const more = others.length === 0 ? '' : `; false catch: ${others.join(', ')}`;
-      const isSound = isCaught && others.length === 0;
-      return `${isSound ? ' ' : '!'} ${isCaught ? 'caught' : 'missed'} ${id}: a client that ${does}${more}`;
+    ...rows.map(({ id, does, isKilled, falseViolations: others }) => {
+      const more = others.length === 0 ? '' : `; false violations: ${others.join(', ')}`;
+      const isSound = isKilled && others.length === 0;
+      return `${isSound ? ' ' : '!'} ${isKilled ? 'killed' : 'survived'} ${id}: a client that ${does}${more}`;
     }),
     ...falseOnGood.map((id) => `! the good client is blamed for ${id}`),
     '',
-    `${counted(rows.length, 'badly written client')}: ${caught} caught, ${falseCatches} false catches.`,
+    `${counted(rows.length, 'badly written client')}: ${killed} killed, ${falseViolations} false violations.`,
     `${counted(untestedDuties.length, 'duty')} that no client here breaks: ${untestedDuties.join(', ')}.`,
   ];
 }
 
 function alteredLines(result: AlteredClients): readonly string[] {
-  const { altered, noticed, unnoticed, legal, blamed } = result;
-  const share = ((100 * noticed) / altered).toFixed(1);
-  const missed = Object.entries(unnoticed).map(([does, of]) => `${does} (${of.join(', ')})`);
-  const others = missed.length === 0 ? '' : ` Not noticed: ${missed.join('; ')}.`;
+  const { altered, killed, survived, legal, blamed } = result;
+  const share = ((100 * killed) / altered).toFixed(1);
+  const alive = Object.entries(survived).map(([does, of]) => `${does} (${of.join(', ')})`);
+  const others = alive.length === 0 ? '' : ` Survived: ${alive.join('; ')}.`;
   return [
     ...blamed.map((each) => `! blamed without a broken duty: ${each}`),
-    `${noticed} of ${altered} random alterations of a good client noticed, ${share} %.${others}`,
+    `${killed} of ${altered} random alterations of a good client killed, ${share} %.${others}`,
     `${counted(legal, 'further alteration')} broke no duty: ${blamed.length} blamed.`,
   ];
 }

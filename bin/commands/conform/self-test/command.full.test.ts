@@ -36,7 +36,7 @@ describe('fleetbed conform self-test', () => {
   });
 
   it(
-    'runs a defect in its own process, and lists the cases that catch it',
+    'runs a defect in its own process, and lists the cases that kill it',
     async () => {
       const { code, stdout, stderr } = await selfTest(
         ...['status-report-after-abort-is-204', '--cases', 'deployment-states/', '--json'],
@@ -44,7 +44,7 @@ describe('fleetbed conform self-test', () => {
       );
       expect(stderr).not.toContain('Warning');
       const { rows, totals } = JSON.parse(stdout);
-      expect(rows[0]).toMatchObject({ outcome: 'killed', falseCatches: [], suiteErrors: [] });
+      expect(rows[0]).toMatchObject({ outcome: 'killed', falseFailures: [], suiteErrors: [] });
       expect(rows[0].proves).toEqual(['status.aborted-is-409']);
       expect(totals).toMatchObject({ defects: 1, killed: 1 });
       expect(code).toBe(0);
@@ -53,7 +53,7 @@ describe('fleetbed conform self-test', () => {
   );
 
   it(
-    'fails when no case catches a defect',
+    'fails when no case kills a defect',
     async () => {
       const { code, stdout } = await selfTest(
         ...['status-report-after-abort-is-204', '--cases', 'service/'],

@@ -18,7 +18,7 @@ describe('fleetbed conform self-test --fuzz', () => {
       const titles = ({ stdout }: typeof one) =>
         (JSON.parse(stdout) as FuzzResult).rows.map(({ title }) => title);
       expect(titles(one)).toEqual(titles(other));
-      // The selected cases are too few to notice every alteration.
+      // The selected cases are too few to kill every alteration.
       expect(one.code).toBe(1);
     },
     RUN_MAX_MS,

@@ -6,7 +6,7 @@ import { runConformance } from '../../../../conformance/conformance.ts';
 import { FastClock } from '../../../../conformance/self-test/fast-clock.ts';
 import type {
   GoodTarget,
-  JudgeRequest,
+  RunRequest,
   SelfTestOptions,
 } from '../../../../conformance/self-test/self-test.ts';
 import { type Clock, systemClock } from '../../../../fixtures/base/clock.ts';
@@ -32,7 +32,7 @@ export function selfTestOn(
   return {
     openTarget:
       given === 'own' ? openOwnServer : async () => ({ ...given, close: async () => undefined }),
-    judge: (request) => judgeProxied(request, clock),
+    runSuite: (request) => runProxied(request, clock),
     clock: systemClock,
     random: systemRandom,
     ...(signal && { signal }),
@@ -48,7 +48,7 @@ async function openOwnServer(): Promise<GoodTarget> {
 }
 
 /** Runs the suite on a proxied target, with the same seed for every defect. */
-function judgeProxied({ target, parallel, ...request }: JudgeRequest, clock: Clock) {
+function runProxied({ target, parallel, ...request }: RunRequest, clock: Clock) {
   return runConformance({
     ...request,
     headerPrefix: target.headerPrefix,

@@ -41,7 +41,7 @@ function poll(dueMs: number, headers: Readonly<Record<string, string>>): Promise
       await buffer(response);
       const { statusCode } = response;
       if (statusCode === input.status) resolve(systemClock.monotonicMs() - dueMs);
-      else reject(new Error(`a poll was answered ${statusCode}`));
+      else reject(new Error(`a poll was answered with ${statusCode}`));
     })
       .on('error', reject)
       .end();

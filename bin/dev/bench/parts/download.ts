@@ -70,7 +70,7 @@ export async function download(agent: Agent, url: string, bytes: number): Promis
   });
   await once(response, 'end');
   if (response.statusCode === 200 && received === bytes) return;
-  throw new Error(`the download was answered ${response.statusCode} with ${received} bytes`);
+  throw new Error(`the download was answered with ${response.statusCode} with ${received} bytes`);
 }
 
 function opened(agent: Agent, url: string): Promise<IncomingMessage> {

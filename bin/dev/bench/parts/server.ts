@@ -86,7 +86,7 @@ async function untilJudged({ server: { ready } }: ServerWithDevices): Promise<vo
   const headers = { Authorization: `Bearer ${ready.controlToken}` };
   for (let queuedEvents = 1; queuedEvents > 0; ) {
     const response = await fetch(`${ready.controlUrl}/clients`, { headers });
-    if (!response.ok) throw new Error(`/clients was answered ${response.status}`);
+    if (!response.ok) throw new Error(`/clients was answered with ${response.status}`);
     ({ queuedEvents } = (await response.json()) as ResponseOf<'GET /clients'>);
   }
 }

@@ -70,7 +70,7 @@ async function pageMs({ ready }: ObservedReference, page: number): Promise<numbe
     const response = await exchange(ready.baseUrl, { path, headers: bearer(ready.adminToken) });
     times.push(systemClock.monotonicMs() - startedMs);
     if (response.status !== 200 || JSON.parse(response.body).length !== PER_PAGE) {
-      throw new Error(`page ${page} of the audit log was answered ${response.status}`);
+      throw new Error(`page ${page} of the audit log was answered with ${response.status}`);
     }
   }
   return median(times);

@@ -11,7 +11,7 @@ import { BrokenDuty } from './broken-duty.tsx';
 
 const tones: Readonly<Record<Examination['outcome'], Tone>> = {
   broken: 'bad',
-  undecided: 'busy',
+  inconclusive: 'busy',
   kept: 'good',
   'never-came': 'busy',
   interrupted: 'busy',
@@ -93,7 +93,7 @@ function Decision({
 }
 
 function Cuts({ examination: { cuts, cutBy } }: { examination: Examination }) {
-  const answer = (isSo: boolean) => (
+  const yesOrNo = (isSo: boolean) => (
     <Badge tone={isSo ? 'good' : 'bad'}>{isSo ? 'yes' : 'no'}</Badge>
   );
   return (
@@ -105,7 +105,7 @@ function Cuts({ examination: { cuts, cutBy } }: { examination: Examination }) {
         keyOf={({ moment }) => moment}
         columns={[
           { title: 'Moment', cell: ({ moment }) => moment },
-          { title: 'Came back', cell: ({ cameBack }) => answer(cameBack) },
+          { title: 'Came back', cell: ({ cameBack }) => yesOrNo(cameBack) },
           {
             title: 'Final status',
             cell: ({ finalStatuses, reportedFalseSuccess }) => (
@@ -119,7 +119,7 @@ function Cuts({ examination: { cuts, cutBy } }: { examination: Examination }) {
               </>
             ),
           },
-          { title: 'Polls on', cell: ({ pollsAgain }) => answer(pollsAgain) },
+          { title: 'Polls on', cell: ({ pollsAgain }) => yesOrNo(pollsAgain) },
         ]}
       />
     </Card>

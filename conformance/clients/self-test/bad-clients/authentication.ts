@@ -103,12 +103,12 @@ export const authentication: readonly BadClient[] = [
   },
   {
     duty: 'auth.polite-while-pending',
-    does: 'asks every 300 ms while pending',
+    does: 'authenticates every 300 ms while pending',
     alter: repeated('pending 2', 6, { afterMs: 300 }),
   },
   {
     duty: 'auth.stops-hammering-when-rejected',
-    does: 'asks ever faster',
+    does: 'authenticates ever faster',
     alter: insert('pending 2', (copy) =>
       [8000, 3900, 1900, 1000].map((afterMs) => ({ ...copyOf(copy), afterMs })),
     ),
@@ -122,7 +122,7 @@ export const authentication: readonly BadClient[] = [
   },
   {
     duty: 'auth.renews-on-401',
-    does: 'repeats a poll that was answered 401',
+    does: 'repeats a poll that was answered with 401',
     alter: repeated('revoked', 4),
   },
   {
@@ -167,7 +167,7 @@ export const authentication: readonly BadClient[] = [
     }),
   },
   {
-    duty: 'auth.keeps-asking',
+    duty: 'auth.repeats-until-accepted',
     does: 'gives up after a 401',
     alter: silentAfter('pending 2'),
   },

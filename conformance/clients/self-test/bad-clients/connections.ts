@@ -18,7 +18,7 @@ import { message, type Request, request, type Step } from '../steps.ts';
 export const connections: readonly BadClient[] = [
   {
     duty: 'connect.handshake',
-    does: 'asks for version 8',
+    does: 'requests version 8',
     alter: editSteps('connect 1', { headers: { 'Sec-WebSocket-Version': '8' } }),
   },
   {
@@ -31,7 +31,7 @@ export const connections: readonly BadClient[] = [
   {
     duty: 'connect.masks',
     does: 'sends frames without a mask',
-    alter: socket('shell answer', { violation: 'the frame is not masked' }),
+    alter: socket('shell response', { violation: 'the frame is not masked' }),
   },
   {
     duty: 'connect.pong',
@@ -46,12 +46,12 @@ export const connections: readonly BadClient[] = [
   {
     duty: 'connect.messages',
     does: 'makes up the id of a session',
-    alter: socket('shell answer', { payload: message(1, 'new', 'made-up') }),
+    alter: socket('shell response', { payload: message(1, 'new', 'made-up') }),
   },
   {
     duty: 'connect.messages',
     does: 'sends JSON instead of msgpack',
-    alter: socket('shell answer', { payload: Buffer.from('{"hdr":{"proto":1}}') }),
+    alter: socket('shell response', { payload: Buffer.from('{"hdr":{"proto":1}}') }),
   },
   {
     duty: 'connect.check-update',
@@ -113,14 +113,14 @@ export const connections: readonly BadClient[] = [
     does: 'does not answer a message in fragments',
     alter: all(
       scene('websocket', 'connect 1: opened', 'poll after check-update', 60_000),
-      dropSteps(/answer/),
+      dropSteps(/response/),
     ),
   },
   {
     duty: 'connect.notices-silence',
     does: 'keeps its websocket although nothing comes for three minutes',
     alter: all(
-      scene('socket-silent', 'connect 1', 'shell answer', 180_000),
+      scene('socket-silent', 'connect 1', 'shell response', 180_000),
       editSteps('connect 1', { interference: ['half-open'] }),
     ),
   },
@@ -130,7 +130,7 @@ export const connections: readonly BadClient[] = [
     alter: silentAfter('unknown message'),
   },
   {
-    duty: 'http.chunked-answers',
+    duty: 'http.chunked-responses',
     does: 'authenticates again and again after a token in chunks',
     alter: all(
       editSteps('first token', { responseHeaders: { 'Transfer-Encoding': 'chunked' } }),
@@ -165,7 +165,7 @@ export const connections: readonly BadClient[] = [
   },
   {
     duty: 'http.dates',
-    does: 'asks for changes since a date of ISO 8601',
+    does: 'requests changes since a date of ISO 8601',
     alter: editSteps('d2: download', (step) => {
       step.headers['If-Modified-Since'] = '2026-01-31T12:00:00Z';
     }),

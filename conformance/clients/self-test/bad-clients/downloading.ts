@@ -30,7 +30,7 @@ export const downloading: readonly BadClient[] = [
   },
   {
     duty: 'get.method-get',
-    does: 'asks for the length by HEAD',
+    does: 'requests the length by HEAD',
     alter: insert('d2: downloading', () => [download('d2', { method: 'HEAD', responseBytes: 0 })]),
   },
   {
@@ -171,7 +171,7 @@ export const downloading: readonly BadClient[] = [
   },
   {
     duty: 'get.416',
-    does: 'asks for the same part again after a 416',
+    does: 'requests the same part again after a 416',
     alter: repeated('d5: refused', 4),
   },
 ];

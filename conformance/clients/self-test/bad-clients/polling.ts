@@ -1,4 +1,4 @@
-/** Clients that ask for updates badly. */
+/** Clients that poll for updates badly. */
 import {
   all,
   type BadClient,
@@ -117,7 +117,7 @@ export const polling: readonly BadClient[] = [
   },
   {
     duty: 'next.tolerates-control-map',
-    does: 'leaves an offer alone that has a map for which it did not ask',
+    does: 'leaves an offer alone that has a map that it did not request',
     alter: all(
       editSteps('d1: offer', (step) => {
         const response = structuredClone(step.response) as { artifact: object };
@@ -131,7 +131,7 @@ export const polling: readonly BadClient[] = [
   },
   {
     duty: 'next.bad-instructions',
-    does: 'asks every 100 ms while an offer has no link',
+    does: 'polls every 100 ms while an offer has no link',
     alter: insert('idle 2', (copy) => {
       const artifact = { artifact_name: 'two', device_types_compatible: ['board'], source: {} };
       const offer = { status: 200, response: { id: 'd0', artifact }, afterMs: 100 };

@@ -120,7 +120,7 @@ export const reporting: readonly BadClient[] = [
   },
   {
     duty: 'report.retries-final',
-    does: 'drops a final status that was answered 401',
+    does: 'drops a final status that was answered with 401',
     alter: all(
       editSteps('d2: lost', { status: 401 }),
       insert('d2: lost', (copy) => {

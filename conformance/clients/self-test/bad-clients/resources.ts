@@ -51,7 +51,7 @@ export const resources: readonly BadClient[] = [
   },
   {
     duty: 'log.on-failure',
-    does: 'drops a log that was answered 401',
+    does: 'drops a log that was answered with 401',
     alter: all(
       editSteps('f1: log', { status: 401 }),
       insert('f1: log', (copy) => {

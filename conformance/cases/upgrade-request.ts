@@ -17,7 +17,10 @@ export const upgradeHeaders: Headers = {
 };
 
 /** Requests an upgrade with exactly these headers; closes the socket, if any, afterwards. */
-export async function askUpgrade(context: TestContext, headers: Headers): Promise<UpgradeResponse> {
+export async function requestUpgrade(
+  context: TestContext,
+  headers: Headers,
+): Promise<UpgradeResponse> {
   const request = context.caller().request('connect', { headers });
   const response = await context.session.upgrade(request);
   context.created.removeAtEnd('socket', async () => {
@@ -29,5 +32,8 @@ export async function askUpgrade(context: TestContext, headers: Headers): Promis
 /** Returns the open connection of a 101 response. Throws StartStateMissed if there is none. */
 export function openedBy({ socket }: UpgradeResponse): Duplex {
   if (socket) return socket;
-  throw new StartStateMissed('an open connection', 'was answered 101 without the header Upgrade');
+  throw new StartStateMissed(
+    'an open connection',
+    'was answered with 101 without the header Upgrade',
+  );
 }

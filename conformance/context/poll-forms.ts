@@ -17,22 +17,22 @@ export interface PollForm {
   /** Used in ids and titles. */
   readonly slug: 'get' | 'post' | 'v2';
   readonly words: string;
-  /** The requirement that it is answered 200 when an update is pending. */
+  /** The requirement that it is answered with 200 when an update is pending. */
   readonly pendingIs200: RequirementId;
   /** The capabilities that a target needs for this request; empty if every target has it. */
   readonly needs: readonly Capability[];
-  readonly ask: (device: SuiteDevice, provides: Provides) => Promise<HttpResponse>;
+  readonly poll: (device: SuiteDevice, provides: Provides) => Promise<HttpResponse>;
 }
 
 /** GET v1, POST v1 and POST v2. */
-export const askingForms = [
+export const pollForms = [
   {
     operation: 'get-next-deployment',
     slug: 'get',
     words: 'GET v1',
     pendingIs200: 'next.get-pending-is-200',
     needs: [],
-    ask: (device, provides) => device.call('get-next-deployment', { query: provides }),
+    poll: (device, provides) => device.call('get-next-deployment', { query: provides }),
   },
   {
     operation: 'post-next-deployment',
@@ -40,7 +40,7 @@ export const askingForms = [
     words: 'POST v1',
     pendingIs200: 'next.post-pending-is-200',
     needs: [],
-    ask: (device, provides) => device.call('post-next-deployment', { body: provides }),
+    poll: (device, provides) => device.call('post-next-deployment', { body: provides }),
   },
   {
     operation: 'post-next-deployment-v2',
@@ -48,7 +48,7 @@ export const askingForms = [
     words: 'POST v2',
     pendingIs200: 'next.v2-pending-is-200',
     needs: ['deployments-v2'],
-    ask: (device, provides) =>
+    poll: (device, provides) =>
       device.call('post-next-deployment-v2', { body: { device_provides: provides } }),
   },
 ] as const satisfies readonly PollForm[];

@@ -1,9 +1,14 @@
-/** Merges the breaches of invariants in the exchanges of a case into the verdict on the case. */
+/** Merges the violations of invariants in the exchanges of a case into the verdict on the case. */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
 import type { UndocumentedResponse } from '../context/start-states.ts';
-import { type Breach, isMissingResponse } from '../passive/invariant-judge.ts';
-import { breachExpectation, breachText, type CaseVerdict, type Finding } from '../result/result.ts';
+import { type ExchangeViolation, isMissingResponse } from '../passive/invariant-judge.ts';
+import {
+  type CaseVerdict,
+  type Finding,
+  violationExpectation,
+  violationText,
+} from '../result/result.ts';
 import { listedCase, type RunnableCase } from '../suite/case.ts';
 import { reportedExchange, type TargetExchange } from '../target/exchange.ts';
 import { responseSummary } from '../target/expectations.ts';
@@ -18,52 +23,54 @@ export function listingOf(each: RunnableCase): VerdictListing {
 }
 
 /**
- * Returns the finding and the listing of a case with its breaches. A case with a breach fails, and
+ * Returns the finding and the listing of a case with its violations. A case with a violation fails, and
  * also names the requirements of the invariants. The verdict `error` is kept.
  */
-export function withBreaches(
+export function withViolations(
   each: RunnableCase,
   own: Finding,
-  seen: readonly Breach[],
+  seen: readonly ExchangeViolation[],
 ): { readonly finding: Finding; readonly listing: VerdictListing } {
-  const breaches = seen.filter((breach) => each.level === 'may' || !isMissingResponse(breach));
-  const [first] = breaches;
+  const violations = seen.filter(
+    (violation) => each.level === 'may' || !isMissingResponse(violation),
+  );
+  const [first] = violations;
   if (!first) return { finding: own, listing: listingOf(each) };
-  const broken = [...new Set(breaches.flatMap(({ requirements: ids }) => ids))];
-  const named = [...new Set([...each.requirements, ...broken])];
+  const violatedInvariants = [...new Set(violations.flatMap(({ requirements: ids }) => ids))];
+  const named = [...new Set([...each.requirements, ...violatedInvariants])];
   const isOwnFailure = own.verdict === 'fail';
   const level = worst([
-    ...breaches.map((breach) => breach.level),
+    ...violations.map((violation) => violation.level),
     ...(isOwnFailure ? [each.level] : []),
   ]);
-  const listing = { ...listingOf({ ...each, level, requirements: named }), breaches };
+  const listing = { ...listingOf({ ...each, level, requirements: named }), violations };
   if (own.verdict === 'error') return { finding: own, listing: { ...listing, level: each.level } };
-  const missed = isOwnFailure
-    ? [...new Set([...(own.missed ?? each.requirements), ...broken])]
-    : broken;
-  return { finding: { ...failureOf(own, first, breaches.length), missed }, listing };
+  const violated = isOwnFailure
+    ? [...new Set([...(own.violated ?? each.requirements), ...violatedInvariants])]
+    : violatedInvariants;
+  return { finding: { ...failureOf(own, first, violations.length), violated }, listing };
 }
 
-/** Returns the failure of the case itself, or else a failure that describes the first breach. */
-function failureOf(own: Finding, first: Breach, count: number): Finding {
+/** Returns the failure of the case itself, or else a failure that describes the first violation. */
+function failureOf(own: Finding, first: ExchangeViolation, count: number): Finding {
   if (own.verdict === 'fail') return own;
   const more = count > 1 ? `; and ${count - 1} more` : '';
   return {
     verdict: 'fail',
     ...(isMissingResponse(first) && own.reason && { reason: own.reason }),
-    expected: `${breachExpectation} ${first.operation} to keep the contract`,
-    actual: `${breachText(first)}${more}`,
+    expected: `${violationExpectation} ${first.operation} to keep the contract`,
+    actual: `${violationText(first)}${more}`,
   };
 }
 
 /**
- * Returns the breach of a response that the contract does not document for a valid request.
+ * Returns the violation of a response that the contract does not document for a valid request.
  * @param exchanges the exchanges of the case, the one with the response among the last
  */
-export function breachBy(
+export function violationBy(
   { operation, requirements: ids, response }: UndocumentedResponse,
   exchanges: readonly TargetExchange[],
-): Breach {
+): ExchangeViolation {
   const isIt = (each: TargetExchange): boolean => each.response?.status === response.status;
   const exchange = exchanges.findLast(isIt) ?? exchanges.at(-1);
   if (exchange === undefined)

@@ -24,8 +24,8 @@ export type InventedExchange = readonly [
   given?: InventedParts,
 ];
 
-/** Returns the breaches in the exchanges, each as `requirement: text`. */
-export function broken(steps: readonly InventedExchange[]): readonly string[] {
+/** Returns the violations in the exchanges, each as `requirement: text`. */
+export function violationsIn(steps: readonly InventedExchange[]): readonly string[] {
   const judge = new InvariantJudge(base, names);
   return steps.flatMap(([id, status, given = {}]) => {
     const { sent = {}, body, headers = {}, path, request, plansFaults } = given;
@@ -39,6 +39,6 @@ export function broken(steps: readonly InventedExchange[]): readonly string[] {
     const record = exchangeOf(wire, outcome, { startMs: 0, elapsedMs: 1 });
     const each = judge.forCase(plansFaults);
     each.see({ request: wire, url, outcome, record });
-    return each.breaches.map(({ requirements: ids, text: what }) => `${ids.join()}: ${what}`);
+    return each.violations.map(({ requirements: ids, text: what }) => `${ids.join()}: ${what}`);
   });
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { decideMusts, type ReportedBreach } from '../result/result.ts';
+import { decideMusts, type ReportedViolation } from '../result/result.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { conformanceJunit } from './junit.ts';
 import { conformanceReport } from './text.ts';
 
-const breach: ReportedBreach = {
-  requirements: ['configuration.read-texts'],
+const violation: ReportedViolation = {
+  requirements: ['configuration.read-strings'],
   level: 'must',
   operation: 'get-configuration',
   text: '200 body: /timezone must be a string, not the number 7',
@@ -13,21 +13,21 @@ const breach: ReportedBreach = {
 };
 const verdict = verdictOn(
   'errors/odd-request-ids',
-  { verdict: 'fail', missed: ['configuration.read-texts'], expected: 'x', actual: 'y' },
-  { level: 'must', breaches: [breach] },
+  { verdict: 'fail', violated: ['configuration.read-strings'], expected: 'x', actual: 'y' },
+  { level: 'must', violations: [violation] },
 );
 const line =
-  'invariant: get-configuration: 200 body: /timezone must be a string, not the number 7 (configuration.read-texts)';
+  'invariant: get-configuration: 200 body: /timezone must be a string, not the number 7 (configuration.read-strings)';
 
-describe('the breach of an invariant in a report', () => {
+describe('the violation of an invariant in a report', () => {
   it('is shown in the text and in JUnit, by operation and requirement', () => {
     const result = resultOf([verdict]);
-    expect(conformanceReport(result)).toContain(`breaks    ${line}`);
+    expect(conformanceReport(result)).toContain(`violation ${line}`);
     expect(conformanceJunit(result)).toContain(line);
   });
 
   it('is counted by operation in the text', () => {
-    const row = { operation: 'get-configuration', judged: 9, broken: 2 };
+    const row = { operation: 'get-configuration', judged: 9, violated: 2 };
     const requirementsOnAllOperations = [
       { requirement: 'errors.body-is-error', operations: [row], unjudged: ['connect'] },
     ];
