@@ -64,9 +64,6 @@ async function shownLog(
   return log ?? '';
 }
 
-/** Messages of a long log, as a failed update writes. */
-const LONG_LOG_MESSAGES = 1200;
-
 const active = defineScenario({
   area: 'deployment-log',
   name: 'Uploads',
@@ -95,25 +92,6 @@ const active = defineScenario({
         const log = await shownLog(context, arranged, 'rolled back');
         const holdsBoth = log.includes(goodMessage.message) && log.includes('rolled back');
         expectThat(holdsBoth, 'both messages in the log', describeValue(log));
-      },
-    },
-    {
-      id: 'every-message-of-a-long-log-is-kept',
-      title: `Users read each of ${LONG_LOG_MESSAGES} messages of one upload.`,
-      requirements: ['log.is-kept'],
-      run: async (arranged, context) => {
-        const messages = Array.from({ length: LONG_LOG_MESSAGES }, (_, at) => ({
-          ...goodMessage,
-          message: `line ${at + 1} of the log`,
-        }));
-        await arrangeUpload(arranged, ...messages);
-        const log = await shownLog(context, arranged, messages.at(-1)?.message ?? '');
-        const missing = messages.find(({ message }) => !log.includes(message));
-        expectThat(
-          missing === undefined,
-          'every message in the log',
-          `none of ${missing?.message}`,
-        );
       },
     },
     {

@@ -100,7 +100,7 @@ const logs = defineScenario<OfferedDeployment>({
   needs: ['operator'],
   arrange: activeDeployment,
   cases: [
-    ...[1, 85, 5000].map(logCase),
+    ...[1, 5000].map(logCase),
     {
       id: 'repeated-messages-are-kept',
       title: 'Equal messages are all kept.',

@@ -212,7 +212,11 @@ const sameIdentity = defineScenario({
     {
       id: 'same-identity-in-two-tenants-is-two-devices',
       title: 'A device is recorded, and decided on, in its tenant, whomever another tenant knows.',
-      requirements: ['auth.first-contact-is-401', 'auth.accepted-gets-token', 'tenants.are-apart'],
+      requirements: [
+        'auth.first-contact-is-401',
+        'auth.first-contact-is-recorded',
+        'auth.accepted-gets-token',
+      ],
       run: async ({ device, elsewhere, other }) => {
         const { key } = device;
         const changes = { members: { pubkey: key.publicKeyPem }, signedBy: key };
