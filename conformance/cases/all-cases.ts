@@ -35,6 +35,7 @@ import { bodyFieldCases } from './body-fields.ts';
 import { configurationCases } from './configuration.ts';
 import { configurationDownloadCases } from './configuration-download.ts';
 import { configurationFormCases } from './configuration-forms.ts';
+import { configurationInTurnCases } from './configurations-in-turn.ts';
 import { connectCases } from './connect.ts';
 import { connectFrameCases } from './connect-frames.ts';
 import { connectPresenceCases } from './connect-presence.ts';
@@ -52,6 +53,7 @@ import { inventoryChangeCases } from './inventory-changes.ts';
 import { inventoryFormCases } from './inventory-forms.ts';
 import { inventoryMergingCases } from './inventory-merging.ts';
 import { inventoryRefusalCases } from './inventory-refusals.ts';
+import { keptDataCases } from './kept-data.ts';
 import { lastingLinkCases } from './lasting-links.ts';
 import { legalFormCases } from './legal-forms.ts';
 import { letterCaseCases } from './letter-case.ts';
@@ -64,6 +66,7 @@ import { nextDeploymentChoiceCases } from './next-deployment-choice.ts';
 import { nextDeploymentFitCases } from './next-deployment-fit.ts';
 import { nextDeploymentInputCases } from './next-deployment-inputs.ts';
 import { nextDeploymentLastingCases } from './next-deployment-lasting.ts';
+import { nextDeploymentNameCases } from './next-deployment-names.ts';
 import { quantityCases } from './quantities.ts';
 import { raceCases } from './races.ts';
 import { rawFormCases } from './raw-forms.ts';
@@ -95,6 +98,7 @@ export const allCases: readonly RunnableCase[] = [
   ...authenticationSignatureCases,
   ...authenticationEffectCases,
   ...authenticationRaceCases,
+  ...keptDataCases,
   ...authorizationCases,
   ...authorizationOtherDeviceCases,
   ...inventoryCases,
@@ -105,6 +109,7 @@ export const allCases: readonly RunnableCase[] = [
   ...emptyBodyCases,
   ...nextDeploymentInputCases,
   ...nextDeploymentCases,
+  ...nextDeploymentNameCases,
   ...deploymentInstructionCases,
   ...nextDeploymentChoiceCases,
   ...nextDeploymentFitCases,
@@ -135,6 +140,7 @@ export const allCases: readonly RunnableCase[] = [
   ...configurationCases,
   ...configurationDownloadCases,
   ...configurationFormCases,
+  ...configurationInTurnCases,
   ...lastingLinkCases,
   ...connectCases,
   ...connectPresenceCases,

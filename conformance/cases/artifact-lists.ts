@@ -6,14 +6,16 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 import { largeRelease } from '../context/large-release.ts';
 import { ownArtifact } from '../context/own-artifact.ts';
 import { boardType } from '../context/sample-artifacts.ts';
-import { acceptedDevice } from '../context/start-states.ts';
+import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
+import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import {
   describeValue,
   ExpectationFailure,
   expectJson,
   expectStatus,
+  responseSummary,
 } from '../target/expectations.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
 
@@ -49,6 +51,25 @@ async function idsIn(
   if (response.status === 404) return [];
   expectStatus(response, 200);
   return entriesOf(expectJson(response)).map((artifact) => membersOf(artifact).id);
+}
+
+/** Asserts that devices of the first and of the last group of a large release are offered it. */
+async function expectFirstAndLastOffered(
+  devices: readonly SuiteDevice[],
+  release: string,
+  context: TestContext,
+): Promise<void> {
+  await context.deploy({ artifact_name: release, devices: devices.map(({ id }) => id) });
+  for (const [index, group] of [0, MORE_THAN_A_PAGE - 1].entries()) {
+    const body = { ...factoryProvides, artifact_group: `group-${group}` };
+    const response = await context.eventually(
+      async () => devices[index]?.call('post-next-deployment', { body }),
+      (each) => each?.status !== 204,
+    );
+    if (response?.status === 200) continue;
+    const seen = response ? responseSummary(response) : 'nothing';
+    throw new ExpectationFailure(`an offer for group ${group}`, seen, ['next.post-pending-is-200']);
+  }
 }
 
 /** Asserts that a list has that artifact and no other. */
@@ -110,16 +131,19 @@ export const artifactListCases = defineScenario<SuiteDevice>({
     },
     {
       id: 'list-of-many-is-whole',
-      title: `A list has each of the ${MORE_THAN_A_PAGE} artifacts of a release, once.`,
-      requirements: ['artifacts.list-is-complete'],
+      title: `A list has each of the ${MORE_THAN_A_PAGE} artifacts of a release once, and devices are offered the one that fits.`,
+      requirements: ['artifacts.list-is-complete', 'next.post-pending-is-200'],
       run: async (_, context) => {
         const { device, release } = await largeRelease(context, MORE_THAN_A_PAGE);
         const ids = await idsIn(device, release, boardType);
-        if (ids.length === MORE_THAN_A_PAGE && new Set(ids).size === ids.length) return;
-        throw new ExpectationFailure(
-          `${MORE_THAN_A_PAGE} artifacts`,
-          `${ids.length} entries, ${new Set(ids).size} of them different`,
-        );
+        const different = new Set(ids).size;
+        if (ids.length !== MORE_THAN_A_PAGE || different !== ids.length) {
+          const seen = `${ids.length} entries, ${different} of them different`;
+          throw new ExpectationFailure(`${MORE_THAN_A_PAGE} artifacts`, seen, [
+            'artifacts.list-is-complete',
+          ]);
+        }
+        await expectFirstAndLastOffered([device, await acceptedDevice(context)], release, context);
       },
     },
   ],

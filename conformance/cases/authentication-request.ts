@@ -12,6 +12,7 @@ import {
   observationOf,
   observedResponse,
 } from '../target/expectations.ts';
+import { isMap } from '../target/json-members.ts';
 import type { HttpResponse } from '../target/response.ts';
 import { authRequestInputs, textualRequest } from './auth-request-fields.ts';
 
@@ -227,13 +228,25 @@ const unfitIdentities = defineScenario({
   ],
 });
 
+/** Objects within an identity, whose members have an order too. */
+const nestedMembers = { place: { rack: 4, row: 7, board: { slot: 'b', revision: 'a' } } };
+
+/** Returns the object with its members in reverse order, also within. */
+function turnedMembers(object: object): object {
+  const turned = Object.entries(object).map(([name, value]) => [
+    name,
+    isMap(value) ? turnedMembers(value) : value,
+  ]);
+  return Object.fromEntries(turned.reverse());
+}
+
 const same = defineScenario({
   area: 'authentication',
   name: 'One device, written differently',
   start: 'an accepted device with a token',
   risk: 'write',
   needs: ['user'],
-  arrange: (context) => acceptedDevice(context),
+  arrange: (context) => acceptedDevice(context, 'ecdsa', nestedMembers),
   cases: [
     {
       id: 'unknown-fields-are-ignored',
@@ -251,16 +264,36 @@ const same = defineScenario({
     },
     {
       id: 'member-order-does-not-matter',
-      title: 'The same identity with other white space and member order is the same device.',
+      title:
+        'The same identity with other white space and member order, also within, is the same device.',
       requirements: ['auth.identity-is-the-content'],
       run: (device) => {
-        const turned = Object.fromEntries(Object.entries(device.identity).reverse());
+        const turned = turnedMembers(device.identity);
         const texts = {
           'another order': JSON.stringify(turned),
+          'another order within': JSON.stringify({
+            ...device.identity,
+            place: turnedMembers(nestedMembers.place),
+          }),
           'white space': JSON.stringify(device.identity, null, 2),
           'escaped letters': JSON.stringify(turned).replaceAll('s', '\\u0073'),
         };
         return expectEach(200, texts, (id_data) => device.authenticate({ members: { id_data } }));
+      },
+    },
+    {
+      id: 'pre-authorized-key-in-another-form-is-the-same-key',
+      title: 'A device is recognized by a key that a user pre-authorized with other line ends.',
+      requirements: ['auth.preauthorized-gets-token', 'auth.same-key'],
+      run: async (_, context) => {
+        const device = await context.newDevice();
+        const publicKeyPem = device.key.publicKeyPem.trimEnd().replaceAll('\n', '\r\n');
+        device.known = true;
+        device.id = await context.admin.preauthorize(device.identity, {
+          ...device.key,
+          publicKeyPem,
+        });
+        expectStatus(await device.authenticate(), 200);
       },
     },
     {

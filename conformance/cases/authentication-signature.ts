@@ -31,6 +31,7 @@ const bodyTexts: Readonly<Record<string, (text: string) => string>> = {
   'a Windows line end after it': (text) => `${text}\r\n`,
   'white space around it': (text) => ` \t${text}  `,
   'white space within it': (text) => JSON.stringify(JSON.parse(text), null, 2),
+  'twenty kilobytes of white space within it': (text) => `{${' '.repeat(20_000)}${text.slice(1)}`,
   'its fields in another order': (text) => {
     const fields: object = JSON.parse(text);
     return JSON.stringify(Object.fromEntries(Object.entries(fields).reverse()));

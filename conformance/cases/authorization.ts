@@ -12,7 +12,7 @@ import { authorizationOf } from '../context/short-lived-token.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { type CoveredStatus, defineScenario, type JudgingCase } from '../suite/case.ts';
-import { ApiCaller } from '../target/call.ts';
+import { ApiCaller, bearer } from '../target/call.ts';
 import { anySuccess, expectEach, expectStatus } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
 import type { TargetSession } from '../target/target.ts';
@@ -123,6 +123,20 @@ const areas: Readonly<Partial<Record<OperationId, readonly RequirementId[]>>> = 
   'export-audit-logs': ['service.management-apis', 'service.audit-logs'],
 };
 
+/** Returns callers with the token in each place where the operation takes one. */
+function callersWith(
+  { session }: TestContext,
+  id: OperationId,
+  token: string,
+): Readonly<Record<string, ApiCaller>> {
+  const header = new ApiCaller(session, bearer(token));
+  if (id !== 'connect') return { 'the Authorization header': header };
+  return {
+    'the Authorization header': header,
+    'the cookie JWT': new ApiCaller(session, { cookie: `JWT=${token}` }),
+  };
+}
+
 function withHeader(context: TestContext, authorization: string): ApiCaller {
   return new ApiCaller(context.session, { authorization });
 }
@@ -173,7 +187,12 @@ function spoiledCases(calls: OperationCalls): readonly JudgingCase<string>[] {
       requirements: ['tokens.invalid-is-401'],
       run: (token, context) => {
         const altered = { ...invalidTokens, ...(isJwt.test(token) ? inAnotherCase : {}) };
-        return expectEach(status, altered, (alter) => call(context.caller(alter(token))));
+        const callers = Object.entries(altered).flatMap(([what, alter]) =>
+          Object.entries(callersWith(context, id, alter(token))).map(
+            ([place, caller]) => [`${what} in ${place}`, caller] as const,
+          ),
+        );
+        return expectEach(status, Object.fromEntries(callers), call);
       },
     })),
   ];
@@ -212,8 +231,7 @@ const apart = defineScenario<string>({
       id: `${id}-with-user-token-is-${status}`,
       title: `The token of a user gives no access to ${id}: it is answered with ${status}.`,
       requirements: ['tokens.kinds-are-apart'],
-      run: async (_, context) =>
-        expectStatus(await call(context.caller(userToken(context))), status),
+      run: (_, context) => expectEach(status, callersWith(context, id, userToken(context)), call),
     })),
     ...casesOf<string>('otherKind', userCalls, (id, call, status) => ({
       id: `${id}-with-device-token-is-${status}`,
@@ -277,7 +295,7 @@ const dismissed = [
       id: `${id}-of-rejected-device-is-${status}`,
       title: `The token of a rejected device no longer gives access to ${id}: ${status}.`,
       requirements: ['tokens.end-with-acceptance'],
-      run: async (token, context) => expectStatus(await call(context.caller(token)), status),
+      run: (token, context) => expectEach(status, callersWith(context, id, token), call),
     })),
   }),
   ...defineScenario<string>({
@@ -295,7 +313,7 @@ const dismissed = [
       id: `${id}-of-decommissioned-device-is-${status}`,
       title: `The token of a decommissioned device no longer gives access to ${id}: ${status}.`,
       requirements: ['tokens.end-with-device'],
-      run: async (token, context) => expectStatus(await call(context.caller(token)), status),
+      run: (token, context) => expectEach(status, callersWith(context, id, token), call),
     })),
   }),
 ];

@@ -24,7 +24,7 @@ const LONG = 100;
 /** Values that are legal in every string field. */
 const texts: Readonly<Record<string, string>> = {
   'letters of other scripts': 'æ 日本 🗝',
-  'quotes and symbols': `"two" 'one' \\ & <b> % $ {}`,
+  'quotes and symbols': `"Two" 'ONE' \\ & <b> % $ {}`,
   'a string that looks like a number': '007',
   'a string that looks like a JSON keyword': 'null',
   'a long string': 'long string '.repeat(LONG / 10).trim(),

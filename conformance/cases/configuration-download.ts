@@ -7,6 +7,7 @@ import { withAlteredSignature, withParameter, withSegment } from '../target/alte
 import { isArtifactFile, pairsIn } from '../target/configuration-body.ts';
 import {
   describeValue,
+  ExpectationFailure,
   expectEach,
   expectEqual,
   expectStatus,
@@ -260,13 +261,19 @@ const link = defineScenario({
     },
     {
       id: 'link-of-another-device-is-403',
-      title: 'The link with another device, device type or deployment is answered with 403.',
-      requirements: ['download.signature-covers-path'],
+      title: 'The link with another device, device type, deployment or tenant is answered with 403.',
+      requirements: ['download.signature-covers-path', 'download.signature-covers-tenant'],
       run: async ({ uri, get }, context) => {
         const segments = { 'another device': 1, 'another device type': 2, 'another deployment': 3 };
         await expectEach(403, segments, (fromEnd) =>
           get(withSegment(uri, fromEnd, context.random.uuid())),
         );
+        if (!new URL(uri).searchParams.has('tenant_id')) return;
+        const altered = await get(withParameter(uri, 'tenant_id', context.random.uuid()));
+        if (altered.status === 403) return;
+        throw new ExpectationFailure('status 403 for another tenant', responseSummary(altered), [
+          'download.signature-covers-tenant',
+        ]);
       },
     },
   ],

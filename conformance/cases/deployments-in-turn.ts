@@ -144,10 +144,20 @@ const turns = defineScenario<void>({
     },
     {
       id: 'logs-land-on-their-deployment',
-      title: 'A log, also a late one, belongs to the deployment that it names.',
-      requirements: ['log.only-the-named-deployment'],
+      title:
+        'A log, also one that is four deployments late, belongs to the deployment that it names.',
+      requirements: [
+        'log.only-the-named-deployment',
+        'log.is-accepted',
+        'status.each-value-is-accepted',
+      ],
       run: async (_, context) => {
-        const { former, next } = await inTurn(context, 'failure');
+        const { former, ...then } = await inTurn(context, 'failure');
+        let { next } = then;
+        for (let between = 0; between < 3; between += 1) {
+          ({ next } = await inTurn(context, 'failure', async () => next));
+        }
+        needResponse('put-deployment-status', await report(former, { status: 'success' }), 204);
         for (const [order, deployment] of [next, former, next].entries()) {
           const message = `log ${order} of ${deployment.id}`;
           await uploadLog(context, deployment, message);

@@ -11,7 +11,14 @@ import { acceptedDevice, factoryProvides, StartStateMissed } from '../context/st
 import type { TestContext } from '../context/test-context.ts';
 import { type CoveredStatus, defineScenario } from '../suite/case.ts';
 import { ApiCaller, bearer } from '../target/call.ts';
-import { anySuccess, expectEach, expectStatus, observationOf } from '../target/expectations.ts';
+import {
+  anySuccess,
+  ExpectationFailure,
+  expectEach,
+  expectStatus,
+  observationOf,
+  responseSummary,
+} from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
 
 const WINDOW_SECONDS = 60;
@@ -103,19 +110,25 @@ const rateLimit = defineScenario({
     },
     {
       id: 'slowed-down-is-served',
-      title: 'A device that waits for the end of its rate window is served again.',
-      requirements: ['errors.slowed-down-is-served'],
+      title:
+        'A device that waits for the end of its rate window is served again, and others all along.',
+      requirements: ['errors.slowed-down-is-served', 'errors.limit-is-of-one-caller'],
       needs: ['clock-control'],
       run: async ({ device }, context) => {
+        await context.control.limitRate(undefined);
+        const other = await acceptedDevice(context);
         await context.control.limitRate({ requests: 1, windowSeconds: WINDOW_SECONDS });
-        const poll = () => device.call('get-next-deployment', { query: factoryProvides });
+        const poll = (by = device) => by.call('get-next-deployment', { query: factoryProvides });
         await poll();
         const { status } = await poll();
         if (status !== 429)
-          throw new StartStateMissed(
-            'a device beyond its rate limit',
-            `it is answered with ${status}`,
-          );
+          throw new StartStateMissed('a device beyond its rate limit', `it is answered with ${status}`);
+        const served = await poll(other);
+        if (served.status === 429) {
+          throw new ExpectationFailure('a success for another device', responseSummary(served), [
+            'errors.limit-is-of-one-caller',
+          ]);
+        }
         await context.control.advance(WINDOW_SECONDS + 1);
         expectStatus(await poll(), ...anySuccess);
       },

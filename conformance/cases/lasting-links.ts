@@ -9,13 +9,15 @@ import {
   configurationOffer,
   configured,
 } from '../context/configuration-offer.ts';
+import { report } from '../context/deployment-life.ts';
 import { expectWhole, type LinkedFile, linkedFile } from '../context/followed-link.ts';
 import { ownArtifact } from '../context/own-artifact.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
+import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
-import { defineScenario, type JudgingCase } from '../suite/case.ts';
+import { defineScenario } from '../suite/case.ts';
 import { pairsIn } from '../target/configuration-body.ts';
-import { expectMembers, expectStatus, NotObservable } from '../target/expectations.ts';
+import { expectEach, expectMembers, NotObservable } from '../target/expectations.ts';
 import { isMap } from '../target/json-members.ts';
 import type { HttpResponse } from '../target/response.ts';
 
@@ -29,34 +31,18 @@ async function ownLink(context: TestContext): Promise<OwnLink> {
   return { ...(await linkedFile(context, { id, bytes })), id };
 }
 
-/** Actions on an artifact after the link was issued: a phrase for the title, and a function. */
+/** Changes to an artifact after a link to it was issued, in order. */
 const changesToArtifact: Readonly<
-  Record<string, readonly [string, (link: OwnLink, context: TestContext) => Promise<unknown>]>
+  Record<string, (link: OwnLink, device: SuiteDevice, context: TestContext) => Promise<unknown>>
 > = {
-  'a-newer-link': ['gets another link', async ({ id }, context) => linkedFileAgain(context, id)],
-  'an-edit': [
-    'is edited',
-    ({ id }, context) => context.admin.describeArtifact(id, `edited ${context.newName()}`),
-  ],
-  'a-deployment': [
-    'is deployed',
-    async ({ id }, context) => {
-      const device = await acceptedDevice(context);
-      const name = await nameOf(context, id);
-      return context.deploy({ artifact_name: name, devices: [device.id] });
-    },
-  ],
+  'a newer link': ({ id }, device) => device.call('get-artifact-link', { path: { id } }),
+  'an edit': ({ id }, _, context) =>
+    context.admin.describeArtifact(id, `edited ${context.newName()}`),
+  'a deployment': async ({ id }, device, context) => {
+    const name = nameIn(await device.call('get-artifact', { path: { id } }));
+    return context.deploy({ artifact_name: name, devices: [device.id] });
+  },
 };
-
-async function linkedFileAgain(context: TestContext, id: string): Promise<void> {
-  const device = await acceptedDevice(context);
-  expectStatus(await device.call('get-artifact-link', { path: { id } }), 200);
-}
-
-async function nameOf(context: TestContext, id: string): Promise<string> {
-  const device = await acceptedDevice(context);
-  return nameIn(await device.call('get-artifact', { path: { id } }));
-}
 
 /** Returns the name in a response about an artifact. @throws NotObservable */
 export function nameIn({ text }: Pick<HttpResponse, 'text'>): string {
@@ -72,37 +58,35 @@ const toArtifacts = defineScenario<OwnLink>({
   risk: 'write',
   needs: ['user'],
   arrange: ownLink,
-  cases: Object.entries(changesToArtifact).map(
-    ([id, [what, change]]): JudgingCase<OwnLink> => ({
-      id: `link-outlives-${id}`,
-      title: `A link still returns the file after its artifact ${what}.`,
+  cases: [
+    {
+      id: 'link.valid-until-expiry',
+      title: 'A link still returns the file after a newer link, an edit and a deployment.',
       requirements: ['link.valid-until-expiry'],
       run: async (link, context) => {
-        await change(link, context);
-        expectWhole(link, await link.follow());
+        const device = await acceptedDevice(context);
+        for (const change of Object.values(changesToArtifact)) {
+          await change(link, device, context);
+          expectWhole(link, await link.follow());
+        }
       },
-    }),
-  ),
+    },
+  ],
 });
 
-/** Actions after a configuration link was issued: a phrase for the title, and a function. */
+/** Changes after a configuration link was issued, in order. */
 const changesToConfiguration: Readonly<
-  Record<string, readonly [string, (offer: ConfigurationOffer, context: TestContext) => unknown]>
+  Record<string, (offer: ConfigurationOffer, context: TestContext) => unknown>
 > = {
-  'a-newer-link': [
-    'the device has polled again',
-    ({ device }) => device.call('get-next-deployment', { query: factoryProvides }),
-  ],
-  'a-newer-token': ['the device has got another token', ({ device }) => device.authenticate()],
-  'a-report': [
-    'the device has reported downloading',
-    ({ device, id }) =>
-      device.call('put-deployment-status', { path: { id }, body: { status: 'downloading' } }),
-  ],
-  'a-newer-setting': [
-    'a user has changed the configuration without deploying it',
-    ({ device }, context) => context.admin.configure(device.id, { timezone: 'UTC', size: 'large' }),
-  ],
+  'the device has asked again': ({ device }) =>
+    device.call('get-next-deployment', { query: factoryProvides }),
+  'the device has got another token': ({ device }) => device.authenticate(),
+  'the device has reported downloading': (offer) => report(offer, { status: 'downloading' }),
+  'a user has changed the configuration': ({ device }, context) =>
+    context.admin.configure(device.id, { timezone: 'UTC', size: 'large' }),
+  'the device has reported success': (offer) => report(offer, { status: 'success' }),
+  'a user has deployed another configuration': ({ device }, context) =>
+    context.deployConfiguration(device),
 };
 
 const toConfigurations = defineScenario<ConfigurationOffer>({
@@ -112,20 +96,22 @@ const toConfigurations = defineScenario<ConfigurationOffer>({
   risk: 'write',
   needs: ['user'],
   arrange: (context) => configurationOffer(context),
-  cases: Object.entries(changesToConfiguration).map(
-    ([id, [what, change]]): JudgingCase<ConfigurationOffer> => ({
-      id: `link-outlives-${id}`,
-      title: `After ${what}, the link still returns what was deployed.`,
+  cases: [
+    {
+      id: 'link.valid-until-expiry',
+      title:
+        'The link still returns what was deployed after requests, reports and newer configurations.',
       requirements: ['download.valid-until-expiry'],
-      run: async (offer, context) => {
-        await change(offer, context);
-        const response = await offer.get(offer.uri);
-        expectStatus(response, 200);
-        const pairs = await pairsIn(response.bytes);
-        if (pairs) expectMembers('pairs', pairs, configured);
-      },
-    }),
-  ),
+      run: (offer, context) =>
+        expectEach(200, changesToConfiguration, async (change, what) => {
+          await change(offer, context);
+          const response = await offer.get(offer.uri);
+          const pairs = response.status === 200 && (await pairsIn(response.bytes));
+          if (pairs) expectMembers(`pairs after ${what}`, pairs, configured);
+          return response;
+        }),
+    },
+  ],
 });
 
 /** Spec: ArtifactLink; Device deployments v1 */

@@ -26,7 +26,8 @@ import type { WriteOperation } from './inventory-writing.ts';
 import { alert, sendAlerts, sendConfiguration, service } from './monitor-samples.ts';
 
 const DEPLOYMENTS = 10;
-const DEVICES = 100;
+/** One more than the round number at which a careless server stops. */
+const DEVICES = 101;
 /** Number of concurrent devices; the rate limit of the run still applies. */
 const AT_ONCE = 10;
 
@@ -100,7 +101,7 @@ const logs = defineScenario<OfferedDeployment>({
   needs: ['user'],
   arrange: activeDeployment,
   cases: [
-    ...[1, 85, 5000].map(logCase),
+    ...[1, 5000].map(logCase),
     {
       id: 'repeated-messages-are-kept',
       title: 'Equal messages are all kept.',

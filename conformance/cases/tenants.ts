@@ -13,6 +13,7 @@ import { type CoveredStatus, defineScenario } from '../suite/case.ts';
 import type { ApiCaller } from '../target/call.ts';
 import {
   expectEach,
+  expectPresent,
   expectStatus,
   expectThat,
   observationOf,
@@ -193,4 +194,45 @@ const apart = defineScenario({
   ],
 });
 
-export const tenantCases = [...lockedOut, ...apart];
+/** Arranges a device with a token, and a device of another tenant with its identity and key. */
+async function namesakes(context: TestContext) {
+  const device = await acceptedDevice(context);
+  const elsewhere = await context.inNewTenant();
+  const { serial } = device.identity;
+  return { device, elsewhere, other: await elsewhere.newDevice('ecdsa', { serial }) };
+}
+
+const sameIdentity = defineScenario({
+  area: 'tenants',
+  name: 'One identity in two tenants',
+  start: 'an accepted device, whose identity and key a device of another tenant uses as well',
+  risk: 'write',
+  needs: ['user', 'tenant-control'],
+  arrange: namesakes,
+  cases: [
+    {
+      id: 'same-identity-in-two-tenants-is-two-devices',
+      title: 'A device is recorded, and decided on, in its tenant, whomever another tenant knows.',
+      requirements: [
+        'auth.first-contact-is-401',
+        'auth.first-contact-is-recorded',
+        'auth.accepted-gets-token',
+      ],
+      run: async ({ device, elsewhere, other }) => {
+        const { key } = device;
+        const changes = { members: { pubkey: key.publicKeyPem }, signedBy: key };
+        expectStatus(await other.authenticate(changes), 401);
+        const found = await elsewhere.eventually(
+          () => elsewhere.admin.findDevice(other.identity, 'pending'),
+          (each) => each !== undefined,
+        );
+        other.id = expectPresent('a pending device in the other tenant', found).id;
+        await elsewhere.admin.decide(other.id, key, 'accepted');
+        expectStatus(await other.authenticate(changes), 200);
+        expectThat(other.id !== device.id, 'two devices', `one device ${device.id}`);
+      },
+    },
+  ],
+});
+
+export const tenantCases = [...lockedOut, ...apart, ...sameIdentity];

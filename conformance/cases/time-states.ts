@@ -9,6 +9,7 @@ import {
   activeDeployment,
   factoryProvides,
   instructedId,
+  needResponse,
   needStatus,
   type OfferedDeployment,
   pendingDeployment,
@@ -18,14 +19,21 @@ import {
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
-import { expectEqual, expectPresent, expectStatus, expectThat } from '../target/expectations.ts';
+import {
+  describeValue,
+  ExpectationFailure,
+  expectEqual,
+  expectPresent,
+  expectStatus,
+  expectThat,
+} from '../target/expectations.ts';
 
-/** Longer than a day, a week and the lifetime of tokens and links. */
-const DAYS_SECONDS = 10 * 86_400;
+/** Longer than a day, a week, a month and the lifetime of tokens and links. */
+const DAYS_SECONDS = 40 * 86_400;
 
 const start = { area: 'time', risk: 'write', needs: ['user', 'clock-control'] } as const;
 
-/** Waits ten days, after which the device needs a new token. */
+/** Waits forty days, after which the device needs a new token. */
 async function daysLater(device: SuiteDevice, context: TestContext): Promise<void> {
   await context.control.advance(DAYS_SECONDS);
   device.token = needToken(await device.authenticate()).text;
@@ -36,16 +44,21 @@ const poll = (device: SuiteDevice) =>
 const report = ({ device, id }: OfferedDeployment, status: string) =>
   device.call('put-deployment-status', { path: { id }, body: { status } });
 
+function uploadLog({ device, id }: OfferedDeployment, message: string) {
+  const body = { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message }] };
+  return device.call('put-deployment-log', { path: { id }, body });
+}
+
 const pending = defineScenario({
   ...start,
-  name: 'A decision that comes after ten days',
+  name: 'A decision that comes after forty days',
   start: 'a device that waits for a decision, on a clock that the suite moves',
   arrange: pendingDevice,
   cases: [
     {
       id: 'pending-device-waits-for-days',
       title:
-        'A device that waits for ten days is the same device, and is granted a token once accepted.',
+        'A device that waits for forty days is the same device, and is granted a token once accepted.',
       requirements: ['auth.first-contact-is-recorded', 'auth.accepted-gets-token'],
       run: async (device, context) => {
         await context.control.advance(DAYS_SECONDS);
@@ -63,7 +76,7 @@ const pending = defineScenario({
     },
     {
       id: 'rejection-lasts-for-days',
-      title: 'A device is refused ten days after its rejection, too.',
+      title: 'A device is refused forty days after its rejection, too.',
       requirements: ['auth.rejected-is-refused'],
       run: async (device, context) => {
         await context.admin.decide(device.id, device.key, 'rejected');
@@ -76,14 +89,14 @@ const pending = defineScenario({
 
 const preauthorized = defineScenario({
   ...start,
-  name: 'A first request that comes after ten days',
+  name: 'A first request that comes after forty days',
   start: 'a pre-authorized device, on a clock that the suite moves',
   arrange: (context) => preauthorizedDevice(context),
   cases: [
     {
       id: 'pre-authorization-lasts-for-days',
       title:
-        'A device that sends its first request ten days after its pre-authorization gets a token.',
+        'A device that sends its first request forty days after its pre-authorization gets a token.',
       requirements: ['auth.preauthorized-gets-token'],
       run: async (device, context) => {
         await context.control.advance(DAYS_SECONDS);
@@ -95,13 +108,13 @@ const preauthorized = defineScenario({
 
 const waiting = defineScenario({
   ...start,
-  name: 'A first poll that comes after ten days',
+  name: 'A first poll that comes after forty days',
   start: 'an accepted device with a pending deployment, on a clock that the suite moves',
   arrange: pendingDeployment,
   cases: [
     {
       id: 'pending-deployment-waits-for-days',
-      title: 'A deployment is offered to a device that asks for the first time after ten days.',
+      title: 'A deployment is offered to a device that asks for the first time after forty days.',
       requirements: ['next.get-pending-is-200'],
       run: async ({ device }, context) => {
         await daysLater(device, context);
@@ -113,13 +126,14 @@ const waiting = defineScenario({
 
 const active = defineScenario({
   ...start,
-  name: 'An update that takes ten days',
+  name: 'An update that takes forty days',
   start: 'a device that has been offered a deployment, on a clock that the suite moves',
   arrange: activeDeployment,
   cases: [
     {
       id: 'update-may-take-days',
-      title: 'A deployment is offered again after ten days, and accepts the reports of the device.',
+      title:
+        'A deployment is offered again after forty days, and accepts the reports of the device.',
       requirements: [
         'next.repeatable',
         'status.each-value-is-accepted',
@@ -137,7 +151,7 @@ const active = defineScenario({
     },
     {
       id: 'finished-deployment-stays-over-for-days',
-      title: 'A deployment that ended with success is not offered again after ten days.',
+      title: 'A deployment that ended with success is not offered again after forty days.',
       requirements: ['next.finished-is-over'],
       run: async (arranged, context) => {
         needStatus('a report', await report(arranged, 'success'), 204);
@@ -145,19 +159,37 @@ const active = defineScenario({
         expectStatus(await poll(arranged.device), 204);
       },
     },
+    {
+      id: 'logs-last-for-days',
+      title: 'Users read a log of forty days ago, and the device may still replace it by another.',
+      requirements: ['log.is-kept', 'log.after-failure'],
+      run: async (arranged, context) => {
+        needResponse('put-deployment-log', await uploadLog(arranged, 'first log'), 204);
+        needStatus('a report', await report(arranged, 'failure'), 204);
+        await daysLater(arranged.device, context);
+        const { deploymentId, device } = arranged;
+        const log = (await context.admin.deploymentLog(deploymentId, device.id)) ?? 'no log';
+        if (!log.includes('first log')) {
+          throw new ExpectationFailure('the first log', describeValue(log), ['log.is-kept']);
+        }
+        const { status } = await uploadLog(arranged, 'second log');
+        if (status === 204) return;
+        throw new ExpectationFailure('status 204', `status ${status}`, ['log.after-failure']);
+      },
+    },
   ],
 });
 
 const aborted = defineScenario({
   ...start,
-  name: 'A report that comes ten days after the abort',
+  name: 'A report that comes forty days after the abort',
   start: 'a device whose deployment a user has aborted, on a clock that the suite moves',
   arrange: abortedDeployment,
   cases: [
     {
       id: 'abort-lasts-for-days',
       title:
-        'A deployment is not offered ten days after its abort, and its report is answered with 409.',
+        'A deployment is not offered forty days after its abort, and its report is answered with 409.',
       requirements: ['status.aborted-is-409', 'next.aborted-is-over'],
       run: async (arranged, context) => {
         await daysLater(arranged.device, context);
@@ -170,13 +202,13 @@ const aborted = defineScenario({
 
 const stored = defineScenario({
   ...start,
-  name: 'What a device sent ten days ago',
+  name: 'What a device sent forty days ago',
   start: 'an accepted device, on a clock that the suite moves',
   arrange: acceptedDevice,
   cases: [
     {
       id: 'configuration-lasts-for-days',
-      title: 'A device reads the configuration that it wrote ten days ago.',
+      title: 'A device reads the configuration that it wrote forty days ago.',
       requirements: ['configuration.written-is-read'],
       needs: ['configuration', 'configuration-read-back'],
       run: async (device, context) => {
@@ -190,7 +222,7 @@ const stored = defineScenario({
     },
     {
       id: 'inventory-lasts-for-days',
-      title: 'Users see the attributes that a device sent ten days ago.',
+      title: 'Users see the attributes that a device sent forty days ago.',
       requirements: ['inventory.put-assigns'],
       run: async (device, context) => {
         const body = [{ name: 'os', value: 'linux' }];

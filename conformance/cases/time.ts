@@ -4,6 +4,7 @@ import { JUST_AFTER_SECONDS, justAfter, MINUTE_SECONDS, secondsUntil } from '../
 import { createShortLivedToken } from '../context/short-lived-token.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import { defineScenario } from '../suite/case.ts';
+import { ApiCaller } from '../target/call.ts';
 import {
   anySuccess,
   ExpectationFailure,
@@ -95,6 +96,9 @@ const tokens = defineScenario({
         for (const call of known) await call(context.caller(token));
         await context.control.advance(2 * WEEK_SECONDS);
         await expectEach(401, context.offered(deviceCalls), (call) => call(context.caller(token)));
+        const cookie = new ApiCaller(context.session, { cookie: `JWT=${token}` });
+        const { connect } = context.offered(deviceCalls);
+        if (connect) await expectEach(401, { 'the cookie JWT of connect': cookie }, connect);
       },
     },
     {

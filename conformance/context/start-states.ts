@@ -129,8 +129,9 @@ export async function preauthorizedDevice(
 export async function acceptedDevice(
   context: TestContext,
   keyType: KeyType = 'ecdsa',
+  members: Readonly<Record<string, unknown>> = {},
 ): Promise<SuiteDevice> {
-  const device = await preauthorizedDevice(context, keyType);
+  const device = await preauthorizedDevice(context, keyType, members);
   const granted = await device.authenticate();
   needResponse('post-auth-request', granted, 200);
   device.token = granted.text;

@@ -1,6 +1,14 @@
 /** Defects in the signed link to a configuration. */
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact.ts';
-import { changedAt, isSuccess, objectOf, queryOf, withJson, withStatus } from '../alter.ts';
+import {
+  changedAt,
+  isSuccess,
+  objectOf,
+  queryOf,
+  withJson,
+  withQuery,
+  withStatus,
+} from '../alter.ts';
 import { responseBecomes, statusBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
@@ -351,5 +359,88 @@ export const configurationDownloadDefects: readonly Defect[] = [
     violates: ['download.expired-is-403', 'download.signature-covers-path'],
     operations: offered,
     alter: refusedLinkBecomes(410, hasSignedTime),
+  },
+  {
+    id: 'first-configuration-is-delivered-again',
+    title: 'Each configuration deployment of a device delivers the pairs of the first one.',
+    violates: ['download.holds-the-pairs'],
+    operations: download,
+    alter: () => {
+      const first = new Map<string | undefined, ProxiedResponse>();
+      return {
+        response: (response, { parameters }) => {
+          if (response.status !== 200) return response;
+          const known = first.get(parameters.device_id) ?? response;
+          first.set(parameters.device_id, known);
+          return known;
+        },
+      };
+    },
+  },
+  {
+    id: 'configuration-has-no-source-in-v2',
+    title: 'A configuration deployment that is requested by POST v2 has no source.',
+    violates: ['download.gives-the-configuration'],
+    operations: ['post-next-deployment-v2'],
+    alter: responseBecomes((response) =>
+      offeredLink(response)
+        ? withJson(
+            response,
+            changedAt(objectOf(response), 'artifact.source', () => ({})),
+          )
+        : response,
+    ),
+  },
+  {
+    id: 'configuration-link-of-post-leads-nowhere',
+    title: 'The link to a configuration that is requested by POST v1 is answered with 404.',
+    violates: ['download.gives-the-configuration'],
+    operations: ['post-next-deployment'],
+    alter: responseBecomes((response) => {
+      const link = offeredLink(response);
+      if (!link) return response;
+      link.pathname = link.pathname.replace('/configuration/', '/config/');
+      return withLink(response, link);
+    }),
+  },
+  {
+    id: 'configuration-link-ends-with-its-deployment',
+    title: 'A link to a configuration is answered with 403 once its deployment has ended.',
+    violates: ['download.valid-until-expiry'],
+    operations: [...download, 'put-deployment-status'],
+    alter: () => {
+      const ended = new Set<string | undefined>();
+      return {
+        response: (response, request) => {
+          const { id, deployment_id } = request.parameters;
+          const isEnd = objectOf(request).status === 'success' && isSuccess(response);
+          if (isEnd) ended.add(id);
+          return ended.has(deployment_id) && isSuccess(response)
+            ? withStatus(response, 403)
+            : response;
+        },
+      };
+    },
+  },
+  {
+    id: 'tenant-of-a-configuration-link-is-unsigned',
+    title: 'A link to a configuration returns it whatever tenant the link names.',
+    violates: ['download.signature-covers-tenant'],
+    operations: offered,
+    alter: () => {
+      const tenants = new Map<string, string>();
+      return {
+        request: (request) => {
+          const tenant = tenants.get(request.path);
+          const isOther = tenant !== undefined && queryOf(request).get('tenant_id') !== tenant;
+          return isOther ? withQuery(request, { tenant_id: tenant }) : request;
+        },
+        response: (response) => {
+          const link = offeredLink(response);
+          if (link) tenants.set(link.pathname, link.searchParams.get('tenant_id') ?? '');
+          return response;
+        },
+      };
+    },
   },
 ];

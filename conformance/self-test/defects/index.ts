@@ -24,9 +24,11 @@ import { deploymentInTurnDefects } from './deployments-in-turn.ts';
 import { errorDefects } from './errors.ts';
 import { faultDefects } from './faults.ts';
 import { generatedDefects } from './generated.ts';
+import { identityDefects } from './identities.ts';
 import { inventoryDefects } from './inventory.ts';
 import { inventoryMergingDefects } from './inventory-merging.ts';
 import { inventoryRefusalDefects } from './inventory-refusals.ts';
+import { keptDataDefects } from './kept-data.ts';
 import { legalInputDefects } from './legal-input.ts';
 import { monitorDefects } from './monitor.ts';
 import { monitorFormDefects } from './monitor-forms.ts';
@@ -36,6 +38,7 @@ import { nearMissLinkDefects } from './near-misses-links.ts';
 import { nextDeploymentDefects } from './next-deployment.ts';
 import { nextDeploymentFitDefects } from './next-deployment-fit.ts';
 import { nextDeploymentInputDefects } from './next-deployment-inputs.ts';
+import { nextDeploymentNameDefects } from './next-deployment-names.ts';
 import { nowAndThenDefects } from './now-and-then.ts';
 import { orderDefects } from './order.ts';
 import { quantityDefects } from './quantities.ts';
@@ -58,8 +61,11 @@ export const allDefects: readonly Defect[] = [
   ...versioningDefects,
   ...authenticationDefects,
   ...authenticationEffectDefects,
+  ...identityDefects,
+  ...keptDataDefects,
   ...nextDeploymentInputDefects,
   ...nextDeploymentDefects,
+  ...nextDeploymentNameDefects,
   ...nextDeploymentFitDefects,
   ...deploymentInstructionDefects,
   ...deploymentStatusDefects,

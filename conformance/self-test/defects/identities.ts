@@ -1,0 +1,241 @@
+/** Defects in how devices are told apart: by identity, key, token, tenant and rate. */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { isMap, membersOf } from '../../target/json-members.ts';
+import { objectOf, ownResponse, tokenOf, withStatus } from '../alter.ts';
+import { requestBecomes, statusBecomes } from '../alterations.ts';
+import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
+import { isRightlySigned } from './authentication-request.ts';
+
+const request = ['post-auth-request'] as const;
+
+/** Database columns of strings are this long by default. */
+const COLUMN_CHARACTERS = 255;
+const LONG_BODY_BYTES = 16_384;
+
+function identityIn(sent: ProxiedRequest): string {
+  return String(objectOf(sent).id_data ?? '');
+}
+
+/** Returns the JSON text with the members of every object sorted and each value changed. */
+function changedText(text: string, change: (value: unknown) => unknown): string {
+  try {
+    return JSON.stringify(JSON.parse(text), (_, value: unknown) => {
+      const changed = change(value);
+      return isMap(changed) ? Object.fromEntries(Object.entries(changed).sort()) : changed;
+    });
+  } catch {
+    return text;
+  }
+}
+
+const unauthorized = ownResponse(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
+
+/** Grants a device the token of another one with its key, if `form` makes their identities equal. */
+function comparesAs(form: (text: string) => string): () => Alteration {
+  return () => {
+    const grants = new Map<string, { readonly own: string; readonly response: ProxiedResponse }>();
+    return {
+      response: (response, sent) => {
+        const own = changedText(identityIn(sent), (value) => value);
+        const device = `${form(own)} ${String(objectOf(sent).pubkey)}`;
+        if (response.status === 200) grants.set(device, { own, response });
+        const grant = grants.get(device);
+        const isOther = response.status === 401 && grant !== undefined && grant.own !== own;
+        return isOther && isRightlySigned(sent) ? grant.response : response;
+      },
+    };
+  };
+}
+
+function byValues(change: (value: unknown) => unknown): () => Alteration {
+  return comparesAs((text) => changedText(text, change));
+}
+
+/** Refuses a device that writes the objects within its identity otherwise than the first time. */
+function ordersMembersWithin(): Alteration {
+  const known = new Map<unknown, string>();
+  return {
+    response: (response, sent) => {
+      if (response.status !== 200) return response;
+      const { pubkey } = objectOf(sent);
+      const { place } = membersOf(JSON.parse(identityIn(sent)));
+      const written = JSON.stringify(place ?? null);
+      const first = known.get(pubkey) ?? written;
+      known.set(pubkey, first);
+      return first === written ? response : unauthorized;
+    },
+  };
+}
+
+/** Answers a first contact that would be recorded, if another tenant knows the identity. */
+function knowsOneTenant(): Alteration {
+  const tenants = new Map<string, unknown>();
+  return {
+    request: (sent) => {
+      const identity = identityIn(sent);
+      const { tenant_token: tenant } = objectOf(sent);
+      if (typeof tenant !== 'string' || !isRightlySigned(sent)) return sent;
+      const known = tenants.has(identity) ? tenants.get(identity) : tenant;
+      tenants.set(identity, known);
+      return known === tenant ? sent : unauthorized;
+    },
+  };
+}
+
+/** Refuses every device of a tenant after one of them has sent too many requests. */
+function limitsTogether(): Alteration {
+  const hasty = new Map<unknown, string>();
+  return {
+    response: (response, sent) => {
+      const token = tokenOf(sent);
+      const tenant = claimIn(token, 'svc.tenant');
+      if (response.status === 429) hasty.set(tenant, token);
+      const first = hasty.get(tenant);
+      if (response.status === 429 || first === undefined || first === token) return response;
+      return ownResponse(429, { error: 'slow down', request_id: 'defect' });
+    },
+  };
+}
+
+export function claimIn(token: string, name: string): unknown {
+  try {
+    const claims = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
+    return membersOf(JSON.parse(claims))[name];
+  } catch {
+    return undefined;
+  }
+}
+
+function isCookie({ headers }: ProxiedRequest): boolean {
+  return headers.authorization === undefined && headers.cookie !== undefined;
+}
+
+/** Forgets pre-authorized keys that are not written as this server writes them. */
+function forgetsForeignKeys(): Alteration {
+  const foreign = new Set<unknown>();
+  return {
+    request: (sent) => {
+      const { pubkey } = objectOf(sent);
+      const written = String(pubkey);
+      const key = written.replaceAll(/\s/g, '');
+      if (sent.operation === 'preauthorize-device') {
+        if (written.includes('\r')) foreign.add(key);
+        return sent;
+      }
+      return foreign.has(key) && isRightlySigned(sent) ? unauthorized : sent;
+    },
+  };
+}
+
+const another: readonly [RequirementId, ...RequirementId[]] = [
+  'auth.first-contact-is-401',
+  'auth.identity-is-the-content',
+];
+
+/** Spec: States and transitions; Device authentication; Authentication */
+export const identityDefects: readonly Defect[] = [
+  {
+    id: 'identities-are-cut-to-a-column',
+    title: `Identities are compared by their first ${COLUMN_CHARACTERS} characters.`,
+    violates: another,
+    operations: request,
+    alter: comparesAs((text) => text.slice(0, COLUMN_CHARACTERS)),
+  },
+  {
+    id: 'arrays-in-identities-have-no-order',
+    title:
+      'Identities whose arrays have the same elements in another order are those of one device.',
+    violates: another,
+    operations: request,
+    alter: byValues((value) => (Array.isArray(value) ? value.toSorted() : value)),
+  },
+  {
+    id: 'booleans-in-identities-are-strings',
+    title: 'A boolean or null in an identity equals the string of its letters.',
+    violates: another,
+    operations: request,
+    alter: byValues((value) =>
+      typeof value === 'boolean' || value === null ? String(value) : value,
+    ),
+  },
+  {
+    id: 'empty-members-do-not-count-in-identities',
+    title: 'Identities that differ in members that are null or empty are those of one device.',
+    violates: another,
+    operations: request,
+    alter: byValues((value) => (value === null || value === '' ? undefined : value)),
+  },
+  {
+    id: 'objects-within-identities-do-not-count',
+    title: 'Identities that differ in the members of an object within are those of one device.',
+    violates: another,
+    operations: request,
+    alter: byValues((value) => (isMap(value) && 'rack' in value ? {} : value)),
+  },
+  {
+    id: 'members-within-identities-have-an-order',
+    title:
+      'An identity whose objects within have another order of members is that of another device.',
+    violates: ['auth.identity-is-the-content'],
+    operations: request,
+    alter: ordersMembersWithin,
+  },
+  {
+    id: 'long-body-is-signed-in-part',
+    title: 'Only the beginning of a long body is compared with its signature.',
+    violates: ['auth.body-is-what-is-signed'],
+    operations: request,
+    alter: statusBecomes(200, 401, ({ body }) => body.length > LONG_BODY_BYTES),
+  },
+  {
+    id: 'pre-authorized-key-is-kept-as-written',
+    title: 'A pre-authorized key with Windows line ends is not the key that the device sends.',
+    violates: ['auth.preauthorized-gets-token', 'auth.same-key'],
+    operations: [...request, 'preauthorize-device'],
+    alter: forgetsForeignKeys,
+  },
+  {
+    id: 'identity-of-another-tenant-is-refused',
+    title: 'An identity that another tenant knows is refused, and not recorded.',
+    violates: ['auth.first-contact-is-recorded', 'auth.accepted-gets-token'],
+    operations: request,
+    alter: knowsOneTenant,
+  },
+  {
+    id: 'devices-of-a-tenant-share-a-rate-limit',
+    title: 'A device is answered with 429 for the requests of another device of its tenant.',
+    violates: ['errors.limit-is-of-one-caller'],
+    operations: ['get-next-deployment'],
+    alter: limitsTogether,
+  },
+  {
+    id: 'refused-cookie-is-not-401',
+    title: 'A token that is refused is answered with 400 when it comes as a cookie.',
+    violates: [
+      'tokens.invalid-is-401',
+      'tokens.kinds-are-apart',
+      'tokens.end-with-acceptance',
+      'tokens.end-with-device',
+      'tokens.expired-is-refused',
+    ],
+    operations: ['connect'],
+    alter: () => ({
+      response: (response, sent) =>
+        response.status === 401 && isCookie(sent) && (sent.headers.cookie ?? '').startsWith('JWT=')
+          ? withStatus(response, 400)
+          : response,
+    }),
+  },
+  {
+    id: 'only-first-devices-of-a-deployment',
+    title: 'A deployment of more than a hundred devices reaches the first hundred.',
+    violates: ['next.get-pending-is-200'],
+    operations: ['create-deployment'],
+    alter: requestBecomes((sent) => {
+      const { devices, ...others } = objectOf(sent);
+      if (!Array.isArray(devices) || devices.length <= 100) return sent;
+      const body = JSON.stringify({ ...others, devices: devices.slice(0, 100) });
+      return { ...sent, body: Buffer.from(body) };
+    }),
+  },
+];

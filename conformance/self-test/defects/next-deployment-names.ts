@@ -1,0 +1,61 @@
+/** Defects in the comparison of the installed artifact with the deployed one. */
+import { membersOf } from '../../target/json-members.ts';
+import { objectOf, ownResponse } from '../alter.ts';
+import { responseBecomes } from '../alterations.ts';
+import type { Alteration, Defect } from '../defect.ts';
+import { everyForm, pollDataIn } from './next-deployment.ts';
+
+/** Offers nothing to a device whose artifact has almost the name of the offered one. */
+function installedIf(isEqual: (installed: string, offered: string) => boolean): () => Alteration {
+  return responseBecomes((response, request) => {
+    const offered = membersOf(objectOf(response).artifact).artifact_name;
+    const installed = pollDataIn(request).artifact_name;
+    if (typeof offered !== 'string' || typeof installed !== 'string') return response;
+    return installed !== offered && isEqual(installed, offered) ? ownResponse(204) : response;
+  });
+}
+
+const pending = [
+  'next.get-pending-is-200',
+  'next.post-pending-is-200',
+  'next.v2-pending-is-200',
+] as const;
+
+/** Spec: Device deployments v1, v2 */
+export const nextDeploymentNameDefects: readonly Defect[] = [
+  {
+    id: 'beginning-of-a-release-name-counts-as-installed',
+    title:
+      'A release counts as installed if the name of the installed artifact starts like its own.',
+    violates: pending,
+    operations: everyForm,
+    alter: installedIf((installed, offered) => offered.startsWith(installed)),
+  },
+  {
+    id: 'longer-name-counts-as-installed',
+    title:
+      'A release counts as installed if the name of the installed artifact starts with its own.',
+    violates: pending,
+    operations: everyForm,
+    alter: installedIf((installed, offered) => installed.startsWith(offered)),
+  },
+  {
+    id: 'release-name-in-any-case-counts-as-installed',
+    title:
+      'A release counts as installed if the name of the installed artifact has other capitals.',
+    violates: pending,
+    operations: everyForm,
+    alter: installedIf((installed, offered) => installed.toLowerCase() === offered.toLowerCase()),
+  },
+  {
+    id: 'only-the-first-artifacts-of-a-release-fit',
+    title: 'A device that only the last artifact of a large release fits is offered nothing.',
+    violates: ['next.post-pending-is-200'],
+    operations: ['post-next-deployment'],
+    alter: responseBecomes((response, request) =>
+      pollDataIn(request).artifact_group === 'group-30' && response.status === 200
+        ? ownResponse(204)
+        : response,
+    ),
+  },
+];
