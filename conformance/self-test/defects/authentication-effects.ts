@@ -166,13 +166,6 @@ const comparisons: readonly Defect[] = [
     operations: request,
     alter: comparesAs(asText((text) => text.slice(0, 19))),
   },
-  {
-    id: 'numbers-in-identities-are-numerals',
-    title: 'A number in an identity equals the string of its digits.',
-    violates: another,
-    operations: request,
-    alter: comparesAs(String),
-  },
 ];
 
 /** Refuses a request that arrives while another of the same identity is answered. */

@@ -150,6 +150,13 @@ export const identityDefects: readonly Defect[] = [
     alter: byValues((value) => (Array.isArray(value) ? value.toSorted() : value)),
   },
   {
+    id: 'numbers-in-identities-are-numerals',
+    title: 'A number in an identity equals the string of its digits.',
+    violates: another,
+    operations: request,
+    alter: byValues((value) => (typeof value === 'number' ? String(value) : value)),
+  },
+  {
     id: 'booleans-in-identities-are-strings',
     title: 'A boolean or null in an identity equals the string of its letters.',
     violates: another,

@@ -30,15 +30,16 @@ function linksEnd(
 /** Ends the links to an artifact file once `isDone` matches a request on the artifact. */
 function artifactLinksEnd(isDone: (request: ProxiedRequest) => boolean): () => Alteration {
   return () => {
-    const links = new Map<string, string>();
+    const links = new Map<string, readonly string[]>();
     const ended = new Set<string>();
     return {
       response: (response, request) => {
         const id = request.parameters.id ?? '';
-        if (isDone(request) && links.has(id)) ended.add(links.get(id) ?? '');
+        const known = links.get(id) ?? [];
+        if (isDone(request)) for (const link of known) ended.add(link);
         if (request.operation === 'get-artifact-link') {
           const { uri } = objectOf(response);
-          if (typeof uri === 'string') links.set(id, new URL(uri).search);
+          if (typeof uri === 'string') links.set(id, [...known, new URL(uri).search]);
         }
         const isOver = ended.has(`?${request.query}`);
         return isOver ? ownResponse(403, { error: 'the link is over', request_id: 'r' }) : response;
