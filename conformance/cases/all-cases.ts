@@ -11,8 +11,11 @@ import { artifactLinkConditionCases } from './artifact-link-conditions.ts';
 import { artifactLinkRangeCases } from './artifact-link-range.ts';
 import { artifactLinkStreamingCases } from './artifact-link-streaming.ts';
 import { artifactListCases } from './artifact-lists.ts';
+import { artifactLifeCases } from './artifact-lives.ts';
 import { artifactCases } from './artifacts.ts';
+import { auditActStateCases } from './audit-act-states.ts';
 import { auditActionCases } from './audit-actions.ts';
+import { auditActorCases } from './audit-actors.ts';
 import { auditActCases } from './audit-acts.ts';
 import { auditDeviceActs } from './audit-device-acts.ts';
 import { auditEntryCases } from './audit-entry.ts';
@@ -22,6 +25,7 @@ import { auditExportValueCases } from './audit-export-values.ts';
 import { auditListCombinedCases } from './audit-list-combined.ts';
 import { auditLogCases } from './audit-log.ts';
 import { auditPagingCases } from './audit-paging.ts';
+import { auditShownValueCases } from './audit-shown-values.ts';
 import { auditValueCases } from './audit-values.ts';
 import { authenticationCases } from './authentication.ts';
 import { authenticationEffectCases } from './authentication-effects.ts';
@@ -81,6 +85,7 @@ import { timeStateCases } from './time-states.ts';
 import { updateControlMapCases } from './update-control-map.ts';
 import { updateControlMapContentCases } from './update-control-map-contents.ts';
 import { givenControlMapCases } from './update-control-map-given.ts';
+import { userTokenCases } from './user-tokens.ts';
 import { versioningCases } from './versioning.ts';
 import { writesAtOnceCases } from './writes-at-once.ts';
 
@@ -133,6 +138,7 @@ export const allCases: readonly RunnableCase[] = [
   ...artifactFormCases,
   ...artifactListCases,
   ...artifactEditCases,
+  ...artifactLifeCases,
   ...artifactLinkCases,
   ...artifactLinkRangeCases,
   ...artifactLinkConditionCases,
@@ -156,6 +162,10 @@ export const allCases: readonly RunnableCase[] = [
   ...auditEntryCases,
   ...auditActionCases,
   ...auditActCases,
+  ...auditActStateCases,
+  ...auditActorCases,
+  ...auditShownValueCases,
+  ...userTokenCases,
   ...auditDeviceActs,
   ...auditExportCases,
   ...auditExportCombinedCases,

@@ -12,7 +12,23 @@ import { expectNoBody, expectStatus, expectThat, observationOf } from '../target
 const early = 'Thu, 01 Jan 2015 00:00:00 GMT';
 const malformedDates = ['yesterday', '2026-01-31T12:00:00Z', '0'];
 const SECOND_MS = 1000;
+/** How long before the last change a date is that is before it nevertheless. */
+const beforeMs = [SECOND_MS, 60 * SECOND_MS, 3600 * SECOND_MS];
 const range = 'bytes=1000-1999';
+
+const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/** The older forms of an HTTP date, which a recipient accepts too. Spec: RFC 9110, section 5.6.7 */
+const olderForms: Readonly<Record<string, (date: Date) => string>> = {
+  'RFC 850': (date) => {
+    const [, day = '', month, year = '', time] = date.toUTCString().split(' ');
+    return `${days[date.getUTCDay()]}, ${day}-${month}-${year.slice(2)} ${time} GMT`;
+  },
+  asctime: (date) => {
+    const [week = '', day = '', month, year, time] = date.toUTCString().split(' ');
+    return `${week.slice(0, 3)} ${month} ${String(Number(day)).padStart(2)} ${time} ${year}`;
+  },
+};
 
 async function datedLink(context: TestContext) {
   const file = await linkedSample(context, 'plain');
@@ -20,7 +36,9 @@ async function datedLink(context: TestContext) {
   // Without the header, any time from the response onwards is after the last change.
   const changed = said ?? new Date(context.serverNowMs(file.whole)).toUTCString();
   const later = new Date(Date.parse(changed) + SECOND_MS).toUTCString();
-  return { file, follow: file.follow, changed, later, said };
+  const since = beforeMs.map((ms) => new Date(Date.parse(changed) - ms).toUTCString());
+  // Without the header, only a time before any upload is surely before the last change.
+  return { file, follow: file.follow, changed, later, said, earlier: said ? since : [early] };
 }
 
 const conditions = defineScenario({
@@ -61,10 +79,12 @@ const conditions = defineScenario({
     },
     {
       id: 'modified-since-is-the-file',
-      title: 'If-Modified-Since on a day before the file was made is answered with the file.',
+      title:
+        'If-Modified-Since a second, or more, before the last change is answered with the file.',
       requirements: ['link.modified-since'],
-      run: async ({ file, follow }) =>
-        expectWhole(file, await follow({ 'if-modified-since': early })),
+      run: async ({ file, follow, earlier }) => {
+        for (const date of earlier) expectWhole(file, await follow({ 'if-modified-since': date }));
+      },
     },
     {
       id: 'malformed-modified-since-is-ignored',
@@ -78,9 +98,14 @@ const conditions = defineScenario({
     },
     {
       id: 'if-unmodified-since-is-412',
-      title: 'If-Unmodified-Since on a day before the file was made is answered with 412.',
+      title:
+        'If-Unmodified-Since a second, or more, before the last change is answered with 412, as in 2015.',
       requirements: ['link.if-unmodified-since'],
-      run: async ({ follow }) => expectStatus(await follow({ 'if-unmodified-since': early }), 412),
+      run: async ({ follow, earlier }) => {
+        for (const date of [early, ...earlier]) {
+          expectStatus(await follow({ 'if-unmodified-since': date }), 412);
+        }
+      },
     },
     {
       id: 'unmodified-since-is-the-file',
@@ -112,19 +137,37 @@ const conditions = defineScenario({
     {
       id: 'range-of-the-changed-file',
       title:
-        'If-Modified-Since on a day before the file was made, with Range, is answered with 206.',
+        'If-Modified-Since before the last change, with Range, is answered with 206 and that part.',
       requirements: ['link.conditional-range'],
-      run: async ({ file, follow }) =>
-        expectPart(file, await follow({ 'if-modified-since': early, range }), [1000, 2000]),
+      run: async ({ file, follow, earlier: [second = early] }) => {
+        for (const date of [early, second]) {
+          expectPart(file, await follow({ 'if-modified-since': date, range }), [1000, 2000]);
+        }
+      },
     },
     {
       id: 'resumption-of-the-unchanged-file',
       title: 'A device resumes only an unchanged file: 206 while it is unchanged, 412 afterwards.',
       requirements: ['link.conditional-range'],
-      run: async ({ file, follow, changed }) => {
+      run: async ({ file, follow, changed, earlier: [second = early] }) => {
         const unchanged = await follow({ range, 'if-unmodified-since': changed });
         expectPart(file, unchanged, [1000, 2000]);
-        expectStatus(await follow({ range, 'if-unmodified-since': early }), 412);
+        expectStatus(await follow({ range, 'if-unmodified-since': second }), 412);
+      },
+    },
+    {
+      id: 'older-forms-of-dates',
+      title:
+        'A date in each of the two older forms of HTTP is compared as one in the present form.',
+      requirements: ['link.older-dates'],
+      run: async ({ file, follow, changed, earlier: [second = early] }) => {
+        for (const inForm of Object.values(olderForms)) {
+          const [same, before] = [inForm(new Date(changed)), inForm(new Date(second))];
+          expectStatus(await follow({ 'if-modified-since': same }), 304);
+          expectWhole(file, await follow({ 'if-modified-since': before }));
+          expectWhole(file, await follow({ 'if-unmodified-since': same }));
+          expectStatus(await follow({ 'if-unmodified-since': before }), 412);
+        }
       },
     },
     {

@@ -1,5 +1,5 @@
 /** Cases: the audit log has the actions of a user. Spec: AuditLog entry; Audit logs */
-import { abortedDeployment } from '../context/start-states.ts';
+import { withdrawnDeployment } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import {
@@ -35,7 +35,7 @@ async function nowMs(context: TestContext): Promise<number> {
 /** Performs once each action that the contract names. */
 async function everyAct(context: TestContext): Promise<PerformedActions> {
   const startedMs = await nowMs(context);
-  const { device, deploymentId } = await abortedDeployment(context);
+  const { device, deploymentId } = await withdrawnDeployment(context);
   await context.admin.decide(device.id, device.key, 'rejected');
   await context.admin.decommission(device.id);
   const onDeployment = { objectId: deploymentId, objectType: 'deployment' } as const;

@@ -2,7 +2,7 @@
  * What the list and the export of the audit log combine in one request: filters that match, and
  * filters that match nothing, beside every other parameter. Spec: Audit logs
  */
-import { abortedDeployment, type OfferedDeployment } from '../context/start-states.ts';
+import { type DeviceInDeployment, withdrawnDeployment } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { coveringArray } from '../suite/covering.ts';
 import { auditFilters, type FilterParameter } from './audit-filters.ts';
@@ -16,13 +16,13 @@ import {
 } from './audit-reading.ts';
 
 /** A deployment with its two entries as listed, newest first. */
-export interface DeploymentWithEntries extends OfferedDeployment {
+export interface DeploymentWithEntries extends DeviceInDeployment {
   readonly both: readonly ReceivedEntry[];
 }
 
 /** Arranges a deployment that has exactly two entries. */
 export async function deploymentWithEntries(context: TestContext): Promise<DeploymentWithEntries> {
-  const arranged = await abortedDeployment(context);
+  const arranged = await withdrawnDeployment(context);
   const both = await entriesOn(context, arranged.deploymentId, 2);
   needCreateAndAbort(both.map((entry) => textAt(entry, 'action') ?? ''));
   return { ...arranged, both };

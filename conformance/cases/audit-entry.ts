@@ -1,6 +1,6 @@
 /** Cases: an entry of the audit log, field by field. Spec: AuditLog entry */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { abortedDeployment, acceptedDevice, StartStateMissed } from '../context/start-states.ts';
+import { acceptedDevice, StartStateMissed, withdrawnDeployment } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
@@ -229,7 +229,7 @@ function byTypeCase(type: 'deployment' | 'device'): JudgingCase<EntriesWithFacts
 }
 
 async function ofDeployment(context: TestContext): Promise<EntriesWithFacts> {
-  const { deploymentId, deploymentName: name, artifact } = await abortedDeployment(context);
+  const { deploymentId, deploymentName: name, artifact } = await withdrawnDeployment(context);
   const nowMs = String(context.serverNowMs(await list(context)));
   const found = await entriesOn(context, deploymentId, 2);
   return { found, facts: { name, artifactName: artifact.name, nowMs } };

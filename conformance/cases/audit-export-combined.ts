@@ -4,7 +4,7 @@
  * Spec: Audit logs, "GET /logs/export"
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { type OfferedDeployment, StartStateMissed } from '../context/start-states.ts';
+import { type DeviceInDeployment, StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import type { coveringArray } from '../suite/covering.ts';
@@ -162,7 +162,7 @@ function failure(
 /** Returns the fields of the deployment's entries, whose nested names are joined by dots. */
 async function fieldsOf(
   context: TestContext,
-  { deploymentId }: OfferedDeployment,
+  { deploymentId }: DeviceInDeployment,
 ): Promise<readonly string[]> {
   const table = await exportedTable(context, { object_id: deploymentId, format_separator: '.' });
   if (table.names.includes('actor.id') && table.records.length === 2) return table.names;

@@ -2,11 +2,11 @@
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { ownArtifact } from '../context/own-artifact.ts';
 import {
-  abortedDeployment,
   acceptedDevice,
+  type DeviceInDeployment,
   needResponse,
-  type OfferedDeployment,
   StartStateMissed,
+  withdrawnDeployment,
 } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
@@ -37,12 +37,12 @@ import {
 } from './audit-reading.ts';
 
 /** A deployment with its two entries as listed, newest first. */
-interface DeploymentWithEntries extends OfferedDeployment {
+interface DeploymentWithEntries extends DeviceInDeployment {
   readonly both: readonly ReceivedEntry[];
 }
 
 async function recorded(context: TestContext): Promise<DeploymentWithEntries> {
-  const arranged = await abortedDeployment(context);
+  const arranged = await withdrawnDeployment(context);
   return { ...arranged, both: await entriesOn(context, arranged.deploymentId, 2) };
 }
 
@@ -244,17 +244,24 @@ const document = defineScenario({
     }),
     {
       id: 'export-values-are-quoted',
-      title: 'A value with quotes and commas, such as an identity, is one CSV field.',
+      title: 'A value or a name with quotes and commas, such as an identity, is one CSV field.',
       requirements: ['audit.export-fields-are-quoted'],
       run: async ({ device }, context) => {
         await context.admin.decide(device.id, device.key, 'rejected');
         await entriesOn(context, device.id, 1);
         const query = { object_id: device.id, format_separator: '.' };
-        const response = await exported(context, query);
-        needResponse('export-audit-logs', response, 200);
-        const [names = [], ...records] = readCsv(response.text);
-        const odd = records.find(({ length }) => length !== names.length);
-        expectThat(odd === undefined, `records of ${names.length} fields`, describeValue(odd));
+        const plain = await exportedTable(context, query);
+        const odd = irregularRecord(plain);
+        const fields = `records of ${plain.names.length} fields`;
+        expectThat(odd === undefined, fields, describeValue(odd));
+        for (const separator of [',', '"']) {
+          const response = await exported(context, { ...query, format_separator: separator });
+          // A server may refuse such a separator.
+          if (response.status >= 400 && response.status < 500) continue;
+          const [names] = readCsv(response.text);
+          const wanted = plain.names.map((name) => name.replaceAll('.', separator));
+          expectEqual(`names with the separator ${separator}`, names, wanted);
+        }
       },
     },
     {

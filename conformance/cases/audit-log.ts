@@ -1,6 +1,6 @@
 /** Cases: the audit log as a paged list, parameter by parameter. Spec: Audit logs, "GET /logs" */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { abortedDeployment, type OfferedDeployment } from '../context/start-states.ts';
+import { type DeviceInDeployment, withdrawnDeployment } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
@@ -120,12 +120,12 @@ const user = defineScenario({
 });
 
 /** A deployment with its two entries, newest first. */
-interface DeploymentWithEntries extends OfferedDeployment {
+interface DeploymentWithEntries extends DeviceInDeployment {
   readonly both: readonly ReceivedEntry[];
 }
 
 async function recorded(context: TestContext): Promise<DeploymentWithEntries> {
-  const arranged = await abortedDeployment(context);
+  const arranged = await withdrawnDeployment(context);
   return { ...arranged, both: await entriesOn(context, arranged.deploymentId, 2) };
 }
 
@@ -371,7 +371,10 @@ const byObject = defineScenario({
   start: 'two deployments, each created and aborted by a user',
   risk: 'write',
   needs: ['user'],
-  arrange: async (context) => [await abortedDeployment(context), await abortedDeployment(context)],
+  arrange: async (context) => [
+    await withdrawnDeployment(context),
+    await withdrawnDeployment(context),
+  ],
   cases: [
     {
       id: 'object-id-filters',

@@ -1,10 +1,10 @@
 /** Cases: the audit log followed page by page by its own links. Spec: Audit logs, "GET /logs" */
 import { operations } from '../../fixtures/contract/operations.ts';
 import {
-  abortedDeployment,
   acceptedDevice,
-  type OfferedDeployment,
+  type DeviceInDeployment,
   StartStateMissed,
+  withdrawnDeployment,
 } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
@@ -88,7 +88,10 @@ function marksOf(pages: readonly HttpResponse[]): readonly string[] {
 }
 
 /** Returns a query with every parameter of the list that matches the deployment's entries. */
-async function everyFilter(context: TestContext, arranged: OfferedDeployment): Promise<AuditQuery> {
+async function everyFilter(
+  context: TestContext,
+  arranged: DeviceInDeployment,
+): Promise<AuditQuery> {
   const both = await entriesOn(context, arranged.deploymentId, 2);
   const fits = Object.values(auditFilters).map((filter) => filter.fits(arranged, both));
   const own = { object_id: arranged.deploymentId, sort: 'asc', per_page: 1 };
@@ -107,13 +110,13 @@ function expectKept(relation: LinkRelation, { searchParams }: URL, query: AuditQ
   }
 }
 
-const filtered = defineScenario<OfferedDeployment>({
+const filtered = defineScenario<DeviceInDeployment>({
   area: 'audit-log',
   name: 'Links of a filtered list',
   start: 'a user who has created a deployment and aborted it',
   risk: 'write',
   needs: ['user'],
-  arrange: abortedDeployment,
+  arrange: withdrawnDeployment,
   cases: [
     {
       id: 'links-keep-every-parameter',

@@ -4,6 +4,7 @@
  * failure. Spec: Audit logs
  */
 
+import { fieldsOf, tables } from '../../fixtures/contract/resource-tables.ts';
 import { needResponse, StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import type { CallOptions } from '../target/call.ts';
@@ -99,6 +100,28 @@ export function at(entry: ReceivedEntry, path: string): unknown {
 export function textAt(entry: ReceivedEntry, path: string): string | undefined {
   const value = at(entry, path);
   return typeof value === 'string' ? value : undefined;
+}
+
+/** The paths of the fields of an entry in the contract's table. */
+const fieldPaths = tables
+  .filter(({ name }) => name === 'AuditLog entry')
+  .flatMap(fieldsOf)
+  .map(({ path }) => path.join('.'))
+  .filter((path) => path !== 'time');
+
+/**
+ * Returns true if two responses show the same entry: at the same time, and with equal texts. Either
+ * may omit what is optional, and write the time in another zone.
+ */
+export function isSameEntry(one: ReceivedEntry, other: ReceivedEntry): boolean {
+  const [time, otherTime] = [one, other].map((each) => Date.parse(textAt(each, 'time') ?? ''));
+  return (
+    time === otherTime &&
+    fieldPaths.every((path) => {
+      const [text, otherText] = [textAt(one, path), textAt(other, path)];
+      return text === undefined || otherText === undefined || text === otherText;
+    })
+  );
 }
 
 /**

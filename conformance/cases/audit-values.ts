@@ -2,7 +2,7 @@
  * Cases: filters of the audit log beside one another and with values of every form, and page links
  * that agree with the size of the page. Spec: Audit logs, "GET /logs"
  */
-import { abortedDeployment, StartStateMissed } from '../context/start-states.ts';
+import { StartStateMissed, withdrawnDeployment } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import {
@@ -37,7 +37,7 @@ interface Recorded {
 }
 
 async function recorded(context: TestContext): Promise<Recorded> {
-  const { deploymentId, deploymentName } = await abortedDeployment(context);
+  const { deploymentId, deploymentName } = await withdrawnDeployment(context);
   return { deploymentId, deploymentName, both: await entriesOn(context, deploymentId, 2) };
 }
 
@@ -87,7 +87,7 @@ const named = defineScenario<readonly Omit<Recorded, 'both'>[]>({
   risk: 'write',
   needs: ['user'],
   arrange: async (context) => {
-    const { device, artifact } = await abortedDeployment(context);
+    const { device, artifact } = await withdrawnDeployment(context);
     const beginning = context.newName();
     const made = [];
     for (const end of nameEnds) {

@@ -261,7 +261,8 @@ const link = defineScenario({
     },
     {
       id: 'link-of-another-device-is-403',
-      title: 'The link with another device, device type, deployment or tenant is answered with 403.',
+      title:
+        'The link with another device, device type, deployment or tenant is answered with 403.',
       requirements: ['download.signature-covers-path', 'download.signature-covers-tenant'],
       run: async ({ uri, get }, context) => {
         const segments = { 'another device': 1, 'another device type': 2, 'another deployment': 3 };

@@ -2,9 +2,10 @@
  * Cases: configuration deployments of one device that follow one another, each requested in
  * another form. Spec: Device deployments v1, v2; Device configuration
  */
-import { pollForms, type PollForm } from '../context/poll-forms.ts';
+
 import { arrangeReports } from '../context/deployment-life.ts';
 import { fieldIn, needInstructions, textIn } from '../context/instructions.ts';
+import { type PollForm, pollForms } from '../context/poll-forms.ts';
 import {
   acceptedDevice,
   factoryProvides,

@@ -122,7 +122,10 @@ const rateLimit = defineScenario({
         await poll();
         const { status } = await poll();
         if (status !== 429)
-          throw new StartStateMissed('a device beyond its rate limit', `it is answered with ${status}`);
+          throw new StartStateMissed(
+            'a device beyond its rate limit',
+            `it is answered with ${status}`,
+          );
         const served = await poll(other);
         if (served.status === 429) {
           throw new ExpectationFailure('a success for another device', responseSummary(served), [

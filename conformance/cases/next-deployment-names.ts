@@ -2,8 +2,9 @@
  * Cases: a deployment is offered to devices whose installed artifact has almost its name.
  * Spec: Device deployments v1, v2
  */
-import { pollForms, type PollForm } from '../context/poll-forms.ts';
+
 import { offersAny } from '../context/instructions.ts';
+import { type PollForm, pollForms } from '../context/poll-forms.ts';
 import { acceptedDevice, factoryProvides } from '../context/start-states.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import { expectThat, responseSummary } from '../target/expectations.ts';

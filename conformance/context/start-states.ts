@@ -229,6 +229,13 @@ export async function abortedDeployment(context: TestContext): Promise<OfferedDe
   return arranged;
 }
 
+/** Arranges a deployment that a user has aborted before its device asked for it. */
+export async function withdrawnDeployment(context: TestContext): Promise<DeviceInDeployment> {
+  const arranged = await pendingDeployment(context);
+  await context.admin.abort(arranged.deploymentId);
+  return arranged;
+}
+
 /** Returns the deployment id in the instructions of a response that offers an update. */
 export function instructedId(response: HttpResponse): string {
   needStatus('an offered update', response, 200);

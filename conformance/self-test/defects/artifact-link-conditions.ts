@@ -1,6 +1,6 @@
 /** Defects in the conditions of a download, and in the lifetime of its link. */
 import { objectOf, ownResponse, withHeaders, withStatus } from '../alter.ts';
-import { responseBecomes } from '../alterations.ts';
+import { requestBecomes, responseBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
 const httpDate = /^[A-Z][a-z]{2}, .* GMT$/;
@@ -40,6 +40,15 @@ function conditionIgnored(
       const isHit = (request.headers.range !== undefined) === isWithRange;
       return isHit ? withHeaders(request, { [name]: undefined }) : request;
     },
+  });
+}
+
+/** Compares the day of a condition alone: moves a date of the present form to the end of its day. */
+function comparedByDay(name: 'if-modified-since' | 'if-unmodified-since'): () => Alteration {
+  return requestBecomes((request) => {
+    const date = request.headers[name];
+    if (date === undefined || !isDate(date)) return request;
+    return withHeaders(request, { [name]: date.replace(/\d\d:\d\d:\d\d/, '23:59:59') });
   });
 }
 
@@ -93,6 +102,35 @@ function endsEarly(): Alteration {
 
 /** All defects of conditions and lifetime. */
 export const artifactLinkConditionDefects: readonly Defect[] = [
+  {
+    id: 'if-modified-since-is-compared-by-day',
+    title:
+      'With If-Modified-Since, a file that was changed on the same day is treated as unchanged.',
+    violates: ['link.modified-since', 'link.conditional-range', 'link.older-dates'],
+    operations: file,
+    alter: comparedByDay('if-modified-since'),
+  },
+  {
+    id: 'if-unmodified-since-is-compared-by-day',
+    title: 'With If-Unmodified-Since, a file that was changed on the same day is sent.',
+    violates: ['link.if-unmodified-since', 'link.conditional-range', 'link.older-dates'],
+    operations: file,
+    alter: comparedByDay('if-unmodified-since'),
+  },
+  {
+    id: 'older-forms-of-dates-are-ignored',
+    title: 'Conditions with a date in the form of RFC 850 or asctime are ignored.',
+    violates: ['link.older-dates'],
+    operations: file,
+    alter: requestBecomes((request) => {
+      const isOlder = (date = ''): boolean => /^\w+day, |^\w{3} \w{3} /.test(date);
+      const { 'if-modified-since': since, 'if-unmodified-since': until } = request.headers;
+      return withHeaders(request, {
+        'if-modified-since': isOlder(since) ? undefined : since,
+        'if-unmodified-since': isOlder(until) ? undefined : until,
+      });
+    }),
+  },
   {
     id: 'if-modified-since-is-ignored',
     title: 'If-Modified-Since is ignored.',

@@ -2,8 +2,10 @@
 import type { Defect } from '../defect.ts';
 import { artifactFormDefects } from './artifact-forms.ts';
 import { artifactLinkDefects } from './artifact-link.ts';
+import { artifactLifeDefects } from './artifact-lives.ts';
 import { artifactDefects } from './artifacts.ts';
 import { atOnceDefects } from './at-once.ts';
+import { auditActStateDefects } from './audit-act-states.ts';
 import { auditEntryDefects } from './audit-entry.ts';
 import { auditExportDefects } from './audit-export.ts';
 import { auditLogDefects } from './audit-log.ts';
@@ -79,6 +81,7 @@ export const allDefects: readonly Defect[] = [
   ...artifactDefects,
   ...artifactFormDefects,
   ...artifactLinkDefects,
+  ...artifactLifeDefects,
   ...configurationDefects,
   ...configurationDownloadDefects,
   ...configurationFormDefects,
@@ -100,6 +103,7 @@ export const allDefects: readonly Defect[] = [
   ...auditLogDefects,
   ...auditValueDefects,
   ...auditExportDefects,
+  ...auditActStateDefects,
   ...connectDefects,
   ...faultDefects,
   ...roleDefects,

@@ -208,7 +208,8 @@ export const keptDataDefects: readonly Defect[] = [
   },
   {
     id: 'only-the-newest-deployments-take-reports',
-    title: 'Reports and logs on a deployment that is older than the newest three are answered with 404.',
+    title:
+      'Reports and logs on a deployment that is older than the newest three are answered with 404.',
     violates: ['log.is-accepted', 'status.each-value-is-accepted', 'status.is-204'],
     operations: ['put-deployment-status', 'put-deployment-log'],
     alter: knowsThree,

@@ -1,0 +1,62 @@
+/** Another user of a tenant that the case has created. Spec: Authentication, rule 2 */
+import { managementOperations } from '../../fixtures/contract/management/index.ts';
+import { requestOf } from '../target/call.ts';
+import { NotObservable } from '../target/expectations.ts';
+import type { HttpResponse } from '../target/response.ts';
+import { ManagementAdmin } from './management-admin.ts';
+import { authorizationOf } from './short-lived-token.ts';
+import type { TargetAdmin } from './target-admin.ts';
+import type { TestContext } from './test-context.ts';
+
+const { 'create-user-v1': create, 'delete-user': remove, login } = managementOperations;
+
+/** A user without restrictions, besides the first one of the tenant. */
+export interface SecondUser {
+  readonly email: string;
+  /** Logs the user in, and returns an admin with the token of that login. */
+  logIn(): Promise<TargetAdmin>;
+  /** Deletes the user as the first user of the tenant. */
+  remove(): Promise<void>;
+}
+
+/**
+ * Creates a user in the tenant of the context, which must be the case's own, since the user is
+ * removed with it. Throws NotObservable when the target creates no user with a password.
+ */
+export async function secondUser(context: TestContext): Promise<SecondUser> {
+  const { session, learnSecret } = context;
+  const name = context.newName();
+  const email = `second-${name}@conformance.example`;
+  const password = `of ${name}`;
+  learnSecret(password, 'password');
+  const headers = authorizationOf(context.admin);
+  const made = await session.send(requestOf(create, { body: { email, password }, headers }));
+  needed('create a user', made, 201);
+  const id = made.headers.location?.split('/').at(-1) ?? '';
+  return {
+    email,
+    logIn: async () => {
+      const basic = Buffer.from(`${email}:${password}`).toString('base64');
+      const response = await session.send(
+        requestOf(login, { headers: { authorization: `Basic ${basic}` } }),
+      );
+      needed('log a user in', response, 200);
+      learnSecret(response.text, 'user-token');
+      return new ManagementAdmin(session, { token: response.text });
+    },
+    remove: async () => {
+      const response = await session.send(requestOf(remove, { path: { id }, headers }));
+      needed('delete a user', response, 204);
+    },
+  };
+}
+
+/** Returns an admin with a token of the same user. */
+export function adminWithToken({ session }: TestContext, token: string): TargetAdmin {
+  return new ManagementAdmin(session, { token });
+}
+
+function needed(wish: string, { status }: HttpResponse, wanted: number): void {
+  if (status === wanted) return;
+  throw new NotObservable(`the target does not ${wish}: status ${status}`);
+}
