@@ -157,9 +157,12 @@ const forms: readonly LegalForm[] = [
     title: 'Headers without a meaning for the operation have no effect.',
     requirement: 'service.equal-forms',
     forms: {
-      cookies: (request) => withHeaders(request, { cookie: 'theme=dark; session=none' }),
-      'headers of a proxy': (request) =>
-        withHeaders(request, { 'x-forwarded-for': '192.0.2.7', via: '1.1 proxy' }),
+      'cookies and headers of a proxy': (request) =>
+        withHeaders(request, {
+          cookie: 'theme=dark; session=none',
+          'x-forwarded-for': '192.0.2.7',
+          via: '1.1 proxy',
+        }),
       'headers of a browser': (request) =>
         withHeaders(request, {
           'user-agent': `updater/1.0 (${'x'.repeat(500)})`,

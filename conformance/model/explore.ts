@@ -16,7 +16,7 @@ const STEPS_MAX = 48;
 const SHRINK_RUNS_MAX = 80;
 const EXPLORE_MAX_MS = 30_000;
 /** How many times more sequences a thorough run tries, and for how long. */
-const THOROUGH_FACTOR = 45;
+const THOROUGH_FACTOR = 62;
 const THOROUGH_MAX_MS = 480_000;
 const SHRINK_MAX_MS = 12_000;
 const SETTLE_MAX_MS = 5000;

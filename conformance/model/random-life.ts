@@ -187,7 +187,7 @@ const lives: readonly RandomLife[] = [
     requirements: identityRequirements,
     starts: unknown,
     steps: identitySteps,
-    sequences: 5,
+    sequences: 4,
   },
   {
     id: 'random-deployments-agree-with-the-contract',
@@ -195,7 +195,7 @@ const lives: readonly RandomLife[] = [
     requirements: deploymentRequirements,
     starts: accepted,
     steps: deploymentSteps,
-    sequences: 7,
+    sequences: 5,
   },
   {
     id: 'random-stores-agree-with-the-contract',
@@ -203,7 +203,7 @@ const lives: readonly RandomLife[] = [
     requirements: storeRequirements,
     starts: accepted,
     steps: storeSteps,
-    sequences: 6,
+    sequences: 4,
   },
   {
     id: 'random-life-agrees-with-the-contract',
@@ -220,7 +220,7 @@ const lives: readonly RandomLife[] = [
     ],
     starts: either,
     steps: [...identitySteps, ...deploymentSteps, ...storeSteps, ...monitorSteps],
-    sequences: 8,
+    sequences: 5,
   },
 ];
 

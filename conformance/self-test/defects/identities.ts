@@ -188,7 +188,7 @@ export const identityDefects: readonly Defect[] = [
     alter: ordersMembersWithin,
   },
   {
-    id: 'long-body-is-signed-in-part',
+    id: 'long-body-is-authenticated-part',
     title: 'Only the beginning of a long body is compared with its signature.',
     violates: ['auth.body-is-what-is-signed'],
     operations: request,
