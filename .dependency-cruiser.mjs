@@ -253,7 +253,7 @@ export const layers = {
 
   'bin/output': {
     layers: ['server', 'simulator', 'conformance'],
-    packages: ['consola', 'log-update'],
+    packages: ['cli-table3', 'consola', 'log-update'],
   },
   'bin/options': {
     layers: ['server', 'simulator', 'bin/output'],

@@ -1,7 +1,8 @@
 /** Reads the export of the audit log as a table; nothing about it is checked. Spec: Audit logs */
-import { needResponse } from '../context/start-states.ts';
+import { needResponse, StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { readCsv } from '../target/csv.ts';
+import { describeValue } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
 import type { AuditQuery } from './audit-reading.ts';
 
@@ -28,4 +29,10 @@ export async function exportedTable(context: TestContext, query: AuditQuery): Pr
 /** Returns the first record that does not have a value for each name. */
 export function irregularRecord({ names, records }: ExportTable): readonly string[] | undefined {
   return records.find(({ length }) => length !== names.length);
+}
+
+/** Throws StartStateMissed unless the first line has names of fields, which another case checks. */
+export function needNames({ names }: ExportTable): void {
+  if (names.includes('action') || names.includes('time')) return;
+  throw new StartStateMissed('an export with the names of its fields', describeValue(names));
 }

@@ -24,6 +24,7 @@ import {
   exported,
   exportedTable,
   irregularRecord,
+  needNames,
 } from './audit-export-table.ts';
 import { auditFilters, emptyQueries, type FilterParameter } from './audit-filters.ts';
 import {
@@ -251,6 +252,7 @@ const document = defineScenario({
         await entriesOn(context, device.id, 1);
         const query = { object_id: device.id, format_separator: '.' };
         const plain = await exportedTable(context, query);
+        needNames(plain);
         const odd = irregularRecord(plain);
         const fields = `records of ${plain.names.length} fields`;
         expectThat(odd === undefined, fields, describeValue(odd));
@@ -258,7 +260,9 @@ const document = defineScenario({
           const response = await exported(context, { ...query, format_separator: separator });
           // A server may refuse such a separator.
           if (response.status >= 400 && response.status < 500) continue;
-          const [names] = readCsv(response.text);
+          const [names = []] = readCsv(response.text);
+          // Other cases check that the separator is used.
+          if (names.join() === plain.names.join()) continue;
           const wanted = plain.names.map((name) => name.replaceAll('.', separator));
           expectEqual(`names with the separator ${separator}`, names, wanted);
         }

@@ -8,13 +8,13 @@ import { pendingDevice } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario } from '../suite/case.ts';
 import { describeValue, ExpectationFailure } from '../target/expectations.ts';
-import { exportedTable } from './audit-export-table.ts';
+import { exportedTable, needNames } from './audit-export-table.ts';
+import { entryKeys } from './audit-paging.ts';
 import {
   type AuditQuery,
   ENTRY_WAIT_MAX_MS,
   entries,
   exportedTypes,
-  isSameEntry,
   type ReceivedEntry,
   secondsAround,
   textAt,
@@ -87,7 +87,9 @@ export function ofEachKind(found: readonly ReceivedEntry[]): readonly ReceivedEn
 function shownValues(entry: ReceivedEntry) {
   return filters.flatMap(({ path, ...filter }) => {
     const value = textAt(entry, path);
-    return value === undefined || value === '' ? [] : [{ ...filter, value }];
+    // Another case checks that it is an e-mail address.
+    const isOdd = path === 'actor.email' && !value?.includes('@');
+    return value === undefined || value === '' || isOdd ? [] : [{ ...filter, value }];
   });
 }
 
@@ -114,10 +116,17 @@ export async function expectShownValuesSelect(
       if (!(await isListed(context, each, entry))) throw await notListed(context, entry, times);
     }
     const isExported = exportedTypes.includes(textAt(entry, 'object.type') ?? '');
-    if (!isExported || (await exportedTable(context, query)).records.length > 0) continue;
+    if (!isExported || (await isInExport(context, query))) continue;
     const missed = [...ofExportedTimes, ...shown.map(({ ofExport }) => ofExport)];
     throw new ExpectationFailure(`a record for ${JSON.stringify(query)}`, 'none', missed);
   }
+}
+
+/** Returns true if the export has a record for the query, below the names of its fields. */
+async function isInExport(context: TestContext, query: AuditQuery): Promise<boolean> {
+  const table = await exportedTable(context, query);
+  needNames(table);
+  return table.records.length > 0;
 }
 
 /** Returns true if `created_before` selects the entries of its whole second. */
@@ -132,7 +141,10 @@ async function isListed(
   entry: ReceivedEntry,
 ): Promise<boolean> {
   const listed = await entries(context, { ...query, per_page: 100 });
-  return listed.some((each) => isSameEntry(each, entry));
+  const isIt = (each: ReceivedEntry): boolean =>
+    textAt(each, 'object.id') === textAt(entry, 'object.id') &&
+    entryKeys([each]).join() === entryKeys([entry]).join();
+  return listed.some(isIt);
 }
 
 /** Returns the failure that names the filters which alone do not select the entry. */

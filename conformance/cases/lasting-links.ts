@@ -60,7 +60,7 @@ const toArtifacts = defineScenario<OwnLink>({
   arrange: ownLink,
   cases: [
     {
-      id: 'link.valid-until-expiry',
+      id: 'link-outlives-changes',
       title: 'A link still returns the file after a newer link, an edit and a deployment.',
       requirements: ['link.valid-until-expiry'],
       run: async (link, context) => {
@@ -98,7 +98,7 @@ const toConfigurations = defineScenario<ConfigurationOffer>({
   arrange: (context) => configurationOffer(context),
   cases: [
     {
-      id: 'link.valid-until-expiry',
+      id: 'link-outlives-changes',
       title:
         'The link still returns what was deployed after requests, reports and newer configurations.',
       requirements: ['download.valid-until-expiry'],

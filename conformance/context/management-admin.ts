@@ -1,4 +1,5 @@
 /** The user that controls a target by the management API, with a user's token. */
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
 import {
@@ -63,7 +64,11 @@ export class ManagementAdmin implements TargetAdmin {
       const query = { page, per_page: PAGE_DEVICES, ...(status === undefined ? {} : { status }) };
       const response = await this.#call('list-devices', { query });
       const devices = this.#read('list devices', response, v.array(managedDevice));
-      const found = devices.find(({ identity_data }) => identity_data.serial === serial);
+      const similar = devices.filter(({ identity_data }) => identity_data.serial === serial);
+      // Some cases have devices whose identities differ in other members, which a server may show
+      // in another form.
+      const found =
+        similar.find((each) => isDeepStrictEqual(each.identity_data, identity)) ?? similar[0];
       if (found || devices.length < PAGE_DEVICES) return found;
     }
     return undefined;

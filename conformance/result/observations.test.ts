@@ -38,6 +38,7 @@ const withoutReading: Readonly<Record<string, Judged | { readonly because: strin
   'connect.missing-token': { judgedBy: 'tokens.missing-is-401' },
   'connect.too-large-for-device': ofManagement,
   'deltas.none-made': ofManagement,
+  'next.artifact-id': { judgedBy: 'next.artifact-id-in-v2' },
   'deployments.unfit-ids': ofManagement,
   'deprecations.first-moment': ofManagement,
   'deprecations.headers': ofManagement,

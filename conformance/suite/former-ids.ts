@@ -58,8 +58,10 @@ const formerIds: Readonly<Record<string, string>> = {
   'deployment-log/any-text-as-timestamp-is-400': 'deployment-log/any-string-as-timestamp-is-400',
   'deployment-log/date-time-as-timestamp-is-taken':
     'deployment-log/date-time-as-timestamp-is-accepted',
-  'deployment-log/upload-after-failure-is-taken': 'deployment-log/upload-after-failure-is-accepted',
-  'deployment-log/upload-after-success-is-taken': 'deployment-log/upload-after-success-is-accepted',
+  'deployment-log/upload-after-failure-is-taken':
+    'deployment-log/upload-after-each-status-is-accepted',
+  'deployment-log/upload-after-success-is-taken':
+    'deployment-log/upload-after-each-status-is-accepted',
   'deployment-states/end-of-one-device-leaves-one-that-has-not-asked':
     'deployment-states/end-of-one-device-leaves-one-that-has-not-polled',
   'deployment-status/already-installed-is-taken': 'deployment-status/already-installed-is-accepted',
@@ -121,7 +123,7 @@ const formerIds: Readonly<Record<string, string>> = {
   'next-deployment/v2-free-pair-is-taken': 'next-deployment/v2-free-pair-is-accepted',
   'next-deployment/v2-only-the-keys-is-taken': 'next-deployment/v2-only-the-keys-is-accepted',
   'next-deployment/v2-without-flag-is-taken': 'next-deployment/v2-without-flag-is-accepted',
-  'quantities/fifty-alerts-are-taken': 'quantities/fifty-alerts-are-accepted',
+  'quantities/fifty-alerts-are-taken': 'quantities/fifteen-alerts-are-shown',
   'service/answers-are-json': 'service/responses-are-json',
   'update-control-map/given-id-gives-way-to-that-of-the-deployment':
     'update-control-map/id-is-that-of-the-deployment',

@@ -71,17 +71,6 @@ function areInstructions(
   };
 }
 
-const noArtifactIdInV2: PassiveCheck = {
-  requirement: 'next.artifact-id-in-v2',
-  operations: pollsV2,
-  applies: (exchange) => isInstructed(exchange) && isObject(exchange.object?.artifact),
-  violation: ({ json }) => {
-    const id = memberAt(json, ['artifact', 'id']);
-    if (id === undefined) return undefined;
-    return { where: '200 body: /artifact/id', must: 'be absent', actual: describeValue(id) };
-  },
-};
-
 function pendingIs200(requirement: RequirementId, operation: OperationId): PassiveCheck {
   return {
     requirement,
@@ -148,7 +137,6 @@ function finishedMs({ recorded }: ObservedDeployment): number | undefined {
 }
 
 const pollChecks: readonly PassiveCheck[] = [
-  noArtifactIdInV2,
   {
     requirement: 'next.nothing-is-204',
     operations: polls,

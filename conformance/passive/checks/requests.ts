@@ -161,6 +161,16 @@ export const requestInvariants: readonly PassiveCheck[] = [
         at: ['artifact', 'update_control_map', 'id'],
       }),
   },
+  {
+    id: 'no-artifact-id-in-v2',
+    requirement: 'next.artifact-id-in-v2',
+    applies: (exchange) => isAnswered(exchange, 'post-next-deployment-v2'),
+    violation: ({ json }) => {
+      const id = memberAt(json, ['artifact', 'id']);
+      if (id === undefined) return undefined;
+      return { where: '200 body: /artifact/id', must: 'be absent', actual: describeValue(id) };
+    },
+  },
   expires('link-expires-later', 'link.expire-is-later'),
   expires('source-expires-later', 'next.source-expires-later'),
   {

@@ -37,6 +37,8 @@ interface FieldDefect {
   readonly id: string;
   readonly title: string;
   readonly violates: RequirementId;
+  /** A requirement that an artifact in a list then violates as well. */
+  readonly inLists?: RequirementId;
   readonly path: string;
   /** The changed value of the field; the field is removed where undefined is returned. */
   readonly becomes: (value: unknown) => unknown;
@@ -89,6 +91,7 @@ const fields: readonly FieldDefect[] = [
     id: 'artifact-has-one-device-type',
     title: 'Only the first of the device types of an artifact is shown.',
     violates: 'artifacts.device-types',
+    inLists: 'artifacts.list-selects',
     path: 'device_types_compatible',
     becomes: (types) => entriesOf(types).slice(0, 1),
   },
@@ -370,13 +373,13 @@ export const artifactDefects: readonly Defect[] = [
   ...lists,
   ...single,
   ...fields.map(
-    ({ id, title, violates, path, becomes }): Defect => ({
+    ({ id, title, violates, inLists, path, becomes }): Defect => ({
       id,
       title,
       // What is listed of a file is then not that of the file.
       violates: path.startsWith('updates.*.files.*.')
         ? [violates, 'artifacts.from-the-file']
-        : [violates],
+        : [violates, ...(inLists ? [inLists] : [])],
       operations: lookups,
       alter: bodyBecomes((body) =>
         changedAt(body, Array.isArray(body) ? `*.${path}` : path, becomes),

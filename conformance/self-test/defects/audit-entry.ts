@@ -150,7 +150,7 @@ function unlisted(action: string): Defect['alter'] {
 }
 
 const unrecorded: Readonly<Record<string, Defect['violates']>> = {
-  create: ['audit.deployment-created'],
+  create: ['audit.deployment-created', 'audit.one-entry-per-action'],
   abort: ['audit.deployment-aborted'],
   reject: ['audit.device-rejected', 'audit.recorded-actions'],
   decommission: ['audit.device-decommissioned', 'audit.recorded-actions'],
