@@ -202,7 +202,10 @@ export class ClientTestbed {
     this.mark();
   }
 
-  /** Resolves once the client has a websocket, or after this time. @throws SceneStopped as `waitFor` does */
+  /**
+   * Resolves once the client has a websocket, or after this time. @throws SceneStopped as `waitFor`
+   * does
+   */
   async connected(withinMs: number): Promise<void> {
     const isEnough = (): boolean => this.events.isConnected || this.#problem() !== undefined;
     await this.events.until(isEnough, withinMs);
@@ -317,7 +320,9 @@ export class ClientTestbed {
     this.#server.faults.clear();
   }
 
-  /** Applies only these variations, through the control API, which has them for the whole server. */
+  /**
+   * Applies only these variations, through the control API, which has them for the whole server.
+   */
   async vary(variations: readonly string[]): Promise<void> {
     const { controlUrl, controlToken } = this.#server;
     const response = await fetch(`${controlUrl}/variations`, {

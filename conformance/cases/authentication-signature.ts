@@ -268,7 +268,9 @@ function algorithmScenario(keyType: KeyType) {
 const DER_USUAL_MIN_BYTES = 70;
 const SIGNATURES_MAX = 20_000;
 
-/** Returns signatures of the text, the shortest kinds of which are rare, by their length in bytes. */
+/**
+ * Returns signatures of the text, the shortest kinds of which are rare, by their length in bytes.
+ */
 function signaturesByLength(device: SuiteDevice, text: string): Readonly<Record<string, string>> {
   const found = new Map<number, string>();
   // One in 128 has a short R, and one in 128 a short S.

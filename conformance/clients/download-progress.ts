@@ -13,9 +13,9 @@ const PARTS_MAX = 64;
 const PADDING_MAX_BYTES = 10_240;
 
 /**
- * Why what was sent is not the file: a part began elsewhere than requested (`wrong-start`), the file changed
- * between two parts (`changed`), it ended early (`short`), its bytes were altered (`altered`), it
- * went on past its end (`endless`), or the power of the device was cut (`cut`).
+ * Why what was sent is not the file: a part began elsewhere than requested (`wrong-start`), the
+ * file changed between two parts (`changed`), it ended early (`short`), its bytes were altered
+ * (`altered`), it went on past its end (`endless`), or the power of the device was cut (`cut`).
  */
 export type DownloadDefect = 'wrong-start' | 'changed' | 'short' | 'altered' | 'endless' | 'cut';
 

@@ -45,7 +45,10 @@ export function isTooSoon(earlier: Times | undefined, { request }: JudgedExchang
   return isSoonAfter(earlier, request);
 }
 
-/** Returns true for times sooner after earlier ones than the shortest pause; equal times prove nothing. */
+/**
+ * Returns true for times sooner after earlier ones than the shortest pause; equal times prove
+ * nothing.
+ */
 export function isSoonAfter(earlier: Times | undefined, { sentMs, endedMs }: Times): boolean {
   if (earlier === undefined || endedMs <= earlier.endedMs) return false;
   return sentMs - earlier.sentMs < MIN_PAUSE_MS;

@@ -52,7 +52,9 @@ export interface Offer {
   /** True if the device got the response that accepted it, and when that was complete. */
   isFinalKnown: boolean;
   endedMs: number | undefined;
-  /** Number of reports that were answered with 409, and when the first such response was complete. */
+  /**
+   * Number of reports that were answered with 409, and when the first such response was complete.
+   */
   conflicts: number;
   conflictMs: number | undefined;
   isConflictOfFinal: boolean;

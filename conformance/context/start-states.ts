@@ -16,8 +16,8 @@ import type { TestContext } from './test-context.ts';
 export const factoryProvides = { artifact_name: 'conformance-factory', device_type: boardType };
 
 /**
- * The start state of a case could not be reached. The case is inconclusive, unless a response that the
- * contract documents did not come.
+ * The start state of a case could not be reached. The case is inconclusive, unless a response that
+ * the contract documents did not come.
  */
 export class StartStateMissed extends Error {
   /** What was expected of the last request, in the words of an expectation; absent if unknown. */

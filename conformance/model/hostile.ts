@@ -31,7 +31,9 @@ function expectRefusal(
   ]);
 }
 
-/** Returns the requirement that an authentication request violates; undefined if it may be legal. */
+/**
+ * Returns the requirement that an authentication request violates; undefined if it may be legal.
+ */
 function violatedRequirement(bytes: Buffer): RequirementId | undefined {
   const value = strictJson(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -42,7 +42,9 @@ export interface ExchangeViolation {
   readonly exchange: TargetExchange;
 }
 
-/** The number of an operation's exchanges that a requirement judged, and of those that violated it. */
+/**
+ * The number of an operation's exchanges that a requirement judged, and of those that violated it.
+ */
 export interface JudgementCount {
   judged: number;
   violated: number;
@@ -195,7 +197,10 @@ export class CaseJudge {
   }
 }
 
-/** Returns true if the violation is a missing response. Only observing cases report it as a violation. */
+/**
+ * Returns true if the violation is a missing response. Only observing cases report it as a
+ * violation.
+ */
 export function isMissingResponse({ exchange }: ExchangeViolation): boolean {
   return exchange.response === undefined;
 }

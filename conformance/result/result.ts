@@ -97,7 +97,9 @@ export interface CaseVerdict extends Finding, CaseListing {
   readonly durationMs: number;
   /** The attempts, if the case was run more than once. */
   readonly attempts?: readonly CaseAttempt[];
-  /** Fail: the invariants that the exchanges of the case violated, whatever the case itself tests. */
+  /**
+   * Fail: the invariants that the exchanges of the case violated, whatever the case itself tests.
+   */
   readonly violations?: readonly ReportedViolation[];
   /** Present if the case failed, or is inconclusive, and a waiver covers it. */
   readonly waiver?: AppliedWaiver;

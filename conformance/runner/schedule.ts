@@ -42,7 +42,9 @@ export function inStartOrder<Case extends Pick<RunnableCase, 'phase'>>(
   return cases.toSorted((one, other) => isFirst(other) - isFirst(one));
 }
 
-/** Returns true for a case that tests responses of 429 or 503, which the suite must then not retry. */
+/**
+ * Returns true for a case that tests responses of 429 or 503, which the suite must then not retry.
+ */
 export function judgesRateLimit({ covers, needs }: Pick<CaseListing, 'covers' | 'needs'>): boolean {
   return needs.includes('rate-control') || covers.some((each) => / (429|503)$/.test(each));
 }

@@ -23,8 +23,8 @@ export function listingOf(each: RunnableCase): VerdictListing {
 }
 
 /**
- * Returns the finding and the listing of a case with its violations. A case with a violation fails, and
- * also names the requirements of the invariants. The verdict `error` is kept.
+ * Returns the finding and the listing of a case with its violations. A case with a violation fails,
+ * and also names the requirements of the invariants. The verdict `error` is kept.
  */
 export function withViolations(
   each: RunnableCase,

@@ -76,7 +76,8 @@ export function headersBecome(
 }
 
 /**
- * Changes the responses to requests that `appliesTo` selects; `send` sends further ones to the target.
+ * Changes the responses to requests that `appliesTo` selects; `send` sends further ones to the
+ * target.
  */
 export function responseBecomes(
   change: (

@@ -29,9 +29,9 @@ export interface DefectResult {
   readonly proves: readonly RequirementId[];
   readonly falseFailures: readonly FalseFailure[];
   /**
-   * Further requirements that were violated without being false failures: those of invariants on the
-   * operations of the defect, since a wrong response is often wrong in several ways, and sweeping
-   * ones.
+   * Further requirements that were violated without being false failures: those of invariants on
+   * the operations of the defect, since a wrong response is often wrong in several ways, and
+   * sweeping ones.
    */
   readonly alsoViolates: readonly RequirementId[];
   /** Cases in which the suite itself broke down. */
@@ -101,7 +101,9 @@ function outcomeOf(
   return isExercised ? 'survived' : 'unexercised';
 }
 
-/** Returns the requirements violated by a failed case: all that it names, unless it narrows them. */
+/**
+ * Returns the requirements violated by a failed case: all that it names, unless it narrows them.
+ */
 function violatedBy({ violated, requirements }: CaseVerdict): readonly RequirementId[] {
   return violated ?? requirements;
 }

@@ -49,7 +49,9 @@ async function before(listener: RequestListener, planted?: ActiveDefect): Promis
   return proxyBefore(await listening(createServer(listener)), planted);
 }
 
-/** Sends these bytes, which must request to close the connection, and returns everything received. */
+/**
+ * Sends these bytes, which must request to close the connection, and returns everything received.
+ */
 async function exchanged(baseUrl: string, bytes: string): Promise<string> {
   const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1');
   onTestFinished(() => {

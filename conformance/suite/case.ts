@@ -59,8 +59,8 @@ export interface ScenarioDefinition<Arranged> {
   readonly start: string;
   readonly risk: Risk;
   /**
-   * When the runner starts the cases, if that matters. `first`: they take seconds. `last`: what they
-   * write may spoil the lists of the target, so each runs alone, after all others.
+   * When the runner starts the cases, if that matters. `first`: they take seconds. `last`: what
+   * they write may spoil the lists of the target, so each runs alone, after all others.
    */
   readonly phase?: Phase;
   readonly needs?: readonly Capability[];

@@ -10,8 +10,8 @@ import type { ShownSection } from './page-facts.ts';
 import { phaseTable, rate, violatedRequirements, violationRates } from './text-checks.ts';
 
 /**
- * Returns the section about requirements that the server met or violated; an empty list when no device
- * was watched.
+ * Returns the section about requirements that the server met or violated; an empty list when no
+ * device was watched.
  */
 export function checkSections({ checks }: FleetResult): readonly ShownSection[] {
   if (checks === undefined) return [];

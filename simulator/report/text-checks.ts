@@ -1,6 +1,6 @@
 /**
- * Renders the conformance checks as lines for a terminal: which requirements were violated, how often, and
- * at which request rate.
+ * Renders the conformance checks as lines for a terminal: which requirements were violated, how
+ * often, and at which request rate.
  */
 
 import { counted } from '../../fixtures/base/counted.ts';
@@ -39,8 +39,8 @@ export function checkSections({ checks, series }: FleetResult): string[][] {
 }
 
 /**
- * Returns the text about requirements violated so far for the progress line; an empty list when there
- * are none.
+ * Returns the text about requirements violated so far for the progress line; an empty list when
+ * there are none.
  */
 export function violationText({ violated = [] }: Pick<FleetProgress, 'violated'>): string[] {
   if (violated.length === 0) return [];
@@ -50,7 +50,8 @@ export function violationText({ violated = [] }: Pick<FleetProgress, 'violated'>
 }
 
 /**
- * Returns the requirements that the server violated, those with the highest share of violations first.
+ * Returns the requirements that the server violated, those with the highest share of violations
+ * first.
  */
 export function violatedRequirements({ requirements }: Checks): RequirementChecks[] {
   const violated = requirements.filter((row) => row.violated > 0);

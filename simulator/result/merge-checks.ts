@@ -72,7 +72,8 @@ function rateAt(atMs: number, { rows, widthMs }: Series): number {
 }
 
 /**
- * Start of each interval with violations and the number of violations in it, in chronological order.
+ * Start of each interval with violations and the number of violations in it, in chronological
+ * order.
  */
 type ViolationIntervals = RequirementChecks['violations'];
 

@@ -141,8 +141,8 @@ export function missingShardShare({ spread, plan, durationMs }: FleetResult): nu
 const cutShort: ReadonlySet<string> = new Set(['duration', 'stages', 'iterations']);
 
 /**
- * Returns the findings about the deployment. A run whose deployment updated no device is inconclusive,
- * even if all other conditions hold.
+ * Returns the findings about the deployment. A run whose deployment updated no device is
+ * inconclusive, even if all other conditions hold.
  */
 function deploymentFindings(result: FleetResult): readonly RunFinding[] {
   const { plan, funnel, ended } = result;

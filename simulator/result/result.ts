@@ -145,7 +145,8 @@ export interface FleetProgress {
   /** Errors by cause, the most frequent first. */
   readonly causes: readonly ErrorCount[];
   /**
-   * Requirements that the server violated towards watched devices; absent when no device is watched.
+   * Requirements that the server violated towards watched devices; absent when no device is
+   * watched.
    */
   readonly violated?: readonly string[];
 }

@@ -38,8 +38,8 @@ export function configure(command: Command): void {
 }
 
 /**
- * A regression fails the comparison. It is inconclusive when a case had a verdict before and has none
- * now.
+ * A regression fails the comparison. It is inconclusive when a case had a verdict before and has
+ * none now.
  */
 function exitCodeOf({ changes }: ResultComparison): ExitCode {
   if (changes.some(({ kind }) => kind === 'regression')) return exitCodes.failed;

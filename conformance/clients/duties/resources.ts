@@ -395,7 +395,9 @@ function isFailure({ row, sent, isSuccess }: JudgedExchange): boolean {
   return reporting.includes(row.id) && isSuccess && membersOf(sent).status === 'failure';
 }
 
-/** Returns whether a log was uploaded for the deployment of a report; undefined for an unknown one. */
+/**
+ * Returns whether a log was uploaded for the deployment of a report; undefined for an unknown one.
+ */
 function hasLog({ deploymentId }: JudgedExchange, { client }: DutyMemory): boolean | undefined {
   return client.deployments.offers.get(deploymentId)?.hasLog;
 }

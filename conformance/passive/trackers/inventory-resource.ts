@@ -1,4 +1,7 @@
-/** The attributes of a device: PATCH sets those that it names, PUT replaces all. Spec: Device inventory */
+/**
+ * The attributes of a device: PATCH sets those that it names, PUT replaces all. Spec: Device
+ * inventory
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { describeValue } from '../../target/expectations.ts';
@@ -119,7 +122,9 @@ function descriptionsAfter(
   return { descriptions: [...new Set([...kept, ...dropped])] };
 }
 
-/** Returns true if every server keeps such an attribute as it is; the contract leaves others open. */
+/**
+ * Returns true if every server keeps such an attribute as it is; the contract leaves others open.
+ */
 function isTracked(name: unknown, value: unknown): boolean {
   const parts = Array.isArray(value) ? value : [value];
   return (

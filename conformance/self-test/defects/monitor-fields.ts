@@ -1,4 +1,7 @@
-/** Defects in the fields of alerts and of monitor configurations: requirements that are not enforced. */
+/**
+ * Defects in the fields of alerts and of monitor configurations: requirements that are not
+ * enforced.
+ */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { entriesOf, isMap, type Members, membersOf } from '../../target/json-members.ts';
 import { listOf } from '../alter.ts';

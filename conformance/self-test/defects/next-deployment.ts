@@ -63,7 +63,9 @@ function offersAgain(
 /** The last offer, by device token. */
 type LastOffers = Map<string, ProxiedResponse>;
 
-/** Answers 204 once more to a request that was answered with 204 before, as a cache of seconds does. */
+/**
+ * Answers 204 once more to a request that was answered with 204 before, as a cache of seconds does.
+ */
 function keepsIts204(operation: (typeof everyForm)[number], requirement: RequirementId): Defect {
   return {
     id: `${operation}-keeps-its-204`,

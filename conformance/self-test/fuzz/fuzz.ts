@@ -76,8 +76,8 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
 }
 
 /**
- * Runs a sample of the affected cases. If a forbidden alteration survives them, all affected cases run.
- * If they fail on a legal one, the sample runs again, to exclude chance.
+ * Runs a sample of the affected cases. If a forbidden alteration survives them, all affected cases
+ * run. If they fail on a legal one, the sample runs again, to exclude chance.
  */
 async function resultRow(
   defect: FuzzDefect,

@@ -110,7 +110,10 @@ function isShould(id: OperationId, from: number): boolean {
   return from === 409 && id !== 'put-deployment-status';
 }
 
-/** Returns the level that a changed status violates; undefined if the contract is unclear about the two. */
+/**
+ * Returns the level that a changed status violates; undefined if the contract is unclear about the
+ * two.
+ */
 function violatedLevelOf(id: OperationId, from: number, to: number): ViolatedLevel | undefined {
   if (to === UNLISTED || to === FAULT) return 'must';
   // These operations send only an id, and a malformed id may be answered with 404 as well as 400.

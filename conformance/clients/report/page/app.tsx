@@ -1,4 +1,7 @@
-/** The whole page: the verdict at the top, the broken duties with their evidence, and the rest below. */
+/**
+ * The whole page: the verdict at the top, the broken duties with their evidence, and the rest
+ * below.
+ */
 import { counted } from '../../../../fixtures/base/counted.ts';
 import { Badge, type Tone, Verdict } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
