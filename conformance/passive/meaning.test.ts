@@ -82,7 +82,8 @@ function mapped(mapId: string): InventedExchange {
 }
 
 function instructedWith(mapId: string): InventedExchange {
-  const artifactPart = { ...instructed.artifact, update_control_map: { id: mapId } };
+  const { id: _, ...others } = instructed.artifact;
+  const artifactPart = { ...others, update_control_map: { id: mapId } };
   return ['post-next-deployment-v2', 200, { body: { ...instructed, artifact: artifactPart } }];
 }
 
@@ -101,6 +102,11 @@ describe('a requirement on the meaning of a response is violated by', () => {
       'a map of another id in the next instructions',
       'next.control-map-id',
       [instructedWith('d-2'), instructedWith('d-3')],
+    ],
+    [
+      'an artifact id in version 2',
+      'next.artifact-id-in-v2',
+      [['post-next-deployment-v2', 200, { body: instructed }]],
     ],
     [
       'a source that has expired',
