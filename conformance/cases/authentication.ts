@@ -328,7 +328,7 @@ const known = defineScenario({
         const request = device.authenticationRequest();
         needToken(await context.session.send(request));
         await context.admin.decide(device.id, device.key, 'rejected');
-        expectStatus(await context.session.send(request), 401, 403);
+        expectStatus(await context.session.send(request), 400, 401, 403);
       },
     },
     {

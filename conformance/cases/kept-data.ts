@@ -2,7 +2,7 @@
  * Cases: what a device wrote is still there after decisions of users about the device and its keys.
  * Spec: States and transitions; Device configuration; Device inventory
  */
-import { needToken } from '../context/granted.ts';
+import { needAuthorized, needToken } from '../context/granted.ts';
 import { acceptedDevice, needResponse } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
@@ -56,7 +56,7 @@ const decisions = {
 
 /** Asserts that the device reads the pair and users see the attribute. */
 async function expectKept(device: SuiteDevice, context: TestContext): Promise<void> {
-  const read = await device.call('get-configuration');
+  const read = needAuthorized(await device.call('get-configuration'));
   if (!read.text.includes(pair.timezone)) {
     throw new ExpectationFailure(describeValue(pair), responseSummary(read), [
       'configuration.written-is-read',

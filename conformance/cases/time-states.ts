@@ -2,7 +2,7 @@
  * Cases: days change nothing that a user decided, a device reported or a server stored.
  * Spec: States and transitions; Device deployments; Device configuration; Device inventory
  */
-import { needToken } from '../context/granted.ts';
+import { needAuthorized, needToken } from '../context/granted.ts';
 import {
   abortedDeployment,
   acceptedDevice,
@@ -37,6 +37,7 @@ const start = { area: 'time', risk: 'write', needs: ['user', 'clock-control'] } 
 async function daysLater(device: SuiteDevice, context: TestContext): Promise<void> {
   await context.control.advance(DAYS_SECONDS);
   device.token = needToken(await device.authenticate()).text;
+  needAuthorized(await poll(device));
 }
 
 const poll = (device: SuiteDevice) =>

@@ -12,6 +12,12 @@ export function needToken(response: HttpResponse): HttpResponse {
   return response;
 }
 
+/** Returns the response to a request with a new token; throws StartStateMissed if it is 401. */
+export function needAuthorized(response: HttpResponse): HttpResponse {
+  if (response.status !== 401) return response;
+  throw new StartStateMissed('a new token that works', `got ${responseSummary(response)}`);
+}
+
 /** A response to a request that the contract says is refused, and the requirement that says so. */
 interface ExpectedRefusal {
   readonly operation: OperationId;

@@ -92,7 +92,7 @@ export function createListener(options: ListenerOptions): Server {
     dispatch(request, () => ({ ...open(request, response), upgrade: { socket, head } }));
   };
   server.on('request', onRequest);
-  // Without these handlers Node would handler an Expect header with an empty 417, and CONNECT not
+  // Without these handlers Node would answer an Expect header with an empty 417, and CONNECT not
   // at all.
   server.on('checkExpectation', onRequest);
   onUpgrade(server, {

@@ -168,7 +168,7 @@ function notUtf8(raw: Buffer): string {
   const letter = raw.toString('latin1', place, place + 1);
   const near = printable(raw.toString('latin1', Math.max(0, place - 10), place + 10));
   const hex = byte.toString(16).toUpperCase().padStart(2, '0');
-  return `breaks at position ${place}, near ${near}: the byte 0x${hex} is no UTF-8 there, but ${printable(letter)} in ISO 8859-1 (Latin-1)`;
+  return `breaks at position ${place}, near ${near}: the byte 0x${hex} is not valid UTF-8, but ${printable(letter)} in ISO 8859-1 (Latin-1)`;
 }
 
 const replacement = Buffer.from('\ufffd');

@@ -70,7 +70,7 @@ interface DemoContext {
 }
 
 /**
- * Runs the fleet and then the suite, and prints what came of them; the fleet stays connected until
+ * Runs the fleet and then the suite, and prints the results; the fleet stays connected until
  * the signal, unless the demo ends with its runs.
  */
 export async function runOnServer(

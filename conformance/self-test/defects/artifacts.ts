@@ -70,6 +70,7 @@ const fields: readonly FieldDefect[] = [
     id: 'artifact-has-its-file-name',
     title: 'The name of an artifact is that of its file.',
     violates: 'artifacts.name',
+    inLists: 'artifacts.list-selects-release',
     path: 'name',
     becomes: (name) => `${name}.mender`,
   },

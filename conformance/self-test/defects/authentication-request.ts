@@ -159,7 +159,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
     violates: ['auth.identity-is-the-content'],
     operations,
     alter: statusBecomes(200, 401, (request) =>
-      /^\{"serial"/.test(String(objectOf(request).id_data)),
+      /^\{"(?!maker")/.test(String(objectOf(request).id_data)),
     ),
   },
   {

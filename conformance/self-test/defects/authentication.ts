@@ -95,7 +95,7 @@ const flow: readonly Defect[] = [
   {
     id: 'rejection-accepts',
     title: 'A pending device that a user rejects is accepted.',
-    violates: ['auth.rejected-is-refused'],
+    violates: ['auth.rejected-is-refused', 'audit.device-rejected'],
     operations: ['set-auth-set-status', 'post-auth-request'],
     alter: rejectionAccepts,
   },

@@ -168,10 +168,10 @@ const single: readonly Defect[] = [
   },
   {
     id: 'many-alerts-are-refused',
-    title: 'More than twenty alerts at once are refused.',
+    title: 'More than twelve alerts at once are refused.',
     violates: ['alerts.are-accepted'],
     operations: ['post-alerts'],
-    alter: refuseRequests(400, (request) => listOf(request).length > 20),
+    alter: refuseRequests(400, (request) => listOf(request).length > 12),
   },
   {
     id: 'monitors-are-cut-at-20',

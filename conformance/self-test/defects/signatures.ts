@@ -150,6 +150,7 @@ const ecdsa: readonly Defect[] = [
       'auth.preauthorized-gets-token',
       'auth.accepted-gets-token',
       'auth.decommissioned-is-unknown',
+      'auth.decision-stays',
     ],
     operations,
     alter: statusBecomes(200, 401, isKeyType('ec')),
