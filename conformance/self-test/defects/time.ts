@@ -78,12 +78,12 @@ function linkEndsEarly(status: number): () => Alteration {
   return () => {
     let seenMs = Number.POSITIVE_INFINITY;
     return {
-      response: (response) => {
+      response: (response, { operation }) => {
         // A poll without an update has no link.
         if (response.status !== 200 && response.status !== 206) return response;
         const nowMs = answeredMs(response);
         seenMs = Math.min(seenMs, nowMs);
-        return nowMs - seenMs > HALF_LINK_MS
+        return operation?.startsWith('download-') && nowMs - seenMs > HALF_LINK_MS
           ? ownResponse(status, { error: 'the link is over' })
           : response;
       },
@@ -237,7 +237,7 @@ export const timeDefects: readonly Defect[] = [
   {
     id: 'source-ends-early',
     title: 'The source of an update expires long before its expiry time.',
-    violates: ['next.source-valid-until-expire'],
+    violates: ['next.source-valid-until-expire', 'link.valid-until-expire'],
     operations: [...polls, 'download-artifact'],
     alter: linkEndsEarly(403),
   },
