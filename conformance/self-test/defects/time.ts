@@ -237,7 +237,11 @@ export const timeDefects: readonly Defect[] = [
   {
     id: 'source-ends-early',
     title: 'The source of an update expires long before its expiry time.',
-    violates: ['next.source-valid-until-expire', 'link.valid-until-expire'],
+    violates: [
+      'next.source-valid-until-expire',
+      'next.source-gives-the-artifact',
+      'link.valid-until-expire',
+    ],
     operations: [...polls, 'download-artifact'],
     alter: linkEndsEarly(403),
   },
