@@ -148,7 +148,7 @@ async function openTooMany(
       `${others.length} otherwise; open files ${before} before, ${peak} then, ${after} after`,
   );
   say(
-    `the control listener messages ${probes.responses} times, failed ${probes.problems.length} times; slowest ${probes.slowestMs} ms`,
+    `the control listener answered ${probes.responses} times, failed ${probes.problems.length} times; slowest ${probes.slowestMs} ms`,
   );
   const problems = [...new Set([...others, ...probes.problems])];
   if (sum('granted') === 0 || sum('refused') === 0) problems.push('no websocket, or no refusal');
