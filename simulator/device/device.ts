@@ -70,6 +70,14 @@ export interface FetchedArtifact {
 /** Software and configuration that are installed on a device. */
 export type InstalledSoftware = Pick<SimulatedDevice, 'provides' | 'configuration'>;
 
+/** Returns what a device has installed once the artifact is committed. */
+export function installedBy(
+  { provides, settings }: FetchedArtifact,
+  device: SimulatedDevice,
+): InstalledSoftware {
+  return { provides, configuration: settings ?? device.configuration };
+}
+
 /** A simulated device with its plan, its state, and what it remembers of its updates. */
 export interface SimulatedDevice {
   readonly index: number;

@@ -9,7 +9,7 @@
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { ClientError } from '../network/errors.ts';
 import { ControlMap } from './control-map.ts';
-import { type DeploymentRecord, isBeforeInstall, isSettled } from './device.ts';
+import { type DeploymentRecord, installedBy, isBeforeInstall, isSettled } from './device.ts';
 import { deviceTimeMs } from './device-time.ts';
 import type { UpdateSubject } from './environment.ts';
 import { withRetries } from './persistence.ts';
@@ -17,7 +17,6 @@ import { UpdateLog } from './update-log.ts';
 import {
   continueUpdate,
   deleteUpdateData,
-  installedBy,
   recordAbort,
   reportState,
   rollBack,

@@ -13,10 +13,9 @@ import {
   beginDeployment,
   type DeploymentRecord,
   type FetchedArtifact,
-  type InstalledSoftware,
+  installedBy,
   isBeforeInstall,
   isSettled,
-  type SimulatedDevice,
 } from './device.ts';
 import { deviceTimeMs, restUntilDue } from './device-time.ts';
 import type { UpdateSubject } from './environment.ts';
@@ -388,14 +387,6 @@ class UpdateRun {
 
 function isAborted({ state }: DeploymentRecord): boolean {
   return state === 'aborted';
-}
-
-/** Returns what a device has installed once the artifact is committed. */
-export function installedBy(
-  { provides, settings }: FetchedArtifact,
-  device: SimulatedDevice,
-): InstalledSoftware {
-  return { provides, configuration: settings ?? device.configuration };
 }
 
 /** Maximum number of reboots in one update, against a behaviour that never comes up. */

@@ -84,12 +84,12 @@ describe('GET /explanations/{requestId}', () => {
   });
 
   it.each([
-    ['text/plain', /^text\/plain/, /^request ID {2}told at .*\ncommand\n.*curl .*\n$/s],
-    ['application/json', /^application\/json/, /^\{"requestId":"told"/],
-    ['*/*', /^application\/json/, /^\{"requestId":"told"/],
+    ['text/plain', /^text\/plain/, /^request ID {2}shown at .*\ncommand\n.*curl .*\n$/s],
+    ['application/json', /^application\/json/, /^\{"requestId":"shown"/],
+    ['*/*', /^application\/json/, /^\{"requestId":"shown"/],
   ])('answers in the requested format: %s', async (accept, type, form) => {
-    await server.call('get-configuration', named('told'));
-    const response = await ask('/explanations/told', { Accept: accept });
+    await server.call('get-configuration', named('shown'));
+    const response = await ask('/explanations/shown', { Accept: accept });
     expect(response.headers.get('content-type')).toMatch(type);
     expect(await response.text()).toMatch(form);
   });

@@ -51,7 +51,7 @@ export interface UnsettledFleet {
 }
 
 /**
- * Above this ratio some devices still authenticate, or sending requests that they send only once.
+ * Above this ratio some devices still authenticate, or send requests that they send only once.
  */
 const EXCHANGES_PER_POLL_MAX = 1.05;
 

@@ -49,7 +49,7 @@ export function useLoaded<Data>(
       const begun = state.wanted;
       const outcome = await loader.current().then(
         (data): LastLoad<Data> => ({ key, data }),
-        (error: unknown): LastLoad<Data> => ({ key, error: error }),
+        (error: unknown): LastLoad<Data> => ({ key, error }),
       );
       // The question changed meanwhile, so this result is dropped and a later load is still
       // running.
