@@ -46,7 +46,7 @@ export { type Declaration, readDeclaration } from './adapters/declaration.ts';
 export { readHookFile } from './adapters/hooks/hook-file.ts';
 export { describedSteps } from './adapters/hooks/hook-steps.ts';
 export type { ControlAddress } from './adapters/http-control.ts';
-export { type ArraySize, arraySizes } from './cases/covering-arrays.ts';
+export { type ArraySize, arraySizes } from './cases/every-operation/covering-arrays.ts';
 export { capabilityNames } from './context/capabilities.ts';
 export type { CaseVerdict, ConformanceResult, VerdictName } from './result/result.ts';
 export type { CaseListing } from './suite/case.ts';

@@ -16,17 +16,27 @@ import {
   type InputTable,
   inputsOf,
 } from '../suite/input-table.ts';
-import { malformedIds } from './artifacts.ts';
-import { authRequestInputs, textualRequest } from './auth-request-fields.ts';
-import { allowedNames, allowedTexts, goodPairs, pairInputs } from './configuration.ts';
-import { goodLog, logInputs } from './deployment-log-inputs.ts';
-import { goodReport, reportInputs } from './deployment-status.ts';
-import { kinds } from './inventory.ts';
-import { attributeInputs, goodAttributes } from './inventory-refusals.ts';
-import { alertBodies, configurationInputs } from './monitor.ts';
-import { alertInputs } from './monitor-alert-fields.ts';
-import { alert, service } from './monitor-samples.ts';
-import { goodBodyV2, goodProvides, inputsV2, provideInputs } from './next-deployment-inputs.ts';
+import { malformedIds } from './artifacts/artifacts.ts';
+import { authRequestInputs, textualRequest } from './authentication/auth-request-fields.ts';
+import {
+  allowedNames,
+  allowedTexts,
+  goodPairs,
+  pairInputs,
+} from './configuration/configuration.ts';
+import { goodLog, logInputs } from './deployments/deployment-log-inputs.ts';
+import { goodReport, reportInputs } from './deployments/deployment-status.ts';
+import {
+  goodBodyV2,
+  goodProvides,
+  inputsV2,
+  provideInputs,
+} from './deployments/next-deployment-inputs.ts';
+import { kinds } from './inventory/inventory.ts';
+import { attributeInputs, goodAttributes } from './inventory/inventory-refusals.ts';
+import { alertBodies, configurationInputs } from './monitor/monitor.ts';
+import { alertInputs } from './monitor/monitor-alert-fields.ts';
+import { alert, service } from './monitor/monitor-samples.ts';
 
 interface TestedTable {
   readonly operation: OperationId;

@@ -20,8 +20,6 @@ const importedFolders = [
   'conformance/signing',
   'conformance/target',
   'conformance/passive',
-  'conformance/passive/trackers',
-  'conformance/passive/checks',
   'conformance/suite',
 ];
 
@@ -116,7 +114,9 @@ export async function readSource(text: string, path: string): Promise<ModuleSour
 function modulesIn(folders: readonly string[]): readonly string[] {
   return folders
     .flatMap((folder) =>
-      readdirSync(join(packageFolder(), folder)).map((name) => `${folder}/${name}`),
+      readdirSync(join(packageFolder(), folder), { encoding: 'utf8', recursive: true }).map(
+        (path) => `${folder}/${path}`,
+      ),
     )
     .filter((path) => /(?<!\.test)\.ts$/.test(path) && !lists.has(path))
     .sort();

@@ -15,7 +15,7 @@ describe('the rows of a new case', () => {
   it('are added to three tables of the area for a new requirement', () => {
     expect(newRows(root, order).map(({ path }) => path)).toEqual([
       'fixtures/contract/requirements/monitor.ts',
-      'conformance/cases/monitor.ts',
+      'conformance/cases/monitor/monitor.ts',
       'conformance/self-test/defects/monitor.ts',
     ]);
   });
@@ -40,12 +40,21 @@ describe('the rows of a new case', () => {
   });
 
   it.each([
-    ['that a defect breaks already', 'alerts.are-accepted', 'monitor/alerts-are-kept'],
-    ['of an area without a table of defects', 'log.is-kept', 'quantities/log-of-two-is-kept'],
-  ])('are only a row of the case for a requirement %s', (_, requirement, id) => {
-    const [area] = id.split('/');
+    {
+      which: 'that a defect breaks already',
+      requirement: 'alerts.are-accepted',
+      id: 'monitor/alerts-are-kept',
+      path: 'conformance/cases/monitor/monitor.ts',
+    },
+    {
+      which: 'of an area without a table of defects',
+      requirement: 'log.is-kept',
+      id: 'quantities/log-of-two-is-kept',
+      path: 'conformance/cases/every-operation/quantities.ts',
+    },
+  ])('are only a row of the case for a requirement $which', ({ requirement, id, path }) => {
     const changed = newRows(root, { id, requirement });
-    expect(changed.map(({ path }) => path)).toEqual([`conformance/cases/${area}.ts`]);
+    expect(changed.map(({ path }) => path)).toEqual([path]);
     expect(changed[0]?.text).toContain(`requirements: ['${requirement}'],`);
   });
 
@@ -54,7 +63,7 @@ describe('the rows of a new case', () => {
     [{ id: 'monitor' }, 'is not AREA/NAME'],
     [{ id: 'monitor/../x' }, 'is not AREA/NAME'],
     [{ id: 'monitor/alerts-are-204' }, 'the case monitor/alerts-are-204 already exists'],
-    [{ id: 'novel/it-works' }, 'conformance/cases/novel.ts has no list of cases'],
+    [{ id: 'novel/it-works' }, 'conformance/cases/novel/novel.ts has no list of cases'],
     [{ requirement: 'alerts.are-shown' }, 'the requirement alerts.are-shown already exists'],
     [{ after: 'alerts.are-shwn' }, 'the nearest: alerts.are-shown'],
     [{ sentence: 'no sentence' }, 'is not a full sentence'],

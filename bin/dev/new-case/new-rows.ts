@@ -3,7 +3,7 @@
  * to detect, each in its table.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { listCases } from '../../../conformance/conformance.ts';
 import { allDefects } from '../../../conformance/self-test/defects/index.ts';
 import { nearestOf } from '../../../fixtures/base/nearest.ts';
@@ -111,9 +111,11 @@ function withRequirement(root: string, rule: Requirement, after: string): Change
   throw new NewCaseError(`no file in ${requirementsFolder} has a row ${after}`);
 }
 
-/** Adds the case at the end of the first scenario of its area. */
+/** Adds the case at the end of the first scenario in the file that is named after its area. */
 function withCase(root: string, area: string, name: string, rule: Requirement): ChangedFile {
-  const path = `${casesFolder}/${area}.ts`;
+  const files = readdirSync(join(root, casesFolder), { encoding: 'utf8', recursive: true });
+  const file = files.find((each) => basename(each) === `${area}.ts`) ?? `${area}/${area}.ts`;
+  const path = `${casesFolder}/${file}`;
   const text = existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '';
   const list = text.indexOf('\n  cases: [\n');
   if (list === -1) {
@@ -130,7 +132,7 @@ function withCase(root: string, area: string, name: string, rule: Requirement): 
     },
 `;
   const changed = insertedAt(text, text.indexOf('\n  ],\n', list) + 1, row);
-  return { path, text: withImport(changed, 'NotObservable', '../target/expectations.ts') };
+  return { path, text: withImport(changed, 'NotObservable', '../../target/expectations.ts') };
 }
 
 /** Adds the defect at the end of its area's table; its alteration is empty at first. */

@@ -1,0 +1,184 @@
+/**
+ * Cases: two artifacts of one release, of which a user deletes one, as devices see both: in the
+ * list, by id, by link and in an offer. Spec: Device deployments v1
+ */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { ownArtifact } from '../../context/own-artifact.ts';
+import { boardType } from '../../context/sample-artifacts.ts';
+import {
+  acceptedDevice,
+  factoryProvides,
+  needOffer,
+  needResponse,
+} from '../../context/start-states.ts';
+import type { SuiteDevice } from '../../context/suite-device.ts';
+import type { TestContext } from '../../context/test-context.ts';
+import { defineScenario } from '../../suite/case.ts';
+import {
+  describeValue,
+  ExpectationFailure,
+  expectJson,
+  expectUrl,
+} from '../../target/expectations.ts';
+import { entriesOf, membersOf } from '../../target/json-members.ts';
+import type { HttpResponse } from '../../target/response.ts';
+
+/** A second device type of both artifacts, whose list shows that a change has settled. */
+const otherType = 'conformance-other-board';
+const content = Buffer.from('the same in both artifacts');
+
+/** An artifact of the release, and the value on which it alone depends. */
+interface OneOfTwo {
+  readonly id: string;
+  readonly bytes: Buffer;
+  readonly flavour: string;
+}
+
+/** A release with two artifacts, the first of which is to be deleted. */
+interface ReleaseOfTwo {
+  readonly device: SuiteDevice;
+  readonly release: string;
+  readonly first: OneOfTwo;
+  readonly second: OneOfTwo;
+}
+
+/** Lists the release for a device type; returns the ids in order. */
+async function idsFor(
+  device: SuiteDevice,
+  release: string,
+  deviceType: string,
+): Promise<readonly string[]> {
+  const query = { release_name: release, device_type: deviceType };
+  const response = await device.call('list-artifacts', { query });
+  if (response.status === 404) return [];
+  needResponse('list-artifacts', response, 200);
+  return entriesOf(expectJson(response))
+    .map((artifact) => String(membersOf(artifact).id))
+    .sort();
+}
+
+/** Waits until the list for the other type has these ids, and compares that for the board then. */
+async function expectListed(
+  context: TestContext,
+  { device, release }: Pick<ReleaseOfTwo, 'device' | 'release'>,
+  { ids, missed }: { readonly ids: readonly string[]; readonly missed: RequirementId },
+): Promise<void> {
+  const expected = [...ids].sort().join();
+  const settled = await context.eventually(
+    () => idsFor(device, release, otherType),
+    (found) => found.join() === expected,
+  );
+  for (const found of [settled, await idsFor(device, release, boardType)]) {
+    if (found.join() === expected) continue;
+    throw new ExpectationFailure(`the artifacts ${expected}`, describeValue(found), [missed]);
+  }
+}
+
+async function linkTo(device: SuiteDevice, id: string): Promise<string> {
+  const response = await device.call('get-artifact-link', { path: { id } });
+  needResponse('get-artifact-link', response, 200);
+  const { uri } = membersOf(expectJson(response));
+  return expectUrl('a link', typeof uri === 'string' ? uri : undefined);
+}
+
+async function releaseOfTwo(context: TestContext): Promise<ReleaseOfTwo> {
+  const device = await acceptedDevice(context);
+  const release = context.newName();
+  const deviceTypes = [boardType, otherType];
+  // The list is read before each change, so that a copy of it would be noticed.
+  await idsFor(device, release, boardType);
+  const upload = async (flavour: string): Promise<OneOfTwo> => {
+    const wish = { name: release, content, deviceTypes, depends: { flavour: [flavour] } };
+    return { ...(await ownArtifact(context, wish)), flavour };
+  };
+  return { device, release, first: await upload('first'), second: await upload('second') };
+}
+
+/** Asserts that the deleted artifact is answered with 404, by id and for a link. */
+async function expectGone(context: TestContext, { device, first }: ReleaseOfTwo): Promise<void> {
+  const path = { id: first.id };
+  const asks = {
+    'artifacts.unknown-is-404': () => device.call('get-artifact', { path }),
+    'link.unknown-artifact-is-404': () => device.call('get-artifact-link', { path }),
+  } as const satisfies Readonly<Record<string, () => Promise<HttpResponse>>>;
+  for (const [requirement, ask] of Object.entries(asks)) {
+    const { status } = await context.eventually(ask, (response) => response.status === 404);
+    if (status === 404) continue;
+    const seen = `status ${status} for a deleted artifact`;
+    throw new ExpectationFailure('status 404', seen, [requirement as RequirementId]);
+  }
+}
+
+/** Asserts that the second is still shown, and its file downloaded by an old and a new link. */
+async function expectKept(
+  context: TestContext,
+  { device, second }: ReleaseOfTwo,
+  oldLink: string,
+): Promise<void> {
+  const { status } = await device.call('get-artifact', { path: { id: second.id } });
+  if (status !== 200) {
+    throw new ExpectationFailure('status 200', `status ${status}`, ['artifacts.fields']);
+  }
+  for (const url of [oldLink, await linkTo(device, second.id)]) {
+    const file = await context.session.send({ method: 'GET', url });
+    if (file.status === 200 && file.bytes.equals(second.bytes)) continue;
+    const seen = `status ${file.status} with ${file.bytes.length} bytes`;
+    throw new ExpectationFailure('the file', seen, [
+      'link.gives-the-file',
+      'link.valid-until-expiry',
+    ]);
+  }
+}
+
+/** Asserts that the second is offered to a device on which it alone depends. */
+async function expectOffered(
+  context: TestContext,
+  { device, release, second }: ReleaseOfTwo,
+): Promise<void> {
+  await context.deploy({ artifact_name: release, devices: [device.id] });
+  const body = { ...factoryProvides, flavour: second.flavour };
+  await needOffer(context, 'post-next-deployment', () =>
+    device.call('post-next-deployment', { body }),
+  );
+}
+
+/** Spec: Device deployments v1 */
+export const artifactLifeCases = defineScenario<ReleaseOfTwo>({
+  area: 'artifacts',
+  name: 'One of two artifacts is deleted',
+  start: 'a device, and a release of two artifacts that it has listed before they were uploaded',
+  risk: 'write',
+  needs: ['user', 'artifact-listing'],
+  arrange: releaseOfTwo,
+  cases: [
+    {
+      id: 'deleted-artifact-is-gone-alone',
+      title:
+        'A deleted artifact is no longer listed, shown or linked, and the other of its release is.',
+      requirements: [
+        'artifacts.unknown-is-404',
+        'artifacts.list-is-complete',
+        'artifacts.fields',
+        'artifacts.deleted-is-not-listed',
+        'link.unknown-artifact-is-404',
+        'link.gives-the-file',
+        'link.valid-until-expiry',
+        'next.post-pending-is-200',
+      ],
+      run: async (arranged, context) => {
+        const { device, first, second } = arranged;
+        const missed = 'artifacts.list-is-complete';
+        await expectListed(context, arranged, { ids: [first.id, second.id], missed });
+        await linkTo(device, first.id);
+        const link = await linkTo(device, second.id);
+        await device.call('get-artifact', { path: { id: first.id } });
+        await context.admin.deleteArtifact(first.id);
+        await expectGone(context, arranged);
+        const after = 'artifacts.deleted-is-not-listed';
+        await expectListed(context, arranged, { ids: [second.id], missed: after });
+        await expectKept(context, arranged, link);
+        await expectOffered(context, arranged);
+      },
+    },
+  ],
+});

@@ -1,0 +1,299 @@
+/**
+ * Cases: actions in every state of their object, each of them one entry; refused repetitions add no
+ * entry. Spec: AuditLog entry; Audit logs
+ */
+import {
+  type ManagementId,
+  managementOperations,
+} from '../../../fixtures/contract/management/index.ts';
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { report } from '../../context/deployment-life.ts';
+import { ownArtifact } from '../../context/own-artifact.ts';
+import { authorizationOf } from '../../context/short-lived-token.ts';
+import {
+  acceptedDevice,
+  factoryProvides,
+  instructedId,
+  needOffer,
+  needResponse,
+  pendingDevice,
+  preauthorizedDevice,
+  StartStateMissed,
+} from '../../context/start-states.ts';
+import type { SuiteDevice } from '../../context/suite-device.ts';
+import type { TestContext } from '../../context/test-context.ts';
+import { defineScenario } from '../../suite/case.ts';
+import { type CallOptions, requestOf } from '../../target/call.ts';
+import {
+  describeValue,
+  ExpectationFailure,
+  expectEqual,
+  NotObservable,
+} from '../../target/expectations.ts';
+import { actions, ENTRY_WAIT_MAX_MS, entries, list, listIn, textAt } from './audit-reading.ts';
+
+/** An action that a user has performed, or that the target has refused. */
+interface Act {
+  /** The action and the state of its object, as a phrase. */
+  readonly what: string;
+  readonly action: string;
+  readonly objectId: string;
+  /** The requirement that the action has an entry; undefined for a refused action. */
+  readonly requirement?: RequirementId;
+  /** True if the target performed the action again instead of refusing the repetition. */
+  readonly mayBeTwice: boolean;
+}
+
+type AnyCall = CallOptions & { readonly path?: Readonly<Record<string, string>> };
+
+/** Sends a request of the management API that a target should refuse; returns whether it did. */
+async function isRefused(context: TestContext, id: ManagementId, call: AnyCall): Promise<boolean> {
+  const headers = authorizationOf(context.admin);
+  const given = { ...call, headers } as never;
+  const response = await context.session.send(requestOf<string>(managementOperations[id], given));
+  return response.status >= 400;
+}
+
+/** Asserts that each action is one entry on its object, and each refused one is none. */
+async function expectRecorded(context: TestContext, acts: readonly Act[]): Promise<void> {
+  for (const { what, action, objectId, requirement, mayBeTwice } of acts) {
+    const least = requirement === undefined ? 0 : 1;
+    const seen = await context.eventually(
+      async () => {
+        const read = await entries(context, { object_id: objectId, per_page: 100 });
+        return read.map((entry) => textAt(entry, 'action') ?? '');
+      },
+      (read) => read.filter((each) => each === action).length >= least,
+      ENTRY_WAIT_MAX_MS,
+    );
+    const found = seen.filter((each) => each === action);
+    // Another case checks the words of actions.
+    if (found.length < least && seen.some((each) => !actions.includes(each))) {
+      throw new StartStateMissed('actions of the contract', describeValue(seen));
+    }
+    if (found.length === least || (found.length > least && mayBeTwice)) continue;
+    const missed = found.length < least && requirement ? requirement : 'audit.one-entry-per-action';
+    const expected = `${least} entries \`${action}\` after ${what}`;
+    throw new ExpectationFailure(expected, `${found.length} entries`, [missed]);
+  }
+}
+
+const deviceStates = {
+  'a pending device': pendingDevice,
+  'a pre-authorized device': preauthorizedDevice,
+  'an accepted device': acceptedDevice,
+} satisfies Readonly<Record<string, (context: TestContext) => Promise<SuiteDevice>>>;
+
+/** Rejects a pending device, and decommissions a device of each state twice. */
+async function actsOnDevices(context: TestContext): Promise<readonly Act[]> {
+  const acts: Act[] = [];
+  for (const [state, arrange] of Object.entries(deviceStates)) {
+    const { id: objectId } = await arrange(context);
+    await context.admin.decommission(objectId);
+    const again = await isRefused(context, 'decommission-device', { path: { id: objectId } });
+    acts.push({
+      what: `the decommissioning of ${state}`,
+      action: 'decommission',
+      objectId,
+      requirement: 'audit.device-decommissioned',
+      mayBeTwice: !again,
+    });
+  }
+  const { id: objectId, key } = await pendingDevice(context);
+  await context.admin.decide(objectId, key, 'rejected');
+  const requirement = 'audit.device-rejected';
+  const what = 'the rejection of a pending device';
+  return [...acts, { what, action: 'reject', objectId, requirement, mayBeTwice: false }];
+}
+
+/** A deployment: the devices in it, and what becomes of it before a user aborts it. */
+interface DeploymentRow {
+  readonly what: string;
+  readonly size: number;
+  readonly statuses: readonly string[];
+}
+
+const deploymentRows: readonly DeploymentRow[] = [
+  { what: 'a deployment that no device has asked for', size: 1, statuses: [] },
+  { what: 'a deployment of three devices', size: 3, statuses: ['', 'downloading'] },
+  { what: 'a deployment that has succeeded', size: 1, statuses: ['success'] },
+];
+
+/** Asks for the deployment as the device, and reports the status unless it is empty. */
+async function follow(context: TestContext, device: SuiteDevice, status: string): Promise<void> {
+  const offer = await needOffer(context, 'get-next-deployment', () =>
+    device.call('get-next-deployment', { query: factoryProvides }),
+  );
+  if (status === '') return;
+  const reported = await report({ device, id: instructedId(offer) }, { status });
+  needResponse('put-deployment-status', reported, 204);
+}
+
+/** Creates the deployment of a row, and aborts it twice. */
+async function actsOnDeployment(
+  context: TestContext,
+  all: readonly SuiteDevice[],
+  { what, size, statuses }: DeploymentRow,
+): Promise<readonly Act[]> {
+  const { name } = await context.artifact('plain');
+  const devices = all.slice(0, size);
+  const wish = { artifact_name: name, devices: devices.map(({ id }) => id) };
+  const { id: objectId } = await context.deploy(wish);
+  for (const [index, status] of statuses.entries()) {
+    const device = devices[index];
+    if (device) await follow(context, device, status);
+  }
+  const call = { path: { id: objectId }, body: { status: 'aborted' } };
+  const refused = await isRefused(context, 'abort-deployment', call);
+  const again = await isRefused(context, 'abort-deployment', call);
+  const isOver = statuses.includes('success');
+  return [
+    {
+      what: `the creation of ${what}`,
+      action: 'create',
+      objectId,
+      requirement: 'audit.deployment-created',
+      mayBeTwice: false,
+    },
+    {
+      what: `${refused ? 'the refused abort' : 'the abort'} of ${what}`,
+      action: 'abort',
+      objectId,
+      // Whether a server records an abort that it accepts but that changes nothing is left open.
+      ...(refused || isOver ? {} : { requirement: 'audit.deployment-aborted' }),
+      mayBeTwice: !again || (isOver && !refused),
+    },
+  ];
+}
+
+/** Asserts that a refused creation, of an unknown release, adds no entry. */
+async function expectNoCreation(context: TestContext, device: SuiteDevice): Promise<void> {
+  const name = context.newName();
+  const body = { name, artifact_name: context.newName(), devices: [device.id] };
+  if (!(await isRefused(context, 'create-deployment', { body }))) return;
+  const found = await entries(context, { object_deployment_name: name });
+  expectEqual('entries after a refused creation', found.length, 0);
+}
+
+/** Asserts that deploying a configuration is recorded, on the deployment or on the device. */
+async function expectConfigurationDeployed(
+  context: TestContext,
+  device: SuiteDevice,
+): Promise<void> {
+  if (Object.keys(context.offered({ 'put-configuration': true })).length === 0) return;
+  await context.admin.configure(device.id, { colour: 'red' });
+  const before = await entries(context, { object_id: device.id, per_page: 100 });
+  const id = await context.deployConfiguration(device);
+  const recorded = await context.eventually(
+    async () => {
+      if ((await entries(context, { object_id: id })).length > 0) return true;
+      const after = await entries(context, { object_id: device.id, per_page: 100 });
+      return after.length > before.length;
+    },
+    (isThere) => isThere,
+    ENTRY_WAIT_MAX_MS,
+  );
+  if (recorded) return;
+  const expected = 'an entry on the configuration deployment, or on its device';
+  throw new ExpectationFailure(expected, 'none', ['audit.one-entry-per-action']);
+}
+
+/** Edits an artifact, deletes it while a deployment uses it, and twice after the abort. */
+async function actsOnArtifact(context: TestContext): Promise<readonly Act[]> {
+  const name = context.newName();
+  const { id: objectId } = await ownArtifact(context, { name, content: Buffer.from('one') });
+  await context.admin.describeArtifact(objectId, 'described once');
+  const device = await acceptedDevice(context);
+  const { id: used } = await context.deploy({ artifact_name: name, devices: [device.id] });
+  const call = { path: { id: objectId } };
+  const early = await isRefused(context, 'delete-artifact', call);
+  await context.admin.abort(used);
+  await context.admin.deleteArtifact(objectId);
+  const again = await isRefused(context, 'delete-artifact', call);
+  const requirement = 'audit.artifact-changed';
+  const onIt = { objectId, requirement } as const;
+  return [
+    {
+      ...onIt,
+      what: 'the deletion of an artifact',
+      action: 'delete',
+      mayBeTwice: !early || !again,
+    },
+    // The upload may be an `update` too.
+    { ...onIt, what: 'the edit of an artifact', action: 'update', mayBeTwice: true },
+  ];
+}
+
+/** Throws NotObservable if the log has no entries on artifacts at all. */
+async function needArtifactEntries(context: TestContext): Promise<void> {
+  const found = await context.eventually(
+    async () => listIn(await list(context, { object_type: 'artifact', per_page: 1 })) ?? [],
+    ({ length }) => length > 0,
+    ENTRY_WAIT_MAX_MS,
+  );
+  if (found.length === 0) throw new NotObservable('the log has no entries on artifacts');
+}
+
+/** Spec: AuditLog entry; Audit logs */
+export const auditActStateCases = defineScenario<TestContext>({
+  area: 'audit-log',
+  name: 'Actions in every state',
+  start: 'a user',
+  risk: 'write',
+  needs: ['user'],
+  arrange: (context) => context,
+  cases: [
+    {
+      id: 'acts-on-devices-of-every-state',
+      title:
+        'A rejection or decommissioning is one entry in each state of the device; a refused one is none.',
+      requirements: [
+        'audit.device-rejected',
+        'audit.device-decommissioned',
+        'audit.one-entry-per-action',
+      ],
+      run: async (context) => expectRecorded(context, await actsOnDevices(context)),
+    },
+    {
+      id: 'acts-on-deployments-of-every-state',
+      title:
+        'A creation or abort is one entry in each state and size of the deployment; a refused one is none.',
+      requirements: [
+        'audit.deployment-created',
+        'audit.deployment-aborted',
+        'audit.one-entry-per-action',
+      ],
+      run: async (context) => {
+        const devices = [];
+        for (let made = 0; made < 3; made += 1) devices.push(await acceptedDevice(context));
+        const acts = [];
+        for (const row of deploymentRows) {
+          acts.push(...(await actsOnDeployment(context, devices, row)));
+        }
+        await expectRecorded(context, acts);
+      },
+    },
+    {
+      id: 'other-creations-of-deployments',
+      title:
+        'Deploying a configuration is recorded, and the refused creation of a deployment is not.',
+      requirements: ['audit.one-entry-per-action'],
+      run: async (context) => {
+        const device = await acceptedDevice(context);
+        await expectNoCreation(context, device);
+        await expectConfigurationDeployed(context, device);
+      },
+    },
+    {
+      id: 'acts-on-artifacts',
+      title:
+        'The edit and the deletion of an artifact are one entry each; a refused deletion is none.',
+      requirements: ['audit.artifact-changed', 'audit.one-entry-per-action'],
+      run: async (context) => {
+        const acts = await actsOnArtifact(context);
+        await needArtifactEntries(context);
+        await expectRecorded(context, acts);
+      },
+    },
+  ],
+});

@@ -1,0 +1,116 @@
+/** Cases: which actions on deployments and devices the audit log records. Spec: AuditLog entry */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { abortedDeployment, acceptedDevice, StartStateMissed } from '../../context/start-states.ts';
+import type { TestContext } from '../../context/test-context.ts';
+import { defineScenario, type JudgingCase } from '../../suite/case.ts';
+import { describeValue, expectThat } from '../../target/expectations.ts';
+import {
+  actions,
+  ENTRY_WAIT_MAX_MS,
+  entries,
+  isEntry,
+  list,
+  listIn,
+  textAt,
+} from './audit-reading.ts';
+
+/**
+ * Returns the actions on one object once `action` is among them; otherwise throws StartStateMissed.
+ */
+async function actionsOn(
+  context: TestContext,
+  id: string,
+  action: string,
+): Promise<readonly string[]> {
+  const found = await context.eventually(
+    () => entries(context, { object_id: id }),
+    (read) => read.some((entry) => textAt(entry, 'action') === action),
+    ENTRY_WAIT_MAX_MS,
+  );
+  for (const entry of found) {
+    const isOwn = [id, undefined].includes(textAt(entry, 'object.id'));
+    if (isOwn && actions.includes(textAt(entry, 'action') ?? '')) continue;
+    throw new StartStateMissed(`entries on ${id} with an action`, `got ${describeValue(entry)}`);
+  }
+  return found.map((entry) => textAt(entry, 'action') ?? '');
+}
+
+interface ActionRow {
+  readonly action: string;
+  readonly requirements: readonly [RequirementId, ...RequirementId[]];
+  readonly title: string;
+}
+
+function actionCase({ action, requirements, title }: ActionRow): JudgingCase<string> {
+  return {
+    id: `act-is-recorded-as-${action}`,
+    title,
+    requirements,
+    run: async (id, context) => {
+      const seen = await actionsOn(context, id, action);
+      expectThat(seen.includes(action), `an entry \`${action}\``, describeValue(seen));
+    },
+  };
+}
+
+async function removedDevice(context: TestContext): Promise<string> {
+  const { id, key } = await acceptedDevice(context);
+  await context.admin.decide(id, key, 'rejected');
+  await context.admin.decommission(id);
+  return id;
+}
+
+const deploymentActs = defineScenario({
+  area: 'audit-log',
+  name: 'Actions on a deployment',
+  start: 'a user who has created a deployment and aborted it',
+  risk: 'write',
+  needs: ['user'],
+  arrange: async (context) => (await abortedDeployment(context)).deploymentId,
+  cases: [
+    {
+      id: 'elements-are-entries',
+      title: 'Each element of the list is a JSON object.',
+      requirements: ['audit.entry-fields'],
+      run: async (deploymentId, context) => {
+        const elements = listIn(await list(context, { object_id: deploymentId }));
+        if (!elements?.length) throw new StartStateMissed('a list with entries', 'it is not one');
+        const other = elements.find((element) => !isEntry(element));
+        expectThat(other === undefined, 'an object', describeValue(other));
+      },
+    },
+    actionCase({
+      action: 'create',
+      requirements: ['audit.deployment-created'],
+      title: 'Creating a deployment adds an entry `create` on it.',
+    }),
+    actionCase({
+      action: 'abort',
+      requirements: ['audit.deployment-aborted'],
+      title: 'Aborting a deployment adds an entry `abort` on it.',
+    }),
+  ],
+});
+
+const deviceActs = defineScenario({
+  area: 'audit-log',
+  name: 'Actions on a device',
+  start: 'a device that a user has accepted, rejected and decommissioned',
+  risk: 'write',
+  needs: ['user'],
+  arrange: removedDevice,
+  cases: [
+    actionCase({
+      action: 'reject',
+      requirements: ['audit.device-rejected', 'audit.recorded-actions'],
+      title: 'Rejecting a device adds an entry `reject` on it.',
+    }),
+    actionCase({
+      action: 'decommission',
+      requirements: ['audit.device-decommissioned', 'audit.recorded-actions'],
+      title: 'Decommissioning a device adds an entry `decommission` on it.',
+    }),
+  ],
+});
+
+export const auditActionCases = [...deploymentActs, ...deviceActs];

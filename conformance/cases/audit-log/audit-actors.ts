@@ -1,0 +1,199 @@
+/**
+ * Cases: entries name the user who acted, and stay as they are when actor and object are removed.
+ * Spec: AuditLog entry; Audit logs
+ */
+import { ownArtifact } from '../../context/own-artifact.ts';
+import { adminWithToken, type SecondUser, secondUser } from '../../context/second-user.ts';
+import { createShortLivedToken } from '../../context/short-lived-token.ts';
+import { acceptedDevice, StartStateMissed } from '../../context/start-states.ts';
+import type { TestContext } from '../../context/test-context.ts';
+import { defineScenario } from '../../suite/case.ts';
+import { describeValue, ExpectationFailure, expectEqual } from '../../target/expectations.ts';
+import {
+  ENTRY_WAIT_MAX_MS,
+  entries,
+  isSameEntry,
+  type ReceivedEntry,
+  textAt,
+} from './audit-reading.ts';
+import {
+  expectShownValuesSelect,
+  ofEachKind,
+  shownValueRequirements,
+} from './audit-shown-values.ts';
+
+/** Longer than any run. */
+const LIFETIME_SECONDS = 86_400;
+
+/** Who acted: each with its own login or token. */
+type Who = 'first user' | 'second user' | 'token of the first user';
+
+/** An action of one of them, with its entry. */
+interface EntryOfAct {
+  readonly who: Who;
+  readonly action: string;
+  readonly entry: ReceivedEntry;
+  /** The artifact name of the deployment that was acted on. */
+  readonly release?: string;
+}
+
+/** The actions of two users of a tenant. */
+interface TwoUsers {
+  readonly second: SecondUser;
+  readonly found: readonly EntryOfAct[];
+}
+
+type UserAct = Omit<EntryOfAct, 'entry'> & { readonly objectId: string };
+
+/** Lets both users and the token act in turn on two deployments of one name, and other objects. */
+async function everyoneActs(context: TestContext, second: SecondUser): Promise<readonly UserAct[]> {
+  const admins = {
+    'first user': context.admin,
+    'second user': await second.logIn(),
+    'token of the first user': adminWithToken(
+      context,
+      await createShortLivedToken(context, LIFETIME_SECONDS),
+    ),
+  };
+  const device = await acceptedDevice(context);
+  const name = context.newName();
+  const acts: UserAct[] = [];
+  const releases = [await context.artifact('plain'), await context.artifact('dependent')];
+  const turns = [
+    ['second user', 'first user'],
+    ['token of the first user', 'token of the first user'],
+  ] as const;
+  for (const [index, [creator, aborter]] of turns.entries()) {
+    const release = releases[index]?.name ?? '';
+    const wish = { name, artifact_name: release, devices: [device.id] };
+    const objectId = await admins[creator].deploy(wish);
+    await admins[aborter].abort(objectId);
+    acts.push({ who: creator, action: 'create', objectId, release });
+    acts.push({ who: aborter, action: 'abort', objectId, release });
+  }
+  await admins['second user'].decide(device.id, device.key, 'rejected');
+  await admins['token of the first user'].decommission(device.id);
+  acts.push({ who: 'second user', action: 'reject', objectId: device.id });
+  acts.push({ who: 'token of the first user', action: 'decommission', objectId: device.id });
+  return acts;
+}
+
+async function twoUsers(context: TestContext): Promise<TwoUsers> {
+  const second = await secondUser(context);
+  const acts = await everyoneActs(context, second);
+  const all = await context.eventually(
+    () => entries(context, { per_page: 100 }),
+    (read) => acts.every((act) => entryOf(act, read) !== undefined),
+    ENTRY_WAIT_MAX_MS,
+  );
+  const found = acts.map(({ objectId, ...act }) => {
+    const entry = entryOf({ ...act, objectId }, all);
+    if (entry) return { ...act, entry };
+    throw new StartStateMissed(`an entry \`${act.action}\``, 'there is none');
+  });
+  return { second, found };
+}
+
+function isOn(entry: ReceivedEntry, objectId: string | undefined): boolean {
+  return textAt(entry, 'object.id') === objectId;
+}
+
+function entryOf({ action, objectId }: UserAct, read: readonly ReceivedEntry[]) {
+  return read.find((entry) => textAt(entry, 'action') === action && isOn(entry, objectId));
+}
+
+/**
+ * Returns the entries after the second user was removed. If one of them had the e-mail address of
+ * that user before, waits until one has it, since a server may omit the address now and then.
+ */
+async function afterRemoval(
+  context: TestContext,
+  { email }: SecondUser,
+  found: readonly EntryOfAct[],
+): Promise<readonly ReceivedEntry[]> {
+  const hasIt = (entry: ReceivedEntry): boolean => textAt(entry, 'actor.email') === email;
+  const wasShown = found.some(({ entry }) => hasIt(entry));
+  const after = await context.eventually(
+    () => entries(context, { per_page: 100 }),
+    (read) => !wasShown || read.some(hasIt),
+    ENTRY_WAIT_MAX_MS,
+  );
+  if (!wasShown || after.some(hasIt)) return after;
+  throw new ExpectationFailure(`entries by ${email}`, 'none', ['audit.entries-last']);
+}
+
+/** Returns the actor's id in the entries of one user; asserts that it is the same in all. */
+function actorIn(found: readonly EntryOfAct[], ofSecond: boolean): string {
+  const own = found.filter(({ who }) => (who === 'second user') === ofSecond);
+  const ids = own.map(({ entry }) => textAt(entry, 'actor.id'));
+  const [id = ''] = ids;
+  if (ids.every((each) => each === id)) return id;
+  const seen = own.map(({ who, action }, index) => `${action} by the ${who}: ${ids[index]}`);
+  throw new ExpectationFailure('one actor', seen.join(', '), ['audit.actor-id']);
+}
+
+/** Spec: AuditLog entry; Audit logs */
+export const auditActorCases = defineScenario<TwoUsers>({
+  area: 'audit-log',
+  name: 'Actions of two users',
+  start: 'a tenant in which two users and a personal access token of the first have acted in turn',
+  risk: 'write',
+  needs: ['user', 'tenant-control'],
+  arrange: twoUsers,
+  cases: [
+    {
+      id: 'entries-name-who-acted',
+      title: 'Each entry names the user who acted, by login or by personal access token.',
+      requirements: ['audit.actor-id', 'audit.actor-email', 'audit.actor-filters'],
+      run: async ({ second, found }, context) => {
+        const ids = [actorIn(found, false), actorIn(found, true)];
+        if (ids[0] === ids[1]) {
+          throw new ExpectationFailure('two actors', describeValue(ids), ['audit.actor-id']);
+        }
+        for (const { who, action, entry } of found) {
+          const email = textAt(entry, 'actor.email');
+          const isSecond = email === undefined ? undefined : email === second.email;
+          if (isSecond === undefined || isSecond === (who === 'second user')) continue;
+          const seen = `${email} in \`${action}\` by the ${who}`;
+          throw new ExpectationFailure('the address of the actor', seen, ['audit.actor-email']);
+        }
+        const own = await entries(context, { actor_id: ids[1] ?? '', per_page: 100 });
+        const acts = found.filter(({ who }) => who === 'second user').map(({ entry }) => entry);
+        const selected = acts.filter((act) => own.some((each) => isSameEntry(each, act)));
+        expectEqual('entries selected by actor_id', selected.length, acts.length);
+      },
+    },
+    {
+      id: 'entries-tell-the-release-of-their-deployment',
+      title: 'Of two deployments with one name, each entry has the artifact name of its own.',
+      requirements: ['audit.object-deployment-artifact-name'],
+      run: async ({ found }) => {
+        for (const { action, release, entry } of found) {
+          if (release === undefined) continue;
+          const named = textAt(entry, 'object.deployment.artifact_name');
+          expectEqual(`artifact_name of \`${action}\``, named, release);
+        }
+      },
+    },
+    {
+      id: 'entries-outlive-actor-and-object',
+      title: 'After its user and its objects are removed, an entry is listed with the same fields.',
+      requirements: ['audit.entries-last', ...shownValueRequirements],
+      run: async ({ second, found }, context) => {
+        const artifact = await ownArtifact(context, { content: Buffer.from('for a while') });
+        await context.admin.deleteArtifact(artifact.id);
+        await second.remove();
+        const after = await afterRemoval(context, second, found);
+        for (const { entry } of found) {
+          if (after.some((each) => isSameEntry(each, entry))) continue;
+          const expected = `the entry ${describeValue(entry)}`;
+          const seen = describeValue(
+            after.filter((each) => isOn(each, textAt(entry, 'object.id'))),
+          );
+          throw new ExpectationFailure(expected, seen, ['audit.entries-last']);
+        }
+        await expectShownValuesSelect(context, ofEachKind(after));
+      },
+    },
+  ],
+});

@@ -1,0 +1,393 @@
+/** Cases: the audit log as CSV. Spec: Audit logs, "GET /logs/export" */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { ownArtifact } from '../../context/own-artifact.ts';
+import {
+  acceptedDevice,
+  type DeviceInDeployment,
+  needResponse,
+  StartStateMissed,
+  withdrawnDeployment,
+} from '../../context/start-states.ts';
+import type { TestContext } from '../../context/test-context.ts';
+import { defineScenario, type JudgingCase } from '../../suite/case.ts';
+import { readCsv } from '../../target/csv.ts';
+import {
+  describeValue,
+  ExpectationFailure,
+  expectEqual,
+  expectStatus,
+  expectThat,
+  observationOf,
+} from '../../target/expectations.ts';
+import {
+  type ExportTable,
+  exported,
+  exportedTable,
+  irregularRecord,
+  needNames,
+} from './audit-export-table.ts';
+import { auditFilters, emptyQueries, type FilterParameter } from './audit-filters.ts';
+import {
+  type AuditQuery,
+  actionsOf,
+  at,
+  entriesOn,
+  exportedTypes,
+  needCreateAndAbort,
+  type ReceivedEntry,
+} from './audit-reading.ts';
+
+/** A deployment with its two entries as listed, newest first. */
+interface DeploymentWithEntries extends DeviceInDeployment {
+  readonly both: readonly ReceivedEntry[];
+}
+
+async function recorded(context: TestContext): Promise<DeploymentWithEntries> {
+  const arranged = await withdrawnDeployment(context);
+  return { ...arranged, both: await entriesOn(context, arranged.deploymentId, 2) };
+}
+
+/**
+ * Returns the field names and the records; throws StartStateMissed when the response is not CSV.
+ */
+async function table(context: TestContext, query: AuditQuery): Promise<ExportTable> {
+  const found = await exportedTable(context, query);
+  const isNamed = found.names.includes('action') || found.names.includes('time');
+  if (isNamed && irregularRecord(found) === undefined) return found;
+  throw new StartStateMissed('an export with as many fields as names', describeValue(found));
+}
+
+/** Returns the values of the field, one per record. */
+function column({ names, records }: ExportTable, name: string): readonly string[] {
+  const index = names.indexOf(name);
+  if (index < 0)
+    throw new StartStateMissed(`a field ${name}`, `the fields are ${describeValue(names)}`);
+  return records.map((record) => record[index] ?? '');
+}
+
+/** Returns the number of records that a query finds. */
+async function count(context: TestContext, query: AuditQuery): Promise<number> {
+  return (await table(context, query)).records.length;
+}
+
+function orderCase(
+  id: string,
+  {
+    query,
+    requirement,
+    title,
+    order,
+  }: {
+    readonly query: AuditQuery;
+    readonly requirement: RequirementId;
+    readonly title: string;
+    readonly order: readonly string[];
+  },
+): JudgingCase<DeploymentWithEntries> {
+  return {
+    id,
+    title,
+    requirements: [requirement],
+    run: async ({ deploymentId, both }, context) => {
+      actionsOf(both);
+      const found = await table(context, { object_id: deploymentId, ...query });
+      const actions = column(found, 'action');
+      needCreateAndAbort(actions);
+      expectEqual('actions', actions, order);
+    },
+  };
+}
+
+/** Required fields of an entry, which a CSV of the same entries must have too. */
+const requiredPaths = ['actor.id', 'actor.type', 'time', 'action', 'object.id', 'object.type'];
+const deploymentPaths = ['object.deployment.name', 'object.deployment.artifact_name'];
+
+/** Asserts that the record has the same field values as the entry. */
+function expectSame(entry: ReceivedEntry, found: ExportTable, row: number): void {
+  for (const path of [...requiredPaths, ...deploymentPaths, 'actor.email', 'change']) {
+    const reported = at(entry, path);
+    const index = found.names.indexOf(path);
+    if (typeof reported !== 'string' || (index < 0 && !requiredPaths.includes(path))) continue;
+    const value = found.records[row]?.[index];
+    const isSame =
+      path === 'time' ? Date.parse(value ?? '') === Date.parse(reported) : value === reported;
+    if (isSame) continue;
+    throw new ExpectationFailure(
+      `${path} ${describeValue(reported)}`,
+      describeValue(value ?? 'nothing'),
+    );
+  }
+}
+
+const document = defineScenario({
+  area: 'audit-export',
+  name: 'The export',
+  start: 'a user who has created a deployment and aborted it',
+  risk: 'write',
+  needs: ['user'],
+  arrange: recorded,
+  cases: [
+    {
+      id: 'export-is-csv',
+      title:
+        'The export is answered with 200 with CSV: the field names, then records of as many fields.',
+      requirements: ['audit.export-is-csv'],
+      covers: ['export-audit-logs 200'],
+      run: async ({ deploymentId }, context) => {
+        const response = await exported(context, { object_id: deploymentId });
+        expectStatus(response, 200);
+        const [names = [], ...records] = readCsv(response.text);
+        expectThat(names.includes('action'), 'names of fields first', describeValue(response.text));
+        const odd = records.find(({ length }) => length !== names.length);
+        expectThat(odd === undefined, `records of ${names.length} fields`, describeValue(odd));
+      },
+    },
+    {
+      id: 'export-is-labelled-csv',
+      title: 'The export has the Content-Type text/csv.',
+      requirements: ['audit.export-media-type'],
+      run: async ({ deploymentId }, context) => {
+        const response = await exported(context, { object_id: deploymentId });
+        needResponse('export-audit-logs', response, 200);
+        const type = response.headers['content-type'] ?? '';
+        expectThat(/^text\/csv\s*(;|$)/i.test(type), 'text/csv', describeValue(type));
+      },
+    },
+    {
+      id: 'export-holds-the-entries-of-the-list',
+      title: 'The export holds the same entries as the list, with the same values.',
+      requirements: ['audit.export-same-entries'],
+      run: async ({ deploymentId, both }, context) => {
+        const query = { object_id: deploymentId, format_separator: '.' };
+        const found = await table(context, query);
+        expectEqual('records', found.records.length, both.length);
+        const rows = column(found, 'action');
+        if (!rows.includes('create') || actionsOf(both)[0] === rows[0]) {
+          for (const [row, entry] of both.entries()) expectSame(entry, found, row);
+        }
+      },
+    },
+    {
+      id: 'export-is-streamed',
+      title: 'The export is sent in chunks, without a Content-Length.',
+      requirements: ['audit.export-is-streamed'],
+      run: async ({ deploymentId }, context) => {
+        const response = await exported(context, { object_id: deploymentId });
+        needResponse('export-audit-logs', response, 200);
+        const { 'transfer-encoding': coding, 'content-length': length } = response.headers;
+        // A gateway with HTTP/1.0 cannot use chunks, and closes the connection after a stream.
+        const isStreamed = coding === 'chunked' || (coding === undefined && length === undefined);
+        expectThat(isStreamed, 'Transfer-Encoding: chunked', describeValue(response.headers));
+      },
+    },
+    {
+      id: 'export-limit-is-kept',
+      title: 'With limit=1 one of two entries is exported, with limit=2 or more both.',
+      requirements: ['audit.export-limit'],
+      run: async ({ deploymentId }, context) => {
+        for (const [limit, records] of [
+          [1, 1],
+          [2, 2],
+          [3, 2],
+        ] as const) {
+          const found = await count(context, { object_id: deploymentId, limit });
+          expectEqual(`records with limit=${limit}`, found, records);
+        }
+      },
+    },
+    {
+      id: 'export-separator-is-used',
+      title: 'With format_separator, the names of nested fields are joined by it.',
+      requirements: ['audit.export-separator'],
+      run: async ({ deploymentId }, context) => {
+        for (const separator of ['/', '.', '__', ' > ']) {
+          const query = { object_id: deploymentId, format_separator: separator };
+          const { names } = await table(context, query);
+          const name = `actor${separator}id`;
+          expectThat(names.includes(name), `a field ${name}`, describeValue(names));
+        }
+      },
+    },
+    {
+      id: 'ignored-field-is-omitted',
+      title: 'With ignore, that field and its values are missing, and no other.',
+      requirements: ['audit.export-ignore'],
+      run: async ({ deploymentId }, context) => {
+        const query = { object_id: deploymentId, format_separator: '.' };
+        const whole = await table(context, query);
+        for (const ignore of ['actor.id', 'action']) {
+          const found = await exportedTable(context, { ...query, ignore });
+          const odd = irregularRecord(found);
+          const what = `a value for each of ${describeValue(found.names)}`;
+          expectThat(odd === undefined, what, describeValue(odd));
+          const expected = whole.names.filter((name) => name !== ignore);
+          expectEqual(`names without ${ignore}`, [...found.names].sort(), [...expected].sort());
+        }
+      },
+    },
+    orderCase('export-is-newest-first', {
+      query: {},
+      requirement: 'audit.export-newest-first',
+      title: 'Without `sort`, the export lists the newest entries first.',
+      order: ['abort', 'create'],
+    }),
+    orderCase('export-desc-is-newest-first', {
+      query: { sort: 'desc' },
+      requirement: 'audit.export-sort-desc',
+      title: 'With sort=desc, the export lists the newest entries first.',
+      order: ['abort', 'create'],
+    }),
+    orderCase('export-asc-is-oldest-first', {
+      query: { sort: 'asc' },
+      requirement: 'audit.export-sort-asc',
+      title: 'With sort=asc, the export lists the oldest entries first.',
+      order: ['create', 'abort'],
+    }),
+    {
+      id: 'export-values-are-quoted',
+      title: 'A value or a name with quotes and commas, such as an identity, is one CSV field.',
+      requirements: ['audit.export-fields-are-quoted'],
+      run: async ({ device }, context) => {
+        await context.admin.decide(device.id, device.key, 'rejected');
+        await entriesOn(context, device.id, 1);
+        const query = { object_id: device.id, format_separator: '.' };
+        const plain = await exportedTable(context, query);
+        needNames(plain);
+        const odd = irregularRecord(plain);
+        const fields = `records of ${plain.names.length} fields`;
+        expectThat(odd === undefined, fields, describeValue(odd));
+        for (const separator of [',', '"']) {
+          const response = await exported(context, { ...query, format_separator: separator });
+          // A server may refuse such a separator.
+          if (response.status >= 400 && response.status < 500) continue;
+          const [names = []] = readCsv(response.text);
+          // Other cases check that the separator is used.
+          if (names.join() === plain.names.join()) continue;
+          const wanted = plain.names.map((name) => name.replaceAll('.', separator));
+          expectEqual(`names with the separator ${separator}`, names, wanted);
+        }
+      },
+    },
+    {
+      id: 'object-types-are-known',
+      title: 'An export of users, deployments, artifacts or devices is answered with 200.',
+      requirements: ['audit.export-object-type-values'],
+      run: async (_, context) => {
+        for (const type of exportedTypes) {
+          const { status } = await exported(context, { object_type: type, limit: 1 });
+          expectEqual(`status for ${type}`, status, 200);
+        }
+      },
+    },
+    {
+      id: 'form-of-the-export',
+      title: 'Which fields the export has by default, in which order and with which separator.',
+      requirements: ['audit.export-form'],
+      observe: async ({ deploymentId }, context) => {
+        const { names, records } = await table(context, { object_id: deploymentId });
+        const isEmpty = (index: number): boolean => records.every((record) => record[index] === '');
+        const empty = names.filter((_, index) => isEmpty(index));
+        return observationOf(`${names.join(', ')}; empty for a deployment: ${empty.join(', ')}`);
+      },
+    },
+    {
+      id: 'ignored-field-by-its-name-in-the-header',
+      title: 'Whether ignore takes names with dots, with the separator, or both.',
+      requirements: ['audit.export-form'],
+      observe: async ({ deploymentId }, context) => {
+        const kept = async (ignore: string): Promise<string> => {
+          const query = { object_id: deploymentId, format_separator: '/', ignore };
+          const isThere = (await table(context, query)).names.includes('actor/id');
+          return isThere ? 'is there' : 'is omitted';
+        };
+        return observationOf(
+          `actor/id ${await kept('actor/id')}, actor.id ${await kept('actor.id')}`,
+        );
+      },
+    },
+  ],
+});
+
+const formula = defineScenario({
+  area: 'audit-export',
+  name: 'A value that looks like a formula',
+  start: 'a user who has deployed a release whose name starts with an equals sign',
+  risk: 'write',
+  needs: ['user'],
+  arrange: async (context) => {
+    const device = await acceptedDevice(context);
+    const name = `=${context.newName()}`;
+    await ownArtifact(context, { name, content: Buffer.from('named as a formula') });
+    const { id } = await context.deploy({ artifact_name: name, devices: [device.id] });
+    await entriesOn(context, id, 1);
+    return { deploymentId: id, name };
+  },
+  cases: [
+    {
+      id: 'formulas',
+      title: 'How the export writes a value that starts like a spreadsheet formula.',
+      requirements: ['audit.export-form'],
+      observe: async ({ deploymentId, name }, context) => {
+        const found = await table(context, { object_id: deploymentId, format_separator: '.' });
+        const [value = ''] = column(found, 'object.deployment.artifact_name');
+        return observationOf(
+          value === name ? 'as it is' : `as ${describeValue(value.replace(name, '=name'))}`,
+        );
+      },
+    },
+  ],
+});
+
+function filterCase([name, filter]: [string, FilterParameter]): JudgingCase<DeploymentWithEntries> {
+  return {
+    id: `${name}-filters`,
+    title: `${filter.title} are exported.`,
+    requirements: [filter.ofExport],
+    run: async (arranged, context) => {
+      const query = { object_id: arranged.deploymentId, format_separator: '.' };
+      const ids = column(await table(context, query), 'object.id');
+      if (ids.length === 0 || ids.some((id) => id !== arranged.deploymentId)) {
+        throw new StartStateMissed(
+          'records of the deployment only',
+          `they are on ${describeValue(ids)}`,
+        );
+      }
+      const fits = filter.fits(arranged, arranged.both);
+      expectEqual('records that fit', await count(context, { ...query, ...fits }), ids.length);
+      for (const missing of filter.misses(arranged.both, arranged)) {
+        const others = await count(context, { ...query, ...missing });
+        expectEqual(`records with ${describeValue(missing)}`, others, 0);
+      }
+    },
+  };
+}
+
+const filtered = defineScenario({
+  area: 'audit-export',
+  name: 'Filters of the export',
+  start: 'a user who has created a deployment and aborted it',
+  risk: 'write',
+  needs: ['user'],
+  arrange: recorded,
+  cases: [
+    ...Object.entries(auditFilters).map(filterCase),
+    {
+      id: 'object-id-filters',
+      title: 'With object_id only the entries on that object are exported.',
+      requirements: ['audit.export-object-id'],
+      run: async ({ deploymentId }, context) => {
+        const query = { object_id: deploymentId, format_separator: '.', limit: 100 };
+        const ids = column(await table(context, query), 'object.id');
+        const other = ids.find((id) => id !== deploymentId);
+        expectThat(other === undefined, `entries on ${deploymentId}`, `one on ${other}`);
+        for (const missing of emptyQueries('object_id')) {
+          const others = await count(context, { ...missing, limit: 100 });
+          expectEqual(`records with ${describeValue(missing)}`, others, 0);
+        }
+      },
+    },
+  ],
+});
+
+/** Spec: Audit logs, "GET /logs/export" */
+export const auditExportCases = [...document, ...formula, ...filtered];

@@ -1,0 +1,197 @@
+/**
+ * Cases: the instructions for a pending update, field by field. Spec: DeploymentInstructions (v1),
+ * DeploymentInstructions (v2)
+ */
+
+import { isTimestamp } from '../../../fixtures/contract/text.ts';
+import { report } from '../../context/deployment-life.ts';
+import {
+  fieldIn,
+  type InstructedDevice,
+  instructedBy,
+  isObject,
+  needInstructions,
+  textIn,
+} from '../../context/instructions.ts';
+import { type PollForm, pollForms } from '../../context/poll-forms.ts';
+import { defineScenario, type JudgingCase } from '../../suite/case.ts';
+import { instructionFields, instructionForms } from '../../suite/instruction-fields.ts';
+import {
+  describeValue,
+  expectEqual,
+  expectJson,
+  expectStatus,
+  expectThat,
+  NotObservable,
+  observationOf,
+  responseSummary,
+  sorted,
+} from '../../target/expectations.ts';
+
+function fieldCases({ slug, words }: PollForm): JudgingCase<InstructedDevice>[] {
+  const version = slug === 'v2' ? 'v2' : 'v1';
+  return instructionFields.flatMap(({ field, form, isRequired, requirements }) => {
+    const requirement = requirements[version];
+    if (requirement === undefined) return [];
+    const name = field.replaceAll(/[._]/g, '-');
+    return {
+      id: `${slug}-field-${name}`,
+      title: `${words}: ${field} of the instructions ${isRequired ? 'is' : 'may be'} ${form}.`,
+      requirements: [requirement],
+      run: async ({ response }) => {
+        const value = fieldIn(needInstructions(response), field);
+        if (value === undefined && !isRequired) return;
+        expectThat(
+          instructionForms[form](value),
+          `${field} as ${form}`,
+          `${field}: ${describeValue(value)}`,
+        );
+      },
+    };
+  });
+}
+
+function wholeCases(form: PollForm): JudgingCase<InstructedDevice>[] {
+  const { slug, words } = form;
+  return [
+    {
+      id: `${slug}-instructions-are-an-object`,
+      title: `${words}: the instructions are a JSON object.`,
+      requirements: [slug === 'v2' ? 'next.instructions-v2' : 'next.instructions-v1'],
+      run: async ({ response }) =>
+        expectThat(isObject(expectJson(response)), 'a JSON object', responseSummary(response)),
+    },
+    {
+      id: `${slug}-names-the-artifact`,
+      title: `${words}: the artifact name is that of the deployed artifact.`,
+      requirements: ['next.names-the-artifact'],
+      run: async ({ response, artifact }) => {
+        const name = textIn(needInstructions(response), 'artifact.artifact_name');
+        expectEqual('artifact name', name, artifact.name);
+      },
+    },
+    {
+      id: `${slug}-types-of-the-artifact`,
+      title: `${words}: the device types are those of the deployed artifact.`,
+      requirements: ['next.types-of-the-artifact'],
+      run: async ({ response, artifact }) => {
+        const types = fieldIn(needInstructions(response), 'artifact.device_types_compatible');
+        if (!Array.isArray(types)) throw new NotObservable('there is no list of device types');
+        expectEqual('device types', sorted(types), sorted(artifact.deviceTypes));
+      },
+    },
+    ...sourceCases(form),
+  ];
+}
+
+function sourceCases({ slug, words }: PollForm): JudgingCase<InstructedDevice>[] {
+  return [
+    {
+      id: `${slug}-source-gives-the-artifact`,
+      title: `${words}: GET on the source, without a token, returns the artifact byte for byte.`,
+      requirements: ['next.source-gives-the-artifact'],
+      run: async ({ response, artifact }, context) => {
+        const url = textIn(needInstructions(response), 'artifact.source.uri');
+        if (!URL.canParse(url)) throw new NotObservable('the source is not a URL');
+        const file = await context.session.send({ method: 'GET', url });
+        expectStatus(file, 200);
+        expectThat(file.bytes.equals(artifact.bytes), 'the uploaded file', 'other bytes');
+      },
+    },
+    {
+      id: `${slug}-source-expires-later`,
+      title: `${words}: the expiry time of the source, if present, is in the future.`,
+      requirements: ['next.source-expires-later'],
+      run: async ({ response }, context) => {
+        const instructions = needInstructions(response);
+        if (fieldIn(instructions, 'artifact.source.expire') === undefined) return;
+        const expire = textIn(instructions, 'artifact.source.expire');
+        if (!isTimestamp(expire)) throw new NotObservable('the source has no expiry date-time');
+        const isLater = Date.parse(expire) > context.serverNowMs(response);
+        expectThat(isLater, 'a time in the future', describeValue(expire));
+      },
+    },
+  ];
+}
+
+function idCase({ slug, words }: PollForm): JudgingCase<InstructedDevice> {
+  return {
+    id: `${slug}-id-is-the-deployment`,
+    title: `${words} names the deployment by the id that users see.`,
+    requirements: ['next.id-of-the-deployment'],
+    run: async ({ response, deploymentId }) =>
+      expectEqual('id', textIn(needInstructions(response), 'id'), deploymentId),
+  };
+}
+
+function artifactIdCase({ slug, words }: PollForm): JudgingCase<InstructedDevice> {
+  return {
+    id: `${slug}-artifact-id-is-the-artifact`,
+    title: `${words}: the artifact id, if present, is that of the deployed artifact.`,
+    requirements: ['next.v1-artifact-id'],
+    run: async ({ response, artifact }) => {
+      const id = fieldIn(needInstructions(response), 'artifact.id');
+      if (id !== undefined) expectEqual('artifact id', id, artifact.id);
+    },
+  };
+}
+
+function instructionsIn(form: PollForm) {
+  return defineScenario({
+    area: 'next-deployment',
+    name: `Instructions of ${form.words}`,
+    start: `a device that has been offered a deployment by ${form.words}`,
+    risk: 'write',
+    needs: ['user', ...form.needs],
+    arrange: (context) => instructedBy(form, context),
+    cases: [
+      ...wholeCases(form),
+      ...fieldCases(form),
+      ...(form.slug === 'v2' ? [] : [idCase(form), artifactIdCase(form)]),
+    ],
+  });
+}
+
+const v2Form = pollForms[2];
+
+const onlyInV2 = defineScenario({
+  area: 'next-deployment',
+  name: 'Instructions of v2 only',
+  start: 'a device that has been offered a deployment by POST v2',
+  risk: 'write',
+  needs: ['user', ...v2Form.needs],
+  arrange: (context) => instructedBy(v2Form, context),
+  cases: [
+    {
+      id: 'id-in-v2-is-usable',
+      title: 'The device reports on the deployment with the id that v2 returns.',
+      requirements: ['next.v2-id-is-usable'],
+      run: async ({ device, response }) => {
+        const id = textIn(needInstructions(response), 'id');
+        const reported = await report({ device, id }, { status: 'downloading' });
+        expectThat(reported.status !== 404, 'a deployment of that id', responseSummary(reported));
+      },
+    },
+    {
+      id: 'id-in-v2',
+      title: 'Version 2 may name the deployment by its own id or by one made for the device.',
+      requirements: ['next.id-per-device'],
+      observe: async ({ response, deploymentId }) => {
+        const isOwn = textIn(needInstructions(response), 'id') === deploymentId;
+        return observationOf(isOwn ? 'the id of the deployment' : 'an id of its own');
+      },
+    },
+    {
+      id: 'artifact-id-in-v2',
+      title: 'The artifact in the instructions of version 2 has no `id`, unlike that of version 1.',
+      requirements: ['next.artifact-id-in-v2'],
+      run: async ({ response }) => {
+        const id = fieldIn(needInstructions(response), 'artifact.id');
+        expectEqual('artifact.id', id, undefined);
+      },
+    },
+  ],
+});
+
+/** Spec: DeploymentInstructions (v1), DeploymentInstructions (v2) */
+export const deploymentInstructionCases = [...pollForms.flatMap(instructionsIn), ...onlyInV2];

@@ -1,0 +1,262 @@
+/** Cases: when a device is offered a deployment. Spec: Device deployments v1, v2 */
+
+import { arrangeAbort, arrangeReports } from '../../context/deployment-life.ts';
+import { needInstructions, offersAny, textIn } from '../../context/instructions.ts';
+import { type PollForm, pollForms } from '../../context/poll-forms.ts';
+import { nearTypes } from '../../context/sample-artifacts.ts';
+import {
+  acceptedDevice,
+  activeDeployment,
+  type DeviceInDeployment,
+  factoryProvides,
+  needOffer,
+  needStatus,
+  type OfferedDeployment,
+  pendingDeployment,
+} from '../../context/start-states.ts';
+import type { SuiteDevice } from '../../context/suite-device.ts';
+import type { TestContext } from '../../context/test-context.ts';
+import { defineScenario, type JudgingCase, type ObservingCase } from '../../suite/case.ts';
+import {
+  expectStatus,
+  expectThat,
+  NotObservable,
+  observedResponse,
+  responseSummary,
+} from '../../target/expectations.ts';
+import type { HttpResponse } from '../../target/response.ts';
+
+/** Provides that no deployment matches. */
+const otherProvides = { ...factoryProvides, artifact_name: 'conformance-stranger' };
+
+/**
+ * Asserts that the response offers no deployment, whatever else it contains. Throws NotObservable
+ * on a server error, since a failing server has not decided to offer nothing.
+ */
+export function expectNoOffer(response: HttpResponse): void {
+  if (response.status >= 500)
+    throw new NotObservable(`the request was answered with ${responseSummary(response)}`);
+  expectThat(!offersAny(response), 'no deployment', responseSummary(response));
+}
+
+function idleCases(form: PollForm): JudgingCase<SuiteDevice>[] {
+  const { operation, slug, words, pendingIs200, needs, poll } = form;
+  return [
+    {
+      id: `${slug}-nothing-is-204`,
+      title: `${words}: a device without a pending deployment is answered with 204.`,
+      requirements: ['next.nothing-is-204'],
+      covers: [`${operation} 204`],
+      needs,
+      run: async (device) => expectStatus(await poll(device, factoryProvides), 204),
+    },
+    {
+      id: `${slug}-after-204-is-offered`,
+      title: `${words}: a deployment that is created after a 204 is offered to the same request at once.`,
+      requirements: [pendingIs200],
+      needs,
+      run: async (device, context) => {
+        const { name } = await context.artifact('plain');
+        // A device of the same deployment that has not polled yet shows when it is pending.
+        const other = await acceptedDevice(context);
+        needStatus('nothing to install', await poll(device, factoryProvides), 204);
+        await context.deploy({ artifact_name: name, devices: [device.id, other.id] });
+        const pollOfOther = () => poll(other, factoryProvides);
+        const offered = await context.eventually(pollOfOther, ({ status }) => status !== 204);
+        needStatus('an offer to the other device', offered, 200);
+        expectStatus(await poll(device, factoryProvides), 200);
+      },
+    },
+  ];
+}
+
+const idle = defineScenario({
+  area: 'next-deployment',
+  name: 'Nothing pending',
+  start: 'an accepted device without a deployment',
+  risk: 'write',
+  needs: ['user'],
+  arrange: acceptedDevice,
+  cases: [
+    ...pollForms.flatMap(idleCases),
+    {
+      id: 'both-versions-are-served',
+      title: 'A device may poll for its next deployment in v1 and in v2.',
+      requirements: ['versioning.both-versions-served'],
+      needs: ['deployments-v2'],
+      run: async (device) => {
+        for (const { poll, words } of pollForms) {
+          const response = await poll(device, factoryProvides);
+          const isServed = ![404, 405, 410, 501].includes(response.status);
+          expectThat(isServed, `${words} that is served`, responseSummary(response));
+        }
+      },
+    },
+    {
+      id: 'artifact-that-nobody-knows',
+      title: 'How a device that reports an unknown artifact is answered; GET lists 404.',
+      requirements: ['next.not-found'],
+      covers: ['get-next-deployment 404'],
+      observe: async (device, context) => {
+        const query = { ...factoryProvides, artifact_name: context.newName() };
+        return observedResponse(await device.call('get-next-deployment', { query }));
+      },
+    },
+  ],
+});
+
+type OfferCase = JudgingCase<DeviceInDeployment> | ObservingCase<DeviceInDeployment>;
+
+function pendingCases(form: PollForm): OfferCase[] {
+  const { operation, slug, words, pendingIs200, needs, poll } = form;
+  return [
+    {
+      id: `${slug}-pending-is-200`,
+      title: `${words}: a device with a pending deployment is answered with 200.`,
+      requirements: [pendingIs200],
+      covers: [`${operation} 200`],
+      run: async ({ device }) => expectStatus(await poll(device, factoryProvides), 200),
+    },
+    ...Object.entries({ other: 'another-board', ...nearTypes }).map(([kind, type]) => ({
+      id: `${slug}-${kind}-device-type-is-offered-nothing`,
+      title: `${words}: a device of the type ${type}, which the artifact does not list, is offered nothing.`,
+      requirements: ['next.compatible-types-only'] as const,
+      needs,
+      run: async ({ device }: DeviceInDeployment) =>
+        expectNoOffer(await poll(device, { ...factoryProvides, device_type: type })),
+    })),
+    {
+      id: `${slug}-other-device-is-offered-nothing`,
+      title: `${words}: a device that the deployment does not list is offered nothing.`,
+      requirements: ['next.own-deployments-only'],
+      needs,
+      run: async ({ device }, context) => {
+        const other = await acceptedDevice(context);
+        needStatus('a pending deployment', await poll(device, factoryProvides), 200);
+        expectNoOffer(await poll(other, otherProvides));
+      },
+    },
+    {
+      id: `${slug}-artifact-already-installed`,
+      title: `${words}: a device that already has the artifact may still be offered it.`,
+      requirements: ['next.already-installed'],
+      needs,
+      observe: async ({ device, artifact }) =>
+        observedResponse(await poll(device, { ...factoryProvides, artifact_name: artifact.name })),
+    },
+  ];
+}
+
+const pending = defineScenario({
+  area: 'next-deployment',
+  name: 'A pending deployment',
+  start: 'a device for which a deployment is pending',
+  risk: 'write',
+  needs: ['user'],
+  arrange: pendingDeployment,
+  cases: pollForms.flatMap(pendingCases),
+});
+
+/** A device that has requested its deployment in that form and been offered it. */
+interface OfferInForm extends DeviceInDeployment {
+  readonly id: string;
+}
+
+async function offeredBy(
+  { operation, poll }: PollForm,
+  context: TestContext,
+): Promise<OfferInForm> {
+  const arranged = await pendingDeployment(context);
+  const response = await needOffer(context, operation, () =>
+    poll(arranged.device, factoryProvides),
+  );
+  return { ...arranged, id: textIn(needInstructions(response), 'id') };
+}
+
+function activeIn(form: PollForm) {
+  const { operation, slug, words, poll, needs } = form;
+  return defineScenario({
+    area: 'next-deployment',
+    name: `Polling ${words} again`,
+    start: `a device that has been offered a deployment by ${words}`,
+    risk: 'write',
+    needs: ['user', ...needs],
+    arrange: (context) => offeredBy(form, context),
+    cases: [
+      {
+        id: `${slug}-changed-request-is-409`,
+        title: `${words}: a device that describes itself differently during a deployment gets 409.`,
+        requirements: ['next.conflict-is-409'],
+        covers: [`${operation} 409`],
+        run: async ({ device }) => {
+          const changed = { ...factoryProvides, artifact_name: 'conformance-changed' };
+          expectStatus(await poll(device, changed), 409);
+        },
+      },
+      {
+        id: `${slug}-changed-device-type-is-409`,
+        title: `${words}: a device that names another type during a deployment gets 409.`,
+        requirements: ['next.conflict-is-409'],
+        run: async ({ device }) => {
+          const changed = { ...factoryProvides, device_type: 'conformance-changed' };
+          expectStatus(await poll(device, changed), 409);
+        },
+      },
+      {
+        id: `${slug}-polling-again-repeats`,
+        title: `${words}: a device that polls again, for example after a reboot, gets the same deployment.`,
+        requirements: ['next.repeatable'],
+        run: async (arranged) => {
+          await arrangeReports(arranged, 'rebooting');
+          const response = await poll(arranged.device, factoryProvides);
+          expectStatus(response, 200);
+          const id = textIn(needInstructions(response), 'id');
+          expectThat(id === arranged.id, `the deployment ${arranged.id}`, `the deployment ${id}`);
+        },
+      },
+    ],
+  });
+}
+
+function overIn(
+  status: 'success' | 'failure',
+  { slug, words, poll, needs }: PollForm,
+): JudgingCase<OfferedDeployment> {
+  return {
+    id: `${slug}-after-${status}-offers-nothing`,
+    title: `${words}: after the device has reported ${status}, the deployment is no longer offered.`,
+    requirements: ['next.finished-is-over'],
+    needs,
+    run: async (arranged) => {
+      await arrangeReports(arranged, status);
+      expectNoOffer(await poll(arranged.device, factoryProvides));
+    },
+  };
+}
+
+const active = defineScenario({
+  area: 'next-deployment',
+  name: 'A deployment that ends',
+  start: 'a device that has been offered a deployment',
+  risk: 'write',
+  needs: ['user'],
+  arrange: activeDeployment,
+  cases: [
+    ...pollForms.flatMap((form) => [overIn('success', form), overIn('failure', form)]),
+    ...pollForms.map(
+      ({ slug, words, poll, needs }): JudgingCase<OfferedDeployment> => ({
+        id: `${slug}-after-abort-offers-nothing`,
+        title: `${words}: after a user has aborted the deployment, it is no longer offered.`,
+        requirements: ['next.aborted-is-over'],
+        needs,
+        run: async (arranged, context) => {
+          await arrangeAbort(context, arranged);
+          expectNoOffer(await poll(arranged.device, factoryProvides));
+        },
+      }),
+    ),
+  ],
+});
+
+/** Spec: Device deployments v1, v2 */
+export const nextDeploymentCases = [...idle, ...pending, ...pollForms.flatMap(activeIn), ...active];

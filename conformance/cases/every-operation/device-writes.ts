@@ -1,0 +1,190 @@
+/**
+ * Every request by which a device writes, except authentication requests: valid bodies, bodies with
+ * one mistake, and the effect that users see.
+ */
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import type { OfferedDeployment } from '../../context/start-states.ts';
+import type { TestContext } from '../../context/test-context.ts';
+import type { Capability } from '../../suite/case.ts';
+import { sorted } from '../../target/expectations.ts';
+import { alert, line, service, subject } from '../monitor/monitor-samples.ts';
+
+/** The text in everything that a refused request would write. */
+export const mark = 'from-a-refused-request';
+const entry = { timestamp: '2026-01-31T12:00:00Z', level: 'info', message: mark };
+
+/** An element of a list with one wrong member, and the requirement that it misses. */
+type WrongElement = readonly [requirement: RequirementId, element: object];
+
+/** A list that a device writes. */
+export interface WrittenList {
+  /** Returns a valid element that contains the text. */
+  readonly good: (text: string) => object;
+  readonly wrong: Readonly<Record<string, WrongElement>>;
+  readonly body: (elements: readonly object[]) => object;
+}
+
+/** A request by which a device writes, and what users see of its effect. */
+export interface Write {
+  readonly operation: OperationOfWrite;
+  readonly words: string;
+  readonly needs: readonly Capability[];
+  /** Returns a valid body that contains the text. */
+  readonly body: (text: string) => object;
+  readonly list?: WrittenList;
+  /** Invalid bodies, some of whose parts are valid; those of lists follow from `list`. */
+  readonly wrong: Readonly<Record<string, object>>;
+  /** Returns the texts that users see, in a canonical order. */
+  readonly seen: (arranged: OfferedDeployment, context: TestContext) => Promise<readonly unknown[]>;
+}
+
+type OperationOfWrite =
+  | 'put-deployment-status'
+  | 'put-deployment-log'
+  | 'put-configuration'
+  | 'post-alerts'
+  | 'post-monitor-configuration'
+  | 'patch-attributes'
+  | 'put-attributes';
+
+const logs: WrittenList = {
+  good: (message) => ({ ...entry, message }),
+  wrong: {
+    'no timestamp': ['log.timestamp-is-required', { level: 'info', message: mark }],
+    'no level': ['log.level-is-required', { timestamp: entry.timestamp, message: mark }],
+    'no message': ['log.message-is-required', { timestamp: entry.timestamp, level: 'info' }],
+    'a word as timestamp': ['log.timestamp-is-a-date-time', { ...entry, timestamp: 'yesterday' }],
+  },
+  body: (messages) => ({ messages }),
+};
+
+const { name: _, ...nameless } = alert;
+const { timestamp: __, ...timeless } = alert;
+
+const alerts: WrittenList = {
+  good: (name) => ({ ...alert, name }),
+  wrong: {
+    'no name': ['alerts.name', nameless],
+    'no timestamp': ['alerts.timestamp', { ...timeless, name: mark }],
+    'the level WARNING': ['alerts.levels', { ...alert, name: mark, level: 'WARNING' }],
+    'a subject without status': [
+      'alerts.subject-status',
+      { ...alert, name: mark, subject: { name: subject.name, type: subject.type } },
+    ],
+    'a line without data': [
+      'alerts.line-data',
+      {
+        ...alert,
+        name: mark,
+        subject: { ...subject, details: { lines_after: [line, { line_number: 1 }] } },
+      },
+    ],
+  },
+  body: (elements) => elements,
+};
+
+const monitors: WrittenList = {
+  good: (name) => ({ ...service, name }),
+  wrong: {
+    'no name': ['monitor.name', { status: 'enabled', type: mark }],
+    'no status': ['monitor.status', { name: mark, type: 'service' }],
+    'a number as type': ['monitor.type', { ...service, name: mark, type: 7 }],
+  },
+  body: (elements) => elements,
+};
+
+const attributes: WrittenList = {
+  good: (name) => ({ name, value: name }),
+  wrong: {
+    'no name': ['inventory.name', { value: mark }],
+    'no value': ['inventory.value', { name: mark }],
+    'a boolean as value': ['inventory.other-kinds-are-400', { name: mark, value: true }],
+    'a mixed array as value': ['inventory.mixed-arrays-are-400', { name: mark, value: ['a', 1] }],
+    'a number as description': ['inventory.description', { name: mark, value: 1, description: 7 }],
+  },
+  body: (elements) => elements,
+};
+
+function ofList(
+  operation: OperationOfWrite,
+  list: WrittenList,
+  row: Pick<Write, 'words' | 'needs' | 'seen'>,
+): Write {
+  return { ...row, operation, list, body: (text) => list.body([list.good(text)]), wrong: {} };
+}
+
+async function seenAttributes({ device }: OfferedDeployment, { admin }: TestContext) {
+  const all = await admin.attributes(device.id);
+  const own = all.filter(({ scope }) => scope === 'inventory');
+  return sorted(own.map(({ name, value }) => ({ name, value })));
+}
+
+/** Every write of a device. */
+export const writes: readonly Write[] = [
+  {
+    operation: 'put-deployment-status',
+    words: 'status report',
+    needs: [],
+    // The status shows the effect: a substate may be lost when a status is repeated.
+    body: (text) => ({ status: text === mark ? 'rebooting' : 'downloading' }),
+    wrong: {
+      'a status that no device reports': { status: 'aborted', substate: mark },
+      'a status in capital letters': { status: 'INSTALLING', substate: mark },
+      'a number as substate': { status: 'rebooting', substate: 7 },
+    },
+    seen: async ({ device, deploymentId }, { admin }) => {
+      const found = await admin.deviceDeployment(deploymentId, device.id);
+      return [found?.status, found?.substate === mark];
+    },
+  },
+  ofList('put-deployment-log', logs, {
+    words: 'log',
+    needs: [],
+    seen: async ({ device, deploymentId }, { admin }) => {
+      const log = await admin.deploymentLog(deploymentId, device.id);
+      return log === undefined ? [] : [log];
+    },
+  }),
+  {
+    operation: 'put-configuration',
+    words: 'configuration',
+    needs: ['configuration'],
+    body: (text) => ({ [text]: 'value', probe: text }),
+    wrong: {
+      'a number before a good pair': { wrong: 7, [mark]: 'value', probe: mark },
+      'null between good pairs': { [mark]: 'value', wrong: null, probe: mark },
+      'an object after good pairs': { [mark]: 'value', probe: mark, wrong: {} },
+      'a list beside an empty value': { probe: '', wrong: [] },
+    },
+    seen: async ({ device }, { admin }) => {
+      const { configured, reported } = await admin.configuration(device.id);
+      const pairs = (all: Readonly<Record<string, string>>) => sorted(Object.entries(all));
+      const isEmpty = Object.keys({ ...configured, ...reported }).length === 0;
+      return isEmpty ? [] : [pairs(configured), pairs(reported)];
+    },
+  },
+  ofList('post-alerts', alerts, {
+    words: 'list of alerts',
+    needs: ['monitor'],
+    seen: async ({ device }, { admin }) =>
+      sorted((await admin.alerts(device.id)).map(({ name }) => name)),
+  }),
+  ofList('post-monitor-configuration', monitors, {
+    words: 'list of monitor configurations',
+    needs: ['monitor'],
+    seen: async ({ device }, { admin }) => {
+      const all = await admin.monitorConfiguration(device.id);
+      return sorted(all.map(({ name, status, type }) => ({ name, status, type })));
+    },
+  }),
+  ofList('patch-attributes', attributes, {
+    words: 'list of attributes by PATCH',
+    needs: ['inventory'],
+    seen: seenAttributes,
+  }),
+  ofList('put-attributes', attributes, {
+    words: 'list of attributes by PUT',
+    needs: ['inventory'],
+    seen: seenAttributes,
+  }),
+];

@@ -1,0 +1,310 @@
+/**
+ * Cases: the quantities of data that real devices send. The contract does not limit them. Larger
+ * quantities are observed by the cases of each area. Spec: DeploymentLog; Device inventory
+ */
+import { arrangeReports } from '../../context/deployment-life.ts';
+import {
+  acceptedDevice,
+  activeDeployment,
+  factoryProvides,
+  instructedId,
+  needStatus,
+  type OfferedDeployment,
+} from '../../context/start-states.ts';
+import type { SuiteDevice } from '../../context/suite-device.ts';
+import type { TestContext } from '../../context/test-context.ts';
+import { defineScenario, type JudgingCase } from '../../suite/case.ts';
+import {
+  anySuccess,
+  describeValue,
+  ExpectationFailure,
+  expectEqual,
+  expectJson,
+  expectStatus,
+  expectThat,
+} from '../../target/expectations.ts';
+import type { WriteOperation } from '../inventory/inventory-writing.ts';
+import { alert, sendAlerts, sendConfiguration, service } from '../monitor/monitor-samples.ts';
+
+const DEPLOYMENTS = 10;
+/** One more than the round number at which a careless server stops. */
+const DEVICES = 101;
+/** Number of concurrent devices; the rate limit of the run still applies. */
+const AT_ONCE = 10;
+
+function numbered<Item>(count: number, item: (number: number) => Item): readonly Item[] {
+  return Array.from({ length: count }, (_, index) => item(index + 1));
+}
+
+function line(message: string): object {
+  return { timestamp: '2026-01-31T12:00:00Z', level: 'info', message };
+}
+
+/** Uploads the lines as a log, and asserts that users read each line as often as it was sent. */
+async function expectLogKept(
+  { device, id, deploymentId }: OfferedDeployment,
+  context: TestContext,
+  lines: readonly string[],
+): Promise<void> {
+  const body = { messages: lines.map(line) };
+  expectStatus(await device.call('put-deployment-log', { path: { id }, body }), 204);
+  const last = lines.at(-1) ?? '';
+  const log = await context.eventually(
+    () => context.admin.deploymentLog(deploymentId, device.id),
+    (text) => text?.includes(last) ?? false,
+  );
+  expectEach(lines, log ?? '');
+}
+
+/** Asserts that the log has each line at least as often as it was sent, in any order. */
+function expectEach(lines: readonly string[], log: string): void {
+  if (areInOrder(lines, log)) return;
+  const found = log.split('\n');
+  for (const each of new Set(lines)) {
+    const sent = lines.filter((one) => one === each).length;
+    const read = found.filter((one) => one.includes(each)).length;
+    expectThat(read >= sent, `${sent} times ${describeValue(each)} in the log`, `${read} times`);
+  }
+}
+
+/**
+ * Returns true if the log has the lines in order. This is the common case, and the check takes
+ * linear time even for thousands of lines.
+ */
+function areInOrder(lines: readonly string[], log: string): boolean {
+  let from = 0;
+  return lines.every((line) => {
+    const index = log.indexOf(line, from);
+    from = index + line.length;
+    return index !== -1;
+  });
+}
+
+function logCase(count: number): JudgingCase<OfferedDeployment> {
+  return {
+    id: `log-of-${count}-is-kept`,
+    title: `A log of ${count} messages is answered with 204, and users read every message.`,
+    requirements: ['log.is-kept'],
+    run: (arranged, context) =>
+      expectLogKept(
+        arranged,
+        context,
+        numbered(count, (number) => `line ${number} of the update`),
+      ),
+  };
+}
+
+const logs = defineScenario<OfferedDeployment>({
+  area: 'quantities',
+  name: 'Logs',
+  start: 'a device that has been offered a deployment',
+  risk: 'write',
+  needs: ['user'],
+  arrange: activeDeployment,
+  cases: [
+    ...[1, 5000].map(logCase),
+    {
+      id: 'repeated-messages-are-kept',
+      title: 'Equal messages are all kept.',
+      requirements: ['log.is-kept'],
+      run: (arranged, context) =>
+        expectLogKept(arranged, context, ['begun', 'retrying', 'retrying', 'retrying', 'done']),
+    },
+  ],
+});
+
+const stores = {
+  'patch-attributes': 'inventory.patch-adds',
+  'put-attributes': 'inventory.put-replaces',
+} as const;
+
+function attributesCase(how: WriteOperation, count: number): JudgingCase<SuiteDevice> {
+  const attributes = numbered(count, (number) => ({
+    name: `attribute-${number}`,
+    value: `${number}`,
+  }));
+  const verb = how === 'put-attributes' ? 'PUT' : 'PATCH';
+  return {
+    id: `${verb.toLowerCase()}-of-${count}-attributes-is-kept`,
+    title: `${verb} of ${count} attributes is answered with 200, and users read every attribute.`,
+    requirements: [stores[how]],
+    run: async (device, context) => {
+      expectStatus(await device.call(how, { body: attributes }), 200);
+      const read = await context.eventually(
+        () => context.admin.attributes(device.id),
+        (all) => all.some(({ name }) => name === `attribute-${count}`),
+      );
+      const own = read.filter(({ name }) => name.startsWith('attribute-'));
+      expectEqual('attributes', own.length, count);
+      for (const { name, value } of attributes) {
+        expectEqual(name, own.find((each) => each.name === name)?.value, value);
+      }
+    },
+  };
+}
+
+const writes = defineScenario<SuiteDevice>({
+  area: 'quantities',
+  name: 'Attributes, settings, alerts and monitors',
+  start: 'an accepted device',
+  risk: 'write',
+  needs: ['user'],
+  arrange: (context) => acceptedDevice(context),
+  cases: [
+    ...(['patch-attributes', 'put-attributes'] as const).flatMap((how) =>
+      [1, 31, 90].map((count) => attributesCase(how, count)),
+    ),
+    {
+      id: 'names-of-javascript-are-names',
+      title:
+        'Attributes may have names that mean something to a server or its programming language.',
+      requirements: ['inventory.patch-adds'],
+      run: async (device, context) => {
+        const names = [
+          ...['__proto__', 'constructor', 'toString', 'status', 'group', 'id', 'mac'],
+          // Composed and with a combining accent: two names.
+          ...['caf\u00e9', 'cafe\u0301', 'plain'],
+        ];
+        const body = names.map((name) => ({ name, value: `value of ${name}` }));
+        expectStatus(await device.call('patch-attributes', { body }), 200);
+        const read = await context.eventually(
+          () => context.admin.attributes(device.id),
+          (all) => all.some(({ name }) => name === 'plain'),
+        );
+        for (const { name, value } of body) {
+          expectEqual(`value of ${name}`, read.find((each) => each.name === name)?.value, value);
+        }
+      },
+    },
+    {
+      id: 'ninety-settings-are-kept',
+      title: 'A device sets 90 pairs at once and reads every pair.',
+      requirements: ['configuration.read-all'],
+      run: async (device) => {
+        const body = Object.fromEntries(numbered(90, (number) => [`key-${number}`, `${number}`]));
+        expectStatus(await device.call('put-configuration', { body }), 204);
+        const response = await device.call('get-configuration');
+        expectEqual('pairs', expectJson(response), body);
+      },
+    },
+    {
+      id: 'fifteen-alerts-are-shown',
+      title:
+        'Users read each of fifteen alerts that a device sends in one request, and three more.',
+      requirements: ['alerts.are-accepted', 'alerts.are-shown'],
+      run: async (device, context) => {
+        const sent = numbered(18, (number) => ({ ...alert, name: `alert ${number}` }));
+        expectStatus(await sendAlerts(device, ...sent.slice(0, 15)), 204);
+        for (const each of sent.slice(15)) expectStatus(await sendAlerts(device, each), 204);
+        const shown = await context.eventually(
+          () => context.admin.alerts(device.id),
+          ({ length }) => length >= sent.length,
+        );
+        const names = new Set(shown.map(({ name }) => name));
+        const missing = sent.filter(({ name }) => !names.has(name));
+        if (missing.length === 0) return;
+        const actual = `${missing.length} are missing, such as ${missing[0]?.name}`;
+        throw new ExpectationFailure('every alert', actual, ['alerts.are-shown']);
+      },
+    },
+    {
+      id: 'repeated-alerts-are-shown',
+      title: 'Users read an alert as often as it was raised, and as often as it was over.',
+      requirements: ['alerts.are-shown'],
+      run: async (device, context) => {
+        const levels = ['CRITICAL', 'CRITICAL', 'OK', 'OK', 'CRITICAL'];
+        for (const [index, level] of levels.entries()) {
+          const timestamp = `2026-01-31T12:00:0${index}Z`;
+          const sent = await sendAlerts(device, { ...alert, level, timestamp });
+          needStatus(`an alert of level ${level}`, sent, 204);
+        }
+        const shown = await context.eventually(
+          () => context.admin.alerts(device.id),
+          ({ length }) => length >= levels.length,
+        );
+        expectEqual('alerts', shown.map(({ level }) => level).toSorted(), levels.toSorted());
+      },
+    },
+    {
+      id: 'fifty-monitors-are-stored',
+      title: 'Users read each of fifty monitors that a device sends at once.',
+      requirements: ['monitor.is-stored'],
+      run: async (device, context) => {
+        const entries = numbered(50, (number) => ({ ...service, name: `service ${number}` }));
+        expectStatus(await sendConfiguration(device, ...entries), 204);
+        const read = await context.eventually(
+          () => context.admin.monitorConfiguration(device.id),
+          ({ length }) => length >= entries.length,
+        );
+        expectEqual('monitors', new Set(read.map(({ name }) => name)).size, entries.length);
+      },
+    },
+    {
+      id: 'names-of-javascript-may-be-provided',
+      title: 'Free pairs may have names with a meaning in the programming language of a server.',
+      requirements: ['next.free-pairs'],
+      run: async (device) => {
+        const odd = JSON.parse('{"__proto__":"a","constructor":"b","toString":"c"}');
+        const body = { ...factoryProvides, ...odd };
+        expectStatus(await device.call('post-next-deployment', { body }), ...anySuccess, 404);
+      },
+    },
+  ],
+});
+
+const deployments = defineScenario<SuiteDevice>({
+  area: 'quantities',
+  name: 'Deployments',
+  start: 'an accepted device',
+  risk: 'write',
+  needs: ['user'],
+  arrange: (context) => acceptedDevice(context),
+  cases: [
+    {
+      id: 'deployments-follow-one-another',
+      title: `A device completes ${DEPLOYMENTS} deployments one after another.`,
+      requirements: ['next.get-pending-is-200', 'status.becomes-the-state'],
+      run: async (device, context) => {
+        const artifact = await context.artifact('plain');
+        for (const number of numbered(DEPLOYMENTS, (each) => each)) {
+          const made = await context.deploy({ artifact_name: artifact.name, devices: [device.id] });
+          const response = await device.call('get-next-deployment', { query: factoryProvides });
+          expectStatus(response, 200);
+          const id = instructedId(response);
+          const end = number % 2 === 0 ? 'failure' : 'success';
+          await arrangeReports({ device, id }, 'downloading', 'installing', end);
+          const deviceDeployment = await context.eventually(
+            () => context.admin.deviceDeployment(made.id, device.id),
+            (found) => found?.status === end,
+          );
+          expectEqual(`status of deployment ${number}`, deviceDeployment?.status, end);
+        }
+      },
+    },
+    {
+      id: 'every-device-of-a-large-deployment-is-offered-it',
+      title: `The first and the last of the ${DEVICES} devices that a deployment lists are offered it.`,
+      requirements: ['next.get-pending-is-200'],
+      run: async (first, context) => {
+        const devices = [first];
+        while (devices.length < DEVICES) {
+          const next = numbered(Math.min(AT_ONCE, DEVICES - devices.length), () => 0);
+          devices.push(...(await Promise.all(next.map(() => acceptedDevice(context)))));
+        }
+        const artifact = await context.artifact('plain');
+        const ids = devices.map(({ id }) => id);
+        await context.deploy({ artifact_name: artifact.name, devices: ids });
+        const query = factoryProvides;
+        const polls = [...devices.slice(0, AT_ONCE), ...devices.slice(-AT_ONCE)].map((device) =>
+          device.call('get-next-deployment', { query }),
+        );
+        for (const response of await Promise.all(polls)) expectStatus(response, 200);
+      },
+    },
+  ],
+});
+
+/**
+ * Spec: DeploymentLog; Device inventory; Device configuration; Device monitor; Device deployments
+ */
+export const quantityCases = [...logs, ...writes, ...deployments];

@@ -1,0 +1,189 @@
+/**
+ * Cases: one invalid element makes a whole list invalid wherever it is, and a refused request has
+ * no effect. Spec: Errors
+ */
+import type { OperationId } from '../../../fixtures/contract/operations.ts';
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
+import { activeDeployment, type OfferedDeployment } from '../../context/start-states.ts';
+import type { TestContext } from '../../context/test-context.ts';
+import { defineScenario, type JudgingCase } from '../../suite/case.ts';
+import type { ApiCaller } from '../../target/call.ts';
+import {
+  describeValue,
+  ExpectationFailure,
+  expectEqual,
+  NotObservable,
+  responseSummary,
+} from '../../target/expectations.ts';
+import type { HttpResponse } from '../../target/response.ts';
+import { forgeToken, unsignedToken } from '../../target/token-claims.ts';
+import { mark, type Write, type WrittenList, writes } from './device-writes.ts';
+
+/** The numbers of valid elements before and after the wrong one. */
+const places = {
+  first: [0, 2],
+  'in the middle': [1, 1],
+  last: [2, 0],
+} as const satisfies Readonly<Record<string, readonly [number, number]>>;
+
+interface WrongBody {
+  readonly what: string;
+  readonly requirement?: RequirementId;
+  readonly body: object;
+}
+
+/** Returns lists of three elements, each with one wrong element at one place. */
+function wrongLists({ good, wrong, body }: WrittenList): readonly WrongBody[] {
+  const elements = (count: number, at: string) =>
+    Array.from({ length: count }, (_each, index) => good(`${mark}-${at}-${index}`));
+  return Object.entries(wrong).flatMap(([words, [requirement, element]]) =>
+    Object.entries(places).map(([place, [before, after]]) => ({
+      what: `an element with ${words}, ${place} among good ones`,
+      requirement,
+      body: body([...elements(before, 'before'), element, ...elements(after, 'after')]),
+    })),
+  );
+}
+
+/** Returns each wrong body of a row once; of lists, the wrong elements are at different places. */
+function wrongBodies({ list, wrong }: Write): readonly WrongBody[] {
+  if (!list) return Object.entries(wrong).map(([what, body]) => ({ what, body }));
+  const next = Object.keys(places).length + 1;
+  return wrongLists(list).filter((_, index) => index % next === 0);
+}
+
+function send(caller: ApiCaller, write: Write, { id }: OfferedDeployment, body: object) {
+  return caller.call(write.operation, { path: { id }, body });
+}
+
+/** Sends each wrong list, and asserts that it is answered with 400. */
+function elementCase(write: Write, list: WrittenList): JudgingCase<OfferedDeployment> {
+  const [first, ...others] = Object.values(list.wrong).map(([requirement]) => requirement);
+  if (!first) throw new Error(`${write.operation} has no wrong elements`);
+  return {
+    id: `${write.operation}-judges-each-element`,
+    title: `A ${write.words} with one invalid element is answered with 400 wherever the element is.`,
+    requirements: [first, ...others],
+    covers: [`${write.operation} 400`],
+    run: async (arranged, context) => {
+      const caller = context.caller(arranged.device.token);
+      for (const { what, requirement, body } of wrongLists(list)) {
+        const response = await send(caller, write, arranged, body);
+        if (response.status === 400) continue;
+        throw new ExpectationFailure(
+          `status 400 for ${what}`,
+          responseSummary(response),
+          requirement && [requirement],
+        );
+      }
+    },
+  };
+}
+
+/** Returns the requests that are refused for their body or their caller. */
+function refusedRequests(
+  write: Write,
+  arranged: OfferedDeployment,
+  context: TestContext,
+): Readonly<Record<string, () => Promise<HttpResponse>>> {
+  const { token } = arranged.device;
+  const wrong = wrongBodies(write).map(({ what, body }) => [
+    what,
+    () => send(context.caller(token), write, arranged, body),
+  ]);
+  const cut = JSON.stringify(write.body(mark)).slice(0, -1);
+  const calls = { path: { id: arranged.id }, raw: cut };
+  const valid = write.body(mark);
+  return {
+    ...Object.fromEntries(wrong),
+    'JSON that is cut off': () => context.caller(token).call(write.operation, calls),
+    'a token with another signature': () =>
+      send(context.caller(forgeToken(token)), write, arranged, valid),
+    'a token without a signature': () =>
+      send(context.caller(unsignedToken(token)), write, arranged, valid),
+  };
+}
+
+/** Sends refused requests to a device with data, and asserts that users see the same data. */
+function effectCase(write: Write): JudgingCase<OfferedDeployment> {
+  return {
+    id: `refused-${write.operation}-changes-nothing`,
+    title: `A ${write.words} that is refused for its body or its token changes nothing.`,
+    requirements: ['errors.refused-changes-nothing'],
+    run: async (arranged, context) => {
+      const written = await send(
+        context.caller(arranged.device.token),
+        write,
+        arranged,
+        write.body('before'),
+      );
+      if (written.status >= 300) throw new NotObservable(`written: ${responseSummary(written)}`);
+      const look = () => write.seen(arranged, context);
+      const isThere = (found: readonly unknown[]): boolean =>
+        /before|downloading/.test(JSON.stringify(found));
+      const before = await context.eventually(look, isThere);
+      if (!isThere(before)) throw new NotObservable('users do not see what was written');
+      for (const [what, request] of Object.entries(refusedRequests(write, arranged, context))) {
+        const response = await request();
+        // Another case judges that the request is refused.
+        if (response.status < 400) throw new NotObservable(`${what}: ${responseSummary(response)}`);
+      }
+      expectEqual(`after refused requests: ${write.words}`, await look(), before);
+    },
+  };
+}
+
+/** One scenario for each operation, so that it is skipped on a target without the operation. */
+const ofOperations = writes.flatMap((write) =>
+  defineScenario<OfferedDeployment>({
+    area: 'refused-writes',
+    name: `Refused requests of ${write.operation}`,
+    start: 'a device that has been offered a deployment',
+    risk: 'write',
+    needs: ['user', ...write.needs],
+    arrange: activeDeployment,
+    cases: [...(write.list ? [elementCase(write, write.list)] : []), effectCase(write)],
+  }),
+);
+
+const ofRejected = defineScenario<OfferedDeployment>({
+  area: 'refused-writes',
+  name: 'Writes of a rejected device',
+  start: 'a device with a deployment and a token, which a user has rejected',
+  risk: 'write',
+  needs: ['user'],
+  arrange: async (context) => {
+    const arranged = await activeDeployment(context);
+    await context.admin.decide(arranged.device.id, arranged.device.key, 'rejected');
+    return arranged;
+  },
+  cases: [
+    {
+      id: 'rejected-device-writes-nothing',
+      title: 'A request with the token of a rejected device is refused and changes nothing.',
+      requirements: ['errors.refused-changes-nothing'],
+      run: async (arranged, context) => {
+        const rows: Partial<Record<OperationId, Write>> = Object.fromEntries(
+          writes.map((write) => [write.operation, write]),
+        );
+        for (const write of Object.values(context.offered(rows))) {
+          const before = await write.seen(arranged, context);
+          const caller = context.caller(arranged.device.token);
+          const response = await send(caller, write, arranged, write.body(mark));
+          if (response.status < 400) {
+            throw new NotObservable(`${write.operation}: ${responseSummary(response)}`);
+          }
+          const after = await write.seen(arranged, context);
+          expectEqual(
+            `after a refused ${write.words}: ${describeValue(write.operation)}`,
+            after,
+            before,
+          );
+        }
+      },
+    },
+  ],
+});
+
+/** Spec: Errors */
+export const refusedWriteCases = [...ofOperations, ...ofRejected];

@@ -1,0 +1,254 @@
+/**
+ * Cases: days change nothing that a user decided, a device reported or a server stored.
+ * Spec: States and transitions; Device deployments; Device configuration; Device inventory
+ */
+import { needAuthorized, needToken } from '../../context/granted.ts';
+import {
+  abortedDeployment,
+  acceptedDevice,
+  activeDeployment,
+  factoryProvides,
+  instructedId,
+  needResponse,
+  needStatus,
+  type OfferedDeployment,
+  pendingDeployment,
+  pendingDevice,
+  preauthorizedDevice,
+} from '../../context/start-states.ts';
+import type { SuiteDevice } from '../../context/suite-device.ts';
+import type { TestContext } from '../../context/test-context.ts';
+import { defineScenario } from '../../suite/case.ts';
+import {
+  describeValue,
+  ExpectationFailure,
+  expectEqual,
+  expectPresent,
+  expectStatus,
+  expectThat,
+} from '../../target/expectations.ts';
+import { expectNoOffer } from '../deployments/next-deployment.ts';
+
+/** Longer than a day, a week, a month and the lifetime of tokens and links. */
+const DAYS_SECONDS = 40 * 86_400;
+
+const start = { area: 'time', risk: 'write', needs: ['user', 'clock-control'] } as const;
+
+/** Waits forty days, after which the device needs a new token. */
+async function daysLater(device: SuiteDevice, context: TestContext): Promise<void> {
+  await context.control.advance(DAYS_SECONDS);
+  device.token = needToken(await device.authenticate()).text;
+}
+
+const poll = async (device: SuiteDevice) =>
+  needAuthorized(await device.call('get-next-deployment', { query: factoryProvides }));
+const report = ({ device, id }: OfferedDeployment, status: string) =>
+  device.call('put-deployment-status', { path: { id }, body: { status } });
+
+async function uploadLog({ device, id }: OfferedDeployment, message: string) {
+  const body = { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message }] };
+  return needAuthorized(await device.call('put-deployment-log', { path: { id }, body }));
+}
+
+const pending = defineScenario({
+  ...start,
+  name: 'A decision that comes after forty days',
+  start: 'a device that waits for a decision, on a clock that the suite moves',
+  arrange: pendingDevice,
+  cases: [
+    {
+      id: 'pending-device-waits-for-days',
+      title:
+        'A device that waits for forty days is the same device, and is granted a token once accepted.',
+      requirements: ['auth.first-contact-is-recorded', 'auth.accepted-gets-token'],
+      run: async (device, context) => {
+        await context.control.advance(DAYS_SECONDS);
+        await device.authenticate();
+        const found = await context.admin.findDevice(device.identity);
+        const recorded = expectPresent('a device of this identity', found);
+        expectEqual('the id of the device', recorded.id, device.id);
+        await context.admin.decide(device.id, device.key, 'accepted');
+        const response = await context.eventually(
+          () => device.authenticate(),
+          ({ status }) => status === 200,
+        );
+        expectStatus(response, 200);
+      },
+    },
+    {
+      id: 'rejection-lasts-for-days',
+      title: 'A device is refused forty days after its rejection, too.',
+      requirements: ['auth.rejected-is-refused'],
+      run: async (device, context) => {
+        await context.admin.decide(device.id, device.key, 'rejected');
+        await context.control.advance(DAYS_SECONDS);
+        expectStatus(await device.authenticate(), 401, 403);
+      },
+    },
+  ],
+});
+
+const preauthorized = defineScenario({
+  ...start,
+  name: 'A first request that comes after forty days',
+  start: 'a pre-authorized device, on a clock that the suite moves',
+  arrange: (context) => preauthorizedDevice(context),
+  cases: [
+    {
+      id: 'pre-authorization-lasts-for-days',
+      title:
+        'A device that sends its first request forty days after its pre-authorization gets a token.',
+      requirements: ['auth.preauthorized-gets-token'],
+      run: async (device, context) => {
+        await context.control.advance(DAYS_SECONDS);
+        expectStatus(await device.authenticate(), 200);
+      },
+    },
+  ],
+});
+
+const waiting = defineScenario({
+  ...start,
+  name: 'A first poll that comes after forty days',
+  start: 'an accepted device with a pending deployment, on a clock that the suite moves',
+  arrange: pendingDeployment,
+  cases: [
+    {
+      id: 'pending-deployment-waits-for-days',
+      title: 'A deployment is offered to a device that asks for the first time after forty days.',
+      requirements: ['next.get-pending-is-200'],
+      run: async ({ device }, context) => {
+        await daysLater(device, context);
+        expectStatus(await poll(device), 200);
+      },
+    },
+  ],
+});
+
+const active = defineScenario({
+  ...start,
+  name: 'An update that takes forty days',
+  start: 'a device that has been offered a deployment, on a clock that the suite moves',
+  arrange: activeDeployment,
+  cases: [
+    {
+      id: 'update-may-take-days',
+      title:
+        'A deployment is offered again after forty days, and accepts the reports of the device.',
+      requirements: [
+        'next.repeatable',
+        'status.each-value-is-accepted',
+        'status.becomes-the-state',
+      ],
+      run: async (arranged, context) => {
+        const { device, id } = arranged;
+        needStatus('a report', await report(arranged, 'installing'), 204);
+        await daysLater(device, context);
+        const again = await poll(device);
+        expectStatus(again, 200);
+        expectEqual('the id of the deployment', instructedId(again), id);
+        expectStatus(await report(arranged, 'success'), 204);
+      },
+    },
+    {
+      id: 'finished-deployment-stays-over-for-days',
+      title: 'A deployment that ended with success is not offered again after forty days.',
+      requirements: ['next.finished-is-over'],
+      run: async (arranged, context) => {
+        needStatus('a report', await report(arranged, 'success'), 204);
+        await daysLater(arranged.device, context);
+        expectNoOffer(await poll(arranged.device));
+      },
+    },
+    {
+      id: 'logs-last-for-days',
+      title: 'Users read a log of forty days ago, and the device may still replace it by another.',
+      requirements: ['log.is-kept', 'log.after-failure'],
+      run: async (arranged, context) => {
+        needResponse('put-deployment-log', await uploadLog(arranged, 'first log'), 204);
+        needStatus('a report', await report(arranged, 'failure'), 204);
+        await daysLater(arranged.device, context);
+        const { deploymentId, device } = arranged;
+        const log = (await context.admin.deploymentLog(deploymentId, device.id)) ?? 'no log';
+        if (!log.includes('first log')) {
+          throw new ExpectationFailure('the first log', describeValue(log), ['log.is-kept']);
+        }
+        const { status } = await uploadLog(arranged, 'second log');
+        if (status === 204) return;
+        throw new ExpectationFailure('status 204', `status ${status}`, ['log.after-failure']);
+      },
+    },
+  ],
+});
+
+const aborted = defineScenario({
+  ...start,
+  name: 'A report that comes forty days after the abort',
+  start: 'a device whose deployment a user has aborted, on a clock that the suite moves',
+  arrange: abortedDeployment,
+  cases: [
+    {
+      id: 'abort-lasts-for-days',
+      title:
+        'A deployment is not offered forty days after its abort, and its report is answered with 409.',
+      requirements: ['status.aborted-is-409', 'next.aborted-is-over'],
+      run: async (arranged, context) => {
+        await daysLater(arranged.device, context);
+        expectNoOffer(await poll(arranged.device));
+        expectStatus(await report(arranged, 'success'), 409);
+      },
+    },
+  ],
+});
+
+const stored = defineScenario({
+  ...start,
+  name: 'What a device sent forty days ago',
+  start: 'an accepted device, on a clock that the suite moves',
+  arrange: acceptedDevice,
+  cases: [
+    {
+      id: 'configuration-lasts-for-days',
+      title: 'A device reads the configuration that it wrote forty days ago.',
+      requirements: ['configuration.written-is-read'],
+      needs: ['configuration', 'configuration-read-back'],
+      run: async (device, context) => {
+        const body = { timezone: 'UTC' };
+        needStatus('a write', await device.call('put-configuration', { body }), 204);
+        await daysLater(device, context);
+        const response = needAuthorized(await device.call('get-configuration'));
+        expectStatus(response, 200);
+        expectThat(response.text.includes('"timezone"'), 'what was written', response.text);
+      },
+    },
+    {
+      id: 'inventory-lasts-for-days',
+      title: 'Users see the attributes that a device sent forty days ago.',
+      requirements: ['inventory.put-assigns'],
+      run: async (device, context) => {
+        const body = [{ name: 'os', value: 'linux' }];
+        needStatus('a write', await device.call('put-attributes', { body }), 200);
+        await daysLater(device, context);
+        const shown = await context.eventually(
+          () => context.admin.attributes(device.id),
+          (attributes) => attributes.some(({ name }) => name === 'os'),
+        );
+        expectThat(
+          shown.some(({ name }) => name === 'os'),
+          'the attribute "os"',
+          'it is not there',
+        );
+      },
+    },
+  ],
+});
+
+/** Spec: States and transitions; Device deployments; Device configuration; Device inventory */
+export const timeStateCases = [
+  ...pending,
+  ...preauthorized,
+  ...waiting,
+  ...active,
+  ...aborted,
+  ...stored,
+];
