@@ -58,12 +58,13 @@ export function valuesPassedOn(
   const known = new Set<string>();
   return exchanges.map(({ response }, step) => {
     const isNewValue = ({ value }: CandidateValue): boolean => {
+      if (known.has(value)) return false;
       const forms = usedForms(value);
       const isUsed = texts
         .slice(step + 1)
         .some((text) => forms.some((form) => text.includes(form)));
       const isOurs = texts.slice(0, step + 1).some((text) => text.includes(value));
-      return isUsed && !isOurs && !known.has(value) && masksIn(value).length === 0;
+      return isUsed && !isOurs && masksIn(value).length === 0;
     };
     const newValues: RepeatedValue[] = [];
     for (const candidate of candidatesOf(response, texts.slice(0, step + 1))) {
@@ -162,7 +163,8 @@ function memberCandidates(body: string, sent: readonly string[]): readonly Candi
   return [...body.matchAll(member)].flatMap((match) => {
     const [, name = '', , written = ''] = match;
     const value = written.replaceAll('\\u0026', '&');
-    const take = takerOf(body, { name, at: match.index }, sent);
+    // Searches the whole body, so it is done only for the few values that a script takes.
+    const take = (file: string) => takerOf(body, { name, at: match.index }, sent)(file);
     return [{ name: kindOf(name), value, take }, ...queryCandidates(value, take)];
   });
 }
