@@ -1,4 +1,5 @@
 /** The user that controls a target by the management API, with a user's token. */
+
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
@@ -6,6 +7,7 @@ import {
   type ManagementId,
   managementOperations,
 } from '../../fixtures/contract/management/index.ts';
+import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
 import type { SettableAuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
 import { ApiCaller, bearer, type CallArguments, requestOf } from '../target/call.ts';
@@ -143,6 +145,12 @@ export class ManagementAdmin implements TargetAdmin {
   async deploy(deployment: NewDeployment): Promise<string> {
     const response = await this.#call('create-deployment', { body: deployment });
     return this.#created('create a deployment', response);
+  }
+
+  async changeControlMap(id: string, map: GivenControlMap): Promise<void> {
+    const body = { update_control_map: map };
+    const response = await this.#call('update-deployment', { path: { id }, body });
+    this.#done('change the control map of a deployment', response, 204);
   }
 
   async findDeployment(name: string): Promise<string | undefined> {

@@ -4,8 +4,10 @@
  * test, and only the needed fields are read, since other servers may omit the rest. One user
  * uses the management API and another uses hooks; a target may have none.
  */
+
 import * as v from 'valibot';
 import type { NewDeployment } from '../../fixtures/contract/management/deployments.ts';
+import type { GivenControlMap } from '../../fixtures/contract/resources.ts';
 import type { SettableAuthSetStatus } from '../../fixtures/contract/vocabulary.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
 import type { ApiCaller } from '../target/call.ts';
@@ -108,6 +110,8 @@ export interface TargetAdmin {
   describeArtifact(id: string, description: string): Promise<void>;
   /** Creates a deployment; returns its id. */
   deploy(deployment: NewDeployment): Promise<string>;
+  /** Replaces the update control map of a deployment. */
+  changeControlMap(id: string, map: GivenControlMap): Promise<void>;
   /** Returns the id of a deployment by its full name. */
   findDeployment(name: string): Promise<string | undefined>;
   /** Aborts a deployment. Succeeds if the deployment has already ended. */

@@ -92,6 +92,11 @@ export class HookAdmin implements TargetAdmin {
     return Promise.reject(new MissingCapability('user/describe-artifact', because));
   }
 
+  changeControlMap(): Promise<void> {
+    const because = 'no step changes the control map of a deployment';
+    return Promise.reject(new MissingCapability('user/change-control-map', because));
+  }
+
   async deploy(deployment: NewDeployment): Promise<string> {
     return (await this.#run('deploy', { deployment })).deploymentId;
   }

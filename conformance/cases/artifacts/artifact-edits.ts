@@ -1,6 +1,8 @@
 /** Cases: an artifact after a user has edited it, as devices see it. Spec: Artifact */
+import { isDeepStrictEqual } from 'node:util';
+import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { ownArtifact } from '../../context/own-artifact.ts';
-import { boardType } from '../../context/sample-artifacts.ts';
+import { boardType, sampleOfRun } from '../../context/sample-artifacts.ts';
 import { acceptedDevice, factoryProvides, StartStateMissed } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import { AdminFailure } from '../../context/target-admin.ts';
@@ -8,6 +10,7 @@ import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';
 import {
   describeValue,
+  ExpectationFailure,
   expectEqual,
   expectEqualIfThere,
   expectJson,
@@ -45,8 +48,8 @@ async function listedArtifact(device: SuiteDevice, { id, name }: EditedArtifact)
 
 async function uploaded(context: TestContext): Promise<EditedArtifact> {
   const device = await acceptedDevice(context);
-  const name = context.newName();
-  const { id } = await ownArtifact(context, { name, content: Buffer.from('to be edited') });
+  const { name, bytes } = await sampleOfRun('signed', context.newName());
+  const id = await context.upload({ name, deviceType: boardType, bytes });
   return { device, id, name, before: await shownArtifact(device, id) };
 }
 
@@ -64,6 +67,33 @@ async function edit(
   );
   expectEqualIfThere('description', after.description, description);
   return after;
+}
+
+/** The properties that an edit of the description must not change. */
+const lasting = {
+  id: 'artifacts.id',
+  name: 'artifacts.name',
+  device_types_compatible: 'artifacts.device-types',
+  info: 'artifacts.info',
+  signed: 'artifacts.signed',
+  updates: 'artifacts.updates',
+  artifact_provides: 'artifacts.provides',
+  artifact_depends: 'artifacts.depends',
+  clears_artifact_provides: 'artifacts.clears',
+  size: 'artifacts.size',
+} as const satisfies Readonly<Record<string, RequirementId>>;
+
+/** Asserts that the edited artifact has every other property unchanged. */
+function expectRest(after: Members, before: Members, where: string): void {
+  for (const [name, requirement] of Object.entries(lasting)) {
+    const [is, was] = [after[name], before[name]];
+    if (isDeepStrictEqual(is, was)) continue;
+    throw new ExpectationFailure(
+      `${name} ${where} as before the edit: ${describeValue(was ?? 'none')}`,
+      describeValue(is ?? 'none'),
+      [requirement],
+    );
+  }
 }
 
 /** Empties the description, unless the target refuses an empty one. */
@@ -97,6 +127,17 @@ const edited = defineScenario<EditedArtifact>({
         const listed = await listedArtifact(arranged.device, arranged);
         expectEqualIfThere('description in the list', listed.description, description);
         await emptyDescription(context, arranged);
+      },
+    },
+    {
+      id: 'edit-keeps-the-other-properties',
+      title: 'An edit of the description changes no property that describes the file.',
+      requirements: ['artifacts.edit-is-shown', ...Object.values(lasting)],
+      run: async (arranged, context) => {
+        const { before } = arranged;
+        expectRest(await edit(context, arranged), before, 'of the artifact');
+        const listed = await listedArtifact(arranged.device, arranged);
+        expectRest(listed, before, 'in the list');
       },
     },
     {

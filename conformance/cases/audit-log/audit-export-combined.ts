@@ -3,6 +3,7 @@
  * parameters is in one request, and each filter that matches nothing is beside every other one.
  * Spec: Audit logs, "GET /logs/export"
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { type DeviceInDeployment, StartStateMissed } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -33,6 +34,9 @@ export const exportParameters = {
 } as const;
 type Parameters = ReturnType<typeof coveringArray<typeof exportParameters>>[number];
 
+/** The field that is omitted by its nested name. */
+const nestedField = 'actor.id';
+
 /** One request, and what its document must have. */
 interface CombinedRequest {
   readonly query: AuditQuery;
@@ -47,7 +51,7 @@ function requestOf(parameters: Parameters, arranged: DeploymentWithEntries): Com
   const { separator, ignore, limit, sort } = parameters;
   const given = givenFilters(parameters);
   // Whether nested names are given with dots or with the separator is left open.
-  const nested = separator === '.' ? 'actor.id' : 'time';
+  const nested = separator === '.' ? nestedField : 'time';
   const ignored = ignore === 'nested' ? nested : ignore;
   const ordered = sort === 'asc' ? arranged.both.toReversed() : arranged.both;
   return {
@@ -199,6 +203,29 @@ export const auditExportCombinedCases = defineScenario<DeploymentWithEntries>({
           const found = await exportedTable(context, request.query);
           expectNames(found, request, fields);
           expectRecords(found, request);
+        }
+      },
+    },
+    {
+      id: 'ignored-field-beside-a-separator',
+      title: 'A nested field is omitted whichever separator joins the names of the others.',
+      requirements: ['audit.export-ignore'],
+      run: async (arranged, context) => {
+        const fields = await fieldsOf(context, arranged);
+        const without = fields.filter((name) => name !== nestedField);
+        for (const separator of exportParameters.separator) {
+          const joined = (name: string) => name.replaceAll('.', separator);
+          const query = { object_id: arranged.deploymentId, format_separator: separator };
+          // Whether the name is given with dots or with the separator is left open.
+          const dotted = await exportedTable(context, { ...query, ignore: nestedField });
+          const expected = sorted(without.map(joined));
+          if (isDeepStrictEqual(sorted(dotted.names), expected)) continue;
+          const own = await exportedTable(context, { ...query, ignore: joined(nestedField) });
+          if (isDeepStrictEqual(sorted(own.names), expected)) continue;
+          throw failure(`the fields ${describeValue(expected)}`, describeValue(dotted.names), {
+            query: { ...query, ignore: nestedField },
+            violated: ['audit.export-ignore'],
+          });
         }
       },
     },

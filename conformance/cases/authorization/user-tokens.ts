@@ -1,12 +1,13 @@
 /** Cases: the tokens with which users call the management API. Spec: Authentication, rules 2 to 4 */
 import { userCalls } from '../../context/every-call.ts';
 import { secondUser } from '../../context/second-user.ts';
-import { createShortLivedToken } from '../../context/short-lived-token.ts';
+import { authorizationOf, createShortLivedToken } from '../../context/short-lived-token.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';
-import { expectEach, expectStatus } from '../../target/expectations.ts';
+import { expectEach, expectEqual, expectStatus } from '../../target/expectations.ts';
+import { claimsOf } from '../../target/token-claims.ts';
 
-/** Longer than any run. */
+/** The lifetime of a login's token; longer than any run. */
 const LIFETIME_SECONDS = 7 * 86_400;
 const LOGINS = 3;
 
@@ -36,6 +37,17 @@ const logins = defineScenario<TestContext>({
   needs: ['user', 'tenant-control'],
   arrange: (context) => context,
   cases: [
+    {
+      id: 'login-token-lasts-a-week',
+      title: 'The token of a login lasts one week, by its claims `iat` and `exp`, if it has them.',
+      requirements: ['tokens.login-token-lasts-a-week'],
+      run: async (context) => {
+        const { logIn } = await secondUser(context);
+        const { authorization = '' } = authorizationOf(await logIn());
+        const { iat, exp } = claimsOf(authorization.replace('Bearer ', ''));
+        expectEqual('seconds from iat to exp', exp - iat, LIFETIME_SECONDS);
+      },
+    },
     {
       id: 'login-ends-no-other-token',
       title: `After ${LOGINS} logins of one user, each of the ${LOGINS} tokens opens the audit log.`,

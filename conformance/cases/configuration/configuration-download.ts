@@ -2,6 +2,7 @@ import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { configurationOffer, configured } from '../../context/configuration-offer.ts';
 import { report } from '../../context/deployment-life.ts';
 import { needResponse } from '../../context/start-states.ts';
+import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';
 import { withAlteredSignature, withParameter, withSegment } from '../../target/altered-link.ts';
 import { isArtifactFile, pairsIn } from '../../target/configuration-body.ts';
@@ -151,6 +152,22 @@ const link = defineScenario({
       },
     },
     {
+      id: 'authorization-is-ignored',
+      title: 'The link works with any Authorization header, since its query alone grants access.',
+      requirements: ['download.authorization-is-ignored'],
+      run: async ({ uri, device }, { session }) => {
+        const { token = '' } = device;
+        const headers = {
+          "the device's token": `Bearer ${token}`,
+          'no valid token': 'Bearer none',
+          'another scheme': 'Basic bm86Ym9keQ==',
+        };
+        await expectEach(200, headers, (authorization) =>
+          session.send({ method: 'GET', url: uri, headers: { authorization } }),
+        );
+      },
+    },
+    {
       id: 'configuration-holds-the-pairs',
       title: 'The link returns every name and value that was deployed.',
       requirements: ['download.holds-the-pairs'],
@@ -297,5 +314,42 @@ const odd = defineScenario({
   ],
 });
 
+/** Number of pairs, and characters of each value, of a large configuration: 20,000 in all. */
+const LARGE_PAIRS = 50;
+const LARGE_VALUE_CHARACTERS = 400;
+
+function largeConfiguration({ random }: TestContext): Readonly<Record<string, string>> {
+  const value = () => random.bytes(LARGE_VALUE_CHARACTERS / 2).toString('hex');
+  return Object.fromEntries(
+    Array.from({ length: LARGE_PAIRS }, (_, index) => [`name-${index}`, value()]),
+  );
+}
+
+const large = defineScenario<TestContext>({
+  area: 'configuration-download',
+  name: 'A large configuration',
+  start: `a device whose configuration has ${LARGE_PAIRS} pairs`,
+  risk: 'write',
+  needs: ['user'],
+  arrange: (context) => context,
+  cases: [
+    {
+      id: 'large-configuration-is-delivered',
+      title: `The link returns each of ${LARGE_PAIRS} pairs with values of ${LARGE_VALUE_CHARACTERS} random characters.`,
+      requirements: ['download.holds-the-pairs'],
+      run: async (context) => {
+        const given = largeConfiguration(context);
+        const { uri, get } = await configurationOffer(context, { pairs: given });
+        const response = await get(uri);
+        needResponse('download-configuration', response, 200);
+        const found = await pairsIn(response.bytes);
+        if (!found) throw new NotObservable('the configuration has a form of its own');
+        const wrong = Object.keys(given).filter((name) => found[name] !== given[name]);
+        expectEqual('names of lost or changed pairs', wrong, []);
+      },
+    },
+  ],
+});
+
 /** Spec: Device deployments v1, "GET /download/configuration" */
-export const configurationDownloadCases = [...link, ...odd];
+export const configurationDownloadCases = [...link, ...odd, ...large];

@@ -64,6 +64,21 @@ async function shownLog(
   return log ?? '';
 }
 
+/** Asserts that users still see the status which the device reported before its upload. */
+async function expectStatusKept(
+  context: TestContext,
+  { deploymentId, device }: OfferedDeployment,
+  status: string,
+): Promise<void> {
+  const shown = await context.eventually(
+    () => context.admin.deviceDeployment(deploymentId, device.id),
+    (found) => found === undefined || found.status === status,
+  );
+  if (shown === undefined || shown.status === status) return;
+  const violated = ['status.becomes-the-state'] as const;
+  throw new ExpectationFailure(`the status ${status} after the upload`, shown.status, violated);
+}
+
 const active = defineScenario({
   area: 'deployment-log',
   name: 'Uploads',
@@ -217,13 +232,17 @@ const active = defineScenario({
     },
     {
       id: 'upload-after-each-status-is-accepted',
-      title: 'A device uploads its log after each of the nine statuses that it may have reported.',
-      requirements: ['log.is-accepted', 'log.after-failure'],
-      run: async (arranged) => {
+      title:
+        'A device uploads its log after each of the nine statuses that it may have reported, which keeps the status.',
+      requirements: ['log.is-accepted', 'log.after-failure', 'status.becomes-the-state'],
+      run: async (arranged, context) => {
         for (const status of statusColumns) {
           await arrangeReports(arranged, status);
           const response = await upload(arranged, goodMessage);
-          if (response.status < 400) continue;
+          if (response.status < 400) {
+            await expectStatusKept(context, arranged, status);
+            continue;
+          }
           const isEnd = status === 'success' || status === 'failure';
           throw new ExpectationFailure(
             `a log that is accepted after ${status}`,

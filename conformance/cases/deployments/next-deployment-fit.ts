@@ -64,6 +64,7 @@ const wrongValues: Readonly<Record<string, (values: readonly string[]) => string
   'a beginning of it': ([first = '']) => first.slice(0, -1),
   'more than it': (values) => `${values.at(-1)}0`,
   'all of them, joined': (values) => values.join(','),
+  'it in capitals': ([first = '']) => first.toUpperCase(),
 };
 
 /**
@@ -81,8 +82,9 @@ function missingOne(turn: number): Readonly<Record<string, Provides>> {
   const without = dependencies
     .filter((name) => name !== 'artifact_name')
     .map((name): [string, Provides] => {
-      const { [name]: _, ...others } = fitting;
-      return [`no ${name}`, others];
+      const { [name]: value = '', ...others } = fitting;
+      if (turn === 0) return [`no ${name}`, others];
+      return [`${name} in capitals`, { ...others, [name.toUpperCase()]: value }];
     });
   return Object.fromEntries([...rows, ...without]);
 }
@@ -92,13 +94,14 @@ async function devicesFor<Row>(
   context: TestContext,
   rows: Readonly<Record<string, Row>>,
   release: string,
+  settings: { readonly force_installation?: boolean } = {},
 ): Promise<ReadonlyMap<string, { readonly device: SuiteDevice; readonly row: Row }>> {
   const made = new Map<string, { readonly device: SuiteDevice; readonly row: Row }>();
   for (const [name, row] of Object.entries(rows)) {
     made.set(name, { device: await acceptedDevice(context), row });
   }
   const devices = [...made.values()].map(({ device }) => device.id);
-  await context.deploy({ artifact_name: release, devices });
+  await context.deploy({ artifact_name: release, devices, ...settings });
   return made;
 }
 
@@ -158,7 +161,28 @@ const severalDependencies = defineScenario<string>({
   risk: 'write',
   needs: ['user'],
   arrange: demandingRelease,
-  cases: postForms.flatMap(dependsCases),
+  cases: [
+    ...postForms.flatMap(dependsCases),
+    {
+      id: 'forced-installation-keeps-the-dependencies',
+      title:
+        'A deployment with force_installation is offered only to devices that its artifact fits.',
+      requirements: ['next.depends', 'next.compatible-types-only', 'next.post-pending-is-200'],
+      run: async (release, context) => {
+        const [post] = postForms;
+        if (!post) return;
+        const misfits = {
+          'a dependency unmet': { ...fitting, flavour: 'another' },
+          'another device type': { ...fitting, device_type: `${boardType}-2` },
+        };
+        const all = { ...misfits, 'every dependency met': fitting };
+        const devices = await devicesFor(context, all, release, { force_installation: true });
+        for (const [name, each] of devices) {
+          await expectOffers(post, new Map([[name, each]]), !(name in misfits));
+        }
+      },
+    },
+  ],
 });
 
 /** Types with reserved signs, letters beyond ASCII, and one that begins like another. */

@@ -6,7 +6,12 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { acceptedDevice, factoryProvides } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
-import { type InputTable, inputCases, otherThanString } from '../../suite/input-table.ts';
+import {
+  type InputTable,
+  inputCases,
+  namedValues,
+  otherThanString,
+} from '../../suite/input-table.ts';
 import { anySuccess, expectEach, observationOf } from '../../target/expectations.ts';
 
 type Pairs = Readonly<Record<string, string>>;
@@ -194,7 +199,10 @@ export const inputsV2: InputTable = {
     title: 'POST v2 with an update_control_map that is not a boolean is answered with 400.',
     requirement: 'next.v2-flag-is-a-boolean',
     field: 'update_control_map',
-    refused: ['number', 'string', 'empty string', 'long string', 'array', 'object'],
+    refused: {
+      ...namedValues('number', 'string', 'empty string', 'long string', 'array', 'object'),
+      'the string true': 'true',
+    },
   },
   'v2-null-flag': {
     title: 'How POST v2 with null as update_control_map is answered.',

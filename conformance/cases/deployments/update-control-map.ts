@@ -17,6 +17,7 @@ import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
 import {
   describeValue,
+  ExpectationFailure,
   expectEqual,
   expectJson,
   expectStatus,
@@ -272,6 +273,32 @@ const mapped = defineScenario({
     },
     finishedCase('success'),
     finishedCase('failure'),
+    {
+      id: 'change-by-a-user-is-shown',
+      title:
+        'After a user has changed the map, a device that has fetched it fetches the new one, and is offered it.',
+      requirements: ['map.is-the-assigned-one', 'next.control-map-as-given'],
+      run: async (arranged, context) => {
+        const { deploymentId } = arranged;
+        for (const priority of [7, -2]) {
+          await fetchedMap(arranged);
+          const states = { ArtifactReboot_Enter: { action: 'pause' } } as const;
+          await context.admin.changeControlMap(deploymentId, { priority, states });
+          const isNew = (map: Readonly<Record<string, unknown>>): boolean =>
+            map.priority === priority &&
+            isObject(map.states) &&
+            !('ArtifactInstall_Enter' in map.states);
+          const found = await context.eventually(() => fetchedMap(arranged), isNew);
+          expectThat(isNew(found), `the map with priority ${priority}`, describeValue(found));
+          const offer = needInstructions(await pollForMap(context, arranged));
+          const offered = fieldIn(offer, 'artifact.update_control_map');
+          if (!isObject(offered) || isNew(offered)) continue;
+          const violated = ['next.control-map-as-given'] as const;
+          const expected = `the instructions with priority ${priority}`;
+          throw new ExpectationFailure(expected, describeValue(offered), violated);
+        }
+      },
+    },
     {
       id: 'ends-for-each-device-of-its-own',
       title:

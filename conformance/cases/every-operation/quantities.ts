@@ -10,6 +10,7 @@ import {
   instructedId,
   needStatus,
   type OfferedDeployment,
+  preauthorizedDevice,
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -286,16 +287,21 @@ const deployments = defineScenario<SuiteDevice>({
       title: `The first and the last of the ${DEVICES} devices that a deployment lists are offered it.`,
       requirements: ['next.get-pending-is-200'],
       run: async (first, context) => {
-        const devices = [first];
-        while (devices.length < DEVICES) {
-          const next = numbered(Math.min(AT_ONCE, DEVICES - devices.length), () => 0);
-          devices.push(...(await Promise.all(next.map(() => acceptedDevice(context)))));
+        const arranged = async (count: number, arrange: typeof acceptedDevice) =>
+          await Promise.all(numbered(count, () => arrange(context)));
+        const firstOnes = [first, ...(await arranged(AT_ONCE - 1, acceptedDevice))];
+        const ids = firstOnes.map(({ id }) => id);
+        // Those in the middle only stand in the list.
+        while (ids.length < DEVICES - AT_ONCE) {
+          const count = Math.min(AT_ONCE, DEVICES - AT_ONCE - ids.length);
+          ids.push(...(await arranged(count, preauthorizedDevice)).map(({ id }) => id));
         }
+        const lastOnes = await arranged(AT_ONCE, acceptedDevice);
+        ids.push(...lastOnes.map(({ id }) => id));
         const artifact = await context.artifact('plain');
-        const ids = devices.map(({ id }) => id);
         await context.deploy({ artifact_name: artifact.name, devices: ids });
         const query = factoryProvides;
-        const polls = [...devices.slice(0, AT_ONCE), ...devices.slice(-AT_ONCE)].map((device) =>
+        const polls = [...firstOnes, ...lastOnes].map((device) =>
           device.call('get-next-deployment', { query }),
         );
         for (const response of await Promise.all(polls)) expectStatus(response, 200);

@@ -99,7 +99,16 @@ const writes: readonly Write[] = [
     how: 'patch-attributes',
     attributes: every(2, 3).map((name) => ({ name, value: attributeOf(name, 4).value })),
   },
+  // One value in each form that a number may take, as the type follows from the value.
+  { how: 'put-attributes', attributes: ['5', 5, [5]].map(typed) },
+  { how: 'patch-attributes', attributes: [5, '5', ['5']].map(typed) },
+  { how: 'patch-attributes', attributes: [[5], 5, '5'].map(typed) },
+  { how: 'put-attributes', attributes: [['5'], [5], 5].map(typed) },
 ];
+
+function typed(value: unknown, index: number): Attribute {
+  return { name: `typed ${index}`, value };
+}
 
 type Attributes = ReadonlyMap<string, Attribute>;
 

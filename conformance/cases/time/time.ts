@@ -72,7 +72,7 @@ const tokens = defineScenario({
       requirements: ['tokens.end-on-time'],
       run: async (device, context) => {
         const granted = await device.authenticate();
-        const { exp } = claimsOf(granted);
+        const { exp } = claimsOf(expectToken(granted));
         const end = new Date(exp * 1000).toISOString();
         const seconds = secondsUntil(context, granted, end);
         await context.control.advance(seconds + justAfter(granted));

@@ -201,4 +201,15 @@ export const auditInvariants: readonly PassiveCheck[] = [
     applies: isListing,
     violation: unsortedExport,
   },
+  {
+    id: 'exports-are-streamed',
+    requirement: 'audit.export-is-streamed',
+    operations: ['export-audit-logs'],
+    applies: isListing,
+    violation: ({ response: { headers } }) => {
+      const length = headers['content-length'];
+      if (length === undefined) return undefined;
+      return { where: '200 Content-Length', must: 'be absent from a stream', actual: length };
+    },
+  },
 ];

@@ -135,4 +135,21 @@ export const artifactLifeDefects: readonly Defect[] = [
     operations: ['get-artifact', 'update-artifact'],
     alter: keepsModified,
   },
+  {
+    id: 'edit-makes-an-artifact-unsigned',
+    title: 'Once a user has edited a signed artifact, it is shown as unsigned.',
+    violates: ['artifacts.signed'],
+    operations: ['get-artifact', 'update-artifact'],
+    alter: () => {
+      const edited = new Set<string | undefined>();
+      return {
+        response: (response, request) => {
+          if (request.operation === 'update-artifact') edited.add(request.parameters.id);
+          return changedDetails(response, request, (artifact, id) =>
+            edited.has(id) ? changedAt(artifact, 'signed', () => false) : artifact,
+          );
+        },
+      };
+    },
+  },
 ];

@@ -283,4 +283,27 @@ export const auditExportDefects: readonly Defect[] = [
       /[^ -~]/.test(queryOf(request).get('format_separator') ?? ''),
     ),
   },
+  {
+    id: 'limited-export-has-a-length',
+    title: 'An export with a limit is sent with a Content-Length.',
+    violates: ['audit.export-is-streamed'],
+    operations,
+    alter: responseBecomes(
+      (response) => withHeaders(response, { 'transfer-encoding': undefined }),
+      (request) => queryOf(request).has('limit'),
+    ),
+  },
+  {
+    id: 'nested-field-is-not-ignored-beside-a-separator',
+    title: 'With another separator than a dot, a nested field is not omitted.',
+    violates: ['audit.export-ignore'],
+    operations,
+    alter: requestBecomes((request) => {
+      const query = queryOf(request);
+      const isOther = (query.get('format_separator') ?? '.') !== '.';
+      return isOther && query.get('ignore')?.startsWith('actor')
+        ? withQuery(request, { ignore: undefined })
+        : request;
+    }),
+  },
 ];

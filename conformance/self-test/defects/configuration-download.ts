@@ -9,7 +9,7 @@ import {
   withQuery,
   withStatus,
 } from '../alter.ts';
-import { responseBecomes, statusBecomes } from '../alterations.ts';
+import { requestBecomes, responseBecomes, statusBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
 const download = ['download-configuration'] as const;
@@ -442,5 +442,23 @@ export const configurationDownloadDefects: readonly Defect[] = [
         },
       };
     },
+  },
+  {
+    id: 'configuration-link-refuses-a-token',
+    title: 'A link to a configuration with an Authorization header is answered with 401.',
+    violates: ['download.authorization-is-ignored'],
+    operations: download,
+    alter: statusBecomes(200, 401, ({ headers }) => headers.authorization !== undefined),
+  },
+  {
+    id: 'large-configuration-loses-pairs',
+    title: 'Of a configuration of more than 16 KiB only the first sixteen pairs are delivered.',
+    violates: ['download.holds-the-pairs'],
+    operations: ['set-configuration'],
+    alter: requestBecomes((request) =>
+      request.body.length > 16_384
+        ? withJson(request, Object.fromEntries(Object.entries(objectOf(request)).slice(0, 16)))
+        : request,
+    ),
   },
 ];

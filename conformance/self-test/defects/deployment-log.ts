@@ -250,4 +250,16 @@ export const deploymentLogDefects: readonly Defect[] = [
       },
     }),
   },
+  {
+    id: 'log-brings-back-installing',
+    title: 'A log that a device uploads after its end brings it back to installing.',
+    violates: ['status.becomes-the-state'],
+    operations: uploads,
+    alter: responseBecomes(async (response, request, send) => {
+      if (response.status !== 204) return response;
+      const own = { parameters: request.parameters, token: tokenOf(request) };
+      await send(requestFor('put-deployment-status', { ...own, json: { status: 'installing' } }));
+      return response;
+    }),
+  },
 ];

@@ -162,4 +162,28 @@ export const inventoryMergingDefects: readonly Defect[] = [
       return Array.isArray(sent) && sent.length > 4 ? { ...request, method: 'PATCH' } : request;
     }),
   },
+  {
+    id: 'numeral-does-not-replace-its-number',
+    title: 'PATCH does not write a value that has the text of the present one.',
+    violates: ['inventory.patch-upserts'],
+    operations: both,
+    alter: () => {
+      const held = new Map<string, unknown>();
+      const keyOf = (request: ProxiedRequest, { name }: Members) => `${callerOf(request)} ${name}`;
+      return {
+        request: (request) => {
+          const attributes = listOf(request).map(membersOf);
+          const isPatch = request.operation === 'patch-attributes';
+          const kept = attributes.filter((each) => {
+            const key = keyOf(request, each);
+            const isSame = isPatch && held.has(key) && String(held.get(key)) === String(each.value);
+            const isOther = isSame && typeof held.get(key) !== typeof each.value;
+            if (!isOther) held.set(key, each.value);
+            return !isOther;
+          });
+          return kept.length === attributes.length ? request : withJson(request, kept);
+        },
+      };
+    },
+  },
 ];

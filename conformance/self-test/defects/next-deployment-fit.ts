@@ -1,8 +1,17 @@
 /** Defects in the choice of the artifact that fits a device. */
 import { entriesOf, isMap, membersOf } from '../../target/json-members.ts';
-import { changedAt, changedJson, listOf, objectOf, withJson, withQuery } from '../alter.ts';
+import {
+  changedAt,
+  changedJson,
+  listOf,
+  objectOf,
+  ownResponse,
+  withJson,
+  withQuery,
+} from '../alter.ts';
 import { responseBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest, SendToTarget } from '../defect.ts';
+import { callerOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 import { everyForm, pollDataIn } from './next-deployment.ts';
 
@@ -183,6 +192,42 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
       const like = types.find((type) => isLike(String(pairs.device_type), String(type)));
       return like === undefined ? undefined : { ...pairs, device_type: like };
     }),
+  },
+  {
+    id: 'dependencies-ignore-letter-case',
+    title: 'The pairs of a device satisfy a dependency in any letter case.',
+    violates,
+    operations: posting,
+    alter: reported(({ device_type, artifact_name, ...others }, depends) => {
+      if (namesOf(depends).length === 0) return undefined;
+      const pairs = Object.entries(others).map(([name, value]) => [
+        name.toLowerCase(),
+        String(value).toLowerCase(),
+      ]);
+      return { device_type, artifact_name, ...Object.fromEntries(pairs) };
+    }),
+  },
+  {
+    id: 'forced-installation-ignores-the-dependencies',
+    title: 'A deployment with force_installation is offered to devices that it does not fit.',
+    violates: ['next.depends', 'next.compatible-types-only'],
+    operations: [...posting, 'create-deployment'],
+    alter: () => {
+      const forced = new Set<unknown>();
+      return {
+        response: (response, request) => {
+          const { force_installation: isForced, devices } = objectOf(request);
+          if (isForced === true) for (const id of entriesOf(devices)) forced.add(id);
+          const isOffered = response.status === 204 && forced.has(callerOf(request));
+          return isOffered
+            ? ownResponse(200, {
+                id: callerOf(request),
+                artifact: { artifact_name: 'forced', source: {}, device_types_compatible: [] },
+              })
+            : response;
+        },
+      };
+    },
   },
 ];
 

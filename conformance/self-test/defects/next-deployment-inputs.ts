@@ -1,7 +1,7 @@
 /** Defects in the requests for the next deployment. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { objectOf, ownResponse, queryOf } from '../alter.ts';
-import { responseBecomes, statusBecomes } from '../alterations.ts';
+import { responseBecomes, sentFieldBecomes, statusBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
 import {
   allOf,
@@ -167,4 +167,11 @@ export const nextDeploymentInputDefects: readonly Defect[] = [
     ['a flag that is true', 'next.v2-flag'],
     allOf(isInput(v2), memberEquals('update_control_map', true)),
   ),
+  {
+    id: 'v2-flag-may-be-a-word',
+    title: 'POST v2 with the string true as update_control_map is accepted.',
+    violates: ['next.v2-flag-is-a-boolean'],
+    operations: [v2],
+    alter: sentFieldBecomes('update_control_map', (flag) => (flag === 'true' ? true : flag)),
+  },
 ];

@@ -1,8 +1,9 @@
 /**
  * Defects in tokens: which are accepted, for which device, and for how long. Spec: Authentication
  */
-import { ownResponse, queryOf, tokenOf, withStatus } from '../alter.ts';
-import { requestBecomes, statusBecomes } from '../alterations.ts';
+import { membersOf } from '../../target/json-members.ts';
+import { jsonOf, ownResponse, queryOf, tokenOf, withStatus, withText } from '../alter.ts';
+import { requestBecomes, responseBecomes, statusBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
 /** Records the tokens issued to devices, so that an alteration can distinguish them from others. */
@@ -164,6 +165,23 @@ export const tokenDefects: readonly Defect[] = [
     operations: ['put-deployment-status'],
     alter: () => ({
       response: (response) => (response.status === 404 ? withStatus(response, 204) : response),
+    }),
+  },
+  {
+    id: 'login-token-lasts-a-day',
+    title: 'The token of a login lasts one day.',
+    violates: ['tokens.login-token-lasts-a-week', 'tokens.login-opens-management'],
+    operations: ['login'],
+    alter: responseBecomes((response, { headers }) => {
+      // The first user of a tenant needs a token that is valid.
+      const [, user = ''] = /^Basic (\S+)$/.exec(headers.authorization ?? '') ?? [];
+      if (!Buffer.from(user, 'base64').toString().startsWith('second-')) return response;
+      const [header = '', claims = '', signature = ''] = response.body.toString().split('.');
+      const parsed = membersOf(jsonOf({ headers: {}, body: Buffer.from(claims, 'base64url') }));
+      if (response.status !== 200 || typeof parsed.iat !== 'number') return response;
+      const changed = JSON.stringify({ ...parsed, exp: parsed.iat + 86_400 });
+      const token = [header, Buffer.from(changed).toString('base64url'), signature].join('.');
+      return withText(response, token);
     }),
   },
 ];

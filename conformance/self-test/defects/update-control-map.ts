@@ -1,7 +1,7 @@
 /** Defects in the control map that a device fetches. */
 import { objectOf, ownResponse } from '../alter.ts';
 import { bodyBecomes, fieldBecomes, responseBecomes, statusBecomes } from '../alterations.ts';
-import type { Defect } from '../defect.ts';
+import type { Defect, ProxiedResponse } from '../defect.ts';
 import { type DeploymentRelation, relationOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 import { isObject } from '../sent.ts';
@@ -95,6 +95,23 @@ export const updateControlMapDefects: readonly Defect[] = [
           if (isReport && objectOf(request).status === 'failure') failed.add(id);
           const isGiven = !isReport && response.status === 404 && failed.has(id);
           return isGiven ? ownResponse(200, { update_control_map: { id } }) : response;
+        },
+      };
+    },
+  },
+  {
+    id: 'map-is-the-one-fetched-first',
+    title: 'After a user has changed a map, devices fetch the former one.',
+    violates: [assigned],
+    operations: fetches,
+    alter: () => {
+      const first = new Map<string | undefined, ProxiedResponse>();
+      return {
+        response: (response, { parameters: { id } }) => {
+          if (response.status !== 200) return response;
+          const kept = first.get(id) ?? response;
+          first.set(id, kept);
+          return kept;
         },
       };
     },
