@@ -5,6 +5,7 @@
 import { needAuthorized, needToken } from '../../context/granted.ts';
 import { acceptedDevice, needResponse } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
+import type { ShownAttribute } from '../../context/target-admin.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import type { SigningKey } from '../../signing/signing-key.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
@@ -56,14 +57,19 @@ const decisions = {
 
 /** Asserts that the device reads the pair and users see the attribute. */
 async function expectKept(device: SuiteDevice, context: TestContext): Promise<void> {
-  const read = needAuthorized(await device.call('get-configuration'));
+  const read = await context.eventually(
+    async () => needAuthorized(await device.call('get-configuration')),
+    ({ text }) => text.includes(pair.timezone),
+  );
   if (!read.text.includes(pair.timezone)) {
     throw new ExpectationFailure(describeValue(pair), responseSummary(read), [
       'configuration.written-is-read',
     ]);
   }
-  const shown = await context.admin.attributes(device.id);
-  if (shown.some(({ value }) => value === attribute.value)) return;
+  const isKept = (all: readonly ShownAttribute[]) =>
+    all.some(({ value }) => value === attribute.value);
+  const shown = await context.eventually(() => context.admin.attributes(device.id), isKept);
+  if (isKept(shown)) return;
   const seen = describeValue(shown.map(({ name }) => name));
   throw new ExpectationFailure(describeValue(attribute), seen, ['inventory.put-assigns']);
 }
