@@ -85,11 +85,11 @@ export interface ConformanceOptions extends SuppliedOptions, RunCallbacks, Targe
 }
 
 /**
- * Returns the cases whose id starts with one of the beginnings, in the order of reports; every case
- * without beginnings. @throws UnknownIdError
+ * Returns the cases whose id starts with one of the prefixes, in the order of reports; every case
+ * without prefixes. @throws UnknownIdError
  */
-export function listCases(beginnings: readonly string[] = []): readonly CaseListing[] {
-  return selectedRows(allCases, beginnings, 'case').map(listedCase);
+export function listCases(prefixes: readonly string[] = []): readonly CaseListing[] {
+  return selectedRows(allCases, prefixes, 'case').map(listedCase);
 }
 
 /** The requirements that each case tests, by its id. */

@@ -76,7 +76,7 @@ describe('the completion of a command line offers', { timeout: 60_000 }, () => {
 });
 
 describe('the completion script completes commands, options and files', { timeout: 60_000 }, () => {
-  /** Types three beginnings, waits for each to be completed, and leaves the shell. */
+  /** Types three prefixes, waits for each to be completed, and leaves the shell. */
   async function typeIn(shell: string, words: readonly string[], before = ''): Promise<void> {
     const source = `cd ${folder}; ${before}source ${await scriptFor(shell)}`;
     const { code, written } = await programOnTerminal(words, {

@@ -113,4 +113,9 @@ export const unwanted = [
   },
   { pattern: /\bsplitByTurn\b|\bturn: '(first|last)'/g, instead: 'phase' },
   { pattern: /\blegal,? but unwise\b/gi, instead: 'valid, but not recommended' },
+  {
+    pattern: /\bbeginning(Of|Ms)\b|\bisBeginning\b|\bbeginnings\b(?!')|\bbegins[A-Z]\w*/g,
+    instead: 'prefix, excerpt, start, attempt',
+    legal: ['conformance/self-test/defects/', 'fixtures/vectors/'],
+  },
 ];

@@ -1,5 +1,5 @@
 /** Remembers what duties need to know about the earlier requests of one device, within bounds. */
-import { beginningOf } from '../../fixtures/base/beginning.ts';
+import { excerptOf } from '../../fixtures/base/excerpt.ts';
 import { jsonInOrder } from '../../fixtures/base/json.ts';
 import { isPollOperation } from '../../fixtures/contract/operation-ids.ts';
 import type {
@@ -243,7 +243,7 @@ export class ClientMemory {
 
   #polled(exchange: JudgedExchange, event: ClientExchange): void {
     const { row, status, request } = exchange;
-    this.apiHost = beginningOf(hostOf(request.url), HOST_MAX_CHARACTERS);
+    this.apiHost = excerptOf(hostOf(request.url), HOST_MAX_CHARACTERS);
     this.hastyPolls = this.isHastyPoll(exchange) ? this.hastyPolls + 1 : 0;
     const idle = pauseMs(this.lastPoll, exchange);
     this.lastPollPauseMs = idle ?? 0;
@@ -278,7 +278,7 @@ export class ClientMemory {
     if (row.id === 'put-attributes') this.attributes.clear();
     for (const attribute of entriesOf(sent).slice(0, ATTRIBUTES_MAX)) {
       const { name, value } = membersOf(attribute);
-      this.attributes.keep(beginningOf(String(name), NAME_MAX_CHARACTERS), typeOf(value));
+      this.attributes.keep(excerptOf(String(name), NAME_MAX_CHARACTERS), typeOf(value));
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Remembers what duties need to know about all devices together, within bounds. */
-import { beginningOf } from '../../fixtures/base/beginning.ts';
+import { excerptOf } from '../../fixtures/base/excerpt.ts';
 import { signatureProblem } from '../signing/verify.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { digestOf } from './exchange-facts.ts';
@@ -47,7 +47,7 @@ export class FleetMemory {
     const digest = digestOf(identity);
     const known = this.#identityOfKey.get(name);
     if (known) return known.digest === digest ? undefined : known;
-    const text = beginningOf(identity, IDENTITY_MAX_CHARACTERS);
+    const text = excerptOf(identity, IDENTITY_MAX_CHARACTERS);
     this.#identityOfKey.keep(name, { digest, text, client });
     return undefined;
   }

@@ -127,11 +127,11 @@ function serverOf(file: string, exchanges: readonly FullExchange[]): string | un
 
 function callsByServer(
   exchanges: readonly FullExchange[],
-  beginning: string,
+  prefix: string,
 ): ReadonlyMap<string, number> {
   const calls = new Map<string, number>();
   for (const { url, method, pathname } of exchanges) {
-    const at = pathname.indexOf(beginning);
+    const at = pathname.indexOf(prefix);
     if (at < 0 || url.startsWith('/')) continue;
     if (recognizeRequest(method, pathname.slice(at)).row === undefined) continue;
     const server = new URL(overHttp(url)).origin + pathname.slice(0, at);

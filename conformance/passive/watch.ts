@@ -189,7 +189,7 @@ function evidenceOf(
 
 /**
  * Returns a mask that knows the token which the response grants. No pattern recognizes a token that
- * is not a JWT, and a report may show it truncated, so the mask also learns its beginnings.
+ * is not a JWT, and a report may show it truncated, so the mask also learns its prefixes.
  */
 function maskFor({ id }: Operation, { status, text }: HttpResponse): Mask {
   const mask = new Mask();

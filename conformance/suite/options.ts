@@ -22,7 +22,7 @@ const recordedSwitch = { ...switchOption, recorded: { as: v.boolean(), absent: f
 
 /** The options of a run, by property name in `SuiteOptions`. */
 export const suiteOptions = {
-  /** The beginning of the vendor's header names, such as `X-SVC`. */
+  /** Prefix of the vendor's header names, such as `X-SVC`. */
   headerPrefix: {
     flag: '--header-prefix <prefix>',
     group: 'Target',

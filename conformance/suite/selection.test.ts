@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { selectedRows, UnknownIdError } from './selection.ts';
 
 const rows = ['errors/error-says-why', 'errors/request-id', 'monitor/alert'].map((id) => ({ id }));
-const ids = (beginnings: readonly string[]) =>
-  selectedRows(rows, beginnings, 'case').map(({ id }) => id);
+const ids = (prefixes: readonly string[]) =>
+  selectedRows(rows, prefixes, 'case').map(({ id }) => id);
 
-describe('the selection of cases by the beginnings of their ids', () => {
+describe('the selection of cases by prefixes of their ids', () => {
   it('has each case once, in the order of the suite', () => {
     expect(ids(['monitor/', 'errors/r', 'errors/'])).toEqual(rows.map(({ id }) => id));
     expect(ids([])).toHaveLength(3);

@@ -1,9 +1,9 @@
-/** Selects cases, or planted defects, by ids and by the beginnings of ids. */
+/** Selects cases, or planted defects, by ids and by the prefixes of ids. */
 import { nearestOf } from '../../fixtures/base/nearest.ts';
 import { SetupError } from '../target/setup-error.ts';
 import { presentId } from './former-ids.ts';
 
-/** An id, or the beginning of one, matches nothing. The message has no final period. */
+/** An id, or a prefix of one, matches nothing. The message has no final period. */
 export class UnknownIdError extends SetupError {
   readonly code = 'unknown-id';
 
@@ -14,10 +14,10 @@ export class UnknownIdError extends SetupError {
 }
 
 /**
- * Returns the rows whose id starts with one of the given beginnings; all rows if none is given. A
+ * Returns the rows whose id starts with one of the given prefixes; all rows if none is given. A
  * former id selects the case of today.
  * @param noun what the rows are, such as `case`
- * @throws UnknownIdError for each beginning that matches no row, whatever the others match: a typing
+ * @throws UnknownIdError for each prefix that matches no row, whatever the others match: a typing
  * error would otherwise only make the selection smaller
  */
 export function selectedRows<Row extends { readonly id: string }>(
@@ -26,13 +26,13 @@ export function selectedRows<Row extends { readonly id: string }>(
   noun: string,
 ): readonly Row[] {
   if (given.length === 0) return rows;
-  const beginnings = given.map(presentId);
-  if (beginnings.includes('')) {
+  const prefixes = given.map(presentId);
+  if (prefixes.includes('')) {
     throw new UnknownIdError(`the ID of a ${noun} is empty; leave it out to select every ${noun}`);
   }
-  const unmatched = beginnings.filter((each) => !rows.some(({ id }) => id.startsWith(each)));
+  const unmatched = prefixes.filter((each) => !rows.some(({ id }) => id.startsWith(each)));
   if (unmatched.length === 0) {
-    return rows.filter(({ id }) => beginnings.some((each) => id.startsWith(each)));
+    return rows.filter(({ id }) => prefixes.some((each) => id.startsWith(each)));
   }
   const ids = rows.map(({ id }) => id);
   const names = unmatched.map((each) => withNearest(each, [...areasOf(ids), ...ids]));

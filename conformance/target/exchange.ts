@@ -1,5 +1,5 @@
 /** The record of a request and its response: bounded, as evidence for a verdict. */
-import { beginningOf } from '../../fixtures/base/beginning.ts';
+import { excerptOf } from '../../fixtures/base/excerpt.ts';
 import { MASKED } from './mask.ts';
 import { type RequestSignature, signatureOf } from './signed-request.ts';
 import { gzipBase64, type RecordedForm, recordedForm, type UploadForm } from './upload-form.ts';
@@ -181,7 +181,7 @@ function receivedBody(bytes: Buffer): { readonly body?: string } {
 
 function cut(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
-  return `${beginningOf(text, charactersMax)}<${text.length - charactersMax} more>`;
+  return `${excerptOf(text, charactersMax)}<${text.length - charactersMax} more>`;
 }
 
 function recordedHeaders(headers: Headers): Headers {

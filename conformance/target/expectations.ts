@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import { beginningOf } from '../../fixtures/base/beginning.ts';
+import { excerptOf } from '../../fixtures/base/excerpt.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { HttpResponse } from './response.ts';
 
@@ -40,7 +40,7 @@ const TEXT_MAX_CHARACTERS = 300;
 /** Returns a value as text, truncated when long. */
 export function describeValue(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
-  return text.length <= TEXT_MAX_CHARACTERS ? text : `${beginningOf(text, TEXT_MAX_CHARACTERS)}…`;
+  return text.length <= TEXT_MAX_CHARACTERS ? text : `${excerptOf(text, TEXT_MAX_CHARACTERS)}…`;
 }
 
 /** Returns a response in short form: status and the beginning of the body. */

@@ -16,11 +16,11 @@ export class JsonList<Item> {
   /** Carries the element type at compile time; the property does not exist at run time. */
   declare readonly item?: Item;
   /** The whole JSON when `isWhole`, otherwise its beginning. */
-  readonly beginning: string;
+  readonly start: string;
   readonly #rest: AsyncGenerator<string> | undefined;
 
-  private constructor(beginning: string, rest?: AsyncGenerator<string>) {
-    this.beginning = beginning;
+  private constructor(start: string, rest?: AsyncGenerator<string>) {
+    this.start = start;
     this.#rest = rest;
   }
 
@@ -30,13 +30,13 @@ export class JsonList<Item> {
    */
   static async of<Item>(items: Iterable<Item>, of: LongTaskOf): Promise<JsonList<Item>> {
     const pieces = piecesOf(items, of);
-    let beginning = '';
-    while (beginning.length <= ONE_PIECE_CHARACTERS) {
+    let start = '';
+    while (start.length <= ONE_PIECE_CHARACTERS) {
       const { done, value } = await pieces.next();
-      if (done) return new JsonList<Item>(beginning);
-      beginning += value;
+      if (done) return new JsonList<Item>(start);
+      start += value;
     }
-    return new JsonList<Item>(beginning, pieces);
+    return new JsonList<Item>(start, pieces);
   }
 
   /** Generates a list from elements that are read by key; omits elements that no longer exist. */
@@ -54,7 +54,7 @@ export class JsonList<Item> {
 
   /** Yields the beginning, then the rest. Can be iterated only once. */
   async *[Symbol.asyncIterator](): AsyncGenerator<string> {
-    yield this.beginning;
+    yield this.start;
     if (this.#rest) yield* this.#rest;
   }
 }

@@ -83,24 +83,21 @@ function missingIssue(schema: v.GenericSchema, keys: readonly Key[]) {
  * value.
  */
 export function describeValue(value: unknown): string {
-  const text = maskText(JSON.stringify(beginningOf(value, SHOWN_LEVELS)) ?? String(value));
+  const text = maskText(JSON.stringify(excerptOf(value, SHOWN_LEVELS)) ?? String(value));
   return shortened(text, SHOWN_MAX_CHARACTERS);
 }
 
-function beginningOf(value: unknown, levels: number): unknown {
+function excerptOf(value: unknown, levels: number): unknown {
   if (typeof value === 'string') return firstCharacters(value, SHOWN_TEXT_CHARACTERS);
   // The parser rounded the number, so its digits are not those that were sent.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) return 'a number of many digits';
   if (typeof value !== 'object' || value === null) return value;
   if (levels === 0) return '…';
   if (Array.isArray(value)) {
-    return value.slice(0, SHOWN_MEMBERS).map((one) => beginningOf(one, levels - 1));
+    return value.slice(0, SHOWN_MEMBERS).map((one) => excerptOf(one, levels - 1));
   }
   const members = Object.entries(value).slice(0, SHOWN_MEMBERS);
   return Object.fromEntries(
-    members.map(([name, one]) => [
-      name,
-      isSecretName(name) ? masked : beginningOf(one, levels - 1),
-    ]),
+    members.map(([name, one]) => [name, isSecretName(name) ? masked : excerptOf(one, levels - 1)]),
   );
 }

@@ -98,10 +98,10 @@ export class ResponseWriter {
     } else if (body instanceof JsonList) {
       headers.push(['Content-Type', jsonType]);
       if (!body.isWhole) {
-        exchange.record.responseBody = textStart(body.beginning);
+        exchange.record.responseBody = textStart(body.start);
         return this.#stream(exchange, status, { headers, parts: body });
       }
-      this.#write(exchange, status, headers, body.beginning);
+      this.#write(exchange, status, headers, body.start);
     } else if (mediaType === undefined) {
       headers.push(['Content-Type', jsonType]);
       this.#write(exchange, status, headers, JSON.stringify(body));

@@ -43,8 +43,8 @@ function stubborn(url = server.baseUrl): Socket {
 }
 
 /** Writes a beginning and then the same piece repeatedly, as long as the connection is open. */
-function drip(socket: Socket, beginning: string, piece: string): void {
-  socket.write(beginning);
+function drip(socket: Socket, start: string, piece: string): void {
+  socket.write(start);
   const dripping = systemClock.every(DRIP_MS, () => socket.write(piece));
   socket.once('close', () => dripping.cancel());
 }
@@ -75,9 +75,9 @@ describe.each(['baseUrl', 'controlUrl'] as const)('a misbehaving client at %s', 
     ['sends a header without end', 431, `GET ${path} HTTP/1.1\r\nA: `, 'b'.repeat(20_000)],
     ['sends headers without end', 431, `GET ${path} HTTP/1.1\r\n`, 'A: b\r\n'.repeat(4000)],
     ['sends a path without end', 431, 'GET /', 'a'.repeat(20_000)],
-  ])('that %s is refused with %i and cut', async (_, status, beginning, piece) => {
+  ])('that %s is refused with %i and cut', async (_, status, start, piece) => {
     const socket = stubborn(server[url]);
-    drip(socket, beginning, piece);
+    drip(socket, start, piece);
     const text = await responseOn(socket);
     // The first of two requests on a connection gets its own response.
     const last = text.body.includes('HTTP/1.1 4')
@@ -103,10 +103,10 @@ describe('a client that has sent its headers', () => {
       () => `POST ${upload} HTTP/1.1\r\nHost: a\r\n${token()}${form}${length}\r\n`,
       '-',
     ],
-  ])('%s is cut', async (_, beginning, piece) => {
+  ])('%s is cut', async (_, start, piece) => {
     const socket = stubborn();
     const closed = new Promise((resolve) => socket.once('close', resolve));
-    drip(socket, beginning(), piece);
+    drip(socket, start(), piece);
     const { status } = await responseOn(socket);
     // A client without a token is refused at once; the others time out.
     expect([401, 408]).toContain(status);

@@ -185,10 +185,10 @@ describe('the origin of an artifact link', () => {
     ['/fleet', '/fleet/storage/'],
     ['/fleet/eu-1/', '/fleet/eu-1/storage/'],
     ['/fleet, /inner', '/fleet/storage/'],
-  ])('includes the path of a trusted proxy: %s', async (prefix, beginning) => {
+  ])('includes the path of a trusted proxy: %s', async (prefix, pathPrefix) => {
     const headers = { ...forwarded, 'X-Forwarded-Prefix': prefix };
     const { link, path } = await originsOf(true, headers);
-    expect([link, path.startsWith(beginning)]).toEqual(['https://fleet.example', true]);
+    expect([link, path.startsWith(pathPrefix)]).toEqual(['https://fleet.example', true]);
     expect((await originsOf(false, headers)).path).toMatch(/^\/storage\//);
   });
 

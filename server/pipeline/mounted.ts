@@ -26,9 +26,7 @@ export function dialectWithout(
   dialects: ReadonlySet<DialectName>,
 ): AbsentOperation | undefined {
   for (const dialect of dialects) {
-    const absence = operationsAbsentIn[dialect]?.find(({ beginning }) =>
-      path.startsWith(beginning),
-    );
+    const absence = operationsAbsentIn[dialect]?.find(({ prefix }) => path.startsWith(prefix));
     if (absence) return { ...absence, dialect };
   }
   return undefined;

@@ -72,7 +72,7 @@ describe('a device that gets an update', () => {
       decision: 'serve',
       deviceDeployment: started,
       artifactId: 'art',
-      beginsAttempt: true,
+      startsAttempt: true,
       changed: afterOffer(started, { ...offer, nowMs }),
     });
   });
@@ -85,7 +85,7 @@ describe('a device that gets an update', () => {
       decision: 'serve',
       deviceDeployment: again,
       artifactId: 'art',
-      beginsAttempt: false,
+      startsAttempt: false,
       changed: undefined,
     });
   });
@@ -95,7 +95,7 @@ describe('a device that gets an update', () => {
     expect(decided).toMatchObject({
       decision: 'serve',
       artifactId: 'other',
-      beginsAttempt: false,
+      startsAttempt: false,
       changed: { artifactId: 'other', attempts: 1, offeredMs: 20 },
     });
   });
@@ -104,7 +104,7 @@ describe('a device that gets an update', () => {
     const asks = { ...request, provides: { ...request.provides, more: '1' } };
     expect(decide([after('failure', 1)], { asks })).toMatchObject({
       decision: 'serve',
-      beginsAttempt: true,
+      startsAttempt: true,
       changed: { status: 'pending', attempts: 2, retriesLeft: 0, request: requestText(asks) },
     });
   });

@@ -57,7 +57,7 @@ export type Instruction<Of> =
       readonly changed: Of | undefined;
       /** Absent for a configuration, which needs no artifact. */
       readonly artifactId: string | undefined;
-      readonly beginsAttempt: boolean;
+      readonly startsAttempt: boolean;
     }
   /** The deployment ends for the device without an update. */
   | {
@@ -91,12 +91,12 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
     };
   }
   const artifactId = 'artifactId' in decided ? decided.artifactId : undefined;
-  const beginsAttempt = current.request === undefined;
-  const isOffer = beginsAttempt || current.artifactId !== artifactId;
+  const startsAttempt = current.request === undefined;
+  const isOffer = startsAttempt || current.artifactId !== artifactId;
   const offer = isOffer && { request: requestText(request), artifactId, nowMs };
   const changed = offer ? afterOffer(current, offer) : undefined;
   if (decided.decision === 'serve') {
-    return { decision: 'serve', deviceDeployment, changed, artifactId, beginsAttempt };
+    return { decision: 'serve', deviceDeployment, changed, artifactId, startsAttempt };
   }
   const isInstalled = decided.decision === 'already-installed';
   const status = isInstalled ? 'already-installed' : 'noartifact';

@@ -147,9 +147,9 @@ const sentences: Readonly<
     const { phases = [], deviceCount } = deployment;
     const at = phases.findIndex(({ startMs }) => startMs > nowMs);
     const next = phases[at];
-    const begins = next ? `; phase ${at + 1} starts at ${timeText(next.startMs)}` : '';
+    const starts = next ? `; phase ${at + 1} starts at ${timeText(next.startMs)}` : '';
     const byNow = devicesByNow(deployment, nowMs);
-    return `the phases of ${labelOf(deployment)} allow ${byNow} of ${devicesText(deviceCount)} so far, and ${offeredDevices} have begun${begins}`;
+    return `the phases of ${labelOf(deployment)} allow ${byNow} of ${devicesText(deviceCount)} so far, and ${offeredDevices} have begun${starts}`;
   },
   'max-devices': ({ deployment, offeredDevices }) =>
     `${labelOf(deployment)} is limited to ${devicesText(deployment.maxDevices ?? 0)}, and ${offeredDevices} have begun`,

@@ -1,4 +1,4 @@
-/** Interprets a user's search term: it matches a whole text, its beginning, or any part of it. */
+/** Interprets a user's search term: it matches a whole text, a prefix of it, or any part of it. */
 
 /** The text to search for, and how it must match. */
 export interface TextSearch {
@@ -7,7 +7,7 @@ export interface TextSearch {
 }
 
 /**
- * Matches the whole text, or its beginning when the term ends in `*`; a literal `*` at the end is
+ * Matches the whole text, or a prefix of it when the term ends in `*`; a literal `*` at the end is
  * written `\*`. Case-sensitive.
  */
 export function exactOrPrefix(term: string): TextSearch {
@@ -17,7 +17,7 @@ export function exactOrPrefix(term: string): TextSearch {
 }
 
 /**
- * Matches any part of the text, ignoring the case of ASCII letters; or its beginning,
+ * Matches any part of the text, ignoring the case of ASCII letters; or a prefix of it,
  * case-sensitive, when the term ends in `*`. For terms that people type into a search field.
  */
 export function partOrPrefix(term: string): TextSearch {

@@ -104,7 +104,7 @@ describe('the list of releases', () => {
 
   it.each<[string, ReleaseFilter, readonly string[]]>([
     ['a part of the name', { name: [{ how: 'part', text: 'ET' }] }, ['beta']],
-    ['the beginning of the name', { name: [{ how: 'prefix', text: 'al' }] }, ['alpha']],
+    ['a prefix of the name', { name: [{ how: 'prefix', text: 'al' }] }, ['alpha']],
     ['a tag', { tags: ['day'] }, ['beta', 'gamma']],
     ['one of several tags', { tags: ['night', 'noon'] }, ['gamma']],
     ['a tag that none has', { tags: ['da'] }, []],

@@ -70,7 +70,7 @@ interface UpdateContext<Parameters extends BehaviourParameters = BehaviourParame
   /** Deployment ID as sent to the device. */
   readonly deploymentId: string;
   /** Number of times that the device has started this deployment; 1 at the first start. */
-  readonly beginning: number;
+  readonly attempt: number;
   /** Adds a line to the update log. */
   log(level: LogLevel, message: string): void;
   /**

@@ -15,7 +15,7 @@ export default defineBehaviour({
     async whenOffered(context) {
       const { coldShare, warmUpMs } = context.parameters;
       const isCold = context.chance('cold').fraction() < coldShare;
-      if (!isCold || context.beginning > 1) return 'update';
+      if (!isCold || context.attempt > 1) return 'update';
       context.log('warning', 'the battery is too cold; switching off until it is warm');
       return context.losePower(warmUpMs);
     },

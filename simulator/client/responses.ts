@@ -3,8 +3,8 @@
  * that is thrown names the check that failed.
  */
 import * as v from 'valibot';
-import { beginningOf } from '../../fixtures/base/beginning.ts';
 import type { Clock } from '../../fixtures/base/clock.ts';
+import { excerptOf } from '../../fixtures/base/excerpt.ts';
 import { jsonExcess } from '../../fixtures/base/json-bounds.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { errorShape } from '../../fixtures/contract/resources.ts';
@@ -92,5 +92,5 @@ function parseJson(body: Buffer): { readonly value: unknown } | undefined {
 function errorText(body: Buffer): string | undefined {
   const parsed = v.safeParse(errorShape, parseJson(body)?.value);
   const { error } = parsed.success ? parsed.output : {};
-  return error === undefined ? undefined : beginningOf(error, SENTENCE_MAX_CHARACTERS);
+  return error === undefined ? undefined : excerptOf(error, SENTENCE_MAX_CHARACTERS);
 }

@@ -42,7 +42,7 @@ export interface DeploymentRecord {
   /** True when the server answered a report with 409 and the device continued the update. */
   abortIgnored: boolean;
   /** Number of times that the device has started the deployment. */
-  beginnings: number;
+  attempts: number;
   /** Number of reboots in this update. */
   reboots: number;
   /** What was installed before the update, for a rollback. */
@@ -178,7 +178,7 @@ export function beginDeployment(
     known.cutShort = undefined;
     if (continues) return known;
     known.state = 'offered';
-    known.beginnings++;
+    known.attempts++;
     return known;
   }
   const deployment: DeploymentRecord = {
@@ -193,7 +193,7 @@ export function beginDeployment(
     stateSinceMs: undefined,
     endedMs: undefined,
     abortIgnored: false,
-    beginnings: 1,
+    attempts: 1,
     reboots: 0,
     before: undefined,
     fetched: undefined,

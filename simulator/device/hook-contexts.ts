@@ -98,7 +98,7 @@ export class DuringUpdateContext
 {
   readonly #options: UpdateContextOptions;
   readonly deploymentId: string;
-  readonly beginning: number;
+  readonly attempt: number;
   fromByte = 0;
   reboots = 0;
 
@@ -106,7 +106,7 @@ export class DuringUpdateContext
     super(options.subject.device, options.subject.environment);
     this.#options = options;
     this.deploymentId = options.deployment.deploymentId;
-    this.beginning = options.deployment.beginnings;
+    this.attempt = options.deployment.attempts;
   }
 
   /** The device's record of the deployment, for the engine; hooks do not see it. */

@@ -83,8 +83,8 @@ async function offered(behaviour: Behaviour, responses: Responses = {}) {
 
 function losingPower(hook: keyof BehaviourHooks): Behaviour {
   const hooks = {
-    [hook]: async (context: { readonly beginning: number; losePower(offMs: number): never }) => {
-      if (context.beginning === 1) context.losePower(1000);
+    [hook]: async (context: { readonly attempt: number; losePower(offMs: number): never }) => {
+      if (context.attempt === 1) context.losePower(1000);
     },
   };
   return { ...named('steady'), name: 'tested', hooks };
@@ -192,10 +192,10 @@ describe('a simulator that continues from its state folder', () => {
     const { thrown, again, live, ranges, statuses } = await untilPowerLoss('crash-and-resume');
     expect(thrown).toBeInstanceOf(PowerLoss);
     expect(again.deployments).toMatchObject([
-      { beginnings: 1, cutShort: 'power', state: 'downloading' },
+      { attempts: 1, cutShort: 'power', state: 'downloading' },
     ]);
     await live(again);
-    expect(again.deployments).toMatchObject([{ beginnings: 2, state: 'success' }]);
+    expect(again.deployments).toMatchObject([{ attempts: 2, state: 'success' }]);
     expect(ranges()).toEqual([undefined, 'bytes=2048-']);
     expect(statuses.at(-1)).toBe('success');
   });

@@ -92,7 +92,7 @@ describe('a simulator that is killed during an update', () => {
       expect(statuses.at(-1)).toBe('success');
       expect(again.provides.artifact_name, copy).toBe('release-2');
       // A device that has the whole file does not request it again after a restart.
-      if (deployment?.fetched !== undefined) expect(deployment.beginnings).toBe(1);
+      if (deployment?.fetched !== undefined) expect(deployment.attempts).toBe(1);
     }
   });
 });

@@ -26,7 +26,7 @@ const deploymentShape = v.object({
   unanswered: v.optional(status),
   abortRequested: v.boolean(),
   abortIgnored: v.boolean(),
-  beginnings: count,
+  attempts: count,
   reboots: v.optional(count, 0),
   offeredMs: v.optional(v.number()),
   stateSinceMs: v.optional(v.number()),
@@ -90,8 +90,7 @@ export function fieldsOf(device: SimulatedDevice): readonly unknown[] {
 /** Returns the stored form of a device's record of a deployment. */
 export function deploymentRecord(deployment: DeploymentRecord): DeviceLine['deployment'] {
   const { deploymentId, artifactName, state, reported, unanswered, abortRequested } = deployment;
-  const { offeredMs, stateSinceMs, endedMs, before, fetched, abortIgnored, beginnings } =
-    deployment;
+  const { offeredMs, stateSinceMs, endedMs, before, fetched, abortIgnored, attempts } = deployment;
   return {
     deploymentId,
     artifactName,
@@ -100,7 +99,7 @@ export function deploymentRecord(deployment: DeploymentRecord): DeviceLine['depl
     unanswered,
     abortRequested,
     abortIgnored,
-    beginnings,
+    attempts,
     reboots: deployment.reboots,
     offeredMs,
     stateSinceMs,
@@ -139,7 +138,7 @@ function restoreDeployment(
   kept: NonNullable<DeviceLine['deployment']>,
 ): void {
   const { deploymentId, artifactName, state, reported, unanswered, abortRequested } = kept;
-  const { offeredMs, stateSinceMs, endedMs, before, abortIgnored, beginnings, reboots } = kept;
+  const { offeredMs, stateSinceMs, endedMs, before, abortIgnored, attempts, reboots } = kept;
   const fetched = kept.fetched && { settings: undefined, ...kept.fetched };
   const deployment: DeploymentRecord = {
     deploymentId,
@@ -150,7 +149,7 @@ function restoreDeployment(
     abortRequested,
     refused: undefined,
     abortIgnored,
-    beginnings,
+    attempts,
     reboots,
     offeredMs,
     stateSinceMs,

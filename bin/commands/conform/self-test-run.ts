@@ -58,9 +58,9 @@ export function targetOf({
   return url === undefined ? 'own' : { baseUrl: url, headerPrefix, userToken: token };
 }
 
-function caseIds(beginnings: readonly string[] | undefined): ReadonlySet<string> | undefined {
-  if (beginnings === undefined) return undefined;
-  return new Set(withKnownIds(() => listCases(beginnings)).map(({ id }) => id));
+function caseIds(prefixes: readonly string[] | undefined): ReadonlySet<string> | undefined {
+  if (prefixes === undefined) return undefined;
+  return new Set(withKnownIds(() => listCases(prefixes)).map(({ id }) => id));
 }
 
 function workerWords(options: SelfTestCommandOptions): readonly string[] {

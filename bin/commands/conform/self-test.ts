@@ -93,13 +93,13 @@ export function configure(command: Command): void {
     .option('--cases <id-prefix...>', 'run only cases whose ID starts with this');
   addOptionRows(command, selfTestRows)
     .addOption(new Option('--worker').hideHelp())
-    .action(async (beginnings: readonly string[], options: SelfTestCommandOptions) => {
-      process.exitCode = await act(beginnings, options);
+    .action(async (prefixes: readonly string[], options: SelfTestCommandOptions) => {
+      process.exitCode = await act(prefixes, options);
     });
 }
 
 async function act(
-  beginnings: readonly string[],
+  prefixes: readonly string[],
   options: SelfTestCommandOptions,
 ): Promise<ExitCode> {
   const { fuzz, seed = defaultSeed, list: isList, json = false } = options;
@@ -107,7 +107,7 @@ async function act(
   if (options.clients) {
     const { testWithBadClients } = await import('./self-test/bad-clients.ts');
     const { floor } = options;
-    return testWithBadClients({ beginnings, fuzz, seed, floor }, createOutput(json));
+    return testWithBadClients({ prefixes, fuzz, seed, floor }, createOutput(json));
   }
   const drawn = fuzz === undefined ? undefined : randomDefects(fuzz, seed);
   if (options.worker) {
@@ -116,10 +116,10 @@ async function act(
   }
   const output = createOutput(json);
   if (drawn !== undefined) {
-    const defects = withKnownIds(() => selectedRows(drawn, beginnings, 'defect'));
+    const defects = withKnownIds(() => selectedRows(drawn, prefixes, 'defect'));
     return isList ? list(defects, output) : fuzzed(defects, options, output);
   }
-  const defects = withKnownIds(() => selectedRows(allDefects, beginnings, 'defect'));
+  const defects = withKnownIds(() => selectedRows(allDefects, prefixes, 'defect'));
   return isList ? list(defects, output) : selfTest(defects, options, output);
 }
 

@@ -48,8 +48,8 @@ class Passage {
   readonly #plan: ProxyPlan;
   readonly #request: IncomingMessage;
   readonly #startedMs = systemClock.now();
-  readonly #sent = new Beginning();
-  readonly #response = new Beginning();
+  readonly #sent = new BodyStart();
+  readonly #response = new BodyStart();
   #isReported = false;
 
   constructor(plan: ProxyPlan, request: IncomingMessage) {
@@ -198,7 +198,7 @@ class Passage {
 }
 
 /** Keeps the beginning of a body. */
-class Beginning {
+class BodyStart {
   readonly #kept: Buffer[] = [];
   #left = KEPT_BYTES;
   length = 0;

@@ -31,11 +31,11 @@ export interface VirtualRun {
 export type VirtualPlan = Pick<FleetPlan, 'devices' | 'seed'> & Partial<FleetPlan>;
 
 /** Start time of every virtual run. */
-const beginningMs = Date.parse('2026-11-21T12:00:00.000Z');
+const startMs = Date.parse('2026-11-21T12:00:00.000Z');
 
 /** Runs the fleet through its plan on a new server. */
 export async function virtualRun(plan: VirtualPlan): Promise<VirtualRun> {
-  const clock = new ManualClock(beginningMs);
+  const clock = new ManualClock(startMs);
   const random = seededRandom('virtual world');
   const server = await startServer({ port: 0, controlPort: 0, logLevel: 'silent', clock, random });
   const { baseUrl, headerPrefix, adminEmail: email, adminPassword: password } = server;
@@ -59,7 +59,7 @@ export async function virtualRun(plan: VirtualPlan): Promise<VirtualRun> {
 }
 
 async function upload({ baseUrl, adminToken }: RunningServer): Promise<void> {
-  const artifact = await artifactOf({ deviceType: DEVICE_TYPE }, virtualArtifact, beginningMs);
+  const artifact = await artifactOf({ deviceType: DEVICE_TYPE }, virtualArtifact, startMs);
   const form = new FormData();
   form.append('artifact', new Blob([Uint8Array.from(artifact)]), 'release.mender');
   const { method, path } = managementOperations['upload-artifact'];

@@ -40,8 +40,8 @@ export function emptyQueries(name: string): readonly AuditQuery[] {
  */
 function nearQueries(name: string, text: string | undefined): readonly AuditQuery[] {
   if (text === undefined || text.length < 2) return [];
-  const [beginning, end] = [text.slice(0, -1), text.slice(1)];
-  const near = [beginning, end, `${text}0`, `${beginning}%`, `${beginning}_`, `${beginning}*`];
+  const [prefix, end] = [text.slice(0, -1), text.slice(1)];
+  const near = [prefix, end, `${text}0`, `${prefix}%`, `${prefix}_`, `${prefix}*`];
   return near.map((each) => ({ [name]: each }));
 }
 

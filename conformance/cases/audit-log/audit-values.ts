@@ -88,10 +88,10 @@ const named = defineScenario<readonly Omit<Recorded, 'both'>[]>({
   needs: ['user'],
   arrange: async (context) => {
     const { device, artifact } = await withdrawnDeployment(context);
-    const beginning = context.newName();
+    const prefix = context.newName();
     const made = [];
     for (const end of nameEnds) {
-      const name = `${beginning}${end}`;
+      const name = `${prefix}${end}`;
       const given = { name, artifact_name: artifact.name, devices: [device.id] };
       const { id } = await context.deploy(given);
       await context.admin.abort(id);

@@ -28,7 +28,7 @@ interface TrackedKey {
 type Keys = Map<string, TrackedKey>;
 
 /** Before the first request of a case its devices are unknown, since the suite invents them. */
-const beginning: Span = { sentMs: 0, endedMs: 0 };
+const startOfTime: Span = { sentMs: 0, endedMs: 0 };
 
 /** Tracks the keys of one case. Every user of the target must act by the management API. */
 export class AuthenticationTracker implements Tracker {
@@ -150,7 +150,7 @@ function keyIn(keys: Keys, pem: string): TrackedKey {
   const known = keys.get(name);
   if (known !== undefined) return known;
   const key = { decision: new TrackedValue<Decision>(), isRefused: false };
-  key.decision.write('none', beginning);
+  key.decision.write('none', startOfTime);
   keys.set(name, key);
   return key;
 }

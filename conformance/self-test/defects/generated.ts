@@ -101,7 +101,7 @@ function fieldDefects(id: OperationId): readonly Defect[] {
 /** Returns true if every parent of the field is required, so that each response has the field. */
 function isAlwaysThere(path: readonly string[]): boolean {
   const optional = ['object.', 'updates', 'info', 'states', 'update_control_map', 'artifact.id'];
-  return !optional.some((beginning) => path.join('.').startsWith(beginning));
+  return !optional.some((prefix) => path.join('.').startsWith(prefix));
 }
 
 function linkDefects(id: OperationId): readonly Defect[] {

@@ -131,7 +131,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     alter: reported((pairs, depends) => {
       const begun = namesOf(depends).filter((name) => {
         const said = pairs[name];
-        return typeof said === 'string' && said !== '' && isBeginning(said, depends[name]);
+        return typeof said === 'string' && said !== '' && isPrefix(said, depends[name]);
       });
       return satisfied(pairs, depends, begun);
     }),
@@ -231,7 +231,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
   },
 ];
 
-function isBeginning(said: string, values: readonly unknown[] = []): boolean {
+function isPrefix(said: string, values: readonly unknown[] = []): boolean {
   return values.some((value) => value !== said && String(value).startsWith(said));
 }
 

@@ -126,11 +126,11 @@ function applyInstruction(
 ): ServedArtifact | Refusal | NoContent {
   switch (instruction.decision) {
     case 'serve': {
-      const { deviceDeployment, artifactId, beginsAttempt } = instruction;
+      const { deviceDeployment, artifactId, startsAttempt } = instruction;
       const { deployment } = deviceDeployment;
       const release = releaseOf(context, deployment);
       const chosen = release.find(({ artifact }) => artifact.id === artifactId)?.artifact;
-      if (chosen && beginsAttempt) beginDeltaJob(context, request, { deployment, target: chosen });
+      if (chosen && startsAttempt) beginDeltaJob(context, request, { deployment, target: chosen });
       return instructionsFor(context, request, { deviceDeployment, chosen });
     }
     case 'conflict':

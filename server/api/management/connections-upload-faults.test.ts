@@ -47,7 +47,7 @@ afterEach(() => server.close());
 const boundary = 'between-the-parts';
 
 /** This form holds a path and the beginning of a file. */
-const beginning = [
+const formStart = [
   `--${boundary}`,
   'Content-Disposition: form-data; name="path"',
   '',
@@ -73,7 +73,7 @@ function uploadHeaders(length: number): string[] {
 describe('an interrupted upload to a device', () => {
   it('returns 400 if the form is incomplete, and the device is notified', async () => {
     const socket = await openConnection(server);
-    socket.write(rawRequest(uploadLine(), uploadHeaders(beginning.length), beginning));
+    socket.write(rawRequest(uploadLine(), uploadHeaders(formStart.length), formStart));
     const answered = untilClosed(socket);
     await beginUpload(device);
     await expectAborted(device);
@@ -86,7 +86,7 @@ describe('an interrupted upload to a device', () => {
 
   it('notifies the device if the connection breaks, and the device stays connected', async () => {
     const socket = await openConnection(server);
-    socket.write(rawRequest(uploadLine(), uploadHeaders(1_000_000), beginning));
+    socket.write(rawRequest(uploadLine(), uploadHeaders(1_000_000), formStart));
     await beginUpload(device);
     socket.destroy();
     await expectAborted(device);
@@ -95,7 +95,7 @@ describe('an interrupted upload to a device', () => {
 
   it('sends nothing to the device if its file has not begun', async () => {
     const socket = await openConnection(server);
-    socket.write(rawRequest(uploadLine(), uploadHeaders(1_000_000), beginning.slice(0, 60)));
+    socket.write(rawRequest(uploadLine(), uploadHeaders(1_000_000), formStart.slice(0, 60)));
     await presenceOf(server, identity);
     socket.destroy();
     await presenceOf(server, identity);
@@ -173,7 +173,7 @@ describe('an upload that the device does not take', () => {
 describe('an upload to a device that sends endless acknowledgements', () => {
   it('returns 502, and the session with the device is closed', async () => {
     const socket = await openConnection(server);
-    socket.write(rawRequest(uploadLine(), uploadHeaders(1_000_000), beginning));
+    socket.write(rawRequest(uploadLine(), uploadHeaders(1_000_000), formStart));
     const answered = untilClosed(socket);
     const asked = await beginUpload(device);
     for (let count = 0; count < fileChunksAhead; count += 1) acknowledge(device, asked, 0);
@@ -227,7 +227,7 @@ describe('the flow control of an upload', () => {
     const url = server.baseUrl + uploadLine().slice('PUT '.length);
     const sending = httpRequest(url, { method: 'PUT', headers });
     sending.on('error', () => undefined);
-    sending.write(beginning);
+    sending.write(formStart);
     let given = 0;
     const source = new Readable({
       read() {

@@ -209,18 +209,18 @@ describe('a deployment with phases', () => {
         { start_ts: '2027-01-01T00:00:00+01:00' },
       ],
     });
-    const beginning = async (): Promise<number> => {
+    const countOffered = async (): Promise<number> => {
       let offered = 0;
       for (const { token } of devices) {
         if ((await nextRequests['POST v2'](own, token, board)).status === 200) offered += 1;
       }
       return offered;
     };
-    const begun = [await beginning(), await beginning()];
+    const begun = [await countOffered(), await countOffered()];
     own.clock.advance(3_599_999);
-    begun.push(await beginning());
+    begun.push(await countOffered());
     own.clock.advance(1);
-    begun.push(await beginning());
+    begun.push(await countOffered());
     const call = { token: own.adminToken, parameters: { id } };
     const { phases } = (await own.call('get-deployment', call)).json<Deployment>();
     own.clock.advance(Date.parse('2027-01-01T00:00:00Z') - own.clock.now());

@@ -99,7 +99,7 @@ describe('the list of releases', () => {
   it.each<[string, string, string[]]>([
     ['all, by name', '', ['alpha', 'beta', 'gamma']],
     ['a part of the name, whatever its capitals', 'name=ET', ['beta']],
-    ['the beginning of the name', 'name=al*', ['alpha']],
+    ['a prefix of the name', 'name=al*', ['alpha']],
     ['a tag', 'tag=stable', ['beta', 'gamma']],
     ['a tag in capitals', 'tag=NIGHT', ['gamma']],
     ['one of several tags', 'tag=night&tag=noon', ['gamma']],

@@ -27,7 +27,7 @@ const privateBlock = /-----BEGIN ([A-Z0-9 ]{0,30}PRIVATE KEY)-----/;
 const takePublic = '`openssl pkey -in KEY -pubout` writes it as "PUBLIC KEY".';
 const oneLine = /^-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/= ]+)-----END PUBLIC KEY-----$/;
 /** Matches a block without an END line or with incomplete content. */
-const beginning = /^-----BEGIN ([A-Z0-9 ]*)-----\s*([A-Za-z0-9+/=\s]*)/;
+const pemStart = /^-----BEGIN ([A-Z0-9 ]*)-----\s*([A-Za-z0-9+/=\s]*)/;
 const takenKeys = 'Use RSA of 1024 to 8192 bits, ECDSA P-256 or Ed25519.';
 
 /** Every known mistake with a key. At most one row fits a key. */
@@ -112,7 +112,7 @@ export const keyMistakes: readonly KeyMistake[] = [
     remedy:
       'Send the whole text up to -----END PUBLIC KEY-----; make the buffer as long as the file.',
     fits: ({ text }) => {
-      const [, label, base64 = ''] = beginning.exec(text) ?? [];
+      const [, label, base64 = ''] = pemStart.exec(text) ?? [];
       if (label !== 'PUBLIC KEY') return false;
       const der = Buffer.from(base64, 'base64');
       const whole = lengthOf(der);

@@ -47,7 +47,7 @@ export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: Hand
       const error = Object.assign(new Error('the TLS handshake was not started'), what);
       server.emit('tlsClientError', error, socket);
     };
-    const beginIfOpen = (): void => {
+    const startIfOpen = (): void => {
       if (!socket.destroyed) for (const listener of begin) listener.call(server, socket);
     };
     const tooLate = (): void => fail('ERR_TLS_HANDSHAKE_TIMEOUT');
@@ -60,7 +60,7 @@ export function spreadHandshakes(server: Server, { turns, handshakeMaxMs }: Hand
       // It is answered here, because the TLS code would take the connection with it.
       if (requestLikeText.test(read.toString('latin1', 0, LINE_BYTES))) fail(plainHttpCode, read);
       else if (!isWhole) fail('ERR_SSL_EXCESSIVE_MESSAGE_SIZE');
-      else turns.start(CALLER, beginIfOpen, SHARE);
+      else turns.start(CALLER, startIfOpen, SHARE);
     });
   });
 }

@@ -153,9 +153,9 @@ export function openStateFile(path: string, shape: StateShape): FileSql {
 }
 
 /** Removes copies of an earlier process; a process removes its own when it ends normally. */
-function removeCopies(path: string, beginning = `${basename(path)}.copy-`): void {
+function removeCopies(path: string, prefix = `${basename(path)}.copy-`): void {
   for (const name of readdirSync(dirname(path))) {
-    if (name.startsWith(beginning)) rmSync(join(dirname(path), name));
+    if (name.startsWith(prefix)) rmSync(join(dirname(path), name));
   }
 }
 

@@ -141,9 +141,9 @@ export const failing: readonly Behaviour[] = [
       'Offers the same deployment again with a new link, serves the rest by range with 206, and records success once.',
     parameters: { installMs: 200, rebootMs: 300, crashAfterBytes: 2048, offMs: 5000 },
     hooks: {
-      async whileDownloading({ parameters, beginning, fromByte, losePower }, piece) {
+      async whileDownloading({ parameters, attempt, fromByte, losePower }, piece) {
         const reached = fromByte + piece.length > parameters.crashAfterBytes;
-        return beginning === 1 && reached ? losePower(parameters.offMs) : piece;
+        return attempt === 1 && reached ? losePower(parameters.offMs) : piece;
       },
     },
   }),

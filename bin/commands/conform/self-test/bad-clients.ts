@@ -15,8 +15,8 @@ const FLOOR = 0.9;
 
 /** The bad clients to run, and the share that must be killed. */
 interface BadClients {
-  /** Beginnings of the ids of duties; every badly written client if empty. */
-  readonly beginnings: readonly string[];
+  /** Prefixes of the ids of duties; every badly written client if empty. */
+  readonly prefixes: readonly string[];
   /** Number of random alterations, in place of the badly written clients. */
   readonly fuzz?: number | undefined;
   readonly seed: string;
@@ -25,7 +25,7 @@ interface BadClients {
 
 /** Runs the self-test and prints its result. */
 export function testWithBadClients(
-  { beginnings, fuzz, seed, floor = FLOOR }: BadClients,
+  { prefixes, fuzz, seed, floor = FLOOR }: BadClients,
   output: Output,
 ): ExitCode {
   if (fuzz !== undefined) {
@@ -36,12 +36,10 @@ export function testWithBadClients(
     return isSound ? exitCodes.pass : exitCodes.failed;
   }
   const selected = badClients.filter(
-    ({ duty }) => beginnings.length === 0 || beginnings.some((each) => duty.startsWith(each)),
+    ({ duty }) => prefixes.length === 0 || prefixes.some((each) => duty.startsWith(each)),
   );
   if (selected.length === 0) {
-    output.line(
-      `No badly written client breaks a duty that begins with ${beginnings.join(' or ')}.`,
-    );
+    output.line(`No badly written client breaks a duty that begins with ${prefixes.join(' or ')}.`);
     return exitCodes.usage;
   }
   const result = selfTestOfClients(selected);
