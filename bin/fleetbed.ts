@@ -8,7 +8,7 @@ import { printableText } from '../fixtures/base/printable.ts';
 import { dropEmptyVariables } from './options/secret-option.ts';
 import { CommandError, describeError } from './output/command-error.ts';
 import { exitCodes } from './output/exit-codes.ts';
-import { parsedWords, programFor } from './program.ts';
+import { parsedArgs, programFor } from './program.ts';
 
 /**
  * Returns the exit code of an error, and prints its sentence. Commander has already printed its own
@@ -33,9 +33,9 @@ process.on('uncaughtException', (error) => process.exit(exitCodeOf(error)));
 
 dropEmptyVariables(process.env);
 try {
-  const words = parsedWords(process.argv.slice(2));
-  const program = await programFor(words);
-  await program.parseAsync(words, { from: 'user' });
+  const args = parsedArgs(process.argv.slice(2));
+  const program = await programFor(args);
+  await program.parseAsync(args, { from: 'user' });
 } catch (error) {
   process.exitCode = exitCodeOf(error);
 }

@@ -175,10 +175,10 @@ export const commands: Readonly<Record<string, CommandRow>> = {
 const helpFlags: readonly string[] = ['--help', '-h'];
 
 /**
- * Returns the program. Only the commands that `words` name are loaded with their options; for
+ * Returns the program. Only the commands that `args` name are loaded with their options; for
  * `config` all are.
  */
-export async function programFor(words: readonly string[]): Promise<Command> {
+export async function programFor(args: readonly string[]): Promise<Command> {
   const program = new Command('fleetbed')
     .description('A reference server, a fleet simulator and a conformance suite in one.')
     .version(packageVersion())
@@ -201,21 +201,21 @@ export async function programFor(words: readonly string[]): Promise<Command> {
       .description(summary)
       .helpGroup(group)
       .allowExcessArguments(false);
-    if (!words.includes(name) && words[0] !== 'config') continue;
+    if (!args.includes(name) && args[0] !== 'config') continue;
     (await load()).configure(command);
     if (!hidden) addQuietOption(command);
   }
-  if (!words.some((word) => helpFlags.includes(word))) readSettings(program);
+  if (!args.some((word) => helpFlags.includes(word))) readSettings(program);
   return program;
 }
 
 /**
- * Returns the words of a command line in the form that the program parses: `help conform judge` is
+ * Returns the arguments of a command line in the form that the program parses: `help conform judge` is
  * `conform judge --help`, and help about an unknown command is an error that suggests the nearest.
  */
-export function parsedWords(words: readonly string[]): readonly string[] {
-  const [first] = words;
-  const given = first === 'help' ? [...words.filter((word) => word !== first), '--help'] : words;
+export function parsedArgs(args: readonly string[]): readonly string[] {
+  const [first] = args;
+  const given = first === 'help' ? [...args.filter((word) => word !== first), '--help'] : args;
   const [name = ''] = given;
   const isKnown = Object.hasOwn(commands, name) || name.startsWith('-');
   return isKnown ? given : given.filter((word) => !helpFlags.includes(word));

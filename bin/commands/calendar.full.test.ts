@@ -16,7 +16,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const calendar = (...words: string[]) => runCommand(['calendar', ...words]);
+const calendar = (...args: string[]) => runCommand(['calendar', ...args]);
 
 function fileOf(name: string, text: string): string {
   const file = join(folder, name);
@@ -57,8 +57,8 @@ describe('fleetbed calendar', () => {
 
   it.each([['--json'], ['--format', 'json']])(
     'prints the schedule as one line of JSON with %s',
-    async (...words) => {
-      const { code, stdout } = await calendar('--on', '2027-08-24', ...words);
+    async (...args) => {
+      const { code, stdout } = await calendar('--on', '2027-08-24', ...args);
       expect(code).toBe(0);
       expect(stdout.trimEnd().split('\n')).toHaveLength(1);
       const { on, endOfLife, rows } = JSON.parse(stdout) as Schedule;
@@ -97,13 +97,13 @@ describe('fleetbed calendar', () => {
 
   it('writes iCalendar to a file, identical for the same day', async () => {
     const file = join(folder, 'calendar.ics');
-    const words = ['--format', 'ical', '--on', '2026-10-18'];
-    const { code, stdout, stderr } = await calendar(...words, '--out', file);
+    const args = ['--format', 'ical', '--on', '2026-10-18'];
+    const { code, stdout, stderr } = await calendar(...args, '--out', file);
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: '' });
     const text = readFileSync(file, 'utf8');
     expect(text).toMatch(/^BEGIN:VCALENDAR\r\nVERSION:2\.0\r\n[\s\S]*\r\nEND:VCALENDAR\r\n$/);
     expect(text).toContain('\r\nDTSTAMP:20261018T000000Z\r\n');
-    expect((await calendar(...words)).stdout).toBe(text);
+    expect((await calendar(...args)).stdout).toBe(text);
   });
 
   it('explains the journal format, the JSON output and the exit codes in its help', async () => {
@@ -119,8 +119,8 @@ describe('fleetbed calendar', () => {
     ['--json --format ical', /'--json' cannot be used with option '--format <form>'/],
     ['--format ical traffic.har', /'--format ical' shows only the schedule/],
     ['--since 2026-01-01', /unknown option '--since'/],
-  ])('refuses `%s` with exit code 2 and one line', async (words, sentence) => {
-    const { code, stdout, stderr } = await calendar(...words.split(' '));
+  ])('refuses `%s` with exit code 2 and one line', async (args, sentence) => {
+    const { code, stdout, stderr } = await calendar(...args.split(' '));
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(sentence);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);

@@ -36,8 +36,8 @@ const ofRun = () =>
     baseUrl: server.baseUrl,
     startedAt: moment,
   });
-const cleanup = (...words: readonly string[]) =>
-  runCommand(['cleanup', ...words, '--password', adminPassword]);
+const cleanup = (...args: readonly string[]) =>
+  runCommand(['cleanup', ...args, '--password', adminPassword]);
 
 describe('fleetbed cleanup', () => {
   it('accepts ledgers of fleets and of conform runs, and deletes each emptied ledger', async () => {
@@ -60,8 +60,8 @@ describe('fleetbed cleanup', () => {
       2,
       '--cert applies only to ledgers of simulate',
     ],
-  ])('refuses %s with one line of error message', async (_, words, exitCode, sentence) => {
-    const { code, stderr } = await cleanup(...words());
+  ])('refuses %s with one line of error message', async (_, args, exitCode, sentence) => {
+    const { code, stderr } = await cleanup(...args());
     expect(code).toBe(exitCode);
     expect(stderr).toContain(sentence);
     expect(stderr.trim().split('\n')).toHaveLength(1);

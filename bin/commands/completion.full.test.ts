@@ -32,9 +32,9 @@ async function scriptFor(shell: string): Promise<string> {
   return file;
 }
 
-/** Returns what `fleetbed complete` answers for the words of a command line. */
-async function completed(...words: readonly string[]) {
-  const { code, stdout } = await runCommand(['complete', '--', ...words], environment);
+/** Returns what `fleetbed complete` answers for the arguments of a command line. */
+async function completed(...args: readonly string[]) {
+  const { code, stdout } = await runCommand(['complete', '--', ...args], environment);
   expect(code).toBe(0);
   const lines = stdout.trimEnd().split('\n');
   return {
@@ -45,18 +45,18 @@ async function completed(...words: readonly string[]) {
 
 describe('the completion of a command line offers', { timeout: 60_000 }, () => {
   it.each([
-    { words: ['ser'], values: ['serve'] },
-    { words: ['conform', 'ju'], values: ['judge'] },
-    { words: ['serve', '--po'], values: ['--port'] },
-    { words: ['conform', 'judge', '--header'], values: ['--header-prefix'] },
-    { words: ['serve', '--port', '80', '--log-level', 'e'], values: ['error'] },
-    { words: ['serve', '--log-level=e'], values: ['error'] },
-    { words: ['serve', '--log-level', '=', 'e'], values: ['error'] },
-    { words: ['conform', '--report', 'ju'], values: ['junit='] },
-    { words: ['completion', 'z'], values: ['zsh'] },
-    { words: ['no-such-command', 'x'], values: [] },
-  ])('$values after the words $words', async ({ words, values }) => {
-    expect((await completed(...words)).values).toEqual(values);
+    { args: ['ser'], values: ['serve'] },
+    { args: ['conform', 'ju'], values: ['judge'] },
+    { args: ['serve', '--po'], values: ['--port'] },
+    { args: ['conform', 'judge', '--header'], values: ['--header-prefix'] },
+    { args: ['serve', '--port', '80', '--log-level', 'e'], values: ['error'] },
+    { args: ['serve', '--log-level=e'], values: ['error'] },
+    { args: ['serve', '--log-level', '=', 'e'], values: ['error'] },
+    { args: ['conform', '--report', 'ju'], values: ['junit='] },
+    { args: ['completion', 'z'], values: ['zsh'] },
+    { args: ['no-such-command', 'x'], values: [] },
+  ])('$values after the arguments $args', async ({ args, values }) => {
+    expect((await completed(...args)).values).toEqual(values);
   });
 
   it('files where a command or an option takes one, and nowhere else', async () => {
@@ -77,9 +77,9 @@ describe('the completion of a command line offers', { timeout: 60_000 }, () => {
 
 describe('the completion script completes commands, options and files', { timeout: 60_000 }, () => {
   /** Types three prefixes, waits for each to be completed, and leaves the shell. */
-  async function typeIn(shell: string, words: readonly string[], before = ''): Promise<void> {
+  async function typeIn(shell: string, args: readonly string[], before = ''): Promise<void> {
     const source = `cd ${folder}; ${before}source ${await scriptFor(shell)}`;
-    const { code, written } = await programOnTerminal(words, {
+    const { code, written } = await programOnTerminal(args, {
       keys: [
         // The first output is the prompt.
         ['', `${source}; echo sou''rced\n`],

@@ -54,10 +54,10 @@ complete -o default -F _fleetbed fleetbed
 /** Adds the argument and the action of `fleetbed complete`, which the scripts call. */
 export function configureComplete(command: Command): void {
   command
-    .argument('[word...]', 'the words of the command line, up to the one that is completed')
-    .action(async (words: readonly string[]) => {
+    .argument('[argument...]', 'the arguments of the command line, up to the one that is completed')
+    .action(async (args: readonly string[]) => {
       const program = command.parent ?? command;
-      const { candidates, directive } = await completionOf(program, words);
+      const { candidates, directive } = await completionOf(program, args);
       const lines = candidates.map(({ value, meaning }) => `${value}\t${meaning}`);
       process.stdout.write([...lines, `:${directive}`, ''].join('\n'));
     });
@@ -76,10 +76,10 @@ interface Completion {
   readonly directive: number;
 }
 
-/** Returns the completions of the last of the words. */
-async function completionOf(program: Command, words: readonly string[]): Promise<Completion> {
+/** Returns the completions of the last argument. */
+async function completionOf(program: Command, args: readonly string[]): Promise<Completion> {
   // bash splits a word at each =.
-  const whole = words.filter((word, at) => word !== '=' || at === words.length - 1);
+  const whole = args.filter((word, at) => word !== '=' || at === args.length - 1);
   const typed = whole.slice(0, -1);
   const last = whole.at(-1)?.replace(/^=$/, '') ?? '';
   const command = await commandIn(program, typed);
@@ -96,11 +96,11 @@ function startingWith(text: string, { candidates, directive }: Completion): Comp
   return { candidates: candidates.filter(({ value }) => value.startsWith(text)), directive };
 }
 
-/** Returns the command or subcommand that the words name, with its options loaded. */
-async function commandIn(program: Command, words: readonly string[]): Promise<Command> {
+/** Returns the command or subcommand that the arguments name, with its options loaded. */
+async function commandIn(program: Command, args: readonly string[]): Promise<Command> {
   let command = program;
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] ?? '';
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] ?? '';
     if (word.startsWith('-')) {
       if (optionIn(command, word)?.required) at++;
       continue;

@@ -22,8 +22,8 @@ function fileWith(name: string, content: string): string {
   return path;
 }
 
-const run = (words: readonly string[], content = text, more: Record<string, string> = {}) =>
-  runCommand(words, { FLEETBED_CONFIG: fileWith('settings.yaml', content), ...more });
+const run = (args: readonly string[], content = text, more: Record<string, string> = {}) =>
+  runCommand(args, { FLEETBED_CONFIG: fileWith('settings.yaml', content), ...more });
 
 describe('fleetbed config', { timeout: 60_000 }, () => {
   it('shows each setting of a command with its value and its source', async () => {
@@ -46,9 +46,9 @@ describe('fleetbed config', { timeout: 60_000 }, () => {
 
   it('shows the flags of a command line above variables, the file and defaults', async () => {
     const line = ['--rate', '5/s', '--email', 'flag@example.com', '--password', 'not-to-be-shown'];
-    const words = ['config', 'conform', 'authentication/', ...line, '--no-probe', '--json'];
+    const args = ['config', 'conform', 'authentication/', ...line, '--no-probe', '--json'];
     const variables = { FLEETBED_EMAIL: 'me@example.com', FLEETBED_URL: 'http://127.0.0.1:2' };
-    const { code, stdout } = await run(words, text, variables);
+    const { code, stdout } = await run(args, text, variables);
     expect(code).toBe(0);
     const [{ settings }] = JSON.parse(stdout).commands;
     const sourceOf = (option: string) =>
@@ -68,8 +68,8 @@ describe('fleetbed config', { timeout: 60_000 }, () => {
     [['--shema'], "unknown option '--shema'\n(Did you mean --schema?)"],
     [['serve', '--port', 'x'], "option '--port <port>' argument 'x' is invalid."],
     [['conform', 'jugde'], 'there is no command "conform jugde"; the nearest commands are conform'],
-  ])('refuses a command line that the command does not accept: %j', async (words, sentence) => {
-    const { code, stderr } = await run(['config', ...words], '{}');
+  ])('refuses a command line that the command does not accept: %j', async (args, sentence) => {
+    const { code, stderr } = await run(['config', ...args], '{}');
     expect([code, stderr]).toEqual([2, expect.stringContaining(`fleetbed: ${sentence}`)]);
   });
 

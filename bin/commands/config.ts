@@ -3,11 +3,11 @@ import type { Command, Option } from 'commander';
 import { knownNames } from '../../fixtures/base/nearest.ts';
 import {
   applyConfigFile,
-  commandWords,
+  argsFromFile,
+  commandPath,
   commonSection,
   configVariable,
   readConfigFile,
-  wordsFromFile,
 } from '../options/config-file.ts';
 import { configSchema } from '../options/config-schema.ts';
 import type { ConfigFile } from '../options/config-text.ts';
@@ -38,7 +38,7 @@ An option on the command line overrides an environment variable, the variable ov
 the file overrides the default. A secret cannot be in the file. ${configVariable} names another
 file; with the value none, no file is read.
 
-The words after the command are its own command line, as in fleetbed config serve --port 1234: nothing
+The arguments after the command are its own command line, as in fleetbed config serve --port 1234: nothing
 runs, and its flags are shown with what they override. --json and --quiet belong to config.
 
 JSON is {file?, commands: [{command, settings: [{option, value?, source, variable?}]}]}; a source is
@@ -72,8 +72,8 @@ export function configure(command: Command): void {
     .option('--schema', 'print the JSON Schema of the file, for editors')
     .addOption(jsonOption())
     .addHelpText('after', help)
-    .action(async (words: readonly string[], options: ConfigOptions) => {
-      await show(command, words, options);
+    .action(async (args: readonly string[], options: ConfigOptions) => {
+      await show(command, args, options);
     });
   addExamples(
     command,
@@ -86,22 +86,22 @@ export function configure(command: Command): void {
 
 async function show(
   config: Command,
-  words: readonly string[],
+  args: readonly string[],
   options: ConfigOptions,
 ): Promise<void> {
-  const [first = ''] = words;
+  const [first = ''] = args;
   if (first.startsWith('-')) refuseOption(config, first);
   const commands = await configurable(config.parent ?? config);
   if (options.schema) {
     process.stdout.write(`${JSON.stringify(configSchema(commands), null, 2)}\n`);
     return;
   }
-  const named = words.length === 0 ? undefined : namedCommand(commands, words);
+  const named = args.length === 0 ? undefined : namedCommand(commands, args);
   const file = await readConfigFile();
   if (file) check(file, commands);
   const flags = named ? flagsOf(named.command, named.line) : new Map<string, string>();
   const shown = (named ? [named.command] : commands)
-    .map((command) => ({ command: commandWords(command), settings: settingsOf(command, flags) }))
+    .map((command) => ({ command: commandPath(command), settings: settingsOf(command, flags) }))
     .map(({ command, settings }) => {
       return { command, settings: named ? settings : settings.filter(isChanged) };
     })
@@ -130,22 +130,22 @@ async function configurable(program: Command): Promise<Command[]> {
   return found;
 }
 
-/** Returns the command that the first words name, and the words that follow. @throws CommandError */
-function namedCommand(commands: readonly Command[], words: readonly string[]) {
-  const first = words.findIndex((word) => word.startsWith('-'));
-  const names = first < 0 ? words : words.slice(0, first);
+/** Returns the command that the first arguments name, and the arguments that follow. @throws CommandError */
+function namedCommand(commands: readonly Command[], args: readonly string[]) {
+  const first = args.findIndex((word) => word.startsWith('-'));
+  const names = first < 0 ? args : args.slice(0, first);
   const named = commands
-    .map((command) => ({ command, name: commandWords(command) }))
+    .map((command) => ({ command, name: commandPath(command) }))
     .filter(({ name }) => `${names.join(' ')} `.startsWith(`${name} `))
     .toSorted((one, other) => other.name.length - one.name.length)
     .at(0);
   const [after] = named ? names.slice(named.name.split(' ').length) : [];
   const takesIt = named?.command.registeredArguments.length !== 0;
   if (named && (after === undefined || (takesIt && !subcommandHint(named.command, after)))) {
-    return { command: named.command, line: words.slice(named.name.split(' ').length) };
+    return { command: named.command, line: args.slice(named.name.split(' ').length) };
   }
   const wanted = names.join(' ');
-  const known = knownNames('command', wanted, commands.map(commandWords));
+  const known = knownNames('command', wanted, commands.map(commandPath));
   throw new CommandError(`there is no command "${wanted}"; ${known}`, exitCodes.usage);
 }
 
@@ -177,7 +177,7 @@ function refuseOption(command: Command, given: string): never {
 
 /** Applies every section, so that each mistake is found. @throws CommandError */
 function check(file: ConfigFile, commands: readonly Command[]): void {
-  const names = [commonSection, ...commands.map(commandWords)];
+  const names = [commonSection, ...commands.map(commandPath)];
   const unknown = file.names.find((name) => !names.includes(name));
   if (unknown !== undefined) {
     throw file.wrongSection(
@@ -239,10 +239,10 @@ function settingOf(command: Command, option: Option, flag: string | undefined): 
   if (envVar !== undefined && fromEnvironment !== undefined) {
     return { option: name, value: shown(fromEnvironment), source: 'environment', variable: envVar };
   }
-  const words = wordsFromFile(command, option);
-  if (words !== undefined) {
-    const texts = words.filter((word) => word !== name);
-    const value = texts.length > 0 ? texts.join(' ') : String(words.length > 0);
+  const args = argsFromFile(command, option);
+  if (args !== undefined) {
+    const texts = args.filter((word) => word !== name);
+    const value = texts.length > 0 ? texts.join(' ') : String(args.length > 0);
     return { option: name, value, source: 'file' };
   }
   const value = option.defaultValueDescription ?? defaultText(option);

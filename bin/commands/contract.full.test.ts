@@ -17,19 +17,19 @@ describe('fleetbed contract', () => {
     ['http', '@url = https://staging.example'],
     ['postman', '"value": "https://staging.example"'],
   ])('writes the format %s to standard output and to a file', async (format, part) => {
-    const words = ['contract', '--format', format, '--url', 'https://staging.example/'];
-    const printed = await runCommand(words);
+    const args = ['contract', '--format', format, '--url', 'https://staging.example/'];
+    const printed = await runCommand(args);
     expect([printed.code, printed.stderr]).toEqual([0, '']);
     expect(printed.stdout).toContain(part);
     const file = join(folder, format);
-    const written = await runCommand([...words, '--out', file]);
+    const written = await runCommand([...args, '--out', file]);
     expect([written.code, written.stdout]).toEqual([0, '']);
     expect(readFileSync(file, 'utf8')).toBe(printed.stdout);
   });
 
   it('describes only the chosen API, with the header names of the vendor', async () => {
-    const words = ['contract', '--api', 'device', '--header-prefix', 'X-MEN'];
-    const { paths } = JSON.parse((await runCommand(words)).stdout);
+    const args = ['contract', '--api', 'device', '--header-prefix', 'X-MEN'];
+    const { paths } = JSON.parse((await runCommand(args)).stdout);
     const names = Object.keys(paths);
     expect(names.every((path) => /^\/(api\/devices|storage)\//.test(path))).toBe(true);
     expect(JSON.stringify(paths)).toContain('X-MEN-Signature');
@@ -45,9 +45,9 @@ describe('fleetbed contract', () => {
     ],
     ['a URL of another scheme', ['--url', 'ftp://staging.example'], /http:\/\/ or https:\/\//],
     ['a file in a folder that does not exist', ['--out', join(folder, 'no/file')], /no such/i],
-  ])('refuses %s in one sentence', async (_, words, sentence) => {
-    const { code, stdout, stderr } = await runCommand(['contract', ...words]);
-    expect([code, stdout]).toEqual([words[0] === '--out' ? 3 : 2, '']);
+  ])('refuses %s in one sentence', async (_, args, sentence) => {
+    const { code, stdout, stderr } = await runCommand(['contract', ...args]);
+    expect([code, stdout]).toEqual([args[0] === '--out' ? 3 : 2, '']);
     expect(stderr).toMatch(sentence);
   });
 });

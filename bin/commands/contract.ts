@@ -35,7 +35,7 @@ const codes = exitCodeHelp({ pass: 'done', setUp: 'the file cannot be written' }
 
 const help = `
 openapi is OpenAPI 3.1 and asyncapi is AsyncAPI 3, both as JSON; json has also the requirements, open
-points, words and limits of the contract; http is for editors and httpYac; postman is a collection 2.1.
+points, enumerations and limits of the contract; http is for editors and httpYac; postman is a collection 2.1.
 ${codes}`;
 
 /** Adds the options and the action of `fleetbed contract`. */

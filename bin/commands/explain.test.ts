@@ -48,7 +48,7 @@ describe('fleetbed explain', () => {
   it('prints the explanation as one line of JSON with --json', async () => {
     await refused('as JSON');
     const { FLEETBED_CONTROL_URL: url = '', FLEETBED_CONTROL_TOKEN: token = '' } = environment;
-    const words = [
+    const args = [
       'explain',
       'as JSON',
       '--json',
@@ -57,7 +57,7 @@ describe('fleetbed explain', () => {
       '--control-token',
       token,
     ];
-    const { code, stdout } = await runCommand(words);
+    const { code, stdout } = await runCommand(args);
     expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, 1]);
     expect(JSON.parse(stdout)).toMatchObject({ requestId: 'as JSON', status: 401 });
   });
@@ -79,8 +79,8 @@ describe('fleetbed explain', () => {
     const id = response.headers.get('X-SVC-RequestID') ?? '';
     const claims = Buffer.from(device?.split('.')[1] ?? '', 'base64url').toString();
     const { sub } = JSON.parse(claims) as { sub: string };
-    for (const words of [[id], ['--device', sub]]) {
-      const { code, stdout } = await runCommand(['explain', ...words], environment);
+    for (const args of [[id], ['--device', sub]]) {
+      const { code, stdout } = await runCommand(['explain', ...args], environment);
       expect([code, stdout]).toEqual([
         0,
         expect.stringMatching(/^outcome {5}no update: no deployment includes the device$/m),
@@ -126,8 +126,8 @@ describe('fleetbed explain', () => {
     ['two ids', ['one', 'two']],
     ['no URL', ['one', '--control-url', 'nowhere']],
     ['an option that there is not', ['one', '--colour']],
-  ])('exits with 2 for %s', async (_, words) => {
-    expect((await runCommand(['explain', ...words])).code).toBe(2);
+  ])('exits with 2 for %s', async (_, args) => {
+    expect((await runCommand(['explain', ...args])).code).toBe(2);
   });
 
   it('exits with 3 when the token is wrong or nothing listens', async () => {

@@ -26,15 +26,15 @@ afterEach(async () => {
 const oneGateway =
   'rules:\n  - { id: gateway, match: { operation: get-configuration }, act: gateway-502 }\n';
 
-async function serve(words: readonly string[] = []): Promise<ServerReady> {
-  const started = await startServe(words);
+async function serve(args: readonly string[] = []): Promise<ServerReady> {
+  const started = await startServe(args);
   running = started.running;
   return started.ready;
 }
 
-function faults({ controlUrl, controlToken }: ServerReady, words: readonly string[]) {
+function faults({ controlUrl, controlToken }: ServerReady, args: readonly string[]) {
   const environment = { FLEETBED_CONTROL_TOKEN: controlToken };
-  return runCommand(['faults', ...words, '--control-url', controlUrl], environment);
+  return runCommand(['faults', ...args, '--control-url', controlUrl], environment);
 }
 
 async function meet({ baseUrl }: ServerReady): Promise<number> {
@@ -93,9 +93,9 @@ describe('fleetbed faults', () => {
     ['a tenant that is not there', ['list', '--tenant', 'nowhere'], 3],
     ['no file', ['add'], 2],
     ['a word too many', ['list', 'all'], 2],
-  ])('refuses %s with its exit code', async (_, words, code) => {
+  ])('refuses %s with its exit code', async (_, args, code) => {
     const ready = await serve();
-    expect((await faults(ready, words)).code).toBe(code);
+    expect((await faults(ready, args)).code).toBe(code);
   });
 
   it('lists every action and variation without a server', async () => {

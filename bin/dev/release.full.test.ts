@@ -27,8 +27,8 @@ const putManifest = (more: object) =>
     }),
   );
 
-const git = (...words: readonly string[]) =>
-  execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...words], {
+const git = (...args: readonly string[]) =>
+  execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], {
     cwd: clone,
     encoding: 'utf8',
   });
@@ -69,10 +69,10 @@ beforeEach(() => {
 
 afterEach(() => rmSync(clone, { recursive: true }));
 
-function release(...words: readonly string[]) {
+function release(...args: readonly string[]) {
   const { status, stdout } = spawnSync(
     process.execPath,
-    [join(clone, 'build/bin/dev/release.js'), ...words],
+    [join(clone, 'build/bin/dev/release.js'), ...args],
     {
       encoding: 'utf8',
       env: {

@@ -53,12 +53,12 @@ function release(root: string): number {
   const image = `docker build --file bin/ship/Dockerfile --tag ${name}:${version} .`;
   const publish = [`git push origin ${tag}`, `npm publish ${name}-${version}.tgz`, image];
   if (option === '--dry-run') {
-    for (const words of steps) say(`would run: ${words.join(' ')}`);
+    for (const args of steps) say(`would run: ${args.join(' ')}`);
   } else {
-    for (const [program = '', ...words] of steps) {
-      const { status } = spawnSync(program, words, { cwd: root, stdio: 'inherit' });
+    for (const [program = '', ...args] of steps) {
+      const { status } = spawnSync(program, args, { cwd: root, stdio: 'inherit' });
       if (status !== 0) {
-        say(`${program} ${words.join(' ')} failed; remove the tag by git tag --delete ${tag}`);
+        say(`${program} ${args.join(' ')} failed; remove the tag by git tag --delete ${tag}`);
         return 1;
       }
     }
@@ -71,8 +71,8 @@ function checksOf(
   root: string,
   { version, repository, publishConfig }: Manifest,
 ): readonly ReleaseCheck[] {
-  const git = (...words: readonly string[]): string =>
-    String(spawnSync('git', words, { cwd: root }).stdout).trim();
+  const git = (...args: readonly string[]): string =>
+    String(spawnSync('git', args, { cwd: root }).stdout).trim();
   const changes = git('status', '--porcelain');
   const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
   const [, newest = 'none'] = /^## (.*)$/m.exec(changelog) ?? [];

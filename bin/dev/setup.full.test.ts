@@ -120,8 +120,8 @@ beforeEach(freshClone);
 afterEach(() => rmSync(clone, { recursive: true, force: true }));
 
 /** Runs a program in the clone to its end. */
-function run(program: string, words: readonly string[], environment: NodeJS.ProcessEnv = {}) {
-  const child = spawn(program, words, { cwd: clone, env: { ...process.env, ...environment } });
+function run(program: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
+  const child = spawn(program, args, { cwd: clone, env: { ...process.env, ...environment } });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (text) => {
@@ -135,8 +135,8 @@ function run(program: string, words: readonly string[], environment: NodeJS.Proc
   });
 }
 
-const setUp = (words: readonly string[] = [], environment: NodeJS.ProcessEnv = {}) =>
-  run(process.execPath, ['bin/dev/setup.mjs', ...words], {
+const setUp = (args: readonly string[] = [], environment: NodeJS.ProcessEnv = {}) =>
+  run(process.execPath, ['bin/dev/setup.mjs', ...args], {
     npm_execpath: '',
     CI: '',
     ...environment,
@@ -347,7 +347,7 @@ describe('the search for field clients', { timeout: 60_000 }, () => {
     stand('dpkg-deb', unpack);
     const { code, stderr } = await search({ CI: '1' });
     expect(code, stderr).toBe(0);
-    expect(calls().map((words) => / (install|update)\b/.exec(words)?.[1])).toEqual([
+    expect(calls().map((args) => / (install|update)\b/.exec(args)?.[1])).toEqual([
       'install',
       'update',
       'install',

@@ -118,4 +118,9 @@ export const unwanted = [
     instead: 'prefix, excerpt, start, attempt',
     legal: ['conformance/self-test/defects/', 'fixtures/vectors/'],
   },
+  {
+    pattern: /\b(PlanWords\w*|\w+Words|words(Of|In|At)\w*)\b(?!\.mjs)/g,
+    instead: 'args, input, text, label, columns',
+    legal: ['bin/dev/words.mjs'],
+  },
 ];

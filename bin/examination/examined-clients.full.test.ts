@@ -13,8 +13,8 @@ describe.concurrent('a part of the quick examination', { timeout: 180_000 }, () 
   it.each(goodClients)(
     'plays every scene of it, and finds nothing broken in %s',
     async (_, command) => {
-      const words = scenes.flatMap((scene) => ['--scene', scene]);
-      const { broken, examination, code, stderr } = await examined(command, words);
+      const args = scenes.flatMap((scene) => ['--scene', scene]);
+      const { broken, examination, code, stderr } = await examined(command, args);
       expect(broken, stderr).toEqual([]);
       expect({ outcome: examination.outcome, code }, stderr).toEqual({ outcome: 'kept', code: 0 });
       const played = examination.scenes.filter(({ outcome }) => outcome === 'played');

@@ -13,7 +13,7 @@ import {
   type FleetResult,
   simulateFleet,
 } from '../../simulator/engine/simulate-fleet.ts';
-import { type PlanWords, planOf } from '../../simulator/plan/plan.ts';
+import { type PlanInput, planOf } from '../../simulator/plan/plan.ts';
 import { fleetReport } from '../../simulator/report/text.ts';
 import { judgeFor } from '../commands/simulate/checks.ts';
 import { fleetFormats } from '../options/fleet-formats.ts';
@@ -40,7 +40,7 @@ type CommandMember = 'accept' | 'email' | 'password' | 'token' | 'ca' | 'cert' |
  * `simulator/guide.md`) in its notation, such as `poll: '5s'`. The login of the user who accepts the
  * devices and creates the deployment is `acceptWith`; certificates are texts in PEM in `tls`.
  */
-export type FleetPlan = Omit<PlanWords, CommandMember> & {
+export type FleetPlan = Omit<PlanInput, CommandMember> & {
   /** Base URL of the server, such as `http://127.0.0.1:8080`. */
   readonly url: string;
 };

@@ -45,8 +45,8 @@ function freshFolder(): string {
 async function shell(script: string, folder: string, env: Readonly<Record<string, string>>) {
   const file = join(folder, 'step.sh');
   writeFileSync(file, script);
-  const words = ['--noprofile', '--norc', '-eo', 'pipefail', file];
-  const child = spawn('bash', words, {
+  const args = ['--noprofile', '--norc', '-eo', 'pipefail', file];
+  const child = spawn('bash', args, {
     cwd: folder,
     env: { ...process.env, FLEETBED_CONFIG: 'none', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

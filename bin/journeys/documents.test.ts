@@ -37,7 +37,7 @@ function codeOf(document: string): readonly string[] {
   ];
 }
 
-/** Returns the words of every `fleetbed …` command in a document, up to its end in a shell. */
+/** Returns the arguments of every `fleetbed …` command in a document, up to its end in a shell. */
 function commandLinesOf(document: string): readonly (readonly string[])[] {
   // The command after `--` of with-server, and one in quotes, have options of their own.
   const lines = codeOf(document).flatMap((code) =>
@@ -54,15 +54,15 @@ function commandLinesOf(document: string): readonly (readonly string[])[] {
 /**
  * Returns the error in a command line: an unknown command, or an option that help does not show.
  */
-async function errorOf(words: readonly string[]): Promise<string | undefined> {
-  const program = await programFor(words);
+async function errorOf(args: readonly string[]): Promise<string | undefined> {
+  const program = await programFor(args);
   let command: Command = program;
-  const [first = ''] = words;
+  const [first = ''] = args;
   if (!(first in commands) && first !== 'help' && !first.startsWith('-')) {
     return `unknown command: fleetbed ${first}`;
   }
   const shown = new Set(['--help', '--version']);
-  for (const word of words) {
+  for (const word of args) {
     // What follows `config` is the command line of any command.
     const from = command.name() === 'config' ? program : command;
     const subcommand = from.commands.find((each) => each.name() === word);
@@ -70,7 +70,7 @@ async function errorOf(words: readonly string[]): Promise<string | undefined> {
     command = subcommand ?? command;
     for (const { long, hidden } of command.options) if (long && !hidden) shown.add(long);
   }
-  const unknown = words
+  const unknown = args
     .filter((word) => word.startsWith('--'))
     .map((word) => word.replace(/=.*/, ''))
     .filter((option) => !shown.has(option));
@@ -121,8 +121,8 @@ describe('the check of options in documents', () => {
     ['fleetbed world load FILE --port 1', 'fleetbed world has no --port'],
     ['fleetbed state import FILE --data NEW && x --none', undefined],
   ])('finds the error in `%s`: %s', async (line, error) => {
-    const [words = []] = commandLinesOf(`\`\`\`sh\n${line}\n\`\`\`\n`);
-    expect(await errorOf(words)).toBe(error);
+    const [args = []] = commandLinesOf(`\`\`\`sh\n${line}\n\`\`\`\n`);
+    expect(await errorOf(args)).toBe(error);
   });
 });
 

@@ -35,12 +35,12 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Writes the text as the test of a user, and runs a program of an installed package on it. */
-async function run(text: string, program: string, ...words: readonly string[]) {
+async function run(text: string, program: string, ...args: readonly string[]) {
   writeFileSync(join(folder, 'client.test.ts'), text);
   const options = { cwd: folder, timeout: EXAMPLE_MAX_MS, env: { PATH: process.env.PATH } };
   return promisify(execFile)(
     process.execPath,
-    [join(root, 'node_modules', program), ...words],
+    [join(root, 'node_modules', program), ...args],
     options,
   ).then(
     ({ stdout }) => ({ code: 0, stdout }),

@@ -41,15 +41,15 @@ afterAll(async () => {
 });
 
 /** Exit code and standard output of a command that writes nothing to standard error. */
-async function run(words: string) {
-  const { code, stdout, stderr } = await runCommand(words.split(' '), environment);
+async function run(args: string) {
+  const { code, stdout, stderr } = await runCommand(args.split(' '), environment);
   expect(stderr).toBe('');
   return [code, stdout];
 }
 
 /** Returns the sentence of a command that is refused with one line. */
-async function refused(words: string, exitCode: number): Promise<string> {
-  const { code, stdout, stderr } = await runCommand(words.split(' '), environment);
+async function refused(args: string, exitCode: number): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(args.split(' '), environment);
   expect([code, stdout, stderr.trimEnd().split('\n').length]).toEqual([exitCode, '', 1]);
   return stderr;
 }
@@ -79,18 +79,18 @@ describe('the commands devices, accept and deploy', { timeout: RUN_MAX_MS }, () 
     const [, table] = await run('devices --status accepted');
     expect(table).toMatch(/^ID +IDENTITY +STATUS +DEVICE TYPE +LAST SEEN\n\S+ {2}mac=02:00:00:/);
     writeFileSync(file, 'hello\n');
-    const words = `deploy ${file} --device-type board --dest-dir`;
-    const [, id] = await run(`${words} /etc --device 02:00:00:00:00:02`);
+    const args = `deploy ${file} --device-type board --dest-dir`;
+    const [, id] = await run(`${args} /etc --device 02:00:00:00:00:02`);
     const path = pathOf(managementOperations['get-deployment'], { id: String(id).trim() });
     const deployed = await server.request('GET', path, { token: server.adminToken });
     expect(deployed.json()).toMatchObject({ name: 'motd', artifact_name: 'motd', device_count: 1 });
-    const again = await runCommand(`${words} /etc --name again`.split(' '), environment);
+    const again = await runCommand(`${args} /etc --name again`.split(' '), environment);
     expect([again.code, again.stderr]).toEqual([0, 'motd is already on the server.\n']);
-    expect(await refused(`${words} /opt`, 1)).toContain('with other content');
+    expect(await refused(`${args} /opt`, 1)).toContain('with other content');
     const asScript = `deploy ${file} --device-type board --type script`;
     expect(await refused(asScript, 1)).toContain('with other content');
     writeFileSync(file, 'other\n');
-    expect(await refused(`${words} /etc`, 1)).toContain('with other content');
+    expect(await refused(`${args} /etc`, 1)).toContain('with other content');
   });
 
   it('upload an artifact once, and deploy it to all devices', async () => {
@@ -179,14 +179,14 @@ describe('the commands devices, accept and deploy', { timeout: RUN_MAX_MS }, () 
     ['devices --token wrong', 'get a valid token', 3],
     ['devices --email other@example.com', 'name a user with --password', 2],
     ['devices --url http://127.0.0.1:2 --token t', 'nothing listens there; check --url', 3],
-  ])('refuse the command line `fleetbed %s`', async (words, sentence, exitCode) => {
-    expect(await refused(words, exitCode)).toContain(sentence);
+  ])('refuse the command line `fleetbed %s`', async (args, sentence, exitCode) => {
+    expect(await refused(args, exitCode)).toContain(sentence);
   });
 });
 
 describe('the commands clock, snapshot and reset', { timeout: RUN_MAX_MS }, () => {
   it("change the time, even beyond the expiry of the run file's token", async () => {
-    const json = async (words: string) => JSON.parse(String((await run(`${words} --json`))[1]));
+    const json = async (args: string) => JSON.parse(String((await run(`${args} --json`))[1]));
     expect(await json('clock')).toMatchObject({ mode: 'base', offsetSeconds: 0 });
     expect(await json('clock +8d')).toMatchObject({ offsetSeconds: 8 * 86_400 });
     expect((await run('devices'))[0]).toBe(0);
@@ -222,7 +222,7 @@ describe('the commands clock, snapshot and reset', { timeout: RUN_MAX_MS }, () =
     ['clock --rate fast', 'Accepted: a number from 0'],
     ['snapshot save a/b', 'must be 1 to 100 letters'],
     ['reset --tenant', 'argument missing'],
-  ])('refuse the command line `fleetbed %s`', async (words, sentence) => {
-    expect(await refused(words, 2)).toContain(sentence);
+  ])('refuse the command line `fleetbed %s`', async (args, sentence) => {
+    expect(await refused(args, 2)).toContain(sentence);
   });
 });

@@ -21,8 +21,8 @@ beforeAll(() => {
   ];
   const folders = headerFolders.flatMap((each) => ['-isystem', each]);
   const libraries = ['-l:libcurl.so.4', '-lcrypto', '-lz'];
-  const words = [...checks, ...folders, '-o', program, exampleSource('client.c'), ...libraries];
-  warnings = spawnSync('cc', words, { encoding: 'utf8' }).stderr;
+  const args = [...checks, ...folders, '-o', program, exampleSource('client.c'), ...libraries];
+  warnings = spawnSync('cc', args, { encoding: 'utf8' }).stderr;
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

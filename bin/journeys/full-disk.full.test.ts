@@ -100,8 +100,8 @@ describe.each(smallDisks())(
 
     it('refuses to start, with exit code 3 and one sentence', async () => {
       const disk = join(folder, 'disk');
-      const words = ['serve', '--port', '0', '--control-port', '0', '--data', join(disk, 'data')];
-      last = startCommand(words, {}, fullLauncher(disk));
+      const args = ['serve', '--port', '0', '--control-port', '0', '--data', join(disk, 'data')];
+      last = startCommand(args, {}, fullLauncher(disk));
       const { code, stderr } = await last.ended;
       expect(stderr).toMatch(/^fleetbed: (no space left in|cannot write in) .*\n$/);
       expect(code).toBe(3);
@@ -153,8 +153,8 @@ describe.each(readOnlyLaunchers())('a server on a read-only file system', (launc
     const disk = join(folder, 'disk');
     const { running } = await serveOn(disk, []);
     await running.end();
-    const words = ['serve', '--port', '0', '--control-port', '0', '--data', join(disk, 'data')];
-    last = startCommand(words, {}, launcher(disk));
+    const args = ['serve', '--port', '0', '--control-port', '0', '--data', join(disk, 'data')];
+    last = startCommand(args, {}, launcher(disk));
     const { code, stderr } = await last.ended;
     expect(stderr).toMatch(/^fleetbed: .*data is on a read-only file system .*\n$/);
     expect(code).toBe(3);

@@ -299,8 +299,8 @@ describe('a comparison of back-offs', () => {
   it('compares two back-offs after an outage', { timeout: RUN_MAX_MS }, async () => {
     // All devices poll half a second after the start of the outage, and then only after the run.
     const comparison = { name: 'backoff-comparison', at: '59.5s', lasting: '30s' };
-    const words = { seed: 'load', incident: [comparison] };
-    const { cohorts = [], incidents = [] } = planOf(words, knownBehaviours);
+    const settings = { seed: 'load', incident: [comparison] };
+    const { cohorts = [], incidents = [] } = planOf(settings, knownBehaviours);
     const run = await runFleet({
       devices: 40,
       cohorts,

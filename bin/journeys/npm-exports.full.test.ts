@@ -160,8 +160,8 @@ describe('the examples of the guide in a project with the npm package', () => {
       const example = exampleOf('fleetbed/vitest');
       const vitest = async (text: string) => {
         write('device.test.ts', text);
-        const words = ['node_modules/vitest/vitest.mjs', 'run', '--reporter', 'json'];
-        return run(process.execPath, ...words).then(
+        const args = ['node_modules/vitest/vitest.mjs', 'run', '--reporter', 'json'];
+        return run(process.execPath, ...args).then(
           ({ stdout }) => JSON.parse(stdout),
           ({ stdout }: { stdout: string }) => JSON.parse(stdout),
         );

@@ -101,18 +101,18 @@ describe('the installed npm package', () => {
   let server: ChildProcessByStdio<null, Readable, null>;
   let ready: ServerReady;
 
-  const start = (...words: readonly string[]) =>
-    spawn(program, words, {
+  const start = (...args: readonly string[]) =>
+    spawn(program, args, {
       cwd: installed.folder,
       env: { ...process.env, FLEETBED_ADMIN_PASSWORD: password, FLEETBED_PASSWORD: password },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
 
   /** Starts a program, returns the time to its first output on standard error, and ends it. */
-  async function firstOutputMs(command: string, words: readonly string[]): Promise<number> {
+  async function firstOutputMs(command: string, args: readonly string[]): Promise<number> {
     const startedMs = systemClock.monotonicMs();
     const { folder: cwd } = installed;
-    const child = spawn(command, words, {
+    const child = spawn(command, args, {
       cwd,
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -196,8 +196,8 @@ describe('the installed npm package', () => {
       const worker = start('worker', ...shared);
       try {
         const fleet = ['--devices', '2', '--iterations', '2', '--poll', '300ms', '--drain', '0s'];
-        const words = ['simulate', ...shared, ...fleet, '--shards', '2', '--json'];
-        const result = JSON.parse((await installed.run(program, ...words)).stdout);
+        const args = ['simulate', ...shared, ...fleet, '--shards', '2', '--json'];
+        const result = JSON.parse((await installed.run(program, ...args)).stdout);
         expect(result.shards).toHaveLength(2);
       } finally {
         worker.kill('SIGKILL');

@@ -69,8 +69,8 @@ describe.skipIf(!isReached)('the npm package installed by another package manage
       put('.yarnrc.yml', settings ?? '');
       put('use.js', program);
       const name = manager.startsWith('pnpm') ? 'pnpm' : 'yarn';
-      const run = async (...words: readonly string[]) => {
-        const npx = ['exec', '--yes', `--package=${manager}`, '--', name, ...words];
+      const run = async (...args: readonly string[]) => {
+        const npx = ['exec', '--yes', `--package=${manager}`, '--', name, ...args];
         const options = { cwd: project, timeout: INSTALL_MAX_MS, env: { ...process.env, CI: '' } };
         return (await promisify(execFile)('npm', npx, options)).stdout;
       };
@@ -97,8 +97,8 @@ describe.skipIf(!isReached)('the npm package on another version of Node', () => 
   it.each(['node@22', 'node@24'])(
     'runs its server, its modules and its demo: %s',
     async (version) => {
-      const node = (...words: readonly string[]) =>
-        installed.run('npm', 'exec', '--yes', `--package=${version}`, '--', 'node', ...words);
+      const node = (...args: readonly string[]) =>
+        installed.run('npm', 'exec', '--yes', `--package=${version}`, '--', 'node', ...args);
       expect((await node('--version')).stdout).toContain(version.replace('node@', 'v'));
       expect((await node('use.js')).stdout).toBe('0 20\n');
       expect((await node('require.cjs')).stdout).toBe('');

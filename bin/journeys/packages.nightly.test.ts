@@ -13,8 +13,8 @@ const audit = isReached ? JSON.parse(npm('audit', '--omit=dev', '--json').stdout
 const isAudited = 'auditReportVersion' in audit;
 if (isReached && !isAudited) process.stderr.write('the registry does not answer to npm audit\n');
 
-function npm(...words: readonly string[]) {
-  return spawnSync('npm', words, { encoding: 'utf8', timeout: LOOK_UP_MAX_MS });
+function npm(...args: readonly string[]) {
+  return spawnSync('npm', args, { encoding: 'utf8', timeout: LOOK_UP_MAX_MS });
 }
 
 describe('the packages that Fleetbed installs', () => {

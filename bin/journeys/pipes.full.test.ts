@@ -80,12 +80,12 @@ const commands: readonly string[] = [
 
 describe('a named pipe in place of a file', () => {
   it.each(commands)('causes %s to fail with one sentence', async (line) => {
-    const words = line
+    const args = line
       .replace('SERVER', `--url ${server.baseUrl}`)
       .replaceAll('PIPE', pipe)
       .replaceAll('FOLDER', folder)
       .split(' ');
-    const { code, stderr } = await startCommand(words).ended;
+    const { code, stderr } = await startCommand(args).ended;
     // The simulator prints which fleet it starts before its last line.
     expect(stderr.replace(/^1 device against .*\n/, '')).toMatch(
       /^[^\n]*(?:named pipe|a file where a folder must be)[^\n]*\n$/,
@@ -94,9 +94,9 @@ describe('a named pipe in place of a file', () => {
   });
 
   it('is read when the shell has opened it, as for --faults <(...)', async () => {
-    const words = ['serve', '--port', '0', '--control-port', '0', '--faults', '/dev/stdin'];
+    const args = ['serve', '--port', '0', '--control-port', '0', '--faults', '/dev/stdin'];
     const shell = ['sh', '-c', 'echo "nothing: here" | "$@"', 'sh'];
-    const { code, stderr } = await startCommand(words, {}, shell).ended;
+    const { code, stderr } = await startCommand(args, {}, shell).ended;
     expect(stderr).toContain('/dev/stdin');
     expect(stderr).not.toContain('pipe');
     expect(code).toBeGreaterThan(0);

@@ -44,8 +44,8 @@ beforeAll(async () => {
     HOME: join(folder, 'home'),
     TMPDIR: join(folder, 'home'),
   };
-  const words = ['clone', '--quiet', projectFolder, join(folder, 'fleetbed')];
-  const clone = spawn('git', words, { env: environment, stdio: ['ignore', 'ignore', 'inherit'] });
+  const args = ['clone', '--quiet', projectFolder, join(folder, 'fleetbed')];
+  const clone = spawn('git', args, { env: environment, stdio: ['ignore', 'ignore', 'inherit'] });
   expect(await once(clone, 'exit')).toEqual([0, null]);
 }, BLOCK_MAX_MS);
 

@@ -43,10 +43,10 @@ async function listener(onSocket: (socket: Socket) => void): Promise<Server & { 
 
 /** Runs a command that must end with exit code 3 and one line; returns that line. */
 async function failsToSetUp(
-  words: readonly string[],
+  args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const { code, stdout, stderr } = await runCommand(words, environment);
+  const { code, stdout, stderr } = await runCommand(args, environment);
   expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: '' });
   const lines = stderr.trimEnd().split('\n');
   const last = lines.at(-1) ?? '';
@@ -125,12 +125,12 @@ describe('set-up fails with exit code 3 and one sentence', () => {
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     const baseUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
     const user = ['--password', 'any'];
-    for (const words of [
+    for (const args of [
       simulate(baseUrl, '--accept', ...user),
       ['devices', '--url', baseUrl, ...user],
       conform(baseUrl),
     ]) {
-      const line = await failsToSetUp(words);
+      const line = await failsToSetUp(args);
       expect(line).toMatch(/answered with 200 (OK with the HTML page|without a plain token)/);
       expect(line).toContain(baseUrl);
       expect(line).toContain('check --url');
@@ -142,8 +142,8 @@ describe('set-up fails with exit code 3 and one sentence', () => {
     const site = createHttpServer((_, response) => response.end('{}'));
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     const baseUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-    for (const words of [simulate(baseUrl), conform(baseUrl)]) {
-      expect(await failsToSetUp(words)).toContain('this is not the device API');
+    for (const args of [simulate(baseUrl), conform(baseUrl)]) {
+      expect(await failsToSetUp(args)).toContain('this is not the device API');
     }
     site.close();
   });
@@ -176,8 +176,7 @@ describe('set-up fails with exit code 3 and one sentence', () => {
   it('when the artifact to deploy is missing or fits no device', async () => {
     const headers = { Authorization: `Bearer ${ready.adminToken}` };
     const accept = ['--accept', '--token', ready.adminToken, '--deploy'];
-    const deploy = (...words: string[]) =>
-      failsToSetUp(simulate(ready.baseUrl, ...accept, ...words));
+    const deploy = (...args: string[]) => failsToSetUp(simulate(ready.baseUrl, ...accept, ...args));
     const devices = async () => {
       const path = pathOf(managementOperations['list-devices']);
       return (await fetch(ready.baseUrl + path, { headers })).json();
@@ -205,8 +204,8 @@ describe('set-up fails with exit code 3 and one sentence', () => {
   });
 
   it('when the token of the user is not valid', async () => {
-    const words = ['--accept', '--token', 'x.y.z', '--duration', '1s'];
-    expect(await failsToSetUp(simulate(ready.baseUrl, ...words))).toContain(
+    const args = ['--accept', '--token', 'x.y.z', '--duration', '1s'];
+    expect(await failsToSetUp(simulate(ready.baseUrl, ...args))).toContain(
       'refused the token of --token; get a valid token',
     );
   });
@@ -243,16 +242,16 @@ describe('a server with its own certificate', () => {
 
 describe('a run that decides nothing', () => {
   it('ends with exit code 4 when every selected case is skipped', async () => {
-    const words = conform(ready.baseUrl, '--read-only', 'deployment-log/');
-    expect((await runCommand(words)).code).toBe(4);
+    const args = conform(ready.baseUrl, '--read-only', 'deployment-log/');
+    expect((await runCommand(args)).code).toBe(4);
   });
 });
 
 describe('Ctrl-C', () => {
   it('ends a running fleet with its summary', async () => {
-    const words = ['--url', ready.baseUrl, '--devices', '1', '--keys', 'ed25519=1', '--json'];
+    const args = ['--url', ready.baseUrl, '--devices', '1', '--keys', 'ed25519=1', '--json'];
     const file = join(folder, 'fleet.json');
-    const fleet = startCommand(['simulate', ...words, '--seed', 'one', '--ready-file', file]);
+    const fleet = startCommand(['simulate', ...args, '--seed', 'one', '--ready-file', file]);
     await fleet.waitForOutput('stderr', /seed "one"/);
     const { code, stdout } = await fleet.end('SIGINT');
     expect(code).toBe(130);

@@ -26,8 +26,8 @@ describe('a wrong command line', () => {
       /argument 'xml=f' .*json=FILE, junit=FILE, html=FILE, markdown=FILE and annotations=FILE/,
     ],
     ['demo --devices 5', /unknown option '--devices'/],
-  ])('ends `fleetbed %s` with exit code 2 and one line', async (words, sentence) => {
-    const { code, stdout, stderr } = await runCommand(words.split(' '));
+  ])('ends `fleetbed %s` with exit code 2 and one line', async (args, sentence) => {
+    const { code, stdout, stderr } = await runCommand(args.split(' '));
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(sentence);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
@@ -46,9 +46,9 @@ describe('a wrong command line', () => {
   });
 
   it('hides the password of a URL that is refused', async () => {
-    const words = ['devices', '--url', 'http://ada:secret-1@h'];
+    const args = ['devices', '--url', 'http://ada:secret-1@h'];
     for (const { code, stderr } of [
-      await runCommand(words),
+      await runCommand(args),
       await runCommand(['devices'], { FLEETBED_URL: 'http://ada:secret-1@h' }),
     ]) {
       expect([code, stderr]).toEqual([2, expect.stringContaining("'http://(not shown)@h'")]);
@@ -73,16 +73,16 @@ describe('help and version', () => {
     'conform --help',
     'demo --help',
     '--version',
-  ])('are printed by `fleetbed %s` to standard output with exit code 0', async (words) => {
-    const { code, stdout, stderr } = await runCommand(words.split(' '));
+  ])('are printed by `fleetbed %s` to standard output with exit code 0', async (args) => {
+    const { code, stdout, stderr } = await runCommand(args.split(' '));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).not.toBe('');
   });
 
   it.each(['help srve', 'srve --help', 'srve -h', 'srve'])(
     'suggest the nearest command in the error of `fleetbed %s`',
-    async (words) => {
-      const { code, stdout, stderr } = await runCommand(words.split(' '));
+    async (args) => {
+      const { code, stdout, stderr } = await runCommand(args.split(' '));
       const error = "fleetbed: unknown command 'srve'\n(Did you mean serve?)\n";
       expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: error });
     },

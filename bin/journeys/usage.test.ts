@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { commandWords } from '../options/config-file.ts';
+import { commandPath } from '../options/config-file.ts';
 import { loadOptions } from '../options/subcommands.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { commands, programFor } from '../program.ts';
@@ -39,9 +39,9 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
   }
 
   const examplesIn = (help: string) =>
-    [...help.matchAll(/^ {2}(?:\S+=\S+ )*npx fleetbed (.*)$/gm)].map(([, words = '']) =>
+    [...help.matchAll(/^ {2}(?:\S+=\S+ )*npx fleetbed (.*)$/gm)].map(([, args = '']) =>
       // A text in single quotes is one word.
-      [...words.matchAll(/'([^']*)'|(\S+)/g)].map(([word, quoted]) => quoted ?? word),
+      [...args.matchAll(/'([^']*)'|(\S+)/g)].map(([word, quoted]) => quoted ?? word),
     );
 
   it('use the same name for the same meaning', async () => {
@@ -77,7 +77,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
     for (const command of await allCommands()) {
       const flags = command.options.map(({ long }) => long);
       const isGroup = command.commands.length > 0 && flags.length === 0;
-      const name = commandWords(command);
+      const name = commandPath(command);
       if (isGroup || withoutResult.includes(name)) continue;
       if (!flags.includes('--json')) lacking.push(`${name} --json`);
       if (!flags.includes('--quiet') && name !== 'config') lacking.push(`${name} --quiet`);
@@ -89,7 +89,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
     for (const command of await allCommands()) {
       const twice = helpOf(command).match(/\(default: [^)]*\)[^(]*\(default: [^)]*\)/g) ?? [];
       const ofOneOption = twice.filter((text) => !/\n +-/.test(text));
-      expect(ofOneOption, commandWords(command)).toEqual([]);
+      expect(ofOneOption, commandPath(command)).toEqual([]);
     }
   });
 
@@ -98,13 +98,13 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
       // A required option that is missing is the first error.
       if (command.options.some(({ mandatory }) => mandatory)) continue;
       if (!command.options.some(({ long }) => long === '--quiet')) continue;
-      const words = commandWords(command).split(' ');
-      const program = await programFor(words);
+      const args = commandPath(command).split(' ');
+      const program = await programFor(args);
       let printed = '';
       const output = { writeErr: (text: string) => (printed += text) };
       const configured = [program, ...program.commands.flatMap((each) => [each, ...each.commands])];
       for (const each of configured) each.exitOverride().configureOutput(output);
-      await expect(program.parseAsync([...words, '--quite'], { from: 'user' })).rejects.toThrow(
+      await expect(program.parseAsync([...args, '--quite'], { from: 'user' })).rejects.toThrow(
         "unknown option '--quite'",
       );
       expect(printed).toBe("fleetbed: unknown option '--quite'\n(Did you mean --quiet?)\n");
@@ -121,7 +121,7 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
     const lacking: string[] = [];
     for (const command of await allCommands()) {
       const isGroup = command.commands.length > 0 && command.options.length === 0;
-      const name = commandWords(command);
+      const name = commandPath(command);
       if (isGroup || withoutOwnCodes.includes(name)) continue;
       const [, section = ''] = helpOf(command).split('\nExit codes:\n');
       const codes = [...section.matchAll(/^ {2}(\d+) +\S/gm)].map(([, code]) => Number(code));
@@ -138,13 +138,13 @@ describe('the options and examples of all commands', { timeout: 120_000 }, () =>
       const examples = examplesIn(after);
       const isGroup = command.commands.length > 0 && command.options.length === 0;
       if (examples.length === 0 && !isGroup) lacking.push(command.name());
-      for (const words of examples) {
-        if (words[0] === 'help') continue;
-        const program = await programFor(words);
+      for (const args of examples) {
+        if (args[0] === 'help') continue;
+        const program = await programFor(args);
         const parsed = new Error('parsed');
         program.hook('preAction', () => Promise.reject(parsed));
         for (const each of [program, ...program.commands]) each.configureOutput(quiet);
-        await expect(program.parseAsync(words, { from: 'user' }), words.join(' ')).rejects.toBe(
+        await expect(program.parseAsync(args, { from: 'user' }), args.join(' ')).rejects.toBe(
           parsed,
         );
       }

@@ -52,12 +52,14 @@ describe('a device whose websocket breaks a rule', () => {
     const ended = once(socket, 'close');
     Reflect.get(socket, '_socket').write(Buffer.from([0x82, 1, 0x61]));
     const [code, reason] = (await ended) as [number, Buffer];
-    const words = 'a frame is not masked; a client masks every frame';
-    expect([code, reason.toString()]).toEqual([1002, words]);
-    const line = new RegExp(`the websocket of a device was closed with 1002: ${words} \\(device `);
+    const problem = 'a frame is not masked; a client masks every frame';
+    expect([code, reason.toString()]).toEqual([1002, problem]);
+    const line = new RegExp(
+      `the websocket of a device was closed with 1002: ${problem} \\(device `,
+    );
     expect(await running.waitForOutput('stderr', line)).toMatch(line);
     const last = (await journalOf(mac)).trim().split('\n').at(-1);
-    expect(last).toMatch(new RegExp(`<- server +close 1002 +${words}`));
+    expect(last).toMatch(new RegExp(`<- server +close 1002 +${problem}`));
   });
 
   it('reads in the log why a message reaches nobody, and the websocket stays open', async () => {
@@ -73,7 +75,7 @@ describe('a device whose websocket breaks a rule', () => {
     const mac = '02:00:00:00:00:03';
     const socket = await openAs(mac);
     socket.terminate();
-    const words = /-> server +close 1006 +the client ended the connection without a close frame/;
-    await expect.poll(() => journalOf(mac), { timeout: 10_000 }).toMatch(words);
+    const problem = /-> server +close 1006 +the client ended the connection without a close frame/;
+    await expect.poll(() => journalOf(mac), { timeout: 10_000 }).toMatch(problem);
   });
 });

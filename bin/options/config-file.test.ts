@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { afterAll, describe, expect, it } from 'vitest';
 import { CommandError } from '../output/command-error.ts';
-import { applyConfigFile, readConfigFile, wordsFromFile } from './config-file.ts';
+import { applyConfigFile, argsFromFile, readConfigFile } from './config-file.ts';
 import { addOptionRows } from './option-rows.ts';
 import { repeatLine } from './repeat-line.ts';
 import { SecretOption } from './secret-option.ts';
@@ -57,11 +57,11 @@ async function fileWith(text: string) {
   return file;
 }
 
-/** Returns the options of `run` after the file and these words. */
-async function optionsOf(text: string, ...words: readonly string[]) {
+/** Returns the options of `run` after the file and these arguments. */
+async function optionsOf(text: string, ...args: readonly string[]) {
   const { program, run } = programWith();
   applyConfigFile(await fileWith(text), run);
-  program.parse(['run', ...words], { from: 'user' });
+  program.parse(['run', ...args], { from: 'user' });
   return run.opts();
 }
 
@@ -119,7 +119,7 @@ describe('a file of settings', () => {
       "npx fleetbed run --port 2 --report 'html=a b' --open",
     );
     const [port] = run.options;
-    expect(port && wordsFromFile(run, port)).toBeUndefined();
+    expect(port && argsFromFile(run, port)).toBeUndefined();
   });
 });
 

@@ -1,6 +1,6 @@
 /**
  * The file of settings in the current folder: `fleetbed.config.yaml` or `fleetbed.config.json`. It
- * has a section for each command, named by the command's words, with the command's options without
+ * has a section for each command, named by the path of the command, with the command's options without
  * dashes; the section `common` is for all commands. Options and environment variables override it.
  */
 import { existsSync } from 'node:fs';
@@ -23,20 +23,20 @@ export const commonOptions: readonly string[] = [
   ...['url', 'email', 'control-url', 'tenant', 'ca', 'header-prefix', 'quiet'],
 ];
 
-/** The words that would set the same values on the command line, by command and option. */
+/** The arguments that would set the same values on the command line, by command and option. */
 const applied = new WeakMap<Command, Map<string, readonly string[]>>();
 
-/** Returns the words that would set an option as the file does; undefined if the file does not. */
-export function wordsFromFile(command: Command, option: Option): readonly string[] | undefined {
+/** Returns the arguments that would set an option as the file does; undefined if the file does not. */
+export function argsFromFile(command: Command, option: Option): readonly string[] | undefined {
   const name = option.attributeName();
   if (command.getOptionValueSource(name) !== 'config') return undefined;
   return applied.get(command)?.get(name);
 }
 
-/** Returns the words of a command without that of the program, such as `conform judge`. */
-export function commandWords(command: Command): string {
+/** Returns the path of a command without that of the program, such as `conform judge`. */
+export function commandPath(command: Command): string {
   const { parent } = command;
-  return parent?.parent ? `${commandWords(parent)} ${command.name()}` : command.name();
+  return parent?.parent ? `${commandPath(parent)} ${command.name()}` : command.name();
 }
 
 /**
@@ -68,7 +68,7 @@ export async function readConfigFile(
  * @throws CommandError about an unknown option, a secret, or a value that the option rejects
  */
 export function applyConfigFile(file: ConfigFile, command: Command): void {
-  const own = file.section(commandWords(command));
+  const own = file.section(commandPath(command));
   const isOwn = new Set(own.map(({ name }) => name));
   for (const entry of file.section(commonSection)) {
     if (!commonOptions.includes(entry.name)) {
@@ -165,7 +165,7 @@ function replaceOnCommandLine(option: Option, fromFile: unknown): void {
   );
 }
 
-function note(command: Command, name: string, words: readonly string[]): void {
+function note(command: Command, name: string, args: readonly string[]): void {
   const all = applied.get(command) ?? new Map<string, readonly string[]>();
-  applied.set(command, all.set(name, words));
+  applied.set(command, all.set(name, args));
 }

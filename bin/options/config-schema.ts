@@ -1,13 +1,13 @@
 /** The JSON Schema of the file of settings, made from the options of all commands. */
 import type { Command, Option } from 'commander';
-import { commandWords, commonOptions, commonSection, settable } from './config-file.ts';
+import { commandPath, commonOptions, commonSection, settable } from './config-file.ts';
 import { kindOf } from './option-rows.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
 /** Returns the schema for a program whose commands all have their options. */
 export function configSchema(commands: readonly Command[]): Schema {
-  const sections = commands.map((command) => [commandWords(command), sectionOf(settable(command))]);
+  const sections = commands.map((command) => [commandPath(command), sectionOf(settable(command))]);
   const common = commonOptions.flatMap((name) => {
     const options = commands.flatMap(({ options }) => options);
     return options.find(({ long }) => long === `--${name}`) ?? [];

@@ -7,7 +7,7 @@ import { exitCodes } from '../output/exit-codes.ts';
 /** A file of settings with a section for each command. */
 export interface ConfigFile {
   readonly path: string;
-  /** The entries of the section of a command; the name is the words of the command. */
+  /** The entries of the section of a command; the name is the path of the command. */
   readonly section: (name: string) => readonly Entry[];
   readonly names: readonly string[];
   /** Returns an error about a section. */

@@ -48,8 +48,8 @@ function commandOfRows(): Command {
   return command.action(() => undefined);
 }
 
-function settingsOf(...words: readonly string[]) {
-  const command = commandOfRows().parse([...words], { from: 'user' });
+function settingsOf(...args: readonly string[]) {
+  const command = commandOfRows().parse([...args], { from: 'user' });
   return settingsOfOptions(rows, command.opts());
 }
 
@@ -72,8 +72,8 @@ describe('the options that rows define', () => {
     [['--dialect', 'three'], 'Accepted: one, two.'],
     [['--letter', 'ab'], 'Accepted: a letter.'],
     [['--probe', '--letter', 'a'], 'cannot be used with'],
-  ])('refuse the arguments %j', (words, sentence) => {
-    expect(() => settingsOf(...words)).toThrow(sentence);
+  ])('refuse the arguments %j', (args, sentence) => {
+    expect(() => settingsOf(...args)).toThrow(sentence);
   });
 
   it('are listed in help under their headings, in order', () => {

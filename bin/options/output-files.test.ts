@@ -22,11 +22,11 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Returns what a command that writes reports and lines says about its options. */
-function refusalOf(...words: readonly string[]): string {
+function refusalOf(...args: readonly string[]): string {
   const command = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
   const report = { ...reportOption(conformanceFormats, (list) => list), group: 'Reports' };
   addOptionRows(command, { report }).option('--ndjson <file>').option('--ledger <file>');
-  command.parse(['node', 'x', ...words]);
+  command.parse(['node', 'x', ...args]);
   try {
     requireOwnFiles(command);
     return '';
@@ -46,8 +46,8 @@ describe('two outputs of one command', () => {
     [['--ledger', 'F/one', '--report', 'html=F/other'], '--report html=FILE and --ledger'],
     [['--ledger', 'F/none/a', '--ndjson', 'F/none/a'], '--ndjson and --ledger'],
     [['--ledger', 'F/one/a', '--ndjson', 'F/one/a'], '--ndjson and --ledger'],
-  ])('are refused when both go to one file: %j', (words, both) => {
-    const refusal = refusalOf(...words.map((word) => word.replace('F/', `${folder}/`)));
+  ])('are refused when both go to one file: %j', (args, both) => {
+    const refusal = refusalOf(...args.map((word) => word.replace('F/', `${folder}/`)));
     expect(refusal).toContain(`${both} both write to ${folder}/`);
     expect(refusal).toContain('give each a file of its own.');
   });
@@ -56,8 +56,8 @@ describe('two outputs of one command', () => {
     [['--report', 'json=F/a', '--report', 'junit=F/b']],
     [['--report', 'json=/dev/null', '--ndjson', '/dev/null']],
     [['--ndjson', '-', '--ledger', '-']],
-  ])('may go to two files, or to a device or standard output: %j', (words) => {
-    expect(refusalOf(...words.map((word) => word.replace('F/', `${folder}/`)))).toBe('');
+  ])('may go to two files, or to a device or standard output: %j', (args) => {
+    expect(refusalOf(...args.map((word) => word.replace('F/', `${folder}/`)))).toBe('');
   });
 
   it('are refused by every command that has several, before anything else', async () => {
@@ -68,15 +68,15 @@ describe('two outputs of one command', () => {
       demo: ['--report', `json=${file}`, '--report', `junit=${file}`],
       report: ['render', file, '--html', file, '--junit', file],
     };
-    for (const [name, words] of Object.entries(several)) {
+    for (const [name, args] of Object.entries(several)) {
       expect(Object.keys(commands)).toContain(name);
-      const program = await programFor([name, ...words]);
+      const program = await programFor([name, ...args]);
       const quiet = (command: Command): void => {
         command.exitOverride().configureOutput({ writeErr: () => undefined });
         command.commands.forEach(quiet);
       };
       quiet(program);
-      await expect(program.parseAsync(['node', 'fleetbed', name, ...words])).rejects.toThrow(
+      await expect(program.parseAsync(['node', 'fleetbed', name, ...args])).rejects.toThrow(
         /both write to .*; give each a file of its own\.$/,
       );
     }

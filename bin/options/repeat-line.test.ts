@@ -5,7 +5,7 @@ import { SecretOption, secretVariables } from './secret-option.ts';
 
 const seed = { own: ['--seed', "it's x"], replaced: ['--seed'] };
 
-function lineOf(words: readonly string[]): string {
+function lineOf(args: readonly string[]): string {
   const command = new Command('simulate')
     .option('--seed <text>')
     .option('--devices <count>')
@@ -14,8 +14,8 @@ function lineOf(words: readonly string[]): string {
     .addOption(new Option('--url <url>').env('FLEETBED_URL'))
     .addOption(new SecretOption('--password <text>', '', { variable: secretVariables.password }))
     .action(() => undefined);
-  command.parse(words, { from: 'user' });
-  return repeatLine(words, command, seed);
+  command.parse(args, { from: 'user' });
+  return repeatLine(args, command, seed);
 }
 
 describe('the line that repeats a run', () => {
@@ -29,14 +29,14 @@ describe('the line that repeats a run', () => {
     [['--devices', '7', '--accept'], '--devices 7 --accept '],
     [['--seed', 'old', '--devices=7'], '--devices=7 '],
     [['--seed=old', '--devices', 'a b'], "--devices 'a b' "],
-  ])('contains the arguments %j, quoted for a shell, and the seed of the run', (words, given) => {
-    expect(lineOf(words)).toBe(`npx fleetbed simulate ${given}--seed 'it'\\''s x'`);
+  ])('contains the arguments %j, quoted for a shell, and the seed of the run', (args, given) => {
+    expect(lineOf(args)).toBe(`npx fleetbed simulate ${given}--seed 'it'\\''s x'`);
   });
 
   it.each([[['--password', 'secret1']], [['--password=secret1']]])(
     'omits the secret of %j, and names its variable',
-    (words) => {
-      const line = lineOf(['--devices', '2', ...words]);
+    (args) => {
+      const line = lineOf(['--devices', '2', ...args]);
       expect(line).not.toContain('secret1');
       expect(line).toMatch(/--devices 2 --seed .* {2}# needs FLEETBED_PASSWORD$/);
     },

@@ -3,7 +3,7 @@
  */
 import type { Command } from 'commander';
 import { shellWord } from '../../fixtures/formats/shell-word.ts';
-import { wordsFromFile } from './config-file.ts';
+import { argsFromFile } from './config-file.ts';
 import { SecretOption } from './secret-option.ts';
 
 interface RepeatedOptions {
@@ -18,16 +18,16 @@ interface RepeatedOptions {
 /**
  * Returns one line for a shell. Values from environment variables and from the file of settings
  * become options, except secrets, whose variables are named in a comment.
- * @param words the arguments of the command as they were typed
+ * @param args the arguments of the command as they were typed
  */
 export function repeatLine(
-  words: readonly string[],
+  args: readonly string[],
   command: Command,
   { own, replaced }: RepeatedOptions,
 ): string {
   const secrets = command.options.filter((option) => option instanceof SecretOption);
   const left = new Set([...replaced, ...secrets.map(({ long }) => long ?? '')]);
-  const given = [...withoutOptions(words, command, left), ...fromElsewhere(command, left)];
+  const given = [...withoutOptions(args, command, left), ...fromElsewhere(command, left)];
   const line = ['npx', 'fleetbed', command.name(), ...given, ...own].map(shellWord).join(' ');
   const needed = secrets.filter(
     (option) => sourceOf(command, option.attributeName()) !== undefined,
@@ -46,7 +46,7 @@ function fromElsewhere(command: Command, left: ReadonlySet<string>): string[] {
   return command.options.flatMap((option) => {
     const { long, envVar } = option;
     if (!long || left.has(long)) return [];
-    const fromFile = wordsFromFile(command, option);
+    const fromFile = argsFromFile(command, option);
     if (fromFile) return fromFile[0] === long ? fromFile : [];
     if (!envVar || sourceOf(command, option.attributeName()) !== 'env') return [];
     return [long, process.env[envVar] ?? ''];
@@ -54,13 +54,13 @@ function fromElsewhere(command: Command, left: ReadonlySet<string>): string[] {
 }
 
 function withoutOptions(
-  words: readonly string[],
+  args: readonly string[],
   command: Command,
   left: ReadonlySet<string>,
 ): string[] {
   const kept: string[] = [];
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] ?? '';
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] ?? '';
     const [flag = ''] = word.split('=');
     if (!left.has(flag)) kept.push(word);
     else if (word === flag && takesValue(command, flag)) at++;

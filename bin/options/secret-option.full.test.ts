@@ -17,8 +17,8 @@ beforeAll(async () => {
   for (const each of [program, ...withSubcommands(program)]) {
     each.exitOverride().configureOutput(silent);
   }
-  for (const words of subcommands) {
-    await program.parseAsync([...words, nothing], { from: 'user' }).catch(() => undefined);
+  for (const args of subcommands) {
+    await program.parseAsync([...args, nothing], { from: 'user' }).catch(() => undefined);
   }
   all = withSubcommands(program).flatMap((command) =>
     command.options.map((option) => ({ path: pathOf(command), option })),
@@ -91,9 +91,9 @@ describe('an option with a secret value', () => {
     ],
   ])(
     'is named with its variable when missing in: fleetbed %s',
-    async (words, environment, sentence) => {
+    async (args, environment, sentence) => {
       const given = { ...unasked, ...environment };
-      const { code, stderr } = await runCommand(words.split(' '), given);
+      const { code, stderr } = await runCommand(args.split(' '), given);
       expect(stderr).toContain(sentence);
       expect(code).toBe(2);
       expect(stderr).not.toContain('hunter22');

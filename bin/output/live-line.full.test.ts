@@ -89,10 +89,10 @@ describe('fleetbed conform on a terminal', { timeout: 60_000 }, () => {
   afterAll(() => server.end());
 
   const wide = { columns: 120 };
-  const words = () => ['conform', '--url', ready.baseUrl, '--password', ready.adminPassword];
+  const args = () => ['conform', '--url', ready.baseUrl, '--password', ready.adminPassword];
 
   it('counts cases on one line, which is removed at the end', async () => {
-    const { code, written } = await onTerminal([...words(), 'errors/'], wide);
+    const { code, written } = await onTerminal([...args(), 'errors/'], wide);
     expect(code).toBe(0);
     const [, first = ''] = written.split(CLEAR);
     expect(first).toMatch(/^suite: 1 of \d+ cases, 0 bad; errors\//);
@@ -102,7 +102,7 @@ describe('fleetbed conform on a terminal', { timeout: 60_000 }, () => {
 
   it('removes the live line after Ctrl-C, and prints the summary', async () => {
     const keys = [['suite: 3 of', CTRL_C]] as const;
-    const { code, written } = await onTerminal([...words(), '--jobs', '1'], { ...wide, keys });
+    const { code, written } = await onTerminal([...args(), '--jobs', '1'], { ...wide, keys });
     expect(code).toBe(130);
     const lines = seen(written);
     expect(lines.filter((line) => / of \d+ cases, /.test(line))).toEqual([]);
@@ -111,7 +111,7 @@ describe('fleetbed conform on a terminal', { timeout: 60_000 }, () => {
   });
 
   it('prints plain lines without a terminal', async () => {
-    const { stderr } = await runCommand([...words(), 'errors/']);
+    const { stderr } = await runCommand([...args(), 'errors/']);
     expect(stderr).not.toContain('\u001b');
     expect(stderr).toMatch(/^suite: (\d+) of \1 cases$/m);
   });

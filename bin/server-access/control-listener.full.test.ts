@@ -76,7 +76,7 @@ describe('the server that runs on this machine', { timeout: 60_000 }, () => {
   });
   afterAll(() => rmSync(home, { recursive: true }));
 
-  const run = (words: string, environment = own) => runCommand(words.split(' '), environment);
+  const run = (args: string, environment = own) => runCommand(args.split(' '), environment);
   const serve = () => startServe([], [], own);
   const modeOf = (path: string) => (lstatSync(path).mode & 0o777).toString(8);
 

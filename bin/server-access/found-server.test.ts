@@ -42,10 +42,10 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Returns the options of a command with these words, as its action sees them. */
-async function optionsOf(add: (command: Command) => Command, words: readonly string[]) {
+/** Returns the options of a command with these arguments, as its action sees them. */
+async function optionsOf(add: (command: Command) => Command, args: readonly string[]) {
   const command = add(new Command().exitOverride()).action(() => undefined);
-  await command.parseAsync(['node', 'x', ...words]);
+  await command.parseAsync(['node', 'x', ...args]);
   return command.opts();
 }
 
@@ -56,19 +56,19 @@ describe('a command that calls the control listener', () => {
     [['--control-url', controlUrl]],
     [['--url', baseUrl, '--control-token', controlToken]],
     [['--control-token', controlToken]],
-  ])('finds the listener and its token by one address or none: %j', async (words) => {
-    expect(await optionsOf(addControlOptions, words)).toMatchObject({ controlUrl, controlToken });
+  ])('finds the listener and its token by one address or none: %j', async (args) => {
+    expect(await optionsOf(addControlOptions, args)).toMatchObject({ controlUrl, controlToken });
   });
 
   it('prefers the given listener to that of the given API', async () => {
-    const words = ['--url', baseUrl, '--control-url', other, '--control-token', 'x'];
-    expect(await optionsOf(addControlOptions, words)).toMatchObject({ controlUrl: other });
+    const args = ['--url', baseUrl, '--control-url', other, '--control-token', 'x'];
+    expect(await optionsOf(addControlOptions, args)).toMatchObject({ controlUrl: other });
   });
 
   it.each([[['--url', other]], [['--url', other, '--control-token', 'x']]])(
     'says that the listener of an unknown API is unknown: %j',
-    async (words) => {
-      await expect(optionsOf(addControlOptions, words)).rejects.toThrow(
+    async (args) => {
+      await expect(optionsOf(addControlOptions, args)).rejects.toThrow(
         `has its API at ${other}, so its control listener is unknown; give --control-url and`,
       );
     },
@@ -84,8 +84,8 @@ describe('a command that calls the control listener', () => {
 describe('a command that calls the management API', () => {
   it.each([[[]], [['--url', baseUrl]], [['--control-url', controlUrl]]])(
     'finds the API and its user by one address or none: %j',
-    async (words) => {
-      expect(await optionsOf(addServerOptions, words)).toMatchObject({
+    async (args) => {
+      expect(await optionsOf(addServerOptions, args)).toMatchObject({
         url: baseUrl,
         foundAdmin: { adminPassword },
       });
@@ -94,8 +94,8 @@ describe('a command that calls the management API', () => {
 
   it.each([[['--control-url', other]], [['--control-url', other, '--token', 'x']]])(
     'says that the API of an unknown control listener is unknown: %j',
-    async (words) => {
-      await expect(optionsOf(addServerOptions, words)).rejects.toThrow(
+    async (args) => {
+      await expect(optionsOf(addServerOptions, args)).rejects.toThrow(
         `has its control listener at ${other}, so the URL of its API is unknown; give --url.`,
       );
     },

@@ -37,8 +37,8 @@ afterEach(async () => {
 const at = (name: string): string => join(folder, name);
 
 /** Starts a server with TLS and returns its ready message. */
-async function serve(...words: readonly string[]) {
-  const started = await startServe(words);
+async function serve(...args: readonly string[]) {
+  const started = await startServe(args);
   running = started.running;
   const { tls } = started.ready;
   if (!tls) throw new Error('the server does not speak TLS');
@@ -74,9 +74,9 @@ describe('serve --tls', () => {
   it('is trusted by a fleet with --ca, and by no fleet without it', async () => {
     const { baseUrl, tls } = await serve('--auto-accept', '--tls-ca-out', at('ca'));
     const fleet = ['simulate', '--url', baseUrl, '--devices', '1', '--keys', 'ed25519=1'];
-    const words = [...fleet, '--duration', '2s', '--poll', '1s'];
-    expect((await runCommand([...words, '--ca', `${tls.caFile}`])).code).toBe(0);
-    const { code, stderr } = await runCommand(words);
+    const args = [...fleet, '--duration', '2s', '--poll', '1s'];
+    expect((await runCommand([...args, '--ca', `${tls.caFile}`])).code).toBe(0);
+    const { code, stderr } = await runCommand(args);
     expect(code).toBe(3);
     expect(stderr).toContain("the authority of the server's certificate is unknown");
   });
@@ -147,8 +147,8 @@ describe('serve refuses, with exit code 2 and one sentence,', () => {
       ['--tls-ca-keep', new URL(import.meta.url).pathname],
       'holds no cert',
     ],
-  ])('%s', async (_, words, sentence) => {
-    const { code, stdout, stderr } = await runCommand(['serve', ...free, ...words]);
+  ])('%s', async (_, args, sentence) => {
+    const { code, stdout, stderr } = await runCommand(['serve', ...free, ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(sentence);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);

@@ -40,18 +40,18 @@ const folder = isPossible ? mkdtempSync(join(tmpdir(), 'fleetbed-image-')) : '';
 const dockerfile = readFileSync(join(projectFolder, 'bin/ship/Dockerfile'), 'utf8');
 
 /** Runs a program in the folder and returns its output. Rejects when it fails. */
-async function run(program: string, ...words: readonly string[]): Promise<string> {
+async function run(program: string, ...args: readonly string[]): Promise<string> {
   const settings = { cwd: folder, timeout: BUILD_MAX_MS, maxBuffer: 100_000_000 };
-  const { stdout } = await promisify(execFile)(program, words, settings);
+  const { stdout } = await promisify(execFile)(program, args, settings);
   return stdout.trim();
 }
 
 /** Runs buildah with its images in the folder, and with `chroot` in place of a container runtime. */
 const storage = ['--storage-driver', 'vfs', '--root', 'store', '--runroot', 'run'];
-const buildah = (verb: string, ...words: readonly string[]) =>
-  run('buildah', ...storage, verb, ...words);
-const build = (...words: readonly string[]) =>
-  buildah('build', '--isolation', 'chroot', '--pull-never', '--format', 'docker', ...words);
+const buildah = (verb: string, ...args: readonly string[]) =>
+  run('buildah', ...storage, verb, ...args);
+const build = (...args: readonly string[]) =>
+  buildah('build', '--isolation', 'chroot', '--pull-never', '--format', 'docker', ...args);
 
 /**
  * Builds a base image without pulling one: the essential packages of this machine's Debian, with this
@@ -122,7 +122,7 @@ describe.skipIf(!isPossible)('the image that the Dockerfile builds', () => {
    * Starts a command in the image as a container would: as its user, with its environment, on a
    * read-only root with `/tmp` and `/data` in memory.
    */
-  function start(words: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
+  function start(args: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
     const mounts = [
       'mount --bind "$0" "$0"',
       'mount -o remount,bind,ro "$0"',
@@ -132,13 +132,13 @@ describe.skipIf(!isPossible)('the image that the Dockerfile builds', () => {
       'shift',
       'exec chroot --userspec="$user" "$0" env --ignore-environment "$@"',
     ].join(' && ');
-    const environment = [PATH, ...config.Env, ...words];
+    const environment = [PATH, ...config.Env, ...args];
     const all = ['--mount', 'sh', '-c', mounts, root, config.User, ...environment];
     return spawn('unshare', all, { stdio: ['ignore', 'pipe', 'pipe'] });
   }
 
-  async function outputOf(...words: readonly string[]) {
-    const child = start(words);
+  async function outputOf(...args: readonly string[]) {
+    const child = start(args);
     let [stdout, stderr] = ['', ''];
     child.stdout.on('data', (part) => (stdout += part));
     child.stderr.on('data', (part) => (stderr += part));

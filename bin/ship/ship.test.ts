@@ -61,8 +61,8 @@ describe('the container image', () => {
     expect(dockerfile).toMatch(/^USER 1000:1000$/m);
   });
 
-  it.each(commandLines())('is started with options that exist by %s', async (_, words) => {
-    const filled = words.map((word) => word.replace('$(JOB_COMPLETION_INDEX)', '0'));
+  it.each(commandLines())('is started with options that exist by %s', async (_, commandArgs) => {
+    const filled = commandArgs.map((word) => word.replace('$(JOB_COMPLETION_INDEX)', '0'));
     const program = await programFor(filled);
     const parsed = new Error('parsed');
     // The first hook: secrets come from the environment of the container.

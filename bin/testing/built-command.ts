@@ -35,12 +35,12 @@ export interface RunningCommand {
  * a command that executes the command after it.
  */
 export function startCommand(
-  words: readonly string[],
+  args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   launcher: readonly string[] = [],
 ): RunningCommand {
   if (!existsSync(builtCommand)) throw new Error('there is no built command: npm run build');
-  const [program = '', ...rest] = [...launcher, process.execPath, builtCommand, ...words];
+  const [program = '', ...rest] = [...launcher, process.execPath, builtCommand, ...args];
   const child = spawn(program, rest, {
     env: {
       ...process.env,
@@ -81,20 +81,20 @@ export function startCommand(
 
 /** Runs `fleetbed` to its end. */
 export function runCommand(
-  words: readonly string[],
+  args: readonly string[],
   environment?: Readonly<Record<string, string>>,
 ): Promise<CommandEnd> {
-  return startCommand(words, environment).ended;
+  return startCommand(args, environment).ended;
 }
 
 /** Starts `fleetbed serve` on free ports and returns its ready message. */
 export async function startServe(
-  words: readonly string[] = [],
+  args: readonly string[] = [],
   launcher: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},
 ) {
   const free = ['--port', '0', '--control-port', '0', '--log-level', 'error', '--json'];
-  const running = startCommand(['serve', ...free, ...words], environment, launcher);
+  const running = startCommand(['serve', ...free, ...args], environment, launcher);
   const ready = JSON.parse(await running.waitForOutput('stdout', /\n/));
   return { running, ready: ready as ServerReady };
 }

@@ -64,10 +64,10 @@ export async function openStage(): Promise<DocumentStage> {
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-documents-'));
   symlinkSync(join(projectFolder, 'fixtures'), join(folder, 'fixtures'));
   const home = { HOME: folder, XDG_RUNTIME_DIR: folder, FLEETBED_ADMIN_PASSWORD: password };
-  const words = ['--port', '0', '--control-port', '0', '--log-level', 'error'];
+  const args = ['--port', '0', '--control-port', '0', '--log-level', 'error'];
   const close = () => rmSync(folder, { recursive: true });
   const { running, started } = await startServer(
-    [...words, '--ready-file', join(folder, 'ready')],
+    [...args, '--ready-file', join(folder, 'ready')],
     home,
   ).catch((error: unknown) => {
     close();
@@ -111,25 +111,19 @@ export async function openStage(): Promise<DocumentStage> {
   };
 }
 
-async function startServer(
-  words: readonly string[],
-  environment: Readonly<Record<string, string>>,
-) {
-  const running = startCommand(['serve', ...words], environment);
+async function startServer(args: readonly string[], environment: Readonly<Record<string, string>>) {
+  const running = startCommand(['serve', ...args], environment);
   return { running, started: await running.waitForOutput('stdout', /\n/) };
 }
 
 /** Creates a folder with an `npx fleetbed` and an `npm start --` that run the built command. */
 function commandFolder(folder: string): string {
   const built = join(projectFolder, 'dist', 'bin', 'fleetbed.js');
-  for (const [name, words] of Object.entries({ npx: '', npm: 'demo' })) {
+  for (const [name, args] of Object.entries({ npx: '', npm: 'demo' })) {
     const file = join(folder, name);
     // Number of arguments of `npx` and `npm start` before those of the command.
     const rest = name === 'npx' ? 'shift' : 'shift 2';
-    writeFileSync(
-      file,
-      `#!/bin/sh\n${rest}\nexec '${process.execPath}' '${built}' ${words} "$@"\n`,
-    );
+    writeFileSync(file, `#!/bin/sh\n${rest}\nexec '${process.execPath}' '${built}' ${args} "$@"\n`);
     chmodSync(file, 0o755);
   }
   return folder;

@@ -38,8 +38,8 @@ interface Examination {
 export async function expectKeptDuties(command: readonly string[]): Promise<void> {
   const options = '--server {server} --ca {ca} --dir {dir} --interval 1';
   const client = `${command.map((word) => `'${word}'`).join(' ')} ${options}`;
-  const words = ['conform', 'client', '--command', client, '--cuts', '--fail-on', 'must', '--json'];
-  const { code, stdout, stderr } = await runCommand(words);
+  const args = ['conform', 'client', '--command', client, '--cuts', '--fail-on', 'must', '--json'];
+  const { code, stdout, stderr } = await runCommand(args);
   const { outcome, cuts, duties } = JSON.parse(stdout) as Examination;
   const broken = duties.filter(({ level, state }) => level === 'must' && state === 'broken');
   const falseSuccesses = cuts.filter((cut) => cut.reportedFalseSuccess);
@@ -88,9 +88,9 @@ export class Trial {
       '--interval',
       '1',
     ];
-    const [program = '', ...words] = [...command, ...options, ...this.ca];
+    const [program = '', ...args] = [...command, ...options, ...this.ca];
     // A group of its own, so that what the client has started ends with it.
-    this.#client = spawn(program, words, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#client = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.#client.stdout, this.#client.stderr]) {
       stream?.on('data', (text: Buffer) => {
         this.#output = (this.#output + text).slice(-20_000);
@@ -106,9 +106,9 @@ export class Trial {
     throw new Error(`${path} was answered with ${response.status}: ${await response.text()}`);
   }
 
-  async fleetbed(...words: readonly string[]): Promise<string> {
+  async fleetbed(...args: readonly string[]): Promise<string> {
     const { baseUrl, controlUrl, adminToken, controlToken } = this.ready;
-    const { code, stdout, stderr } = await runCommand(words, {
+    const { code, stdout, stderr } = await runCommand(args, {
       FLEETBED_URL: baseUrl,
       FLEETBED_TOKEN: adminToken,
       FLEETBED_CONTROL_URL: controlUrl,

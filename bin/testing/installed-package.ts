@@ -55,7 +55,7 @@ export interface InstalledPackage {
   readonly folder: string;
   readonly archive: PackedArchive;
   /** Runs a program in the folder. Rejects when it fails. */
-  run(program: string, ...words: readonly string[]): Promise<{ stdout: string; stderr: string }>;
+  run(program: string, ...args: readonly string[]): Promise<{ stdout: string; stderr: string }>;
   /** Writes a file of the project and returns its path. */
   write(name: string, text: string): string;
   /** Makes packages of the clone's `node_modules` importable in the project. */
@@ -69,8 +69,8 @@ export async function packInto(folder: string): Promise<PackedArchive> {
   if (!existsSync(join(root, 'dist', 'bin', 'exports', 'vitest.d.ts'))) {
     throw new Error('the package is not built with its declarations: npm run build');
   }
-  const words = ['pack', root, '--json', '--ignore-scripts', '--pack-destination', folder];
-  const { stdout } = await promisify(execFile)('npm', words, { timeout: INSTALL_MAX_MS });
+  const args = ['pack', root, '--json', '--ignore-scripts', '--pack-destination', folder];
+  const { stdout } = await promisify(execFile)('npm', args, { timeout: INSTALL_MAX_MS });
   const [{ filename, size, files }] = JSON.parse(stdout);
   const paths = files.map(({ path }: { path: string }) => path);
   return { path: join(folder, filename), bytes: size, files: paths };
@@ -84,8 +84,8 @@ export async function installPackage(): Promise<InstalledPackage> {
     writeFileSync(at(name), text);
     return at(name);
   };
-  const run = (program: string, ...words: readonly string[]) =>
-    promisify(execFile)(program, words, {
+  const run = (program: string, ...args: readonly string[]) =>
+    promisify(execFile)(program, args, {
       cwd: folder,
       timeout: INSTALL_MAX_MS,
       env: { ...process.env, NODE_OPTIONS: '' },

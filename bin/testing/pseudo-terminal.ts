@@ -44,14 +44,14 @@ export interface TerminalOptions {
 }
 
 /** Runs `fleetbed` with these arguments to its end. */
-export function onTerminal(words: readonly string[], options?: TerminalOptions) {
-  return programOnTerminal([process.execPath, command, ...words], options);
+export function onTerminal(args: readonly string[], options?: TerminalOptions) {
+  return programOnTerminal([process.execPath, command, ...args], options);
 }
 
 /** Runs any program with its arguments to its end. */
-export async function programOnTerminal(words: readonly string[], options: TerminalOptions = {}) {
+export async function programOnTerminal(args: readonly string[], options: TerminalOptions = {}) {
   const { columns = 80, rows = 24, keys = [], environment = {} } = options;
-  const given = JSON.stringify([columns, rows, keys, words]);
+  const given = JSON.stringify([columns, rows, keys, args]);
   const { NO_COLOR: _, ...own } = process.env;
   const env = { ...own, TERM: 'xterm-256color', ...environment };
   const child = spawn('python3', ['-c', typist, given], { env });

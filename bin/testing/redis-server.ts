@@ -16,7 +16,7 @@ const [unpacked = ''] = ['../../.fleetbed/redis', '../../../.fleetbed/redis']
   .map((path) => fileURLToPath(new URL(path, import.meta.url)))
   .toSorted((one, other) => Number(existsSync(other)) - Number(existsSync(one)));
 
-type OnRedisMessage = (words: readonly string[]) => void;
+type OnRedisMessage = (args: readonly string[]) => void;
 
 /** A Redis process of a test, with a password. */
 export interface RedisServer {
@@ -26,7 +26,7 @@ export interface RedisServer {
   /** A client with full access. */
   readonly client: Redis;
   /**
-   * Calls `hear` with the words of each command that any client sends.
+   * Calls `hear` with the arguments of each command that any client sends.
    * @returns a function that stops it
    */
   monitor(hear: OnRedisMessage): Promise<() => void>;
@@ -49,11 +49,11 @@ export async function startRedis(password: string, tls?: RedisTlsFiles): Promise
     requirepass: password,
     dir: tmpdir(),
   };
-  const words = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const path = redisProgram();
   if (path === undefined)
     throw new Error('there is no redis-server: node bin/dev/setup.mjs --redis');
-  const child = spawn(path, [...words, '--save', '', '--appendonly', 'no'], {
+  const child = spawn(path, [...args, '--save', '', '--appendonly', 'no'], {
     env: { ...process.env, ...libraries() },
     stdio: 'ignore',
   });
@@ -99,7 +99,7 @@ async function monitor(
   await new Promise<void>((resolve, reject) => {
     createInterface(socket).on('line', (line) => {
       if (line.startsWith('-')) reject(new Error(`Redis answers ${line}`));
-      else if (line !== '+OK') hear(wordsOf(line));
+      else if (line !== '+OK') hear(argsOf(line));
       else if (++accepted === 2) resolve();
     });
     socket.on('error', reject).write(`AUTH ${password}\r\nMONITOR\r\n`);
@@ -107,8 +107,8 @@ async function monitor(
   return () => socket.destroy();
 }
 
-/** Parses the words of a line such as `+1.5 [0 127.0.0.1:1] "get" "a\x00\"b"`. */
-function wordsOf(line: string): readonly string[] {
+/** Parses the arguments of a line such as `+1.5 [0 127.0.0.1:1] "get" "a\x00\"b"`. */
+function argsOf(line: string): readonly string[] {
   const quoted = line.matchAll(/"((?:[^"\\]|\\.)*)"/g);
   return Array.from(quoted, ([, word = '']) => {
     const bytes = word.replace(/\\(?:x(..)|(.))/g, (_, hex, character) =>

@@ -14,10 +14,10 @@ const planted = { device: 1, exchange: 4, operation: 'put-deployment-status' } a
 
 /** Returns the trial that a printed line describes, with the start time of another trial. */
 function readBack(line: string, { plan, startMs }: VirtualTrial): VirtualTrial {
-  const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(
+  const args = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(
     ([, quoted, bare]) => quoted ?? bare ?? '',
   );
-  const command = addRunOptions(new Command()).parse(words.slice(3), { from: 'user' });
+  const command = addRunOptions(new Command()).parse(args.slice(3), { from: 'user' });
   const { seed, devices, duration, fault, restart, interleave } = command.opts();
   return {
     plan: { ...plan, seed, devices, durationMs: durationMs(duration) },
@@ -44,19 +44,10 @@ describe('an exploration with a planted fault', () => {
     });
     expect(failed?.trial.plan.durationMs).toBeLessThan(30 * MINUTE_MS);
     expect(failed && (await runTrial(failed.trial))).toEqual(failed?.violations);
-    const words = [
-      '--virtual',
-      '--explore=3',
-      '--seed',
-      'small',
-      '--poll',
-      '10m',
-      '--devices',
-      '4',
-    ];
+    const args = ['--virtual', '--explore=3', '--seed', 'small', '--poll', '10m', '--devices', '4'];
     const line =
       failed &&
-      repeatLine(words, addRunOptions(new Command('simulate')), trialOptions(failed.trial));
+      repeatLine(args, addRunOptions(new Command('simulate')), trialOptions(failed.trial));
     expect(line).toMatch(
       /^npx fleetbed simulate --virtual --poll 10m --seed small-1 --devices 2 --duration \d+m?s --fault '/,
     );
@@ -86,8 +77,8 @@ describe('an exploration with restarts', () => {
     ];
     expect([serverRestarts.length, trial.faults.length + trial.restarts.length]).toEqual([1, 2]);
     expect(await runTrial({ ...trial, faults: [notStored], restarts: [] })).toEqual([]);
-    const words = ['--virtual', '--explore=30', '--restart', 'device: 1, at: 0s'];
-    const line = repeatLine(words, addRunOptions(new Command('simulate')), trialOptions(trial));
+    const args = ['--virtual', '--explore=30', '--restart', 'device: 1, at: 0s'];
+    const line = repeatLine(args, addRunOptions(new Command('simulate')), trialOptions(trial));
     expect(line).toMatch(/server(-restart)?, .*lasting: \w+'$/);
     expect(line).not.toContain('device: 1, at');
     expect(await runTrial(readBack(line, trial))).toEqual(failed.violations);

@@ -4,17 +4,17 @@ import { addRunOptions } from '../commands/simulate/simulate.ts';
 import { type VirtualOptions, virtualPlanProblem, virtualProblem } from './options.ts';
 import { smallTrial } from './testing/small-trial.ts';
 
-function parsed(...words: string[]): Command {
+function parsed(...args: string[]): Command {
   const quiet = { writeErr: () => undefined };
   const command = addRunOptions(new Command()).exitOverride().configureOutput(quiet);
-  return command.parse(words, { from: 'user' });
+  return command.parse(args, { from: 'user' });
 }
 
 const { plan } = smallTrial();
 
 describe('the options of virtual time', () => {
   it('exclude options for a server, its user, connections and other processes', () => {
-    const wrong = (...words: string[]) => virtualProblem(parsed('--virtual', ...words));
+    const wrong = (...args: string[]) => virtualProblem(parsed('--virtual', ...args));
     expect(wrong('--url', 'http://127.0.0.1:1')).toBe(
       "option '--virtual' cannot be used with option '--url <url>': it has its own server",
     );
@@ -51,8 +51,8 @@ describe('the options of virtual time', () => {
         ],
       }),
     );
-    const refused = (words: string, sentence: string) =>
-      expect(() => parsed('--restart', words)).toThrow(sentence);
+    const refused = (args: string, sentence: string) =>
+      expect(() => parsed('--restart', args)).toThrow(sentence);
     refused('server', 'at: is required');
     refused('serve, at: 1s', 'must be server, or device with its index');
     refused('at: 1s', 'must name either the server or one device');
@@ -83,7 +83,7 @@ describe('the check of a plan in virtual time', () => {
     );
     const restart = [{ device: 4, atMs: 1, lastingMs: 1 }];
     expect(virtualPlanProblem(plan, { ...options, restart })).toBe(
-      "option '--restart <words>': there is no device 4; the last of 4 is device 3",
+      "option '--restart <pairs>': there is no device 4; the last of 4 is device 3",
     );
   });
 
@@ -91,12 +91,12 @@ describe('the check of a plan in virtual time', () => {
     const lastingMs = plan.requestTimeLimitMs;
     const ofServer = [{ device: undefined, atMs: 1, lastingMs }];
     expect(virtualPlanProblem(plan, { ...options, restart: ofServer })).toBe(
-      "option '--restart <words>': the restart must last less than --request-time-limit (30s)",
+      "option '--restart <pairs>': the restart must last less than --request-time-limit (30s)",
     );
     const ofDevice = [{ device: 1, atMs: 1, lastingMs }];
     expect(virtualPlanProblem(plan, { ...options, restart: ofDevice })).toBeUndefined();
     const fault = [{ name: 'server-restart', device: 1, exchange: 1, lasting: lastingMs } as const];
-    expect(virtualPlanProblem(plan, { ...options, fault })).toContain("option '--fault <words>'");
+    expect(virtualPlanProblem(plan, { ...options, fault })).toContain("option '--fault <pairs>'");
   });
 
   it('requires a deployment and a duration for an exploration', () => {

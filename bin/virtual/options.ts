@@ -11,7 +11,7 @@ import {
 import type { FleetPlan } from '../../simulator/engine/simulate-fleet.ts';
 import { cohortsOf } from '../../simulator/plan/cohort.ts';
 import { type ExchangeFault, readExchangeFault } from '../../simulator/plan/exchange-faults.ts';
-import { PlanWordsError } from '../../simulator/plan/plan-words.ts';
+import { PlanInputError } from '../../simulator/plan/plan-input.ts';
 import { type Restart, readRestart } from '../../simulator/plan/restarts.ts';
 import { addOptionRow, addOptionRows } from '../options/option-rows.ts';
 
@@ -49,14 +49,14 @@ const virtualRows = inGroup(group, {
 } as const satisfies UngroupedRows);
 
 const faultRow = {
-  flag: '--fault <words>',
+  flag: '--fault <pairs>',
   group,
   help: "fault of one exchange: 'response-lost, device: 0, exchange: 7'; repeatable",
   cli: { kind: 'faults' },
 } as const satisfies OptionRow<{ readonly kind: string }>;
 
 const restartRow = {
-  flag: '--restart <words>',
+  flag: '--restart <pairs>',
   group,
   help: "restart: 'server, at: 40m, lasting: 10s' or 'device: 0, at: 40m'; repeatable",
   cli: { kind: 'restarts' },
@@ -81,7 +81,7 @@ function listed<Value>(read: (text: string) => Value) {
     try {
       return [...previous, read(text)];
     } catch (error) {
-      if (error instanceof PlanWordsError) throw new InvalidArgumentError(`${error.message}.`);
+      if (error instanceof PlanInputError) throw new InvalidArgumentError(`${error.message}.`);
       throw error;
     }
   };

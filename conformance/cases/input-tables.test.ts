@@ -264,9 +264,9 @@ describe('an input of a table', () => {
 
 describe('the other values that cases send', () => {
   it('are attributes that the contract accepts', () => {
-    for (const { words, values } of kinds) {
+    for (const { label, values } of kinds) {
       const refused = values.filter((value) => !v.is(attributesShape, [{ name: 'a', value }]));
-      expect([words, refused]).toEqual([words, []]);
+      expect([label, refused]).toEqual([label, []]);
     }
   });
 

@@ -16,7 +16,7 @@ export interface PollForm {
   >;
   /** Used in ids and titles. */
   readonly slug: 'get' | 'post' | 'v2';
-  readonly words: string;
+  readonly label: string;
   /** The requirement that it is answered with 200 when an update is pending. */
   readonly pendingIs200: RequirementId;
   /** The capabilities that a target needs for this request; empty if every target has it. */
@@ -29,7 +29,7 @@ export const pollForms = [
   {
     operation: 'get-next-deployment',
     slug: 'get',
-    words: 'GET v1',
+    label: 'GET v1',
     pendingIs200: 'next.get-pending-is-200',
     needs: [],
     poll: (device, provides) => device.call('get-next-deployment', { query: provides }),
@@ -37,7 +37,7 @@ export const pollForms = [
   {
     operation: 'post-next-deployment',
     slug: 'post',
-    words: 'POST v1',
+    label: 'POST v1',
     pendingIs200: 'next.post-pending-is-200',
     needs: [],
     poll: (device, provides) => device.call('post-next-deployment', { body: provides }),
@@ -45,7 +45,7 @@ export const pollForms = [
   {
     operation: 'post-next-deployment-v2',
     slug: 'v2',
-    words: 'POST v2',
+    label: 'POST v2',
     pendingIs200: 'next.v2-pending-is-200',
     needs: ['deployments-v2'],
     poll: (device, provides) =>

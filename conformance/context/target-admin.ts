@@ -125,7 +125,7 @@ export interface TargetAdmin {
   deployConfiguration(deviceId: string): Promise<string>;
   /** Returns the configuration; both parts are empty while the server has no record yet. */
   configuration(deviceId: string): Promise<ShownConfiguration>;
-  /** Returns the device's connection state in the server's words; undefined if it has no record. */
+  /** Returns the device's connection state in the server's terms; undefined if it has no record. */
   connection(deviceId: string): Promise<string | undefined>;
   /** Returns the attributes of a device in all scopes; none while the server has no record yet. */
   attributes(deviceId: string): Promise<readonly ShownAttribute[]>;

@@ -59,7 +59,7 @@ export function abortStep(number: number): ModelStep {
 /** A device requests its next deployment. */
 export function pollStep(index: number, form: PollForm): ModelStep {
   return {
-    title: `device ${nameOf(index)} polls for an update by ${form.words}`,
+    title: `device ${nameOf(index)} polls for an update by ${form.label}`,
     isPossible: (expectedState) => expectedState.device(index).canCall,
     run: async (expectedState, targetSide) => {
       const response = await form.poll(realDevice(targetSide, index), factoryProvides);

@@ -22,7 +22,7 @@ type TokenState = 'none' | 'good' | 'ended' | 'unclear';
 /** The number of devices in a sequence. */
 export const DEVICES = 3;
 
-/** Returns the name of a device in the words of a step, by its index. */
+/** Returns the name of a device as a step shows it, by its index. */
 export function nameOf(index: number): string {
   return 'ABC'.charAt(index);
 }

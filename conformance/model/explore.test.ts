@@ -113,14 +113,14 @@ describe('random sequences of steps', () => {
   it('are as many as requested, and depend on the seed', async () => {
     const seen: string[][] = [];
     for (const model of [{ sequences: 3, seed: 7 }, { sequences: 3, seed: 7 }, { seed: 8 }]) {
-      const words: string[] = [];
+      const stepTexts: string[] = [];
       const keeping: Write = (stores, name, given) => {
-        words.push(JSON.stringify(given));
+        stepTexts.push(JSON.stringify(given));
         write(stores, name, given);
       };
       const context = contextOn(await configurationServer(keeping), undefined, model);
       await explore(context, exploration);
-      seen.push(words);
+      seen.push(stepTexts);
     }
     expect(seen[0]).toEqual(seen[1]);
     expect(seen[2]?.length).toBeGreaterThan(seen[0]?.length ?? 0);

@@ -74,9 +74,9 @@ export async function explore(
   return explorer.readings;
 }
 
-/** The words of a failing sequence, and what its last step violated. */
+/** The steps of a failing sequence, and what its last step violated. */
 interface FailingSequence {
-  readonly words: readonly string[];
+  readonly stepTexts: readonly string[];
   readonly failure: ExpectationFailure;
 }
 
@@ -84,7 +84,7 @@ class Explorer {
   readonly readings = new Map<string, Set<string>>();
   readonly #context: TestContext;
   readonly #startedMs: number;
-  #words: string[] = [];
+  #stepTexts: string[] = [];
   #shortest: FailingSequence | undefined;
   #interruption: unknown;
   #shrinkRuns = 0;
@@ -101,7 +101,7 @@ class Explorer {
     return {
       check: (expectedState) => isPossible(expectedState),
       run: async (expectedState, targetSide) => {
-        this.#words.push(title);
+        this.#stepTexts.push(title);
         await run(expectedState, targetSide);
       },
       toString: () => title,
@@ -112,7 +112,7 @@ class Explorer {
   async run(starts: readonly StartState[], commands: Iterable<Command>): Promise<void> {
     if (this.#isOver()) return;
     if (this.#shortest) this.#shrinkRuns += 1;
-    this.#words = starts.map((start, index) => `device ${nameOf(index)} is ${start}`);
+    this.#stepTexts = starts.map((start, index) => `device ${nameOf(index)} is ${start}`);
     try {
       await fc.asyncModelRun(() => this.#begin(starts), commands);
     } catch (error) {
@@ -121,7 +121,7 @@ class Explorer {
         return;
       }
       if (!this.#shortest) this.#shrinkStartedMs = this.#context.clock.monotonicMs();
-      this.#shortest = { words: this.#words, failure: error };
+      this.#shortest = { stepTexts: this.#stepTexts, failure: error };
       throw error;
     }
   }
@@ -132,8 +132,8 @@ class Explorer {
       if (this.#interruption !== undefined) throw this.#interruption;
       return;
     }
-    const { words, failure } = this.#shortest;
-    const steps = words.map((each, index) => `${index + 1}. ${each}`).join('; ');
+    const { stepTexts, failure } = this.#shortest;
+    const steps = stepTexts.map((each, index) => `${index + 1}. ${each}`).join('; ');
     const expected = `${failure.expected} after: ${steps} (${replay})`;
     throw new ExpectationFailure(expected, failure.actual, failure.violated);
   }

@@ -18,7 +18,7 @@ describe('the changes of a body', () => {
   it('always change the body, and include every kind of change', () => {
     const all = many('one');
     expect(all.filter(({ bytes }) => bytes.equals(body))).toEqual([]);
-    expect(new Set(all.map(({ words }) => words)).size).toBe(13);
+    expect(new Set(all.map(({ change }) => change)).size).toBe(13);
   });
 
   it('break the JSON of many bodies, and leave others valid', () => {

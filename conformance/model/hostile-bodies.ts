@@ -3,11 +3,11 @@ import type { Random } from '../../fixtures/base/random.ts';
 
 /** A hostile body and a description of the change. */
 export interface HostileBody {
-  readonly words: string;
+  readonly change: string;
   readonly bytes: Buffer;
 }
 
-type BodyChange = readonly [words: string, apply: (body: Buffer, random: Random) => Buffer];
+type BodyChange = readonly [change: string, apply: (body: Buffer, random: Random) => Buffer];
 
 /** Values that no field of the contract allows. */
 const oddMembers = [
@@ -44,8 +44,8 @@ const changes: readonly BodyChange[] = [
 
 /** Returns one change of a JSON body. */
 export function hostileBody(body: Buffer, random: Random): HostileBody {
-  const [words, apply] = pick(changes, random);
-  return { words, bytes: apply(body, random) };
+  const [change, apply] = pick(changes, random);
+  return { change, bytes: apply(body, random) };
 }
 
 /**

@@ -16,11 +16,11 @@ const BODIES_OF_AN_OPERATION = 25;
 
 /** Asserts that a body which is certainly illegal is refused, with an Error body. */
 function expectRefusal(
-  { words, bytes }: HostileBody,
+  { change, bytes }: HostileBody,
   response: HttpResponse,
   violated: RequirementId,
 ): void {
-  const sent = `a body ${words}: ${describeValue(bytes.toString('latin1'))}`;
+  const sent = `a body ${change}: ${describeValue(bytes.toString('latin1'))}`;
   if (response.status < 400 || response.status >= 500) {
     throw new ExpectationFailure(`a refusal of ${sent}`, responseSummary(response), [violated]);
   }

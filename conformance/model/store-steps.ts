@@ -233,10 +233,10 @@ function missValue(
   { name, allowed, found, because }: ImpossibleValue,
   requirements: readonly RequirementId[],
 ): never {
-  const words = allowed.map((value) => (value === undefined ? 'no value' : describeValue(value)));
+  const values = allowed.map((value) => (value === undefined ? 'no value' : describeValue(value)));
   const violated = [...new Set([because, ...requirements])];
   failWith(
-    `${words.join(' or ')} for ${name}`,
+    `${values.join(' or ')} for ${name}`,
     found === undefined ? 'none' : describeValue(found),
     ...violated,
   );

@@ -159,12 +159,12 @@ describe('an invariant of the contract is violated by', () => {
       [['put-configuration', 204, { headers: { sunset: 'soon' } }]],
       'soon',
     ],
-  ])('%s', (_, requirement, steps, words) => {
+  ])('%s', (_, requirement, steps, expected) => {
     const found = violationsIn(steps).filter((each) =>
       each.split(':')[0]?.split(',').includes(requirement),
     );
     expect(found).not.toEqual([]);
-    expect(found.join('\n')).toContain(words);
+    expect(found.join('\n')).toContain(expected);
   });
 
   it('a status 500, whose violation also names the operation requirement', () => {

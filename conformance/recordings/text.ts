@@ -18,8 +18,8 @@ export function scheduleText({ on, endOfLife, rows }: Schedule): string {
     const table = new Table({ head: [kind, ...head], ...plain });
     for (const row of rows.filter((each) => each.kind === kind)) {
       const { deprecatedSince, state, daysLeft } = row;
-      const words = state.replaceAll('-', ' ').replace('not yet ', 'not yet\n');
-      table.push([nameOf(row), deprecatedSince, row.endOfLife, words, daysLeft, adviceOf(row)]);
+      const label = state.replaceAll('-', ' ').replace('not yet ', 'not yet\n');
+      table.push([nameOf(row), deprecatedSince, row.endOfLife, label, daysLeft, adviceOf(row)]);
     }
     return table.toString();
   };

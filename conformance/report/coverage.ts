@@ -63,7 +63,7 @@ ${headings.map((heading) => headingTable(heading, coverage)).join('\n')}
 }
 
 /** Describes the standing of a requirement in words. */
-function standingWords({ standing, cases, reason, openPoint, everywhere }: CoverageRow): string {
+function standingText({ standing, cases, reason, openPoint, everywhere }: CoverageRow): string {
   const reading = openPoint ? ` (open point ${openPoint.id}: ${openPoint.choice})` : '';
   const names = cases.map(({ id, needs }) => {
     return needs.length === 0 ? id : `${id} (needs ${needs.join(', ')})`;
@@ -86,7 +86,7 @@ function standingWords({ standing, cases, reason, openPoint, everywhere }: Cover
 function rowLines(row: CoverageRow): readonly string[] {
   const { id, level, plan, sentence } = row;
   const conditions = plan === 'every' ? level : `${level}, ${plan}`;
-  return [`  ${id} (${conditions})`, `      ${sentence}`, `      ${standingWords(row)}`];
+  return [`  ${id} (${conditions})`, `      ${sentence}`, `      ${standingText(row)}`];
 }
 
 function countLines({ byHeading, byLevel, byPlan, totals }: Coverage): readonly string[] {
@@ -135,7 +135,7 @@ function headingTable(heading: string, { rows }: Coverage): string {
       (row) =>
         `<tr><th scope="row"><code>${escaped(row.id)}</code></th><td>${row.level}</td>` +
         `<td>${row.plan}</td><td>${escaped(row.sentence)}</td>` +
-        `<td class="${row.standing}">${escaped(standingWords(row))}</td></tr>`,
+        `<td class="${row.standing}">${escaped(standingText(row))}</td></tr>`,
     );
   return table(heading, ['Requirement', 'Level', 'Plan', 'Sentence', 'How it is tested'], lines);
 }

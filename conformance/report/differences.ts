@@ -18,7 +18,7 @@ const headings: Readonly<Record<CaseChange['kind'], string>> = {
   'decided-now': 'Newly tested',
 };
 
-const replayWords: Readonly<Record<ReplayedCase['end'], string>> = {
+const replayTexts: Readonly<Record<ReplayedCase['end'], string>> = {
   'still-failing': 'still failing',
   waived: 'waived',
   other: 'other',
@@ -58,12 +58,12 @@ export function comparisonText(comparison: ResultComparison): string {
 /** Formats a replay: each repeated case with both verdicts, counts at the end. */
 export function replayText(rows: readonly ReplayedCase[]): string {
   const lines = rows.flatMap(({ id, end, before, after }) => [
-    `${replayWords[end].padEnd(14)} ${id}`,
+    `${replayTexts[end].padEnd(14)} ${id}`,
     sideLine('before', before),
     after ? sideLine('now   ', after) : '  now     the suite no longer has this case',
   ]);
   const counts = replayEnds.map((end) => {
-    return `${rows.filter((row) => row.end === end).length} ${replayWords[end]}`;
+    return `${rows.filter((row) => row.end === end).length} ${replayTexts[end]}`;
   });
   return [...lines, `${rows.length} replayed: ${counts.join(', ')}`].join('\n');
 }

@@ -77,13 +77,13 @@ function commandOf({ target, seed, settings }: ConformanceResult): readonly stri
     Object.values(suiteOptions).some((row) => {
       return row.flag === flag && 'default' in row && row.default.value === value;
     });
-  const words = options.flatMap(([flag, value]) => {
+  const args = options.flatMap(([flag, value]) => {
     const [name = ''] = flag.split(' ');
     if (value === undefined || value === null || value === false || isDefault(flag, value))
       return [];
     return value === true ? [name] : [name, String(value)];
   });
-  return ['npx', 'fleetbed', 'conform', ...words];
+  return ['npx', 'fleetbed', 'conform', ...args];
 }
 
 /** Adds evidence to the verdicts, the worst first, until the size limit of the page is reached. */

@@ -62,8 +62,8 @@ export function conformanceReport(
 export function verdictLine(each: CaseVerdict): string {
   const { verdict, id, expected, actual, reason, observation } = each;
   const found = expected === undefined ? undefined : `expected ${expected}, actual ${actual}`;
-  const words = found ?? reason?.text ?? observation;
-  return `${verdict.padEnd(12)} ${id}${words === undefined ? '' : `: ${oneLine(words)}`}`;
+  const detail = found ?? reason?.text ?? observation;
+  return `${verdict.padEnd(12)} ${id}${detail === undefined ? '' : `: ${oneLine(detail)}`}`;
 }
 
 /** Formats the list of cases in execution order, grouped by scenario. */

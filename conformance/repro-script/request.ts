@@ -65,7 +65,7 @@ export function recordedLines(request: ScriptRequest, step: number): readonly st
     ? 'is valid for the body'
     : 'is invalid for the body, as the case requires';
   const note = `# The signature is the recorded one; it ${fit}.`;
-  return [...(signature ? [note] : []), ...curlLines(request, bodyWords(request, step))];
+  return [...(signature ? [note] : []), ...curlLines(request, bodyArgs(request, step))];
 }
 
 /** Returns the value of a header by its name in lower case; the sent name may use other letters. */
@@ -85,20 +85,20 @@ function curlLines(
   const isUpgrade = isNamed('upgrade');
   const flags = isUpgrade ? ` --http1.1 --max-time ${SOCKET_SECONDS}` : '';
   const verb = method === 'HEAD' ? '--head' : `-X ${maskedWord(method)}`;
-  const words = [
+  const args = [
     `curl ${isUpgrade ? '-s' : '-sS'} -i --globoff --path-as-is${flags} ${verb} ${maskedWord(url)}`,
-    ...Object.entries(headers).map(([name, value]) => headerWords(name, value)),
+    ...Object.entries(headers).map(([name, value]) => headerArgs(name, value)),
     // Prevents curl from adding its default Content-Type.
     ...(body !== undefined && !isNamed('content-type') ? ["-H 'content-type:'"] : []),
     ...bodyPart,
   ];
-  return words.map((each, index) => {
+  return args.map((each, index) => {
     const indented = index === 0 ? each : `  ${each}`;
-    return index === words.length - 1 ? indented : `${indented} \\`;
+    return index === args.length - 1 ? indented : `${indented} \\`;
   });
 }
 
-function headerWords(name: string, value: string): string {
+function headerArgs(name: string, value: string): string {
   const [, userAndPassword] = /^Basic <text:([\s\S]*)>$/.exec(value) ?? [];
   if (userAndPassword !== undefined) {
     return `-H ${maskedWord(`${name}: Basic `)}"$(printf %s ${maskedWord(userAndPassword)} | openssl base64 -A)"`;
@@ -107,7 +107,7 @@ function headerWords(name: string, value: string): string {
   return `-H ${maskedWord(value === '' ? `${name};` : `${name}: ${value}`)}`;
 }
 
-function bodyWords(
+function bodyArgs(
   { body, bodyForm, bodyBytes, content, form }: ScriptRequest,
   step: number,
 ): readonly string[] {

@@ -16,8 +16,8 @@ export function masksIn(text: string): readonly string[] {
  * `DEVICE_TOKEN_OTHER_CLAIMS`.
  */
 export function variableOf(mask: string): string {
-  const words = mask.slice('<masked'.length, -1).replace(/^:/, '');
-  return words.replace(/\W+/g, '_').toUpperCase() || UNNAMED;
+  const name = mask.slice('<masked'.length, -1).replace(/^:/, '');
+  return name.replace(/\W+/g, '_').toUpperCase() || UNNAMED;
 }
 
 /** Returns one word; masks in it become variables. */

@@ -220,11 +220,11 @@ const listed = /^\[|:\s*\[\s*\{/;
 
 /** Finds the text nearest to the member that the case has sent and that occurs first there. */
 function landmarkIn(body: string, at: number, sent: readonly string[]) {
-  const words = [...body.matchAll(/(?<=")[\w@.-]{12,64}(?=\\?")/g)].map(({ 0: word, index }) => ({
+  const found = [...body.matchAll(/(?<=")[\w@.-]{12,64}(?=\\?")/g)].map(({ 0: word, index }) => ({
     word,
     at: index,
   }));
-  const fit = words.filter(
+  const fit = found.filter(
     (each) => body.indexOf(each.word) === each.at && sent.some((text) => text.includes(each.word)),
   );
   const distance = (each: { readonly at: number }): number => Math.abs(each.at - at);

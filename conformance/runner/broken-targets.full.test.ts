@@ -153,14 +153,14 @@ describe('a target whose response never ends', () => {
     const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 20_000 });
     onTestFinished(() => target.close());
     const session = target.session();
-    const words: string[] = [];
+    const texts: string[] = [];
     const usedBefore = usedBytes();
     for (let count = 0; count < 20; count++) {
-      words.push(responseSummary(await session.send({ method: 'GET', url: '/' })));
+      texts.push(responseSummary(await session.send({ method: 'GET', url: '/' })));
     }
     expect(session.record.exchanges).toHaveLength(20);
     expect(usedBytes() - usedBefore).toBeLessThan(10 * body.length);
-    expect(words).toHaveLength(20);
+    expect(texts).toHaveLength(20);
   });
 });
 

@@ -27,15 +27,15 @@ export function ownWorker(options: SelfTestOptions): DefectWorkers {
   };
 }
 
-/** Returns a pool of child processes. @param words the command line arguments of a child */
+/** Returns a pool of child processes. @param args the command line arguments of a child */
 export function forkedWorkers(
   processes: number,
-  words: readonly string[],
+  args: readonly string[],
   secrets: Readonly<Record<string, string>>,
 ): DefectWorkers {
   const [, script = ''] = process.argv;
   const env = { ...process.env, ...secrets };
-  const children = Array.from({ length: processes }, () => fork(script, [...words], { env }));
+  const children = Array.from({ length: processes }, () => fork(script, [...args], { env }));
   return {
     workers: children.map((child) => (defect, ids) => ordered(child, defect, ids)),
     close: () => {

@@ -14,10 +14,10 @@ function sessionOn(baseUrl: string, signal?: AbortSignal) {
 }
 
 /** Opens a port that sends these bytes on each connection and closes it. */
-async function speaking(words: string): Promise<string> {
+async function speaking(received: string): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
-    socket.end(words);
+    socket.end(received);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -45,8 +45,8 @@ describe('a request to the target', () => {
     ['220 mail.example ESMTP\r\n', 'not-http'],
     ['', 'connection-closed'],
     ['HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc', 'connection-closed'],
-  ])('that receives %j fails with the code %s', async (words, code) => {
-    const session = sessionOn(await speaking(words));
+  ])('that receives %j fails with the code %s', async (received, code) => {
+    const session = sessionOn(await speaking(received));
     await expect(session.send({ method: 'GET', url: '/' })).rejects.toMatchObject({ code });
     expect(session.record.exchanges[0]?.failure).toBeDefined();
   });

@@ -24,6 +24,6 @@ export function describeResponse(response: HttpResponse): string {
   if (!isMarkup(response)) return `${named} with the body ${describeValue(text)}`;
   const head = text.slice(0, PAGE_READ_CHARACTERS);
   const title = /<title>([^<]*)/i.exec(head)?.[1]?.trim();
-  const words = head.replace(/<[^<>]*>/g, ' ').trim();
-  return `${named} with the HTML page ${describeValue(title || words || text)}`;
+  const visible = head.replace(/<[^<>]*>/g, ' ').trim();
+  return `${named} with the HTML page ${describeValue(title || visible || text)}`;
 }

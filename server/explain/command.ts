@@ -130,7 +130,7 @@ function signerFor(body: CommandText): string {
 function linked(request: PlannedRequest): string[] {
   const find = `sed -n 's/.*"uri": *"\\([^"]*\\)".*/\\1/p'`;
   return [
-    `LINK=$(curl -fsS ${requestWords(request)} | ${find})`,
+    `LINK=$(curl -fsS ${requestArgs(request)} | ${find})`,
     `: "\${LINK:?the response has no link: there is none for this device now}"`,
     // The output is discarded, so that a partly downloaded file of the reader is not overwritten.
     'curl -sS -D - -o /dev/null "$LINK"',
@@ -138,7 +138,7 @@ function linked(request: PlannedRequest): string[] {
 }
 
 function callOf(request: PlannedRequest): string {
-  const call = `curl -isS ${requestWords(request)}`;
+  const call = `curl -isS ${requestArgs(request)}`;
   // An open websocket does not end by itself and would block the shell, so curl ends it by a
   // time-out, which is expected.
   return 101 in request.operation.success ? `${call} || [ $? -eq ${CURL_TIMED_OUT} ]` : call;
@@ -146,7 +146,7 @@ function callOf(request: PlannedRequest): string {
 
 const CURL_TIMED_OUT = 28;
 
-function requestWords({
+function requestArgs({
   operation,
   headers,
   target,
@@ -154,17 +154,17 @@ function requestWords({
   isBodyInFile,
   form,
 }: PlannedRequest): string {
-  const words = [];
-  if (101 in operation.success) words.push('--http1.1 -N --max-time 2');
-  if (operation.method === 'HEAD') words.push('-I');
-  else if (operation.method !== 'GET') words.push(`-X ${operation.method}`);
-  if (operation.authorization === 'basic') words.push('-u "$EMAIL:$PASSWORD"');
-  words.push(...headersOf(headers));
-  if (form) words.push(...form.map(partOf));
-  if (isBodyInFile) words.push('--data-binary @"$BODY_FILE"');
-  else if (body) words.push(`--data-raw ${quotedText(body)}`);
+  const args = [];
+  if (101 in operation.success) args.push('--http1.1 -N --max-time 2');
+  if (operation.method === 'HEAD') args.push('-I');
+  else if (operation.method !== 'GET') args.push(`-X ${operation.method}`);
+  if (operation.authorization === 'basic') args.push('-u "$EMAIL:$PASSWORD"');
+  args.push(...headersOf(headers));
+  if (form) args.push(...form.map(partOf));
+  if (isBodyInFile) args.push('--data-binary @"$BODY_FILE"');
+  else if (body) args.push(`--data-raw ${quotedText(body)}`);
   const hasBody = form ?? body;
-  return [...words, ...(hasBody ? [urlOf(target)] : withEncodedQuery(target))].join(' ');
+  return [...args, ...(hasBody ? [urlOf(target)] : withEncodedQuery(target))].join(' ');
 }
 
 /** Lets curl encode those query parameters whose value the reader sets. */

@@ -275,7 +275,7 @@ function formsOfText(text: string, shape: Shape, { isQuery }: ConversionFacts): 
   return [
     ...nearestOf(
       text,
-      wordsIn(shape).filter((word) => isNearly(text, word)),
+      valuesIn(shape).filter((word) => isNearly(text, word)),
     ),
     text.trim(),
     ...(Number.isFinite(number) ? [number] : []),
@@ -345,18 +345,18 @@ function boundsOf({ wrapped, pipe = [] }: Shape): number[] {
   return [...own, ...[...(wrapped ? [wrapped] : []), ...pipe.filter(isShape)].flatMap(boundsOf)];
 }
 
-/** Returns the words that a shape accepts, also inside optional shapes. */
-function wordsIn(shape: Shape): string[] {
+/** Returns the values that a shape accepts, also inside optional shapes. */
+function valuesIn(shape: Shape): string[] {
   const { options = [], literal } = shape;
   const own = [...options, literal].filter((option) => typeof option === 'string');
-  return [...own, ...partsOf(shape).flatMap(wordsIn)];
+  return [...own, ...partsOf(shape).flatMap(valuesIn)];
 }
 
 /** Returns true if every value of the shape is a string. */
 function takesText(shape: Shape): boolean {
   const parts = partsOf(shape);
   if (parts.length > 0) return parts.every(takesText);
-  return shape.type === 'string' || wordsIn(shape).length > 0;
+  return shape.type === 'string' || valuesIn(shape).length > 0;
 }
 
 /** Returns the shapes that apply to the value itself, without those of its members and items. */

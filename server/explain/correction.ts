@@ -74,14 +74,14 @@ export function adviceOn(refused: CorrectionInput): Advice {
   const { warning, ...request } = requestFor(instead(meant, refused) ?? meant, meant, refused);
   const steps = stepsOf(refused, request.operation);
   const { id } = request.operation;
-  const words = [
+  const texts = [
     remedyOf(refused, request.operation, steps),
     warning,
     id === operations.connect.id ? takesOver : undefined,
     replacementOf(request, refused),
     isForced(request) ? 'force: true ends the access of the accepted key of the device' : undefined,
   ];
-  const before = words.filter((one) => one !== undefined).join('; ');
+  const before = texts.filter((one) => one !== undefined).join('; ');
   return {
     ...(before !== '' && { before }),
     correction: {

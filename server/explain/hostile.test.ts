@@ -36,7 +36,7 @@ const hostile = fc
   .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 3 })), { maxLength: 8 })
   .map((parts) => parts.join('').replaceAll('\0', ''));
 
-/** Returns the words of the calls that a command would make, without making any call. */
+/** Returns the arguments of the calls that a command would make, without making any call. */
 async function callsOf({
   command,
   variables,
@@ -52,8 +52,8 @@ async function callsOf({
     URL: 'http://url',
     BODY_FILE: 'body-file',
   });
-  const words = stdout.split('\0');
-  return { words, made: words.at(-1), stderr };
+  const args = stdout.split('\0');
+  return { args, made: args.at(-1), stderr };
 }
 
 describe('a command built from hostile input', () => {
@@ -75,13 +75,13 @@ describe('a command built from hostile input', () => {
       await sendRaw(server, rawRequest(`PUT ${target}`, head, body));
       const response = await control(server, 'GET', `/explanations/hostile-${index}`);
       const { correctedRequest, ...explained } = JSON.parse(response.text);
-      const { words, made, stderr } = await callsOf(explained);
+      const { args, made, stderr } = await callsOf(explained);
       expect({ made, stderr }).toEqual({ made: '', stderr: '' });
-      const data = words.findIndex((word) => /^--data-(raw|binary)$/.test(word));
-      const asked = words.filter((_, at) => words[at - 1] === '--data-urlencode').join('&');
+      const data = args.findIndex((word) => /^--data-(raw|binary)$/.test(word));
+      const asked = args.filter((_, at) => args[at - 1] === '--data-urlencode').join('&');
       const sent = correctedRequest.body?.replace('$BODY_FILE', 'body-file');
-      expect(data < 0 ? undefined : words[data + 1]).toBe(sent);
-      const url = words.at(-3) + (asked === '' ? '' : `?${asked}`);
+      expect(data < 0 ? undefined : args[data + 1]).toBe(sent);
+      const url = args.at(-3) + (asked === '' ? '' : `?${asked}`);
       expect(url).toBe(`http://url${correctedRequest.path}`);
       bodies += data < 0 ? 0 : 1;
     }

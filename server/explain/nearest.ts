@@ -89,10 +89,12 @@ export function inOtherVersion(
   path: string,
   operations: readonly Operation[],
 ): Operation | undefined {
-  const given = wordsOf(path);
+  const given = segmentsWithoutParameters(path);
   return operations.find((one) => {
-    const words = wordsOf(one.path);
-    return one.method === method && words.length === given.length && fits(words, given);
+    const pathSegments = segmentsWithoutParameters(one.path);
+    return (
+      one.method === method && pathSegments.length === given.length && fits(pathSegments, given)
+    );
   });
 }
 
@@ -119,7 +121,7 @@ export function listOperationFor(
   operation: Operation,
   operations: readonly Operation[],
 ): Operation | undefined {
-  const wanted = wordsOf(operation.path);
+  const wanted = segmentsWithoutParameters(operation.path);
   const before = wanted[wanted.findIndex((word) => word.startsWith('{')) - 1];
   const owner = before === 'device' ? 'devices' : before;
   const lists = operations.filter(
@@ -130,14 +132,15 @@ export function listOperationFor(
       !deprecated &&
       !(101 in success),
   );
-  const isOfService = ({ path }: Operation): boolean => wordsOf(path)[2] === wanted[2];
+  const isOfService = ({ path }: Operation): boolean =>
+    segmentsWithoutParameters(path)[2] === wanted[2];
   const own = lists.some(isOfService) ? lists.filter(isOfService) : lists;
   const rated = own.map((list) => {
-    const words = wordsOf(list.path);
-    const same = words.findIndex((word, index) => word !== wanted[index]);
-    const isOwner = words.at(-1) === owner ? 2 : 0;
-    const isWhole = same < 0 && words.length === wanted.length ? 1 : 0;
-    return { list, rate: (same < 0 ? words.length : same) + isOwner + isWhole };
+    const pathSegments = segmentsWithoutParameters(list.path);
+    const same = pathSegments.findIndex((word, index) => word !== wanted[index]);
+    const isOwner = pathSegments.at(-1) === owner ? 2 : 0;
+    const isWhole = same < 0 && pathSegments.length === wanted.length ? 1 : 0;
+    return { list, rate: (same < 0 ? pathSegments.length : same) + isOwner + isWhole };
   });
   return rated.toSorted((one, other) => other.rate - one.rate)[0]?.list;
 }
@@ -148,10 +151,10 @@ export function parametersIn(
   path: string,
 ): Readonly<Record<string, string>> {
   const given = segmentsOf(path);
-  const words = segmentsOf(operation.path);
-  if (words.length !== given.length) return {};
-  const found = words.map((word, index) => [word.slice(1, -1), given[index] ?? ''] as const);
-  return Object.fromEntries(found.filter((_, index) => words[index]?.startsWith('{')));
+  const pathSegments = segmentsOf(operation.path);
+  if (pathSegments.length !== given.length) return {};
+  const found = pathSegments.map((word, index) => [word.slice(1, -1), given[index] ?? ''] as const);
+  return Object.fromEntries(found.filter((_, index) => pathSegments[index]?.startsWith('{')));
 }
 
 function segmentsOf(path: string): string[] {
@@ -159,17 +162,17 @@ function segmentsOf(path: string): string[] {
 }
 
 /** Returns the segments without the version, because an operation may exist in several versions. */
-function wordsOf(path: string): string[] {
+function segmentsWithoutParameters(path: string): string[] {
   return segmentsOf(path).filter((segment) => !version.test(segment));
 }
 
 function isAt({ path }: Operation, given: readonly string[]): boolean {
-  const words = segmentsOf(path);
-  return words.length === given.length && fits(words, given);
+  const pathSegments = segmentsOf(path);
+  return pathSegments.length === given.length && fits(pathSegments, given);
 }
 
-function fits(words: readonly string[], given: readonly string[]): boolean {
-  return words.every((word, index) => word.startsWith('{') || word === given[index]);
+function fits(pathSegments: readonly string[], given: readonly string[]): boolean {
+  return pathSegments.every((word, index) => word.startsWith('{') || word === given[index]);
 }
 
 /**

@@ -38,7 +38,7 @@ interface RemedyInput extends RefusedRequest {
   readonly otherTenant?: string;
 }
 
-const words: Readonly<Record<number, string>> = {
+const texts: Readonly<Record<number, string>> = {
   409: 'check the current state, and resolve the conflict',
   413: 'send a smaller body',
   500: 'this is an error in the server: check its log',
@@ -63,7 +63,7 @@ export function remedyOf(
   const { refusal, operation, request } = refused;
   const { evidence } = refusal.detail ?? {};
   if (evidence instanceof UnknownPath) return similarOperationOf(request, evidence).remedy;
-  if (isUnaccepted(refused)) return acceptanceWords(refused, steps);
+  if (isUnaccepted(refused)) return acceptanceText(refused, steps);
   if (operation && isInOtherForm(request, operation)) {
     const isFirst = operation.id === operations['post-next-deployment'].id;
     return `this is the body of the other version: version ${isFirst ? 1 : 2} of this operation has the provides of the device ${isFirst ? 'at the top level' : 'in device_provides'}`;
@@ -88,9 +88,9 @@ export function remedyOf(
     remedyIn(refusal.error);
   const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
   const first =
-    known ?? (isRole ? 'use another user, or a role that permits it' : words[refusal.status]);
+    known ?? (isRole ? 'use another user, or a role that permits it' : texts[refusal.status]);
   if (!next || next === operation || isOfLink(refusal.status) || !operation) return first;
-  const look = lookUpWords(next);
+  const look = lookUpText(next);
   return first === undefined ? look : `${first}; ${look}`;
 }
 
@@ -149,7 +149,7 @@ function remedyIn(error: string): string | undefined {
   return end >= 0 && instruction.test(last) ? last : undefined;
 }
 
-function lookUpWords(operation: Operation): string {
+function lookUpText(operation: Operation): string {
   const { id, method, path } = operation;
   const verb = isPollOperation(operation)
     ? 'returns the current deployment of the device, with a new link'
@@ -171,7 +171,7 @@ function remedyOf401(refused: RemedyInput, steps: readonly PreparationStep[]): s
   if (isDeviceAsUser(refused)) {
     return `use the token of a user; devices have their own operations below ${apiPrefixes.device}`;
   }
-  const token = tokenWords(steps);
+  const token = tokenText(steps);
   const known = operationsOf(mounts);
   if (operation ?? operationAt(request.path, [request.method], known)) return token;
   const { operation: nearest, isSimilar } = nearestOperation(request.method, request.path, known);
@@ -189,7 +189,7 @@ export function isDeviceAsUser({ request, refusal, operation }: RefusedRequest):
   return refusal.status === 401 && isForUsers && tokenOwnerIn(request)?.isDevice === true;
 }
 
-function tokenWords(steps: readonly PreparationStep[]): string {
+function tokenText(steps: readonly PreparationStep[]): string {
   for (const step of steps) {
     if (step.kind === 'accept') {
       return `the device is not accepted: run "npx fleetbed accept ${step.deviceId}", then authenticate for a new token`;
@@ -210,7 +210,7 @@ function tokenWords(steps: readonly PreparationStep[]): string {
 /**
  * Returns the remedy for a device that was refused for its status although its request is valid.
  */
-function acceptanceWords(refused: RemedyInput, steps: readonly PreparationStep[]): string {
+function acceptanceText(refused: RemedyInput, steps: readonly PreparationStep[]): string {
   const { request, store, otherTenant, refusal } = refused;
   const fine = 'nothing is wrong with the request';
   const set = authSetIn(request, store);
@@ -218,7 +218,7 @@ function acceptanceWords(refused: RemedyInput, steps: readonly PreparationStep[]
   if (step?.kind === 'accept') {
     const user =
       otherTenant === undefined ? '' : ` --email <of a user of ${shellWord(otherTenant)}>`;
-    const shared = set ? sharedKeyWords(set, store) : '';
+    const shared = set ? sharedKeyText(set, store) : '';
     return `${fine}: run "npx fleetbed accept ${step.deviceId}${user}", and send it again${shared}`;
   }
   if (set && hasOtherKey(set, store)) {
@@ -239,7 +239,7 @@ function acceptanceWords(refused: RemedyInput, steps: readonly PreparationStep[]
 }
 
 /** Says that another identity has the same key, as the continuation of a sentence. */
-function sharedKeyWords(set: StoredAuthSet, { devices }: KnownStore): string {
+function sharedKeyText(set: StoredAuthSet, { devices }: KnownStore): string {
   const other = devices
     .newestKeys('', OTHER_KEYS_MAX)
     .find(

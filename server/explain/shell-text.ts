@@ -29,10 +29,10 @@ export function quotedText(text: CommandText): string {
     const inner = text.map((part) => (typeof part === 'string' ? part : `\${${part.variable}}`));
     return `"${inner.join('').replace(/\$\{(\w+)\}(?!\w)/g, '$$$1')}"`;
   }
-  const words = joined(text).map((part) =>
+  const quotedParts = joined(text).map((part) =>
     typeof part === 'string' ? shellWord(part) : wordOf(part),
   );
-  return words.length === 0 ? "''" : words.join('');
+  return quotedParts.length === 0 ? "''" : quotedParts.join('');
 }
 
 function wordOf(part: ShellVariable): string {

@@ -76,9 +76,9 @@ describe('the 401 response for a missing or misplaced token', () => {
     ],
     ['in a header', (token) => ({ headers: { 'X-Token': token } }), 'in the header X-Token'],
     ['in a cookie', (token) => ({ headers: { Cookie: `t=${token}` } }), 'in the cookie t'],
-  ])('names the mistake: %s', async (_, callOf, words) => {
+  ])('names the mistake: %s', async (_, callOf, text) => {
     const response = await server.request('GET', setting, callOf(device.token));
-    expect([response.status, response.json().error]).toEqual([401, expect.stringContaining(words)]);
+    expect([response.status, response.json().error]).toEqual([401, expect.stringContaining(text)]);
     expect(response.text).not.toContain(device.token.slice(0, 60));
   });
 
@@ -237,11 +237,11 @@ it('a wrong id in a report is explained with the object that it names', async ()
     [await idOf(own), /a deployment for this device that it was not offered yet/],
     [await idOf(device), /a deployment for other devices/],
   ];
-  for (const [id, words] of ids) {
+  for (const [id, text] of ids) {
     const path = pathOf(operations['put-deployment-status'], { id });
     const call = { token: own.token, headers: JSON_TYPE, body: '{"status":"installing"}' };
     const { status, problem } = await explanationAt('PUT', path, call);
-    expect([status, problem.actual]).toEqual([404, expect.stringMatching(words)]);
+    expect([status, problem.actual]).toEqual([404, expect.stringMatching(text)]);
   }
 });
 

@@ -39,7 +39,7 @@ const SHOWN_CHARACTERS = 60;
 /** Characters of a long request line before the place where reading stopped. */
 const SHOWN_BEFORE = 30;
 /** A word of this length or more may be a key or a token, or a part of one. */
-const longWords = /[\w.+/=~-]{16,}/g;
+const longTokens = /[\w.+/=~-]{16,}/g;
 /** A request line, also with mistakes. */
 export const requestLikeText = /^\s*[a-z-]{2,16}[ \t]+(?:[/*]|https?:)/i;
 const startLine = /^[A-Z]{1,20} [^ \r\n]+( HTTP\/\d\.\d)?(?=[\r\n]|$)/;
@@ -102,7 +102,7 @@ export class Input {
     const [, name] = /^([^:]*):/.exec(this.line) ?? [];
     const isValue = name === undefined && this.previousHeader.isSecret;
     const word = name ?? /^\S*/.exec(this.line)?.[0] ?? '';
-    return this.#isFragment || isValue ? masked : quoted(word.replace(longWords, masked));
+    return this.#isFragment || isValue ? masked : quoted(word.replace(longTokens, masked));
   }
 
   /** The header line above the one where reading stopped. A line that is unknown may be secret. */
@@ -120,7 +120,7 @@ export class Input {
 
   /** The line where reading stopped, when it is a chunk size or a part of the body. */
   get bodyLine(): string {
-    return quoted(maskText(this.line).replace(longWords, masked));
+    return quoted(maskText(this.line).replace(longTokens, masked));
   }
 
   /** The line where reading stopped, when it is a request line; of a long one the part around it. */
@@ -139,9 +139,9 @@ export class Input {
       const hex = Buffer.from(this.rest.slice(0, HEX_BYTES), 'latin1').toString('hex');
       return `the bytes ${hex.replace(/..(?=.)/g, '$& ')}`;
     }
-    const words = maskText(line).replace(longWords, masked);
+    const shown = maskText(line).replace(longTokens, masked);
     // What follows an earlier request may start within a secret.
-    return quoted(this.before ? words.replace(/^[\w.+/=~-]{4,}/, masked) : words);
+    return quoted(this.before ? shown.replace(/^[\w.+/=~-]{4,}/, masked) : shown);
   }
 }
 

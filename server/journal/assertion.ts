@@ -78,8 +78,8 @@ export class AssertionJudge {
   /** Returns a sentence about the newest entries of the device. */
   #instead(): string {
     if (this.#newest.length === 0) return 'nothing';
-    const words = this.#newest.map((entry) => wordOf(entry, this.#tenant));
-    return `${this.#earlier > 0 ? `${this.#earlier} earlier, ` : ''}${words.join(', ')}`;
+    const names = this.#newest.map((entry) => wordOf(entry, this.#tenant));
+    return `${this.#earlier > 0 ? `${this.#earlier} earlier, ` : ''}${names.join(', ')}`;
   }
 }
 

@@ -95,9 +95,9 @@ function grantOf(permission: Permission): Grant | { readonly because: string } {
   if (action === 'http') return pathGrantOf(object);
   const set = groupActions[action] ?? scopedSetNamed(action);
   if (!set) {
-    const words = [...Object.keys(groupActions), ...scopedSets].join(', ');
+    const names = [...Object.keys(groupActions), ...scopedSets].join(', ');
     return {
-      because: `action: "${action}" must be one of any, http, ${words}; any requires the object type any and the value any`,
+      because: `action: "${action}" must be one of any, http, ${names}; any requires the object type any and the value any`,
     };
   }
   if (object.type !== groupType)

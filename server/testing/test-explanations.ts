@@ -36,7 +36,7 @@ export async function correctedOf(
 }
 
 /** Words of an expectation that states what is wrong instead of what would be right. */
-const refusalWords =
+const refusalText =
   /^(must|is|are|has|have|contains|cannot|there is no)\b|\b(not authorized|not supported|malformed|is unknown|is wrong|no longer|already exists)\b/;
 
 /** Returns the contradictions and gaps in an explanation; the list is empty for a sound one. */
@@ -49,7 +49,7 @@ export function contradictionsIn(explanation: Explanation): string[] {
     ...(status !== 410 && (sentence.endsWith(`: ${expected}`) || sentence === expected)
       ? [`what is expected is the refusal: ${expected}`]
       : []),
-    ...(refusalWords.test(expected) ? [`what is expected reads as a refusal: ${expected}`] : []),
+    ...(refusalText.test(expected) ? [`what is expected reads as a refusal: ${expected}`] : []),
     ...(isUnchanged && isOfRequest ? [`${path} is wrong, and sent again as it was`] : []),
     ...(path === 'state' &&
     isUnchanged &&

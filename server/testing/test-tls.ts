@@ -114,8 +114,8 @@ export function handshakeWith(
 }
 
 /** Returns the output of the openssl program; rejects when it fails. */
-export async function openssl(...words: readonly string[]): Promise<string> {
-  const running = promisify(execFile)('openssl', words, { timeout: OPENSSL_MAX_MS });
+export async function openssl(...args: readonly string[]): Promise<string> {
+  const running = promisify(execFile)('openssl', args, { timeout: OPENSSL_MAX_MS });
   running.child.stdin?.end();
   const { stdout, stderr } = await running;
   return stdout + stderr;

@@ -143,8 +143,8 @@ describe('a varied response', () => {
   });
 
   it('of a refusal is an Error body with the same words', () => {
-    const words = fc.record({ error: fc.string(), request_id: fc.constant(requestId) });
-    const property = fc.property(words, seeds, (body, seed) => {
+    const errorBody = fc.record({ error: fc.string(), request_id: fc.constant(requestId) });
+    const property = fc.property(errorBody, seeds, (body, seed) => {
       const varied = openVariation(seed).vary({ requestId, status: 404, headers, body });
       const read = v.parse(errorShape, JSON.parse(varied.text ?? ''));
       expect(read.error).toBe(body.error);

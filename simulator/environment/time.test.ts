@@ -24,9 +24,9 @@ describe('the check of the clock', () => {
     [300_000, false, 'warn', '300 s ahead of'],
     [-301_000, false, 'fail', '301 s behind'],
     [-86_400_000, true, 'warn', '86400 s behind'],
-  ])('judges %i ms off the server, adjusted: %s: %s', (offsetMs, isAdjusted, verdict, words) => {
+  ])('judges %i ms off the server, adjusted: %s: %s', (offsetMs, isAdjusted, verdict, sentence) => {
     const check = clockCheck(nowMs, { dateMs: nowMs - offsetMs, isAdjusted });
     expect(check.verdict).toBe(verdict);
-    expect(check.found).toContain(`${words} the server's`);
+    expect(check.found).toContain(`${sentence} the server's`);
   });
 });

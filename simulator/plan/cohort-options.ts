@@ -131,9 +131,9 @@ export const policyOptions = inGroup('Devices', {
     result: v.string(),
   },
   backOff: {
-    flag: '--back-off <words>',
+    flag: '--back-off <pairs>',
     help: "wait between retries after errors: 'kind: full-jitter, min: 1s, max: 1m'",
-    cli: { kind: 'words', isList: false },
+    cli: { kind: 'pairs', isList: false },
     value: backOff,
     field: 'backOff',
     result: v.object({
@@ -145,9 +145,9 @@ export const policyOptions = inGroup('Devices', {
   },
   /** The network that this process simulates; when absent, traffic uses the real network only. */
   link: {
-    flag: '--link <words>',
+    flag: '--link <pairs>',
     help: "network quality: 'latency: 300ms, loss: 0.02, bytesPerSecond: 3000'",
-    cli: { kind: 'words', isList: false },
+    cli: { kind: 'pairs', isList: false },
     value: link,
     field: 'link',
     result: v.exactOptional(

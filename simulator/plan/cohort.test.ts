@@ -41,9 +41,9 @@ function story({ index, identity, keyType, behaviour, cohort }: SimulatedDevice)
   return [index, identity.serial, keyType, behaviour.name, cohort.name].join(' ');
 }
 
-function problemsOf(words: object): readonly string[] {
+function problemsOf(input: object): readonly string[] {
   try {
-    planOf({ seed: 'x', ...words }, knownBehaviours);
+    planOf({ seed: 'x', ...input }, knownBehaviours);
   } catch (error) {
     if (error instanceof PlanError) return error.problems;
     throw error;

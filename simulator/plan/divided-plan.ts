@@ -6,11 +6,11 @@
 import * as v from 'valibot';
 import type { PlanOption } from './option-row.ts';
 import { options } from './options.ts';
-import type { FleetPlan, PlanWords } from './plan.ts';
+import type { FleetPlan, PlanInput } from './plan.ts';
 
 const rows: readonly (readonly [string, PlanOption])[] = Object.entries(options);
 /** Names of plan values that the coordinator sends: its options, and values that have no option. */
-const wordsOfCoordinator = new Set([
+const coordinatorFields = new Set([
   ...rows.flatMap(([name, { owner }]) => (owner === undefined ? [name] : [])),
   ...['shard', 'deploymentId'],
 ]);
@@ -44,7 +44,7 @@ const needsFields = {
 export const needsShape = v.strictObject(needsFields);
 export type WorkerNeeds = v.InferOutput<typeof needsShape>;
 
-const isOfCoordinator = (name: string): boolean => wordsOfCoordinator.has(name);
+const isOfCoordinator = (name: string): boolean => coordinatorFields.has(name);
 
 /**
  * Schema of the coordinator's part as stored in a job. Its values are checked later, with the whole
@@ -57,24 +57,24 @@ export const sentPlanShape = v.record(
 
 /** A worker's own part of every plan, from its command line and its environment. */
 export interface OwnPlan
-  extends Omit<PlanWords, 'accept' | 'email' | 'password' | 'token' | 'ca' | 'cert' | 'key'> {
+  extends Omit<PlanInput, 'accept' | 'email' | 'password' | 'token' | 'ca' | 'cert' | 'key'> {
   readonly url: string;
 }
 
 /** Returns the coordinator's part of the plan, and the values that a worker needs of its own. */
-export function dividedPlan(words: OwnPlan) {
-  const entries = Object.entries(words).filter(([name]) => isOfCoordinator(name));
+export function dividedPlan(input: OwnPlan) {
+  const entries = Object.entries(input).filter(([name]) => isOfCoordinator(name));
   const needs: WorkerNeeds = {
-    url: words.url,
-    ...(words.acceptWith && { operator: userName(words.acceptWith) }),
-    own: Object.keys(needed).filter((name) => isGiven(words, name)),
+    url: input.url,
+    ...(input.acceptWith && { operator: userName(input.acceptWith) }),
+    own: Object.keys(needed).filter((name) => isGiven(input, name)),
   };
-  return { words: Object.fromEntries(entries), needs };
+  return { input: Object.fromEntries(entries), needs };
 }
 
-function isGiven(words: OwnPlan, name: string): boolean {
-  if (name === 'certificate') return words.tls?.certPem !== undefined;
-  return new Map(Object.entries(words)).get(name) !== undefined;
+function isGiven(input: OwnPlan, name: string): boolean {
+  if (name === 'certificate') return input.tls?.certPem !== undefined;
+  return new Map(Object.entries(input)).get(name) !== undefined;
 }
 
 /**

@@ -5,8 +5,8 @@
 import * as v from 'valibot';
 import { durationText } from '../../fixtures/base/duration.ts';
 import { readYaml } from '../../fixtures/base/yaml-text.ts';
+import { PlanInputError } from './plan-input.ts';
 import { duration, filled, oneOf, wholeNumber } from './plan-values.ts';
-import { PlanWordsError } from './plan-words.ts';
 
 /**
  * `request-lost`: the request does not reach the server. `response-lost`: the request arrives, but
@@ -29,7 +29,7 @@ const lastingNames: readonly string[] = ['power-loss', 'server-restart'];
 const DEVICE_MAX = 1_000_000;
 const EXCHANGE_MAX = 1_000_000_000;
 
-const faultWords = v.pipe(
+const faultInput = v.pipe(
   v.strictObject({
     name: oneOf(exchangeFaultNames),
     /** Index of the device in the fleet. */
@@ -49,23 +49,23 @@ const faultWords = v.pipe(
   ),
 );
 
-export type ExchangeFault = v.InferOutput<typeof faultWords>;
+export type ExchangeFault = v.InferOutput<typeof faultInput>;
 
 /**
  * Parses a fault such as `response-lost, device: 0, exchange: 7`.
- * @throws PlanWordsError
+ * @throws PlanInputError
  */
 export function readExchangeFault(text: string): ExchangeFault {
   const named = /^\s*[\w-]+\s*(,|$)/.test(text) ? `name: ${text}` : text;
-  const read = readYaml(`{ ${named} }`, faultWords);
+  const read = readYaml(`{ ${named} }`, faultInput);
   if ('content' in read) return read.content;
-  throw new PlanWordsError([...new Set(read.problems.map(({ message }) => message))]);
+  throw new PlanInputError([...new Set(read.problems.map(({ message }) => message))]);
 }
 
 /** Formats a fault as text that `readExchangeFault` accepts. */
 export function exchangeFaultText({ name, lasting, ...rest }: ExchangeFault): string {
   const given = Object.entries(rest).filter(([, value]) => value !== undefined);
-  const words = given.map(([word, value]) => `${word}: ${value}`);
+  const parts = given.map(([word, value]) => `${word}: ${value}`);
   const time = lasting === undefined ? [] : [`lasting: ${durationText(lasting)}`];
-  return [name, ...words, ...time].join(', ');
+  return [name, ...parts, ...time].join(', ');
 }

@@ -25,7 +25,7 @@ export type CliValue =
   | OptionValue
   | { readonly kind: 'weights'; readonly names?: readonly string[] }
   /** Text such as `ramp: 30s, devices: 100`; repeating the option makes a list. */
-  | { readonly kind: 'words'; readonly isList: boolean }
+  | { readonly kind: 'pairs'; readonly isList: boolean }
   | { readonly kind: 'device-share' | 'rates' | 'parameters' | 'thresholds' | 'own' };
 
 type CommandOption = CommandOptionRow<CliValue>;
@@ -60,7 +60,7 @@ type PlanOptions = Readonly<Record<string, PlanOption>>;
 export type UngroupedPlanOptions = Readonly<Record<string, Omit<PlanOption, 'group'>>>;
 
 /** The options by name, in the notation of a plan file. All may be absent. */
-export type WordsOf<R extends PlanOptions> = {
+export type InputOf<R extends PlanOptions> = {
   readonly [Name in keyof R]?: Readonly<v.InferInput<R[Name]['value']>> | undefined;
 };
 

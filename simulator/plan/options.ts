@@ -59,9 +59,9 @@ const fleetOptions = inGroup('Fleet', {
     lack: 'behaviour file',
   },
   cohort: {
-    flag: '--cohort <words>',
+    flag: '--cohort <pairs>',
     help: "part of the fleet with its own settings: 'night, weight: 2, poll: 1m'; repeatable",
-    cli: { kind: 'words', isList: true },
+    cli: { kind: 'pairs', isList: true },
     value: cohorts,
     field: 'cohorts',
   },
@@ -78,9 +78,9 @@ const fleetOptions = inGroup('Fleet', {
     field: 'deploymentName',
   },
   deploymentPhase: {
-    flag: '--deployment-phase <words>',
+    flag: '--deployment-phase <pairs>',
     help: "phase of the deployment: 'batch: 10' (percent), 'batch: 30, after: 1d', 'after: 3d'; repeatable",
-    cli: { kind: 'words', isList: true },
+    cli: { kind: 'pairs', isList: true },
     value: deploymentPhases,
     field: 'deploymentPhases',
     result: v.exactOptional(
@@ -102,9 +102,9 @@ const loadOptions = inGroup('Load', {
     result: number,
   },
   stage: {
-    flag: '--stage <words>',
+    flag: '--stage <pairs>',
     help: "stage of the run: 'ramp: 30s, devices: 100', 'hold: 2m'; repeatable",
-    cli: { kind: 'words', isList: true },
+    cli: { kind: 'pairs', isList: true },
     value: stages,
     field: 'stages',
     result: v.exactOptional(
@@ -133,9 +133,9 @@ const loadOptions = inGroup('Load', {
   },
   /** In a result, the compared back-offs appear in the cohorts. */
   incident: {
-    flag: '--incident <words>',
+    flag: '--incident <pairs>',
     help: "incident: 'power-cut, at: 10s'; repeatable",
-    cli: { kind: 'words', isList: true },
+    cli: { kind: 'pairs', isList: true },
     value: incidents,
     field: 'incidents',
     result: v.exactOptional(

@@ -108,8 +108,8 @@ export const filled = v.pipe(v.string('must be a string'), v.nonEmpty('must not 
 
 export const yesOrNo = v.boolean('must be true or false');
 
-export function oneOf<const Word extends string>(words: readonly Word[]) {
-  return v.picklist(words, `must be one of ${words.join(', ')}`);
+export function oneOf<const Word extends string>(values: readonly Word[]) {
+  return v.picklist(values, `must be one of ${values.join(', ')}`);
 }
 
 /** Schema of a number of 0 or more in a result. */

@@ -4,9 +4,9 @@ import { PlanError, planOf } from './plan.ts';
 
 const url = 'http://127.0.0.1:8080';
 
-function problemsOf(words: object): readonly string[] {
+function problemsOf(input: object): readonly string[] {
   try {
-    planOf({ seed: 'x', ...words }, knownBehaviours);
+    planOf({ seed: 'x', ...input }, knownBehaviours);
   } catch (error) {
     if (error instanceof PlanError) return error.problems;
     throw error;

@@ -4,7 +4,7 @@ import { printable } from '../../fixtures/base/printable.ts';
 import { sentenceOf } from '../../fixtures/base/shape-sentences.ts';
 import { type CohortRow, cohortsOf } from './cohort.ts';
 import { stageName } from './load-fields.ts';
-import { entriesOf, type FieldsOf, fieldsOf, type PlanOption, type WordsOf } from './option-row.ts';
+import { entriesOf, type FieldsOf, fieldsOf, type InputOf, type PlanOption } from './option-row.ts';
 import { options } from './options.ts';
 import { filled, withoutUndefined } from './plan-values.ts';
 import { shardShape } from './shard.ts';
@@ -59,7 +59,7 @@ export type FleetPlan = FieldsOf<typeof options> &
 /**
  * A plan in the notation of users, with the operator's login and the contents of certificate files.
  */
-export type PlanWords = WordsOf<typeof options> & Readonly<ExtraPlanFields>;
+export type PlanInput = InputOf<typeof options> & Readonly<ExtraPlanFields>;
 
 const moreOptions = {
   rsaPool: v.optional(options.rsaPool.value),
@@ -74,10 +74,10 @@ const planShape = v.pipe(
     seed: options.seed.value,
     ...moreEntries,
   }),
-  v.transform(({ rsaPool: size, rsaBits: bits, rsaPoolFolder: folder, ...words }): FleetPlan => {
-    const { seed, shard, acceptWith, deploymentId, tls } = words;
+  v.transform(({ rsaPool: size, rsaBits: bits, rsaPoolFolder: folder, ...input }): FleetPlan => {
+    const { seed, shard, acceptWith, deploymentId, tls } = input;
     return withComparedCohorts({
-      ...fieldsOf(options, words),
+      ...fieldsOf(options, input),
       ...withoutUndefined({ shard, acceptWith, deploymentId, tls }),
       seed,
       rsaPool: withoutUndefined({ size, bits, folder }),
@@ -91,7 +91,7 @@ export const planDefaults: FleetPlan = v.parse(planShape, { seed: 'default' });
 /** A constraint on several members of a plan. */
 interface PlanConstraint {
   /** The member that the message names when it is violated. */
-  readonly word: keyof PlanWords;
+  readonly word: keyof PlanInput;
   readonly holds: (plan: FleetPlan) => boolean;
   readonly message: string;
 }
@@ -170,8 +170,8 @@ export interface KnownBehaviours {
  * Converts values in the notation of users into a plan.
  * @throws PlanError when any value is invalid
  */
-export function planOf(words: object, known: KnownBehaviours): FleetPlan {
-  const read = v.safeParse(planShape, words);
+export function planOf(input: object, known: KnownBehaviours): FleetPlan {
+  const read = v.safeParse(planShape, input);
   if (!read.success) throw new PlanError(read.issues.map(problemSentence));
   const plan = read.output;
   const broken = planConstraints.filter(({ holds }) => !holds(plan));
@@ -258,7 +258,7 @@ function withComparedCohorts(plan: FleetPlan): FleetPlan {
 
 /** Messages must not contain the values of these members, because they are secret. */
 const rows: readonly (readonly [string, PlanOption])[] = Object.entries(options);
-const secretWords = new Set([
+const secretFields = new Set([
   'acceptWith',
   'tls',
   ...rows.flatMap(([name, { isSecret }]) => (isSecret ? [name] : [])),
@@ -271,7 +271,7 @@ function problemSentence(issue: v.BaseIssue<unknown>): string {
     return `${place} ${sentenceOf(issue, planShape)}`;
   }
   if (issue.received === 'undefined') return `${place} is required`;
-  const isShown = !secretWords.has(keys[0] ?? '') && typeof issue.input !== 'object';
+  const isShown = !secretFields.has(keys[0] ?? '') && typeof issue.input !== 'object';
   const unit =
     typeof issue.input === 'number' && issue.message.includes('milliseconds') ? 'ms' : '';
   return `${place} ${issue.message}${isShown ? `, not ${shown(issue.input)}${unit}` : ''}`;

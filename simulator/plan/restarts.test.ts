@@ -7,8 +7,8 @@ describe('a server restart written as text', () => {
     ['server, at: 1234567ms, lasting: 1ms'],
     ['device: 12, at: 1h, lasting: 10s'],
     ['device: 0, at: 0s, lasting: 2d'],
-  ])('is read and written as %s', (words) => {
-    expect(restartText(readRestart(words))).toBe(words);
+  ])('is read and written as %s', (input) => {
+    expect(restartText(readRestart(input))).toBe(input);
   });
 
   it('lasts ten seconds by default', () => {

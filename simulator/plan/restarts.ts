@@ -5,15 +5,15 @@
 import * as v from 'valibot';
 import { durationText } from '../../fixtures/base/duration.ts';
 import { readYaml } from '../../fixtures/base/yaml-text.ts';
+import { PlanInputError } from './plan-input.ts';
 import { duration, wholeNumber } from './plan-values.ts';
-import { PlanWordsError } from './plan-words.ts';
 
 /** Default duration of a restart. */
 const RESTART_LASTING_MS = 10_000;
 
 const DEVICE_MAX = 1_000_000;
 
-const restartWords = v.pipe(
+const restartInput = v.pipe(
   v.strictObject({
     name: v.optional(v.literal('server', 'must be server, or device with its index')),
     /** Index of the device; absent for the server. */
@@ -50,13 +50,13 @@ export interface Restart {
 
 /**
  * Parses a restart such as `server, at: 40m, lasting: 10s`.
- * @throws PlanWordsError
+ * @throws PlanInputError
  */
 export function readRestart(text: string): Restart {
   const named = /^\s*[\w-]+\s*(,|$)/.test(text) ? `name: ${text}` : text;
-  const read = readYaml(`{ ${named} }`, restartWords);
+  const read = readYaml(`{ ${named} }`, restartInput);
   if ('content' in read) return read.content;
-  throw new PlanWordsError([...new Set(read.problems.map(({ message }) => message))]);
+  throw new PlanInputError([...new Set(read.problems.map(({ message }) => message))]);
 }
 
 /** Formats a restart as text that `readRestart` accepts. */

@@ -71,7 +71,7 @@ export const downloadOperations: readonly string[] = [
 ];
 
 /** Short names for operations of the contract. */
-const words: Readonly<Record<string, readonly string[]>> = {
+const values: Readonly<Record<string, readonly string[]>> = {
   all: [],
   poll: pollOperations,
   status: ['put-deployment-status'],
@@ -240,11 +240,11 @@ function form(source: string): RegExp {
 }
 
 function operationsOf(word: string): readonly string[] {
-  const group = words[word];
+  const group = values[word];
   if (group) return group;
   if (operationsById.has(word)) return [word];
   throw new ThresholdPartError(
-    `there is no operation "${word}"; use ${Object.keys(words).join(', ')} ` +
+    `there is no operation "${word}"; use ${Object.keys(values).join(', ')} ` +
       'or an operation ID of the contract',
   );
 }

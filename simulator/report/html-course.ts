@@ -1,5 +1,5 @@
 /** The charts of the page: measurements over a common time axis, with phases and incidents. */
-import { stateWords } from '../result/device-states.ts';
+import { stateText } from '../result/device-states.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { Series } from '../result/result-figures.ts';
 import { updateTimes } from '../result/update-times.ts';
@@ -95,7 +95,7 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
       seconds,
       lines: stateLines.map(([name, tone, isDashed]) => {
         const values = over((row) => row.devices[name]);
-        return { name: stateWords(name), tone, isDashed, hasSteps: true, values };
+        return { name: stateText(name), tone, isDashed, hasSteps: true, values };
       }),
     },
   ];

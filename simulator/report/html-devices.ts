@@ -1,10 +1,10 @@
 /** The sections of the page about devices: errors by cause, outcomes by group, and each device. */
 
 import { embeddedJson } from '../../fixtures/base/markup.ts';
-import { stateWords } from '../result/device-states.ts';
+import { stateText } from '../result/device-states.ts';
 import type { DeviceRow, FleetResult } from '../result/result.ts';
 import type { ShownDevice, ShownDevices, ShownSection, ShownTable } from './page-facts.ts';
-import { errorWords } from './text.ts';
+import { errorText } from './text.ts';
 
 /** Maximum bytes of device data on the page; the JSON report contains all devices. */
 const DEVICES_MAX_BYTES = 1_300_000;
@@ -34,7 +34,7 @@ export function errorSection(result: FleetResult): ShownSection {
     id: 'errors',
     title: 'Errors by cause',
     lines: [
-      `Errors: ${errorWords(result)}. Causes are listed of refusals (4xx) and broken sockets too.`,
+      `Errors: ${errorText(result)}. Causes are listed of refusals (4xx) and broken sockets too.`,
       ...(missing > 0 ? [`${missing} more causes are in the JSON report.`] : []),
     ],
     tables: [
@@ -77,7 +77,7 @@ function groupTable(
   });
   return {
     caption,
-    columns: [caption.replace('By ', ''), 'devices', ...outcomes.map(stateWords)],
+    columns: [caption.replace('By ', ''), 'devices', ...outcomes.map(stateText)],
     rows,
   };
 }
@@ -88,30 +88,30 @@ export function devicesOf({ devices }: FleetResult): ShownDevices {
   const inOrder = devices.toSorted(
     (one, other) => rank(one) - rank(other) || one.index - other.index,
   );
-  const words = new TextList(DEVICES_MAX_BYTES);
+  const texts = new TextList(DEVICES_MAX_BYTES);
   const rows: ShownDevice[] = [];
   for (const device of inOrder) {
-    const row = shownDevice(device, words);
-    words.spend(row);
-    if (words.isFull) break;
+    const row = shownDevice(device, texts);
+    texts.spend(row);
+    if (texts.isFull) break;
     rows.push(row);
   }
-  return { words: words.list, rows, missing: devices.length - rows.length };
+  return { texts: texts.list, rows, missing: devices.length - rows.length };
 }
 
-function shownDevice(row: DeviceRow, words: TextList): ShownDevice {
+function shownDevice(row: DeviceRow, texts: TextList): ShownDevice {
   const { offeredMs, endedMs } = row;
   const isTimed = offeredMs !== undefined && endedMs !== undefined;
   return [
     row.index,
     row.serial,
     row.deviceId ?? '',
-    words.numberOf(stateWords(row.outcome)),
-    words.numberOf(row.cohort ?? 'all'),
-    words.numberOf(row.behaviour),
-    words.numberOf(row.keyType),
-    words.numberOf(row.reported.join(', ')),
-    words.numberOf(row.artifactName),
+    texts.numberOf(stateText(row.outcome)),
+    texts.numberOf(row.cohort ?? 'all'),
+    texts.numberOf(row.behaviour),
+    texts.numberOf(row.keyType),
+    texts.numberOf(row.reported.join(', ')),
+    texts.numberOf(row.artifactName),
     isTimed ? Math.max(0, Math.round((endedMs - offeredMs) / 100) / 10) : null,
   ];
 }

@@ -1,11 +1,11 @@
 /** The sections of the page with measurements: roll-out, updates, latencies and back-off. */
 
-import { deviceStates, stateWords } from '../result/device-states.ts';
+import { deviceStates, stateText } from '../result/device-states.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { Figures } from '../result/result-figures.ts';
 import { timeToPercentMs, type UpdateTimes, updateTimes } from '../result/update-times.ts';
 import type { FleetFacts, ShownSection, ShownTable } from './page-facts.ts';
-import { backoffTable, byteWords, partialLatencyNote } from './text.ts';
+import { backoffTable, byteText, partialLatencyNote } from './text.ts';
 
 /** Percentages of the fleet for which the update time is shown. */
 const PERCENTS = [50, 95, 100];
@@ -22,7 +22,7 @@ export function progressOf(result: FleetResult): FleetFacts['progress'] {
       ['installing', funnel.installing, 'info'],
       ['rebooting', funnel.rebooting, 'info'],
       ...deviceStates.map(
-        ({ outcome, field, tone }) => [stateWords(outcome), funnel[field], tone] as const,
+        ({ outcome, field, tone }) => [stateText(outcome), funnel[field], tone] as const,
       ),
     ],
     times: PERCENTS.map((percent) => [`${percent} % updated after`, timeText(times, percent)]),
@@ -117,13 +117,13 @@ function byteTables({ operations, traffic }: FleetResult): readonly ShownTable[]
   if (traffic === undefined) return [];
   const rows = operations.flatMap(({ operation, sentBytes = 0, receivedBytes = 0 }) => {
     if (sentBytes + receivedBytes === 0) return [];
-    return [[operation, byteWords(sentBytes), '', byteWords(receivedBytes), '']];
+    return [[operation, byteText(sentBytes), '', byteText(receivedBytes), '']];
   });
-  const rate = (perSecond: number): string => `${byteWords(perSecond)}/s`;
+  const rate = (perSecond: number): string => `${byteText(perSecond)}/s`;
   const { sentBytes, receivedBytes, downloadedBytes } = traffic;
-  const sent = [byteWords(sentBytes), rate(traffic.sentBytesPerSecond)];
-  const received = [byteWords(receivedBytes), rate(traffic.receivedBytesPerSecond)];
-  const downloaded = [byteWords(downloadedBytes), rate(traffic.downloadedBytesPerSecond)];
+  const sent = [byteText(sentBytes), rate(traffic.sentBytesPerSecond)];
+  const received = [byteText(receivedBytes), rate(traffic.receivedBytesPerSecond)];
+  const downloaded = [byteText(downloadedBytes), rate(traffic.downloadedBytesPerSecond)];
   return [
     {
       caption: 'Bytes of bodies and websocket messages, without headers, TLS and TCP',

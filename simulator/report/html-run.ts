@@ -3,7 +3,7 @@
  * and environment.
  */
 
-import { stateWords } from '../result/device-states.ts';
+import { stateText } from '../result/device-states.ts';
 import { fixedRatePollsLine } from '../result/fixed-rate-polls.ts';
 import type { FleetResult } from '../result/result.ts';
 import { sharedKeysLine } from '../result/shared-keys.ts';
@@ -51,7 +51,7 @@ export function reconciliationSection({ reconciliation, deviceCounts }: FleetRes
     tables: [
       {
         caption: 'Devices by state',
-        columns: Object.keys(deviceCounts).map(stateWords),
+        columns: Object.keys(deviceCounts).map(stateText),
         rows: [Object.values(deviceCounts).map(String)],
       },
       ...differenceTables(differences),

@@ -71,7 +71,7 @@ export interface ShownCourse {
   readonly marks: readonly ShownMark[];
 }
 
-/** A device. The members from `outcome` to `artifactName` are indices into `words`. */
+/** A device. The members from `outcome` to `artifactName` are indices into `texts`. */
 export type ShownDevice = readonly [
   index: number,
   serial: string,
@@ -88,7 +88,7 @@ export type ShownDevice = readonly [
 
 /** The listed devices, those that failed first. */
 export interface ShownDevices {
-  readonly words: readonly string[];
+  readonly texts: readonly string[];
   readonly rows: readonly ShownDevice[];
   /** Number of devices that are not listed. */
   readonly missing: number;

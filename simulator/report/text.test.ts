@@ -219,9 +219,9 @@ describe('the first line of the text report', () => {
         },
       },
     ],
-  ])('reads: 1,000 devices: %s', (words, change) => {
+  ])('reads: 1,000 devices: %s', (sentence, change) => {
     const [line] = fleetReport({ ...sampleResult, funnel, ...change }).split('\n');
-    expect(line).toBe(`1,000 devices: ${words}`);
+    expect(line).toBe(`1,000 devices: ${sentence}`);
   });
 
   it('is followed by ways to accept devices when some are not accepted', () => {

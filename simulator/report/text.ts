@@ -2,7 +2,7 @@
 import { counted } from '../../fixtures/base/counted.ts';
 import { printable } from '../../fixtures/base/printable.ts';
 import { remedies } from '../result/contact-findings.ts';
-import { deviceStates, stateWords } from '../result/device-states.ts';
+import { deviceStates, stateText } from '../result/device-states.ts';
 import { fixedRatePollsLine } from '../result/fixed-rate-polls.ts';
 import { differencesIn, missingShardShare, outcomeOf } from '../result/outcome.ts';
 import type { FleetProgress, FleetResult } from '../result/result.ts';
@@ -81,11 +81,11 @@ function eventLines({ events }: FleetResult): string[][] {
 function rolloutLines(result: FleetResult): string[] {
   const times = updateTimes(result);
   if (times.moments.length === 0) return [];
-  const words = [50, 95, 100].map((percent) => {
+  const parts = [50, 95, 100].map((percent) => {
     const afterMs = timeToPercentMs(times, percent);
     return afterMs === undefined ? `${percent}% never` : `${percent}% after ${seconds(afterMs)}`;
   });
-  return [`  updated: ${words.join(', ')}`];
+  return [`  updated: ${parts.join(', ')}`];
 }
 
 function thresholdLines({ thresholds }: FleetResult): string[] {
@@ -103,11 +103,11 @@ function spreadLines(result: FleetResult): string[][] {
     ...takeovers.map(
       ({ shard, afterMs, from, to, because, adopted, kept }) =>
         `  shard ${shard}: ${to} took over from ${from} after ${seconds(afterMs)} (${because}); ` +
-        `${counted(adopted, 'device')} had finished by then; ${keptWords(kept)}`,
+        `${counted(adopted, 'device')} had finished by then; ${keptText(kept)}`,
     ),
     ...lost.map(
       ({ shard, because, kept }) =>
-        `  shard ${shard}: LOST, no result (${because}); ${keptWords(kept)}`,
+        `  shard ${shard}: LOST, no result (${because}); ${keptText(kept)}`,
     ),
   ];
   if (rows.length === 0) return [];
@@ -118,7 +118,7 @@ function spreadLines(result: FleetResult): string[][] {
   return [[heading, ...shortened(rows), missing]];
 }
 
-function keptWords(kept: RestartedShard['kept']): string {
+function keptText(kept: RestartedShard['kept']): string {
   if (kept === undefined) return 'its figures are lost';
   return `its figures up to ${seconds(kept.untilMs)} are included (${counted(kept.exchanges, 'request')})`;
 }
@@ -127,7 +127,7 @@ function keptWords(kept: RestartedShard['kept']): string {
 export function progressLine(progress: FleetProgress): string {
   const { funnel, elapsedMs, exchanges, errors, socketsOpen } = progress;
   const ended = funnel.success + funnel.failure + funnel.aborted + funnel.alreadyInstalled;
-  const words = [
+  const parts = [
     `${seconds(elapsedMs)}`,
     `${ended} of ${funnel.devices} finished`,
     `${funnel.updating} updating`,
@@ -140,7 +140,7 @@ export function progressLine(progress: FleetProgress): string {
     `${errors} errors`,
     ...violationText(progress),
   ];
-  return words.join(', ');
+  return parts.join(', ');
 }
 
 /**
@@ -162,7 +162,7 @@ function funnelLines({ funnel }: FleetResult): string[] {
     ['downloading', String(funnel.downloading)],
     ['installing', String(funnel.installing)],
     ['rebooting', String(funnel.rebooting)],
-    ...deviceStates.map(({ outcome, field }) => [stateWords(outcome), String(funnel[field])]),
+    ...deviceStates.map(({ outcome, field }) => [stateText(outcome), String(funnel[field])]),
   ]);
 }
 
@@ -246,8 +246,8 @@ function trafficLines({ traffic }: FleetResult): string[][] {
   const { sentBytes, receivedBytes, downloadedBytes } = traffic;
   const row = (name: string, bytes: number, perSecond: number): string[] => [
     name,
-    byteWords(bytes),
-    `${byteWords(perSecond)}/s`,
+    byteText(bytes),
+    `${byteText(perSecond)}/s`,
   ];
   const rows = columns([
     row('sent', sentBytes, traffic.sentBytesPerSecond),
@@ -260,7 +260,7 @@ function trafficLines({ traffic }: FleetResult): string[][] {
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
 
 /** Formats a number of bytes with three digits, such as `1.23 MB`. */
-export function byteWords(bytes: number): string {
+export function byteText(bytes: number): string {
   const step = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), byteUnits.length - 1);
   return `${Number((bytes / 1000 ** step).toPrecision(3))} ${byteUnits[step]}`;
 }
@@ -280,7 +280,7 @@ function responseLines({ operations }: FleetResult): string[] {
   return columns(
     operations.map((count) => {
       const classes = Object.entries(count.responses).map(([name, times]) => `${name} ${times}`);
-      return [count.operation, [...classes, ...silenceWords(count)].join(', ')];
+      return [count.operation, [...classes, ...noResponseTexts(count)].join(', ')];
     }),
   );
 }
@@ -289,13 +289,13 @@ function responseLines({ operations }: FleetResult): string[] {
  * Returns why exchanges had no response, as far as known, and how many responses rejected the
  * signature.
  */
-function silenceWords(count: FleetResult['operations'][number]): string[] {
+function noResponseTexts(count: FleetResult['operations'][number]): string[] {
   const { unanswered, timeouts, resets, refusedConnections, signatureRefusals } = count;
   const causes = named({ timeouts, resets, 'refused connections': refusedConnections });
   const why = causes.length === 0 ? '' : ` (${causes.join(', ')})`;
   return [
     ...named({ 'signature refused': signatureRefusals }),
-    ...named({ unanswered }).map((words) => words + why),
+    ...named({ unanswered }).map((parts) => parts + why),
   ];
 }
 
@@ -308,7 +308,7 @@ function named(counts: Readonly<Record<string, number>>): string[] {
  * not count as errors.
  */
 function errorLines(result: FleetResult): string[] {
-  const heading = `Errors: ${errorWords(result)}`;
+  const heading = `Errors: ${errorText(result)}`;
   if (result.errors.length === 0) return [heading];
   const causes = causeLines(result.errors).map((line) => `  ${line}`);
   return [heading, '  causes, those of refusals (4xx) and broken sockets too:', ...causes];
@@ -323,7 +323,7 @@ function causeLines(causes: FleetResult['errors']): string[] {
  * Returns the number of errors, counted in the same way as in thresholds, progress, charts and
  * metrics.
  */
-export function errorWords({ operations }: FleetResult): string {
+export function errorText({ operations }: FleetResult): string {
   const { exchanges, errors } = countsOf(operations, []);
   if (errors === 0) return 'none';
   return `${errors} of ${counted(exchanges, 'request')} (without a response, or with 5xx)`;

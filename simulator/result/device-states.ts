@@ -22,7 +22,7 @@ export const deviceStates = [
 /** The state of a device at the end of a run. */
 export type DeviceOutcome = (typeof deviceStates)[number]['outcome'];
 
-/** Returns the name of a state or of its count as words, such as `no contact`. */
-export function stateWords(name: string): string {
+/** Returns the name of a state or of its count as text, such as `no contact`. */
+export function stateText(name: string): string {
   return name.replaceAll('-', ' ').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

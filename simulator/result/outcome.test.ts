@@ -26,7 +26,7 @@ const checksWith = (judged: number, violated: number) => {
   return { devices: 1, exchanges: 9, requirements: [row] };
 };
 
-/** Kinds of run: the changes to a passed run, the verdict, and the words of the first line. */
+/** Kinds of run: the changes to a passed run, the verdict, and the text of the first line. */
 const kinds: readonly [string, Partial<FleetResult>, RunVerdict, string][] = [
   ['that updated its devices', {}, 'passed', 'reconciliation agrees'],
   [
@@ -137,12 +137,12 @@ const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '@'
 describe('the outcome of a run', () => {
   it.each(kinds)(
     '%s has the same verdict in headline, text and JUnit',
-    (_what, change, verdict, words) => {
+    (_what, change, verdict, expected) => {
       const result: FleetResult = { ...sampleResult, ...change };
       const outcome = outcomeOf(result);
       expect(outcome.verdict).toBe(verdict);
       expect(outcome.headline).toMatch(new RegExp(`^3 devices: ${verdict.toUpperCase()}, `));
-      expect(outcome.headline).toContain(words);
+      expect(outcome.headline).toContain(expected);
       expect(fleetReport(result).split('\n')[0]).toBe(outcome.headline);
       const failures = Number(parser.parse(fleetJunit(result)).testsuites['@failures']);
       if (verdict === 'passed') expect(failures).toBe(0);

@@ -39,9 +39,9 @@ export function outcomeOf(result: FleetResult): RunOutcome {
   // The headline of a passed run lists the conditions that hold.
   const named = decisive.length > 0 ? byState(decisive) : findings;
   const briefs = [...new Set(named.flatMap(({ brief }) => brief ?? []))];
-  const words = [...briefs, ...unmeasuredWords(result)];
+  const texts = [...briefs, ...unmeasuredTexts(result)];
   const devices = counted(result.funnel.devices, 'device');
-  const headline = [`${devices}: ${verdict.toUpperCase()}`, ...words].join(', ');
+  const headline = [`${devices}: ${verdict.toUpperCase()}`, ...texts].join(', ');
   return { verdict, headline, findings };
 }
 
@@ -68,7 +68,7 @@ function reconciliationFindings({ reconciliation, funnel }: FleetResult): readon
   }
   if (!ok) {
     const differences = counted(differencesIn(reconciliation), 'difference');
-    const rows = differenceWords(reconciliation).join('; ');
+    const rows = differenceTexts(reconciliation).join('; ');
     const sentence = `Reconciliation found ${differences} between devices and server: ${rows}`;
     const brief = `reconciliation found ${differences}`;
     return [{ condition, state: 'failed', sentence, brief }];
@@ -81,7 +81,7 @@ function reconciliationFindings({ reconciliation, funnel }: FleetResult): readon
   return [{ condition, state: 'passed', sentence, brief: 'reconciliation agrees' }];
 }
 
-function differenceWords({ differences, statistics }: FleetResult['reconciliation']): string[] {
+function differenceTexts({ differences, statistics }: FleetResult['reconciliation']): string[] {
   return [
     ...differences.map(
       ({ deviceIndex, fleetStatus, serverStatus }) =>
@@ -127,7 +127,7 @@ function shardFindings({ spread }: FleetResult): readonly RunFinding[] {
 }
 
 /** Returns a note about measurements that lost workers took but could not send. */
-function unmeasuredWords(result: FleetResult): string[] {
+function unmeasuredTexts(result: FleetResult): string[] {
   const share = missingShardShare(result);
   return share > 0 ? [`${(100 * share).toFixed(1)}% of the run was not measured`] : [];
 }
@@ -224,7 +224,7 @@ function requirementFindings({ checks }: FleetResult): readonly RunFinding[] {
       return { condition, state: 'passed', sentence, isRequirement };
     }
     const times = `${row.violated} of ${counted(row.judged, 'time')}`;
-    const first = row.firstViolation && `, first at ${violationWords(row.firstViolation)}`;
+    const first = row.firstViolation && `, first at ${violationText(row.firstViolation)}`;
     const sentence = `The server violated ${row.requirement} ${times}${first ?? ''}`;
     return { condition, state: 'failed', sentence, brief, isRequirement };
   });
@@ -234,7 +234,7 @@ function requirementFindings({ checks }: FleetResult): readonly RunFinding[] {
   return [...rows, { condition, state: 'inconclusive', sentence, brief: 'no requirement tested' }];
 }
 
-function violationWords({ requestsPerSecond, expected, actual }: FirstViolation): string {
+function violationText({ requestsPerSecond, expected, actual }: FirstViolation): string {
   const rate = Math.round(requestsPerSecond * 10) / 10;
   return `${rate} requests/s: expected ${expected}, received ${actual}`;
 }

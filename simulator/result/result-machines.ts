@@ -41,7 +41,7 @@ const GIBIBYTE = 2 ** 30;
 /** Describes the machine in one line. */
 export function machineLine(machine: MachineFacts): string {
   const { fleetbed, node, platform, release, architecture, cpuModel, cpus, processes } = machine;
-  const words = [
+  const texts = [
     ...(fleetbed === undefined ? [] : [`fleetbed ${fleetbed}`]),
     `node ${node}`,
     `${platform} ${release} ${architecture}`,
@@ -49,5 +49,5 @@ export function machineLine(machine: MachineFacts): string {
     `${(machine.memoryBytes / GIBIBYTE).toFixed(1)} GiB`,
     ...(processes === 1 ? [] : [`${processes} processes`]),
   ];
-  return words.join(', ');
+  return texts.join(', ');
 }

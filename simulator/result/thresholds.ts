@@ -28,7 +28,7 @@ export function thresholdVerdicts(
     if (value === undefined) return { threshold: text, verdict: 'inconclusive', observed };
     if (isMet(threshold, value)) return { threshold: text, verdict: 'met', observed };
     const isOpen = !measures.isOver && !isUnattainable(threshold, measures);
-    const seen = observed + latenessWords(threshold, measures);
+    const seen = observed + latenessText(threshold, measures);
     return { threshold: text, verdict: isOpen ? 'inconclusive' : 'missed', observed: seen };
   });
 }
@@ -37,7 +37,7 @@ export function thresholdVerdicts(
  * Returns a note about the generator's lateness. Latencies start when a request is due, so they
  * include the lateness, which is not the server's fault.
  */
-function latenessWords({ subject, scope }: Threshold, { lateness }: Measures): string {
+function latenessText({ subject, scope }: Threshold, { lateness }: Measures): string {
   if (subject.kind !== 'percentile' || lateness === undefined) return '';
   const part = isWholeRun(scope) ? '' : ' over the whole run';
   const ms = rounded(lateness().percentileMs(subject.percent));

@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const words = (...more: readonly string[]) => [
+const args = (...more: readonly string[]) => [
   'conform',
   ...more,
   ...['--url', ready.baseUrl, '--password', ready.adminPassword],
@@ -42,7 +42,7 @@ const words = (...more: readonly string[]) => [
 /** The environment of a user who has not started the server, and so has no run file of it. */
 const elsewhere = () => ({ XDG_RUNTIME_DIR: folder, XDG_STATE_HOME: folder });
 
-const clean = (ledger: string) => words('cleanup', ledger, '--json');
+const clean = (ledger: string) => args('cleanup', ledger, '--json');
 
 /** Returns the numbers of devices, artifacts and unfinished deployments on the server. */
 async function leftOnServer() {
@@ -70,7 +70,7 @@ async function tenantsOnServer(): Promise<readonly string[]> {
 
 /** Starts a run and kills it with SIGKILL once it has created resources of every kind. */
 async function killedRun(ledger: string): Promise<void> {
-  const run = startCommand(words('--jobs', '8', '--ledger', ledger, area));
+  const run = startCommand(args('--jobs', '8', '--ledger', ledger, area));
   const kinds = () =>
     existsSync(ledger) && statSync(ledger).size > 0
       ? new Set(readLedger(ledger).remainders.map(({ resource }) => resource.kind))
@@ -111,7 +111,7 @@ describe('a conform run that was killed with -9', { timeout: KILL_MAX_MS }, () =
   it('has its tenants removed only with access to the control listener', async () => {
     const ledger = join(folder, 'tenants.ledger');
     const run = startCommand([
-      ...words('--jobs', '8', '--ledger', ledger, 'tenants/'),
+      ...args('--jobs', '8', '--ledger', ledger, 'tenants/'),
       ...control(),
     ]);
     const tenants = () =>

@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const conform = (...words: string[]) => runCommand(['conform', '--url', ready.baseUrl, ...words]);
+const conform = (...args: string[]) => runCommand(['conform', '--url', ready.baseUrl, ...args]);
 
 describe('fleetbed conform --list', () => {
   it('lists the cases without access to a server', async () => {
@@ -73,8 +73,8 @@ describe('the subcommands of fleetbed conform', () => {
     [['conform', '--jobs', '0'], 'from 1 to 32'],
     [['conform', '--rate', '0/s'], 'above zero'],
     [['conform', '--case-time-limit', '0'], 'above zero'],
-  ])('refuse the arguments %j with one line', async (words, sentence) => {
-    const { code, stderr } = await runCommand(words);
+  ])('refuse the arguments %j with one line', async (args, sentence) => {
+    const { code, stderr } = await runCommand(args);
     expect(code).toBe(2);
     expect(stderr).toContain(sentence);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
@@ -85,8 +85,8 @@ describe('fleetbed conform', () => {
   it('runs the selected cases, writes both reports and prints "pass"', async () => {
     const [json, junit] = [join(folder, 'report.json'), join(folder, 'report.xml')];
     const reports = ['--report', `json=${json}`, '--report', `junit=${junit}`];
-    const words = ['--password', ready.adminPassword, 'deployment-status/'];
-    const { code, stdout, stderr } = await conform('--json', ...reports, ...words);
+    const args = ['--password', ready.adminPassword, 'deployment-status/'];
+    const { code, stdout, stderr } = await conform('--json', ...reports, ...args);
     expect(code, stderr).toBe(0);
     const result = JSON.parse(stdout) as ConformanceResult;
     expect(result.outcome).toBe('pass');
@@ -98,8 +98,8 @@ describe('fleetbed conform', () => {
   });
 
   it('ends with exit code 1 and shows the evidence when a case fails', async () => {
-    const words = ['--token', ready.adminToken, '--header-prefix', 'X-MEN', 'errors/request-id'];
-    const { code, stdout, stderr } = await conform(...words);
+    const args = ['--token', ready.adminToken, '--header-prefix', 'X-MEN', 'errors/request-id'];
+    const { code, stdout, stderr } = await conform(...args);
     expect(code).toBe(1);
     expect(stderr).toMatch(/suite: fail +errors\/request-id/);
     expect(stdout).toMatch(/Failed[\s\S]*expected[\s\S]*actual[\s\S]*> POST http/);
@@ -112,15 +112,15 @@ describe('fleetbed conform', () => {
     [['--anonymous', ''], /the ID of a case is empty; leave it out to select every case/],
     [['self-test', '--cases', 'erors/'], /"erors\/" \(nearest: errors\/, /],
     [['self-test', 'report-is-201'], /no defect has an ID .*\(nearest: report-is-200, /],
-  ])('refuses %j, which names what does not exist, before any request', async (words, sentence) => {
-    const { code, stderr } = await runCommand(['conform', ...words]);
+  ])('refuses %j, which names what does not exist, before any request', async (args, sentence) => {
+    const { code, stderr } = await runCommand(['conform', ...args]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(sentence)]);
   });
 
   it('keeps the password and the tokens out of all output and files', async () => {
     const json = join(folder, 'masked.json');
-    const words = ['--password', ready.adminPassword, '--report', `json=${json}`, 'audit-log/'];
-    const { stdout, stderr } = await conform('--json', ...words);
+    const args = ['--password', ready.adminPassword, '--report', `json=${json}`, 'audit-log/'];
+    const { stdout, stderr } = await conform('--json', ...args);
     for (const text of [stdout, stderr, readFileSync(json, 'utf8')]) {
       expect(text).not.toContain(ready.adminPassword);
       expect(text).not.toMatch(/eyJ[\w-]+\.[\w-]+\.[\w-]+/);
@@ -128,8 +128,8 @@ describe('fleetbed conform', () => {
   });
 
   it('runs cases without a user with --anonymous, and lists what it left behind', async () => {
-    const words = ['--json', '--anonymous', 'authentication/', 'monitor/'];
-    const { code, stdout, stderr } = await conform(...words);
+    const args = ['--json', '--anonymous', 'authentication/', 'monitor/'];
+    const { code, stdout, stderr } = await conform(...args);
     expect(stderr).toContain('devices stay pending on the target');
     expect(stderr).toMatch(/left behind: \d/);
     const { totals } = JSON.parse(stdout) as ConformanceResult;
@@ -141,8 +141,8 @@ describe('fleetbed conform', () => {
 
 describe('fleetbed conform in a pipeline', () => {
   const two = ['authentication/first-contact-is-401', 'errors/error-says-why'];
-  const run = (words: readonly string[], environment: Readonly<Record<string, string>>) =>
-    runCommand(['conform', ...words], {
+  const run = (args: readonly string[], environment: Readonly<Record<string, string>>) =>
+    runCommand(['conform', ...args], {
       ...elsewhere,
       FLEETBED_URL: ready.baseUrl,
       ...environment,
@@ -159,8 +159,8 @@ describe('fleetbed conform in a pipeline', () => {
   ])(
     'needs only %s of a server on this machine, which names user and control',
     async (name, url) => {
-      const words = [name, url(), 'time/expired-token-is-refused'];
-      const { code, stdout, stderr } = await runCommand(['conform', ...words]);
+      const args = [name, url(), 'time/expired-token-is-refused'];
+      const { code, stdout, stderr } = await runCommand(['conform', ...args]);
       expect(code, stderr).toBe(0);
       expect(stdout).toContain('pass: 1 case passed');
     },
@@ -199,8 +199,8 @@ describe('fleetbed conform in a pipeline', () => {
   });
 
   it('states in the last line what --require-all-must still needs', async () => {
-    const words = ['--password', ready.adminPassword, '--require-all-must'];
-    const { code, stdout } = await run([...words, 'time/expired-token-is-refused'], {});
+    const args = ['--password', ready.adminPassword, '--require-all-must'];
+    const { code, stdout } = await run([...args, 'time/expired-token-is-refused'], {});
     expect(code).toBe(1);
     const lines = stdout.trimEnd().split('\n');
     expect(lines[0]).toMatch(
@@ -221,8 +221,8 @@ describe('fleetbed conform --dry-run', () => {
   const nowhere = ['conform', '--dry-run', '--json', '--url', 'http://127.0.0.1:1'];
 
   it('lists the cases to run and to skip and the resources, and sends no request', async () => {
-    const words = ['--password', 'correct horse', '--rate', '20/s', 'deployment-log/', 'time/'];
-    const { code, stdout, stderr } = await runCommand([...nowhere, ...words]);
+    const args = ['--password', 'correct horse', '--rate', '20/s', 'deployment-log/', 'time/'];
+    const { code, stdout, stderr } = await runCommand([...nowhere, ...args]);
     expect(code, stderr).toBe(0);
     const plan = JSON.parse(stdout);
     expect(plan.selected.length).toBeGreaterThan(3);
@@ -238,8 +238,8 @@ describe('fleetbed conform --dry-run', () => {
   });
 
   it('lists no resources with --read-only, and exits with 4 when no case is left', async () => {
-    const words = ['--password', 'correct horse', '--read-only', 'deployment-log/'];
-    const { code, stdout } = await runCommand([...nowhere, ...words]);
+    const args = ['--password', 'correct horse', '--read-only', 'deployment-log/'];
+    const { code, stdout } = await runCommand([...nowhere, ...args]);
     expect(code).toBe(4);
     expect(JSON.parse(stdout)).toMatchObject({ selected: [], madeAtMost: {} });
   });
@@ -247,8 +247,8 @@ describe('fleetbed conform --dry-run', () => {
 
 describe('fleetbed conform with stricter conditions', () => {
   it('fails with --require-all-must and lists each undecided MUST', async () => {
-    const words = ['--password', ready.adminPassword, '--require-all-must', 'deployment-log/'];
-    const { code, stdout } = await conform(...words);
+    const args = ['--password', ready.adminPassword, '--require-all-must', 'deployment-log/'];
+    const { code, stdout } = await conform(...args);
     expect(code).toBe(1);
     expect(stdout).toMatch(/\S+ \(MUST\) was not tested: no case that tests it was selected/);
   });
@@ -260,9 +260,9 @@ describe('fleetbed conform with stricter conditions', () => {
     writeFileSync(file, JSON.stringify({ waivers: [row] }));
     const [junit, html] = [join(folder, 'known.xml'), join(folder, 'known.html')];
     const reports = ['--report', `junit=${junit}`, '--report', `html=${html}`];
-    const words = ['--token', ready.adminToken, '--header-prefix', 'X-MEN', ...reports, id];
-    expect((await conform(...words)).code).toBe(1);
-    const { code, stdout, stderr } = await conform('--json', '--waivers', file, ...words);
+    const args = ['--token', ready.adminToken, '--header-prefix', 'X-MEN', ...reports, id];
+    expect((await conform(...args)).code).toBe(1);
+    const { code, stdout, stderr } = await conform('--json', '--waivers', file, ...args);
     expect(code, stderr).toBe(0);
     const result = JSON.parse(stdout) as ConformanceResult;
     expect(result).toMatchObject({ outcome: 'pass', waived: 1, totals: { fail: 1 } });
@@ -281,20 +281,20 @@ describe('fleetbed conform with stricter conditions', () => {
       expires: '2999-01-01',
     };
     writeFileSync(file, JSON.stringify({ waivers: [row] }));
-    const words = ['--password', ready.adminPassword, '--waivers', file, 'errors/error-says-why'];
-    const needless = await conform(...words);
+    const args = ['--password', ready.adminPassword, '--waivers', file, 'errors/error-says-why'];
+    const needless = await conform(...args);
     expect([needless.code, needless.stdout]).toEqual([
       1,
       expect.stringContaining('is no longer needed'),
     ]);
     writeFileSync(file, JSON.stringify({ waivers: [{ ...row, id: 'errors/error-say-why' }] }));
-    const unknown = await conform(...words);
+    const unknown = await conform(...args);
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toMatch(
       /1:\d+ "errors\/error-say-why" \(nearest: errors\/error-says-why, /,
     );
     writeFileSync(file, 'waivers:\n  - id: 7\n');
-    const wrong = await conform(...words);
+    const wrong = await conform(...args);
     expect(wrong.code).toBe(3);
     expect(wrong.stderr).toMatch(/waivers\.yaml:2:5 waivers\.0\.reason: is required/);
   });
@@ -305,8 +305,8 @@ describe('fleetbed conform against a server that accepts devices by itself', () 
     const { running, ready: own } = await startServe(['--auto-accept']);
     const ledger = join(folder, 'auto-accept.ledger');
     const user = ['--email', own.adminEmail, '--password', own.adminPassword, '--ledger', ledger];
-    const words = ['authentication/', 'monitor/', '--url', own.baseUrl, ...user];
-    const { code, stdout, stderr } = await runCommand(['conform', ...words]);
+    const args = ['authentication/', 'monitor/', '--url', own.baseUrl, ...user];
+    const { code, stdout, stderr } = await runCommand(['conform', ...args]);
     const headers = { Authorization: `Bearer ${own.adminToken}` };
     const devices = await fetch(`${own.baseUrl}/api/management/v2/devauth/devices`, { headers });
     expect(await devices.json()).toEqual([]);
@@ -325,8 +325,8 @@ describe('a report that names repro scripts', () => {
     const url = await serve((_, response) => {
       response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"no"}');
     });
-    const words = ['authentication/first-contact-is-401', '--scripts', scripts, '--anonymous'];
-    const ran = await runCommand(['conform', '--url', url, ...words]);
+    const args = ['authentication/first-contact-is-401', '--scripts', scripts, '--anonymous'];
+    const ran = await runCommand(['conform', '--url', url, ...args]);
     expect(ran.code, ran.stdout + ran.stderr).toBe(1);
     const [, command = ''] = /repro {5}(bash .*)/.exec(ran.stdout) ?? [];
     expect(command).toBe(`bash ${join(scripts, 'authentication.first-contact-is-401.sh')}`);

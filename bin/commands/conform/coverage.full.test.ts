@@ -4,7 +4,7 @@ import { requirements } from '../../../fixtures/contract/requirements/index.ts';
 import { runCommand } from '../../testing/built-command.ts';
 
 const ids = Object.keys(requirements);
-const coverage = (...words: string[]) => runCommand(['conform', ...words]);
+const coverage = (...args: string[]) => runCommand(['conform', ...args]);
 
 describe('fleetbed conform --coverage', () => {
   it.each([['--coverage'], ['--coverage=table'], ['--coverage=csv'], ['--coverage=html']])(

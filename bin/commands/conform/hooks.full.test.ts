@@ -46,8 +46,8 @@ describe('fleetbed conform with hooks or capability files', () => {
     ['a capability that there is not', ['--with', 'flight'], 'Accepted: user', 2],
     ['one that is declared both ways', ['--with', 'monitor', '--without', 'monitor'], 'both', 2],
     ['half of the control listener', ['--control-url', 'http://127.0.0.1:1'], 'control-token', 2],
-  ])('refuses %s with an exit code and a message', async (_, words, message, exitCode) => {
-    const { code, stderr } = await runCommand(['conform', '--anonymous', ...words]);
+  ])('refuses %s with an exit code and a message', async (_, args, message, exitCode) => {
+    const { code, stderr } = await runCommand(['conform', '--anonymous', ...args]);
     expect(stderr).toContain(message);
     expect(stderr).not.toContain('secret-of-control');
     expect(code).toBe(exitCode);

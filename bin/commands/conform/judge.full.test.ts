@@ -35,7 +35,7 @@ function fileOf(name: string, content: string | Buffer): string {
   return file;
 }
 
-const judge = (...words: readonly string[]) => runCommand(['conform', 'judge', ...words]);
+const judge = (...args: readonly string[]) => runCommand(['conform', 'judge', ...args]);
 
 describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
   it("finds no violation in our server's HAR archive, and accounts for every entry", async () => {
@@ -107,8 +107,8 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
     ['two files', () => [har, har], 2, 'too many arguments'],
     ['a server that is none', () => [har, '--url', 'here'], 2, '--url'],
     ['a prefix that is none', () => [har, '--header-prefix', '-'], 2, '--header-prefix'],
-  ])('refuses %s with one sentence', async (_, words, code, because) => {
-    const ended = await judge(...words());
+  ])('refuses %s with one sentence', async (_, args, code, because) => {
+    const ended = await judge(...args());
     expect([ended.code, ended.stdout]).toEqual([code, '']);
     expect(ended.stderr).toContain(because);
     expect(ended.stderr).not.toMatch(/^\s+at /m);

@@ -82,7 +82,7 @@ export function closeLedger(
 function hintOf(file: string, options: ConformOptions): string {
   const { url, controlUrl } = options;
   const control = controlUrl === undefined ? [] : ['--control-url', controlUrl];
-  const words = ['npx', 'fleetbed', 'cleanup', file, '--url', url, ...control].map(shellWord);
+  const args = ['npx', 'fleetbed', 'cleanup', file, '--url', url, ...control].map(shellWord);
   const secrets = {
     [secretVariables.password]: options.password,
     [secretVariables.userToken]: options.token,
@@ -92,7 +92,7 @@ function hintOf(file: string, options: ConformOptions): string {
     ([name, value]) => value !== undefined && process.env[name] !== value,
   );
   const first = unset.length === 0 ? '' : ` (first set ${unset.map(([name]) => name).join(', ')})`;
-  return `some resources were not removed; to remove them${first}: ${words.join(' ')}`;
+  return `some resources were not removed; to remove them${first}: ${args.join(' ')}`;
 }
 
 /**

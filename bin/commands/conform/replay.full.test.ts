@@ -31,8 +31,8 @@ beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-replay-'));
   bad = join(folder, 'bad.json');
   good = join(folder, 'good.json');
-  const run = (report: string, ...words: string[]) =>
-    runCommand(['conform', ...who(ready), '--report', `json=${report}`, ...words, failing]);
+  const run = (report: string, ...args: string[]) =>
+    runCommand(['conform', ...who(ready), '--report', `json=${report}`, ...args, failing]);
   expect((await run(bad, '--header-prefix', 'X-MEN')).code).toBe(1);
   expect((await run(good)).code).toBe(0);
 });
@@ -53,7 +53,7 @@ const failuresOf = ({ verdicts }: ConformanceResult) =>
   verdicts.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id);
 
 describe('fleetbed conform replay', () => {
-  const replay = (...words: string[]) => runCommand(['conform', 'replay', ...words]);
+  const replay = (...args: string[]) => runCommand(['conform', 'replay', ...args]);
 
   it('repeats only the failed cases, on the same target and with the same seed', async () => {
     const again = join(tmpdir(), `fleetbed-again-${process.pid}.json`);
@@ -68,8 +68,8 @@ describe('fleetbed conform replay', () => {
   });
 
   it('reports the failures as fixed once the header prefix is right', async () => {
-    const words = ['--header-prefix', 'X-SVC', '--password', ready.adminPassword, '--json'];
-    const { code, stdout } = await replay(bad, ...words);
+    const args = ['--header-prefix', 'X-SVC', '--password', ready.adminPassword, '--json'];
+    const { code, stdout } = await replay(bad, ...args);
     expect(code).toBe(0);
     const rows = JSON.parse(stdout) as { id: string; end: string }[];
     expect(rows.map(({ id }) => id)).toEqual(failuresOf(resultIn(bad)));
@@ -110,8 +110,8 @@ describe('fleetbed conform replay', () => {
     const [first, ...rest] = report.verdicts.filter(({ verdict }) => verdict === 'fail');
     const gone = { ...first, id: 'errors/no-such-case' };
     writeFileSync(path, JSON.stringify({ ...report, verdicts: [gone, ...rest] }));
-    const words = ['--header-prefix', 'X-SVC', '--password', ready.adminPassword];
-    const { code, stdout } = await replay(path, ...words);
+    const args = ['--header-prefix', 'X-SVC', '--password', ready.adminPassword];
+    const { code, stdout } = await replay(path, ...args);
     expect(code).toBe(4);
     expect(stdout).toContain('the suite no longer has this case');
   });
@@ -139,8 +139,8 @@ describe('fleetbed conform replay', () => {
     target.listen(0, '127.0.0.1');
     await once(target, 'listening');
     const { port } = target.address() as AddressInfo;
-    const words = ['--url', `http://127.0.0.1:${port}`, '--token', 'any', '--no-probe'];
-    const running = startCommand(['conform', 'replay', bad, ...words]);
+    const args = ['--url', `http://127.0.0.1:${port}`, '--token', 'any', '--no-probe'];
+    const running = startCommand(['conform', 'replay', bad, ...args]);
     try {
       await once(target, 'held');
       const { code, stdout, stderr } = await running.end('SIGINT');
@@ -174,7 +174,7 @@ describe('fleetbed conform replay', () => {
 });
 
 describe('fleetbed conform compare', () => {
-  const compare = (...words: string[]) => runCommand(['conform', 'compare', ...words]);
+  const compare = (...args: string[]) => runCommand(['conform', 'compare', ...args]);
 
   it('fails on a regression and names the case', async () => {
     const { code, stdout } = await compare(good, bad);

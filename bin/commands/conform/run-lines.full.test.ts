@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => server.end());
 
-const words = () => ['conform', '--url', ready.baseUrl, '--password', ready.adminPassword];
+const args = () => ['conform', '--url', ready.baseUrl, '--password', ready.adminPassword];
 
 function linesOf(text: string): readonly Line[] {
   expect(text.endsWith('\n')).toBe(true);
@@ -36,7 +36,7 @@ function linesOf(text: string): readonly Line[] {
 describe('fleetbed conform --ndjson', () => {
   it('writes the start, each verdict and the end as one whole line each', async () => {
     const path = join(folder, 'run.ndjson');
-    const { code } = await runCommand([...words(), '--ndjson', path, 'errors/', 'monitor/']);
+    const { code } = await runCommand([...args(), '--ndjson', path, 'errors/', 'monitor/']);
     expect(code).toBe(0);
     const lines = linesOf(readFileSync(path, 'utf8'));
     const [start, end] = [lines[0], lines.at(-1)];
@@ -49,14 +49,14 @@ describe('fleetbed conform --ndjson', () => {
   });
 
   it('writes nothing else to standard output when the file is "-"', async () => {
-    const { stdout, stderr } = await runCommand([...words(), '--ndjson', '-', 'errors/']);
+    const { stdout, stderr } = await runCommand([...args(), '--ndjson', '-', 'errors/']);
     expect(linesOf(stdout).at(-1)).toMatchObject({ type: 'end' });
     expect(stderr).toMatch(/^pass: \d+ cases passed/m);
   });
 
   it('leaves only whole lines when the run is killed', async () => {
     const path = join(folder, 'killed.ndjson');
-    const running = startCommand([...words(), '--jobs', '1', '--ndjson', path]);
+    const running = startCommand([...args(), '--jobs', '1', '--ndjson', path]);
     await running.waitForOutput('stderr', /suite: 50 of/);
     await running.end('SIGKILL');
     const lines = linesOf(readFileSync(path, 'utf8'));
@@ -69,7 +69,7 @@ describe('fleetbed conform --ndjson', () => {
       join(folder, name),
     ) as [string, string, string];
     const reports = ['--report', `json=${json}`, '--report', `junit=${junit}`];
-    const running = startCommand([...words(), '--json', '--ndjson', lines, ...reports]);
+    const running = startCommand([...args(), '--json', '--ndjson', lines, ...reports]);
     await running.waitForOutput('stderr', /suite: 50 of/);
     const { code, stdout, stderr } = await running.end('SIGINT');
     expect(code, stderr).toBe(130);
@@ -87,13 +87,13 @@ describe('fleetbed conform --ndjson', () => {
 
   it('reports an unwritable file before the run starts', async () => {
     const path = join(folder, 'nowhere', 'run.ndjson');
-    const { code, stderr } = await runCommand([...words(), '--ndjson', path]);
+    const { code, stderr } = await runCommand([...args(), '--ndjson', path]);
     expect(code).toBe(3);
     expect(stderr).toContain(`--ndjson cannot write ${path}`);
   });
 
   it('refuses to share standard output with --json', async () => {
-    const { code, stderr } = await runCommand([...words(), '--ndjson', '-', '--json']);
+    const { code, stderr } = await runCommand([...args(), '--ndjson', '-', '--json']);
     expect(code).toBe(2);
     expect(stderr).toContain('--ndjson - and --json both write to standard output');
   });
@@ -102,7 +102,7 @@ describe('fleetbed conform --ndjson', () => {
 describe('fleetbed conform --report html=FILE', () => {
   it('writes a single page, and --schema prints the schema of the JSON report', async () => {
     const page = join(folder, 'report.html');
-    const { code } = await runCommand([...words(), '--report', `html=${page}`, 'errors/']);
+    const { code } = await runCommand([...args(), '--report', `html=${page}`, 'errors/']);
     expect(code).toBe(0);
     expect(readFileSync(page, 'utf8')).toMatch(/^<!doctype html>[\s\S]*errors\/[\s\S]*<\/html>\n$/);
     const { stdout } = await runCommand(['conform', '--schema']);
@@ -116,9 +116,9 @@ describe('fleetbed conform --report html=FILE', () => {
   it('shows the changes since an earlier run with --compare', async () => {
     const [earlier, page] = [join(folder, 'earlier.json'), join(folder, 'compared.html')];
     const all = ['errors/', 'monitor/'];
-    await runCommand([...words(), '--report', `json=${earlier}`, ...all]);
+    await runCommand([...args(), '--report', `json=${earlier}`, ...all]);
     const more = ['--compare', earlier, '--report', `html=${page}`];
-    const { code, stdout } = await runCommand([...words(), ...more, 'errors/']);
+    const { code, stdout } = await runCommand([...args(), ...more, 'errors/']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/Removed cases\n {2}monitor\/[\s\S]* removed, \d+ unchanged\n$/);
     expect(readFileSync(page, 'utf8')).toContain('"comparison":{"before":{');
@@ -127,7 +127,7 @@ describe('fleetbed conform --report html=FILE', () => {
   it('refuses a file for --compare that is no report, before any request', async () => {
     const wrong = join(folder, 'wrong.json');
     writeFileSync(wrong, '{}');
-    const { code, stderr } = await runCommand([...words(), '--compare', wrong, 'errors/']);
+    const { code, stderr } = await runCommand([...args(), '--compare', wrong, 'errors/']);
     expect(code).toBe(3);
     expect(stderr).toContain('--compare: ');
     expect(stderr).toContain('is not a conformance report');
@@ -135,7 +135,7 @@ describe('fleetbed conform --report html=FILE', () => {
 
   it('lists the valid report formats when the format is unknown', async () => {
     const path = join(folder, 'report.pdf');
-    const { code, stderr } = await runCommand([...words(), '--report', `pdf=${path}`]);
+    const { code, stderr } = await runCommand([...args(), '--report', `pdf=${path}`]);
     expect(code).toBe(2);
     const accepted = /Accepted: json=FILE, junit=FILE, html=FILE, .*, each at most once\./;
     expect(stderr).toMatch(accepted);

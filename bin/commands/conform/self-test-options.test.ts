@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { configure } from './self-test.ts';
 
 /** Returns the error message for arguments that the command must refuse. */
-async function refusal(...words: readonly string[]): Promise<string> {
+async function refusal(...args: readonly string[]): Promise<string> {
   const command = new Command().exitOverride();
   command.configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
   configure(command);
-  const refused = command.parseAsync([...words], { from: 'user' });
+  const refused = command.parseAsync([...args], { from: 'user' });
   return refused.then(
     () => 'it was accepted',
     (error: unknown) => String(error),
@@ -33,7 +33,7 @@ describe('fleetbed conform self-test refuses', () => {
     [['--fuzz', '5', '--record'], /'--fuzz <count>' cannot be used with option '--record'/],
     [['--fuzz', '5', '--html', 'a'], /'--fuzz <count>' cannot be used with option '--html <file>'/],
     [['--fuzz', '5', 'fuzz-00006'], /no defect has an ID that starts with "fuzz-00006"/],
-  ])('the arguments %j', async (words, sentence) => {
-    expect(await refusal(...words)).toMatch(sentence);
+  ])('the arguments %j', async (args, sentence) => {
+    expect(await refusal(...args)).toMatch(sentence);
   });
 });

@@ -45,7 +45,7 @@ export async function begin(
   const workers =
     processes === 1
       ? ownWorker(selfTestOptions)
-      : forkedWorkers(processes, workerWords(options), workerSecrets(options));
+      : forkedWorkers(processes, workerArgs(options), workerSecrets(options));
   return { ...workers, baseline, signal };
 }
 
@@ -63,7 +63,7 @@ function caseIds(prefixes: readonly string[] | undefined): ReadonlySet<string> |
   return new Set(withKnownIds(() => listCases(prefixes)).map(({ id }) => id));
 }
 
-function workerWords(options: SelfTestCommandOptions): readonly string[] {
+function workerArgs(options: SelfTestCommandOptions): readonly string[] {
   const { url, headerPrefix, fuzz, seed = defaultSeed } = options;
   return [
     ...['conform', 'self-test', '--worker', '--header-prefix', headerPrefix],

@@ -33,7 +33,7 @@ function fileOf(name: string, content: string | Buffer): string {
   return file;
 }
 
-const doctor = (...words: string[]) => runCommand(['doctor', ...words]);
+const doctor = (...args: string[]) => runCommand(['doctor', ...args]);
 
 describe('fleetbed doctor signature', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -75,8 +75,8 @@ describe('fleetbed doctor signature', () => {
   it('prints the finding as one line of JSON', async () => {
     const vector = signatureMistakeVectors().find(({ mistake }) => mistake === 'pss');
     const body = fileOf('pss', vector?.body ?? '');
-    const words = ['--body', body, '--signature', vector?.signature ?? '', '--json'];
-    const { code, stdout, stderr } = await doctor('signature', ...words);
+    const args = ['--body', body, '--signature', vector?.signature ?? '', '--json'];
+    const { code, stdout, stderr } = await doctor('signature', ...args);
     expect({ code, stderr, lines: stdout.split('\n').length }).toEqual({
       code: 1,
       stderr: '',
@@ -100,16 +100,16 @@ describe('fleetbed doctor signature', () => {
     const bare = fileOf('bare', '{}');
     const ofBare = sign('sha256', Buffer.from('{}'), privateKey).toString('base64');
     const [mine] = files().slice(-1);
-    const words = ['--body', bare, '--key', key, '--signature', ofBare];
-    const { stdout } = await doctor('signature', ...words, '--other-key', mine ?? '');
+    const args = ['--body', bare, '--key', key, '--signature', ofBare];
+    const { stdout } = await doctor('signature', ...args, '--other-key', mine ?? '');
     expect(stdout).toContain(`key-of-another-device: `);
     expect(stdout).toContain(`detail: ${mine}`);
   });
 
   it('names the mistake in a key, and exits with 1', async () => {
     const secret = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-    const words = ['--body', fileOf('body', text), '--key', fileOf('secret.pem', secret)];
-    const { code, stdout } = await doctor('signature', ...words, '--signature', right);
+    const args = ['--body', fileOf('body', text), '--key', fileOf('secret.pem', secret)];
+    const { code, stdout } = await doctor('signature', ...args, '--signature', right);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^private-key: /);
     expect(stdout).not.toContain(secret.slice(40, 80));
@@ -118,16 +118,16 @@ describe('fleetbed doctor signature', () => {
   it.each([
     ['a signature that no mistake explains', 'AAAA', 'cannot be a signature of this key type'],
     ['control characters', '\x1b[31m', 'The header holds no base64'],
-  ])('exits with 1 for %s', async (_, signature, words) => {
+  ])('exits with 1 for %s', async (_, signature, args) => {
     const { code, stdout } = await doctor('signature', ...files(), '--signature', signature);
     expect(code).toBe(1);
-    expect(stdout).toContain(words);
+    expect(stdout).toContain(args);
   });
 
   it('exits with 1 for a bad key that matches no known mistake', async () => {
     const key = fileOf('words.pem', 'my key');
-    const words = ['--body', fileOf('body', text), '--key', key, '--signature', right];
-    const { code, stdout } = await doctor('signature', ...words, '--json');
+    const args = ['--body', fileOf('body', text), '--key', key, '--signature', right];
+    const { code, stdout } = await doctor('signature', ...args, '--json');
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toEqual({
       fits: false,
@@ -172,8 +172,8 @@ describe('fleetbed doctor signature', () => {
       3,
       /--other-key .* is not a usable public key/,
     ],
-  ])('refuses %s', async (_, words, wanted, sentence) => {
-    const { code, stdout, stderr } = await doctor('signature', ...words());
+  ])('refuses %s', async (_, args, wanted, sentence) => {
+    const { code, stdout, stderr } = await doctor('signature', ...args());
     expect({ code, stdout }).toEqual({ code: wanted, stdout: '' });
     expect(stderr).toMatch(sentence);
   });
@@ -186,8 +186,8 @@ interface Environment {
 }
 
 /** Runs the environment check, on free ports by default. */
-async function environment(words: readonly string[], variables: Record<string, string> = {}) {
-  const ran = await runCommand(['doctor', 'environment', '--json', ...words], {
+async function environment(args: readonly string[], variables: Record<string, string> = {}) {
+  const ran = await runCommand(['doctor', 'environment', '--json', ...args], {
     NODE_EXTRA_CA_CERTS: '',
     ...variables,
   });
@@ -220,8 +220,8 @@ describe('fleetbed doctor environment', () => {
   });
 
   it('prints each check as text, and counts the verdicts', async () => {
-    const words = ['doctor', 'environment', '--url', serve.ready.baseUrl, '--devices', '10'];
-    const { code, stdout } = await runCommand(words, { NODE_EXTRA_CA_CERTS: '' });
+    const args = ['doctor', 'environment', '--url', serve.ready.baseUrl, '--devices', '10'];
+    const { code, stdout } = await runCommand(args, { NODE_EXTRA_CA_CERTS: '' });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^pass {2}reachability +127\.0\.0\.1:\d+ accepts connections\.$/m);
     expect(stdout).toMatch(/^0 fail, 0 warn, 7 pass$/m);
@@ -229,9 +229,9 @@ describe('fleetbed doctor environment', () => {
 
   it('states the number of devices that the open-files limit allows', async () => {
     const command = fileURLToPath(new URL('../../../dist/bin/fleetbed.js', import.meta.url));
-    const words = ['doctor', 'environment', '--connect', '--url', serve.ready.baseUrl];
+    const args = ['doctor', 'environment', '--connect', '--url', serve.ready.baseUrl];
     const shell = 'ulimit -n 1000; exec "$0" "$@"';
-    const child = spawn('sh', ['-c', shell, process.execPath, command, ...words]);
+    const child = spawn('sh', ['-c', shell, process.execPath, command, ...args]);
     let text = '';
     child.stdout.setEncoding('utf8').on('data', (piece: string) => {
       text += piece;
@@ -306,17 +306,17 @@ describe('fleetbed doctor environment', () => {
 
   it('fails on an untrusted certificate until --ca names it', async () => {
     const front = await openTlsFront(serve.ready.baseUrl, systemClock.now());
-    const words = ['--url', front.baseUrl];
-    const refused = await environment(words);
+    const args = ['--url', front.baseUrl];
+    const refused = await environment(args);
     expect([refused.code, refused.check('TLS')?.verdict]).toEqual([1, 'fail']);
     expect(refused.check('TLS')?.found).toContain('self-signed');
     expect(refused.check('TLS')?.wayOut).toContain('--ca FILE');
     const ca = fileOf('ca.pem', front.certificatePem);
-    const trusted = await environment([...words, '--ca', ca]);
+    const trusted = await environment([...args, '--ca', ca]);
     expect([trusted.code, trusted.check('API')?.verdict]).toEqual([0, 'pass']);
     // The certificate was valid for one more day.
     expect(trusted.check('TLS')?.verdict).toBe('warn');
-    const byNode = await environment(words, { NODE_EXTRA_CA_CERTS: ca });
+    const byNode = await environment(args, { NODE_EXTRA_CA_CERTS: ca });
     expect([byNode.code, byNode.check('trust')?.verdict]).toEqual([0, 'pass']);
     front.close();
   });
@@ -343,8 +343,8 @@ describe('fleetbed doctor environment', () => {
     [['--port', '65536'], 2, /'--port <port>' argument/],
     [['--ca', '/nonexistent/ca.pem'], 3, /--ca cannot read/],
     [['more'], 2, /too many arguments/],
-  ])('refuses %j', async (words, wanted, sentence) => {
-    const { code, stdout, stderr } = await doctor('environment', ...words);
+  ])('refuses %j', async (args, wanted, sentence) => {
+    const { code, stdout, stderr } = await doctor('environment', ...args);
     expect({ code, stdout }).toEqual({ code: wanted, stdout: '' });
     expect(stderr).toMatch(sentence);
   });

@@ -45,8 +45,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function run(...words: string[]): Promise<CommandEnd> {
-  return runCommand(words);
+function run(...args: string[]): Promise<CommandEnd> {
+  return runCommand(args);
 }
 
 async function exchangesIn(file: string): Promise<RecordedExchange[]> {
@@ -120,8 +120,8 @@ describe('fleetbed journal', () => {
     async () => {
       const read = async (place: string) => (await fetch(`${ready.baseUrl}${place}`)).text();
       await read('/followed/before');
-      const words = ['--follow', '--after', '0', '--text', 'followed'];
-      const following = startCommand(['journal', ...at, ...words]);
+      const args = ['--follow', '--after', '0', '--text', 'followed'];
+      const following = startCommand(['journal', ...at, ...args]);
       expect(await following.waitForOutput('stdout', /before/)).toMatch(
         /GET 404 {2}\/followed\/before/,
       );
@@ -214,9 +214,9 @@ describe('fleetbed journal --lint', () => {
 
   it.each([['--status', '4xx'], ['--request-id', 'x'], ['--follow'], ['--har', 'x.har']])(
     'refuses %s, which hides requests of a device',
-    async (...words) => {
-      const { code, stderr } = await run('journal', ...at, '--lint', ...words);
-      expect([code, stderr]).toEqual([2, expect.stringContaining(`so ${words[0]} cannot be used`)]);
+    async (...args) => {
+      const { code, stderr } = await run('journal', ...at, '--lint', ...args);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`so ${args[0]} cannot be used`)]);
     },
   );
 });
@@ -229,8 +229,8 @@ describe('fleetbed await', () => {
   });
 
   it('exits with 1 at the timeout, and prints the entries that arrived', async () => {
-    const words = ['--after', '0', '--operation', 'logout', '--timeout', '0'];
-    const { code, stdout, stderr } = await run('await', ...at, ...words);
+    const args = ['--after', '0', '--operation', 'logout', '--timeout', '0'];
+    const { code, stdout, stderr } = await run('await', ...at, ...args);
     expect(code).toBe(1);
     expect(stderr).toContain('no entry matched within 0 s');
     expect(stdout).toMatch(/GET 404 {2}\/followed/);
@@ -264,8 +264,8 @@ describe('fleetbed assert', () => {
     [['='], 2, 'Accepted: a status such as success'],
     [['--times', '-1', 'success'], 2, '--times'],
     [[], 2, 'step'],
-  ])('refuses %j with exit code %d', async (words, code, because) => {
-    const ended = await run('assert', ...at, ...words);
+  ])('refuses %j with exit code %d', async (args, code, because) => {
+    const ended = await run('assert', ...at, ...args);
     expect(ended.code).toBe(code);
     expect(ended.stderr).toContain(because);
   });
@@ -284,8 +284,8 @@ describe('the commands of the journal', () => {
     [['await', '--count', '0'], 2, '--count'],
     [['await', '--timeout', '11m'], 2, 'timeoutSeconds: must be at most 600'],
     [['assert', '--tenant', 'none', 'success'], 3, 'no tenant has this id or name'],
-  ])('refuse the arguments %j', async (words, code, because) => {
-    const ended = await run(...words, ...at);
+  ])('refuse the arguments %j', async (args, code, because) => {
+    const ended = await run(...args, ...at);
     expect(ended.code).toBe(code);
     expect(ended.stderr).toContain(because);
     expect(ended.stdout).toBe('');
@@ -330,8 +330,8 @@ describe('fleetbed serve with options for the journal', () => {
     [['--journal-entries', '-1'], '--journal-entries'],
     [['--journal-entries', '1000001'], 'from 0 to 1000000'],
     [['--journal-bytes', '1'], 'from 65536'],
-  ])('refuses %j with exit code 2', async (words, because) => {
-    const { code, stderr } = await run('serve', ...words);
+  ])('refuses %j with exit code 2', async (args, because) => {
+    const { code, stderr } = await run('serve', ...args);
     expect(code).toBe(2);
     expect(stderr).toContain(because);
   });

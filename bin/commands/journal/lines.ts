@@ -17,13 +17,13 @@ const arrows = { client: '->', server: '<-' } as const;
 /** Returns the entry as one line without terminal control characters. */
 function entryLine(entry: ShownEntry): string {
   const { sequence, kind, at } = entry;
-  const words = [`${sequence}`, at.replace(/^.*T/, ''), ...wordsOf[kind](entry)];
+  const columns = [`${sequence}`, at.replace(/^.*T/, ''), ...columnsOf[kind](entry)];
   const { identity, id } = (entry.device ?? {}) as { identity?: string; id?: string };
-  if (identity !== undefined || id !== undefined) words.push(`device ${identity ?? id}`);
-  return printable(words.filter((word) => word !== '').join('  '), LINE_MAX_CHARACTERS);
+  if (identity !== undefined || id !== undefined) columns.push(`device ${identity ?? id}`);
+  return printable(columns.filter((word) => word !== '').join('  '), LINE_MAX_CHARACTERS);
 }
 
-const wordsOf: Record<ShownEntry['kind'], (entry: ShownEntry) => string[]> = {
+const columnsOf: Record<ShownEntry['kind'], (entry: ShownEntry) => string[]> = {
   exchange: ({ method, status, operation, path, tookMs, deployment, report, cut, ...rest }) => {
     const refusal = rest.refusal as { error: string } | undefined;
     const noUpdate = rest.noUpdate as { outcome: string; because: string } | undefined;
@@ -34,7 +34,7 @@ const wordsOf: Record<ShownEntry['kind'], (entry: ShownEntry) => string[]> = {
       [operation ?? path, report].filter((word) => word !== undefined).join(' '),
       `${tookMs} ms`,
       deployment === undefined ? '' : `deployment ${deployment}`,
-      cut === true ? cutWords(status, rest.responseBytes) : '',
+      cut === true ? cutText(status, rest.responseBytes) : '',
       fault ? `fault ${fault.name}: ${fault.act}` : '',
       varied ? `varied ${varied.map(({ id }) => id).join(', ')}` : '',
       refusal ? `refused: ${refusal.error}` : '',
@@ -56,7 +56,7 @@ const wordsOf: Record<ShownEntry['kind'], (entry: ShownEntry) => string[]> = {
   ],
 };
 
-function cutWords(status: unknown, bytes: unknown): string {
+function cutText(status: unknown, bytes: unknown): string {
   return status === 0 ? 'cut' : `cut after ${bytes} bytes`;
 }
 

@@ -27,8 +27,8 @@ beforeAll(async () => {
   const printed = await recording.waitForOutput('stdout', /Recording http:\S+/);
   const url = /http:\S+/.exec(printed)?.[0] ?? '';
   const options = ['--dir', join(folder, 'device'), '--interval', '1', '--server', url];
-  const words = [exampleSource('client.py'), ...options, '--tenant-token', tenantToken];
-  client = spawn('python3', words, { stdio: 'ignore' });
+  const args = [exampleSource('client.py'), ...options, '--tenant-token', tenantToken];
+  client = spawn('python3', args, { stdio: 'ignore' });
   await acceptAndDeploy(served);
   const isUpdated = () => readFileSync(file, 'utf8').includes('"success\\"');
   await vi.waitUntil(isUpdated, { timeout: 30_000, interval: 100 });
@@ -90,8 +90,8 @@ async function acceptAndDeploy(served: Served, artifactName = 'release-2'): Prom
   await manage(served, path, json('PUT', { status: 'accepted' }));
 }
 
-const replay = ({ ready }: Served, ...words: readonly string[]) =>
-  runCommand(['replay', file, '--url', ready.baseUrl, ...words]);
+const replay = ({ ready }: Served, ...args: readonly string[]) =>
+  runCommand(['replay', file, '--url', ready.baseUrl, ...args]);
 
 describe('fleetbed record', () => {
   it('passes a whole update on, and writes its exchanges in order', async () => {
@@ -128,8 +128,8 @@ describe('fleetbed record', () => {
     ['3', 'its file is no session', () => ['--lint', '--from', written('[]')], /line 1: is not/],
     ['2', '--lint is missing', () => ['--from', file], /needs --lint, and no filter/],
     ['2', 'a filter is given', () => ['--lint', '--from', file, '--device', 'x'], /no filter/],
-  ])('is refused by journal with %s when %s', async (code, _, wordsOf, sentence) => {
-    const end = await runCommand(['journal', ...wordsOf()]);
+  ])('is refused by journal with %s when %s', async (code, _, argsOf, sentence) => {
+    const end = await runCommand(['journal', ...argsOf()]);
     expect({ code: String(end.code) }).toEqual({ code });
     expect(end.stderr).toMatch(sentence);
   });
@@ -171,8 +171,8 @@ describe('fleetbed record', () => {
     ['2', 'no --out', ['--upstream', 'http://127.0.0.1:9'], /--out/],
     ['2', 'no URL', ['--upstream', 'here', '--out', 'x'], /Accepted: an http/],
     ['3', 'no folder', ['--upstream', 'http://127.0.0.1:9', '--out', '/no/x'], /cannot write/],
-  ])('exits with %s when there is %s', async (code, _, words, sentence) => {
-    const end = await runCommand(['record', ...words]);
+  ])('exits with %s when there is %s', async (code, _, args, sentence) => {
+    const end = await runCommand(['record', ...args]);
     expect({ code: String(end.code) }).toEqual({ code });
     expect(end.stderr).toMatch(sentence);
   });
@@ -248,15 +248,15 @@ describe('a recorded session with a websocket and another header prefix', {
       /"kind":"frame"[^\n]*"from":"client","opcode":"(binary|ping|close)","bytes":/,
     );
     expect(text).toMatch(/\["X-MEN-Signature","\[masked\]"\]/i);
-    const words = ['replay', sockets, '--url', await serveAccepting(), ...prefix];
-    expect((await runCommand(words)).stdout).toMatch(
+    const args = ['replay', sockets, '--url', await serveAccepting(), ...prefix];
+    expect((await runCommand(args)).stdout).toMatch(
       /^\d+ requests played, 0 responses differ\.\n$/,
     );
   });
 
   it('differs in its authentication requests when it is signed under the other prefix', async () => {
-    const words = ['replay', sockets, '--url', await serveAccepting(), '--acceptance-time', '0s'];
-    const { code, stdout } = await runCommand(words);
+    const args = ['replay', sockets, '--url', await serveAccepting(), '--acceptance-time', '0s'];
+    const { code, stdout } = await runCommand(args);
     expect(code).toBe(1);
     expect(stdout).toMatch(/POST \S+\/auth_requests: the status is 400, recorded 200/);
   });

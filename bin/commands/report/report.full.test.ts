@@ -18,7 +18,7 @@ function fileOf(name: string, content: unknown): string {
   return path;
 }
 
-const report = (...words: readonly string[]) => runCommand(['report', ...words]);
+const report = (...args: readonly string[]) => runCommand(['report', ...args]);
 const plan = { ...sampleResult.plan, devices: 4 };
 
 /** Runs one of two shards of a fleet of four devices. */
@@ -147,8 +147,8 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
       /B cannot read nowhere/,
     ],
     ['a merge without a target', () => ['merge', good()], 2, /--out <file>' not specified/],
-  ])('refuses %s with one sentence', async (_what, words, exitCode, said) => {
-    const { code, stdout, stderr } = await report(...words());
+  ])('refuses %s with one sentence', async (_what, args, exitCode, said) => {
+    const { code, stdout, stderr } = await report(...args());
     expect(code).toBe(exitCode);
     expect(stdout).toBe('');
     expect(stderr).toMatch(said);

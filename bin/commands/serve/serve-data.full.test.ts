@@ -29,8 +29,8 @@ describe('fleetbed serve --data', () => {
   it('shows the same random password at each start until a password is set', async () => {
     const data = join(folder, 'data');
     const passwords: string[] = [];
-    for (const words of [[], [], ['--admin-password', 'correct horse'], []]) {
-      const { running, ready } = await startServe(['--data', data, ...words]);
+    for (const args of [[], [], ['--admin-password', 'correct horse'], []]) {
+      const { running, ready } = await startServe(['--data', data, ...args]);
       passwords.push(ready.adminPassword);
       await running.end();
     }

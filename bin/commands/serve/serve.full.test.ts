@@ -33,8 +33,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function serve(words: readonly string[] = []) {
-  const started = await startServe(words);
+async function serve(args: readonly string[] = []) {
+  const started = await startServe(args);
   running = started.running;
   return started;
 }
@@ -99,8 +99,8 @@ describe('the ready message of serve', () => {
   });
 
   it('contains the values of the given options', async () => {
-    const words = ['--admin-email', 'me@example.org', '--header-prefix', 'X-MEN'];
-    const { ready } = await serve([...words, '--admin-password', 'of-the-test']);
+    const args = ['--admin-email', 'me@example.org', '--header-prefix', 'X-MEN'];
+    const { ready } = await serve([...args, '--admin-password', 'of-the-test']);
     expect(ready).toMatchObject({
       adminEmail: 'me@example.org',
       adminPassword: 'of-the-test',
@@ -166,8 +166,8 @@ describe('serve --dialect without a name', () => {
     [['--device-limit', '-1'], 'from 0 to 1000000'],
     [['--provisioning-delay', 'soon'], 'a number with ms, s, m, h or d'],
     [['--provisioning-delay', '2h'], 'from 0 to 3600000'],
-  ])('refuses %j, and names the accepted values', async (words, sentence) => {
-    const { stderr, code } = await runCommand(['serve', ...free, ...words]);
+  ])('refuses %j, and names the accepted values', async (args, sentence) => {
+    const { stderr, code } = await runCommand(['serve', ...free, ...args]);
     expect(code).toBe(2);
     expect(stderr).toContain(sentence);
   });

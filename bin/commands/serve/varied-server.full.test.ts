@@ -4,8 +4,8 @@ import { runCommand, startServe } from '../../testing/built-command.ts';
 
 describe('serve --variation', () => {
   it('applies the named variations, and no other, to every response', async () => {
-    const words = ['--variation', 'chunked,json-spaces', '--variation', 'media-type'];
-    const { ready, running } = await startServe(words);
+    const args = ['--variation', 'chunked,json-spaces', '--variation', 'media-type'];
+    const { ready, running } = await startServe(args);
     try {
       const headers = { Authorization: `Bearer ${ready.controlToken}` };
       const response = await fetch(`${ready.controlUrl}/variations`, { headers });

@@ -24,8 +24,8 @@ const askingFor = (path: string) =>
 
 describe('fleetbed with-server', { timeout: 60_000 }, () => {
   it('runs a command that finds the server in its environment, and stops the server', async () => {
-    const words = askingFor('/api/management/v1/useradm/auth/login');
-    const { code, stdout, stderr } = await runCommand(['with-server', '--', ...words]);
+    const args = askingFor('/api/management/v1/useradm/auth/login');
+    const { code, stdout, stderr } = await runCommand(['with-server', '--', ...args]);
     expect([code, stderr]).toEqual([0, '']);
     const [url = '', status] = stdout.trim().split(' ');
     expect(status).toBe('200');
@@ -35,8 +35,8 @@ describe('fleetbed with-server', { timeout: 60_000 }, () => {
   it('takes options of the command without --, and hides the token of another server', async () => {
     const script =
       "console.log(process.argv.slice(1).join(), process.env.FLEETBED_TOKEN ?? 'none')";
-    const words = ['with-server', '--auto-accept', ...node(script), '--', '--port', 'x'];
-    const { code, stdout } = await runCommand(words, { FLEETBED_TOKEN: 'of.another.server' });
+    const args = ['with-server', '--auto-accept', ...node(script), '--', '--port', 'x'];
+    const { code, stdout } = await runCommand(args, { FLEETBED_TOKEN: 'of.another.server' });
     expect([code, stdout]).toEqual([0, '--port,x none\n']);
   });
 
@@ -69,8 +69,8 @@ describe('fleetbed with-server', { timeout: 60_000 }, () => {
 
   it('lets other commands of fleetbed find its server by one address', async () => {
     const clock = `"$FLEETBED_NODE" "$FLEETBED_PROGRAM" clock --json`;
-    const words = ['sh', '-c', `unset FLEETBED_CONTROL_URL FLEETBED_CONTROL_TOKEN; ${clock}`];
-    const { code, stdout, stderr } = await runCommand(['with-server', '--', ...words], {
+    const args = ['sh', '-c', `unset FLEETBED_CONTROL_URL FLEETBED_CONTROL_TOKEN; ${clock}`];
+    const { code, stdout, stderr } = await runCommand(['with-server', '--', ...args], {
       FLEETBED_NODE: process.execPath,
       FLEETBED_PROGRAM: join(import.meta.dirname, '../../../dist/bin/fleetbed.js'),
       XDG_RUNTIME_DIR: folder,
@@ -93,8 +93,8 @@ describe('fleetbed with-server', { timeout: 60_000 }, () => {
     [['with-server', '--ready-file', 'x', '--', 'true'], 2, "unknown option '--ready-file'"],
     [['with-server', '--dialect', '--', 'true'], 2, '--dialect needs a name here'],
     [['with-server', '--', './no-such-command'], 3, 'cannot run ./no-such-command: there is no'],
-  ])('refuses the arguments %j with exit code %s and one line', async (words, code, sentence) => {
-    const ran = await runCommand(words);
+  ])('refuses the arguments %j with exit code %s and one line', async (args, code, sentence) => {
+    const ran = await runCommand(args);
     expect([ran.code, ran.stderr]).toEqual([code, expect.stringContaining(sentence)]);
     expect(ran.stderr.trimEnd().split('\n')).toHaveLength(1);
     expect(ran.stdout).toBe('');

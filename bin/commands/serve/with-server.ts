@@ -47,11 +47,11 @@ export function configure(command: Command): void {
     .argument('<command...>', 'command to run, with its arguments')
     .passThroughOptions()
     .addHelpText('after', help)
-    .action(async (words: readonly string[], options: ServeOptions) => {
+    .action(async (args: readonly string[], options: ServeOptions) => {
       const { dialect, variationSeed } = options;
       if (dialect === true) command.error('--dialect needs a name here');
       if (variationSeed === true) command.error('--variation-seed needs a seed here');
-      process.exitCode = await withServer(words, options);
+      process.exitCode = await withServer(args, options);
     });
   addExamples(
     command,
@@ -61,9 +61,9 @@ export function configure(command: Command): void {
   );
 }
 
-function withServer(words: readonly string[], options: ServeOptions): Promise<number> {
+function withServer(args: readonly string[], options: ServeOptions): Promise<number> {
   return whileServing(options, createOutput(true), async ({ ready }) => {
-    const [program = '', ...rest] = words;
+    const [program = '', ...rest] = args;
     const child = spawn(program, rest, { stdio: 'inherit', env: environmentOf(ready) });
     const release = passOnSignals(child);
     try {

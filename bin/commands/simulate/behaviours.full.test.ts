@@ -38,8 +38,8 @@ describe('fleetbed simulate behaviours', () => {
   });
 
   it('prints the behaviours as JSON, including those of a behaviour file', async () => {
-    const words = ['simulate', 'behaviours', '--json', '--behaviour-file', example('mjs')];
-    const { code, stdout } = await runCommand(words);
+    const args = ['simulate', 'behaviours', '--json', '--behaviour-file', example('mjs')];
+    const { code, stdout } = await runCommand(args);
     expect(code).toBe(0);
     const rows = JSON.parse(stdout) as Row[];
     expect(rows.map(({ name }) => name)).toEqual([...behaviours.keys(), 'doubtful-battery']);
@@ -50,8 +50,8 @@ describe('fleetbed simulate behaviours', () => {
   });
 
   it('reads a TypeScript file if Node can, and otherwise names the required version', async () => {
-    const words = ['simulate', 'behaviours', '--behaviour-file', example('ts')];
-    const { code, stdout, stderr } = await runCommand(words);
+    const args = ['simulate', 'behaviours', '--behaviour-file', example('ts')];
+    const { code, stdout, stderr } = await runCommand(args);
     expect(code).toBe(nodeReadsTypeScript ? 0 : 2);
     if (nodeReadsTypeScript) expect(stdout).toContain('doubtful-battery');
     else
@@ -70,8 +70,8 @@ describe('fleetbed simulate behaviours', () => {
     ],
     [['--behaviour-parameter', 'slow.installMs=-3'], /slow installMs must be a whole number/],
     [['--behaviour-parameter', 'snail.installMs=3'], /snail is not a known behaviour/],
-  ])('refuses the arguments %j with one sentence', async (words, sentence) => {
-    const { code, stdout, stderr } = await runCommand(['simulate', ...words]);
+  ])('refuses the arguments %j with one sentence', async (args, sentence) => {
+    const { code, stdout, stderr } = await runCommand(['simulate', ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(sentence);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);

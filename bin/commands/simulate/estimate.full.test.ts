@@ -93,11 +93,11 @@ describe("the estimate of a fleet's traffic", () => {
   });
 
   it('is printed for any command line without any request', { timeout: 60_000 }, async () => {
-    const words = ['--url', 'http://server.invalid', '--devices', '50000', '--poll', '30m'];
+    const args = ['--url', 'http://server.invalid', '--devices', '50000', '--poll', '30m'];
     const more = ['--connect', '--keys', 'ed25519=1', '--processes', '4', '--duration', '30d'];
     const { code, stdout } = await runCommand([
       'simulate',
-      ...words,
+      ...args,
       ...more,
       '--estimate',
       '--json',
@@ -117,8 +117,8 @@ describe("the estimate of a fleet's traffic", () => {
     [['--explore', '3']],
     [['--events', 'x.ndjson']],
     [['--report', 'json=x.json']],
-  ])('is refused in combination with %j', async (words) => {
-    const { code, stderr } = await runCommand(['simulate', '--estimate', ...words]);
+  ])('is refused in combination with %j', async (args) => {
+    const { code, stderr } = await runCommand(['simulate', '--estimate', ...args]);
     expect(code).toBe(exitCodes.usage);
     expect(stderr).toContain('--estimate');
     expect(stderr.trim().split('\n')).toHaveLength(1);

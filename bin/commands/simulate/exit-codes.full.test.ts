@@ -32,12 +32,12 @@ describe('a fleet run as a process', { timeout: 60_000 }, () => {
     ['that accepted no device', '', 6, 'NOT ACCEPTED'],
   ])(
     '%s has an exit code of its own, and writes its CSV report',
-    async (what, words, code, verdict) => {
+    async (what, args, code, verdict) => {
       const { baseUrl, adminToken } = release.ready;
       const csv = join(folder, `${code}.csv`);
-      const user = words.includes('--accept') ? ['--token', adminToken] : [];
+      const user = args.includes('--accept') ? ['--token', adminToken] : [];
       const load = '--devices 2 --poll 200ms --ramp 0 --duration 3s'.split(' ');
-      const more = words.split(' ').filter(Boolean);
+      const more = args.split(' ').filter(Boolean);
       const reports = ['--report', `csv=${csv}`, '--seed', what];
       const ended = await runCommand([
         ...['simulate', '--url', baseUrl, ...load, ...user, ...more, ...reports],

@@ -55,7 +55,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function wordsOf(fleet: string): string[] {
+function argsOf(fleet: string): string[] {
   const { baseUrl, adminPassword } = served.ready;
   const parameters = Object.entries(lengths).flatMap(([name, [installMs, rebootMs]]) => [
     ...['--behaviour-parameter', `${name}.installMs=${installMs}`],
@@ -86,7 +86,7 @@ function leftMidway(fleet: string): readonly string[] {
 
 /** Kills one simulator of a fleet; returns false when the simulator had ended before. */
 async function killed(fleet: string, chance: Random): Promise<boolean> {
-  const simulator = startCommand([...wordsOf(fleet), '--events', '-']);
+  const simulator = startCommand([...argsOf(fleet), '--events', '-']);
   const events = chance.integer(1, LIFE_MAX_EVENTS);
   await Promise.race([eventsWritten(simulator, events), simulator.ended]);
   return (await simulator.end('SIGKILL')).code === null;
@@ -107,7 +107,7 @@ function eventsWritten({ child }: RunningCommand, events: number): Promise<void>
 }
 
 async function ended(fleet: string): Promise<FleetResult> {
-  const { code, stdout, stderr } = await runCommand([...wordsOf(fleet), '--json']);
+  const { code, stdout, stderr } = await runCommand([...argsOf(fleet), '--json']);
   expect([exitCodes.pass, exitCodes.generatorLimited], stderr).toContain(code);
   return JSON.parse(stdout);
 }
@@ -149,7 +149,7 @@ it('a fleet continues with the deployment during whose creation it was killed', 
 }, async () => {
   await stallOneDeployment();
   const before = await deploymentsCount();
-  const simulator = startCommand(wordsOf('unmade'));
+  const simulator = startCommand(argsOf('unmade'));
   while ((await deploymentsCount()) === before) await systemClock.sleep(20);
   expect((await simulator.end('SIGKILL')).code).toBeNull();
   const { funnel } = await ended('unmade');
@@ -163,8 +163,8 @@ async function stallOneDeployment(): Promise<void> {
   const match = { operation: 'create-deployment' };
   const rule = { id: 'silent', match, when: 'after', script: ['stall'] };
   writeFileSync(file, JSON.stringify({ rules: [rule] }));
-  const words = ['faults', 'add', file, '--control-url', controlUrl];
-  const { code, stderr } = await runCommand(words, { FLEETBED_CONTROL_TOKEN: controlToken });
+  const args = ['faults', 'add', file, '--control-url', controlUrl];
+  const { code, stderr } = await runCommand(args, { FLEETBED_CONTROL_TOKEN: controlToken });
   expect(code, stderr).toBe(0);
 }
 

@@ -53,9 +53,9 @@ export function liveFrame(facts: LiveFacts, size: LiveSize): string {
 type FrameRow = readonly TextPiece[];
 
 function titleLines({ title, progress, ending }: LiveFacts): FrameRow[] {
-  const words: TextPiece[] = [{ text: clock(progress.elapsedMs), tone: 'strong' }];
+  const segments: TextPiece[] = [{ text: clock(progress.elapsedMs), tone: 'strong' }];
   const now = ending ? 'stopping …' : progress.phase;
-  return [[...words, '  ', { text: now, tone: ending ? 'warn' : 'dim' }, `  ${title}`]];
+  return [[...segments, '  ', { text: now, tone: ending ? 'warn' : 'dim' }, `  ${title}`]];
 }
 
 function deploymentLines({ progress, rates }: LiveFacts): FrameRow[] {
@@ -141,14 +141,14 @@ function generatorLines({ generators, latenessP99Ms }: FleetProgress): FrameRow[
   const cpu = worst(({ cpuUserShare, cpuSystemShare }) => cpuUserShare + cpuSystemShare);
   const lagMs = worst(({ eventLoopLagP99Ms }) => eventLoopLagP99Ms);
   const mebibytes = worst(({ memoryMaxBytes }) => memoryMaxBytes) / 2 ** 20;
-  const words = [
+  const segments = [
     `CPU ${percentOf(cpu)}`,
     `event loop ${percentOf(worst(({ loopBusyShare }) => loopBusyShare))} busy, p99 ${lagMs.toFixed(1)} ms`,
     `memory ${mebibytes.toFixed(0)} MiB`,
     `send delay p99 ${latenessP99Ms.toFixed(1)} ms`,
   ];
   const count = generators.length === 1 ? 'generator' : `worst of ${generators.length} generators`;
-  return [[{ text: `${count}  `, tone: 'dim' }, words.join('  ')]];
+  return [[{ text: `${count}  `, tone: 'dim' }, segments.join('  ')]];
 }
 
 function percentOf(share: number): string {

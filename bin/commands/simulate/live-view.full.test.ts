@@ -116,14 +116,14 @@ describe('fleetbed simulate on a terminal', { timeout: 30_000 }, () => {
 
   afterAll(() => server.end());
 
-  const words = () => [
+  const args = () => [
     ...['simulate', '--url', ready.baseUrl, '--devices', '3', '--keys', 'ed25519=1'],
     ...['--poll', '200ms', '--ramp', '0'],
     ...['--accept', '--password', ready.adminPassword],
   ];
 
   it('shows frames, and after Ctrl-C only the summary, with the cursor visible', async () => {
-    const { code, written, screen } = await onTerminal(words(), { keys: [['idle 3', CTRL_C]] });
+    const { code, written, screen } = await onTerminal(args(), { keys: [['idle 3', CTRL_C]] });
     expect(code).toBe(130);
     expect(written).toContain('stopping …');
     expect(written).toContain('\u001b[?25l');
@@ -138,7 +138,7 @@ describe('fleetbed simulate on a terminal', { timeout: 30_000 }, () => {
       ['idle 3', CTRL_C],
       ['stopping …', CTRL_C],
     ] as const;
-    const { code, screen } = await onTerminal(words(), { keys });
+    const { code, screen } = await onTerminal(args(), { keys });
     expect(code).toBe(130);
     expect(screen.cursorShown).toBe(true);
   });

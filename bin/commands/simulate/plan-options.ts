@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { ARRIVALS_PER_SECOND_MAX } from '../../../simulator/plan/load-fields.ts';
 import type { CliValue, PlanOption } from '../../../simulator/plan/option-row.ts';
 import { options } from '../../../simulator/plan/options.ts';
-import { type PartName, PlanWordsError, readPlanPart } from '../../../simulator/plan/plan-words.ts';
+import { type PartName, PlanInputError, readPlanPart } from '../../../simulator/plan/plan-input.ts';
 import { ThresholdError, thresholdOf } from '../../../simulator/plan/thresholds-parser.ts';
 import { addLoginOptions } from '../../options/login-options.ts';
 import {
@@ -43,7 +43,7 @@ function parserOf(name: string, cli: CliValue): OptionParser | undefined {
   switch (cli.kind) {
     case 'weights':
       return values.weights(cli.names);
-    case 'words':
+    case 'pairs':
       return cli.isList ? list(name as PartName) : one(name as PartName);
     case 'device-share':
       return deviceShare;
@@ -96,7 +96,7 @@ function one(name: PartName) {
     try {
       return readPlanPart(name, text);
     } catch (error) {
-      if (error instanceof PlanWordsError) throw new InvalidArgumentError(`${error.message}.`);
+      if (error instanceof PlanInputError) throw new InvalidArgumentError(`${error.message}.`);
       throw error;
     }
   };

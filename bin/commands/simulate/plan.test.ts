@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
-import { planWordNames } from '../../../simulator/plan/plan-words.ts';
+import { planWordNames } from '../../../simulator/plan/plan-input.ts';
 import { planFrom } from './plan.ts';
 import { addPlanOptions } from './plan-options.ts';
 
@@ -14,17 +14,17 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function commandOf(words: readonly string[]): Command {
+function commandOf(args: readonly string[]): Command {
   const command = addPlanOptions(new Command())
     .exitOverride()
     .configureOutput({
       writeErr: () => undefined,
     });
-  return command.parse([...words], { from: 'user' });
+  return command.parse([...args], { from: 'user' });
 }
 
-async function planOf(...words: string[]): Promise<FleetPlan> {
-  return (await planFrom(commandOf(words))).plan;
+async function planOf(...args: string[]): Promise<FleetPlan> {
+  return (await planFrom(commandOf(args))).plan;
 }
 
 function fileOf(name: string, text: string): string {
@@ -103,7 +103,7 @@ describe('the options of a simulation plan', () => {
   });
 
   it('select the user who accepts devices, by login or token', async () => {
-    const given = (...words: string[]) => planOf('--accept', ...words);
+    const given = (...args: string[]) => planOf('--accept', ...args);
     expect((await given('--email', 'a@b.example', '--password', 'x')).acceptWith).toEqual({
       email: 'a@b.example',
       password: 'x',
@@ -128,9 +128,9 @@ describe('the options of a simulation plan', () => {
     ],
   ])(
     'such as %j with the file %j are refused under the names that were given',
-    async (words, text, said) => {
+    async (args, text, said) => {
       const file = fileOf('given.yaml', `${text}\ndevices: 3\n`);
-      await expect(planOf('--plan', file, ...words)).rejects.toThrow(said);
+      await expect(planOf('--plan', file, ...args)).rejects.toThrow(said);
     },
   );
 

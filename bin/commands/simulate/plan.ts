@@ -7,12 +7,12 @@ import { knownBehaviours } from '../../../simulator/behaviours/catalogue.ts';
 import { type FleetPlan, StateError } from '../../../simulator/engine/simulate-fleet.ts';
 import type { OwnPlan } from '../../../simulator/plan/divided-plan.ts';
 import { options as planOptions } from '../../../simulator/plan/options.ts';
-import { PlanError, type PlanWords, planOf } from '../../../simulator/plan/plan.ts';
+import { PlanError, type PlanInput, planOf } from '../../../simulator/plan/plan.ts';
 import {
-  PlanWordsError,
+  PlanInputError,
   planWordNames,
-  readPlanWords,
-} from '../../../simulator/plan/plan-words.ts';
+  readPlanInput,
+} from '../../../simulator/plan/plan-input.ts';
 import { keptSeed } from '../../../simulator/state/state-head.ts';
 import { loginWays, userOf } from '../../options/login-options.ts';
 import { CommandError } from '../../output/command-error.ts';
@@ -23,18 +23,18 @@ import { certificatesIn } from './certificates.ts';
 import { defaultPoolFolder } from './rsa-keys.ts';
 
 /** The options as commander parses them, including those of the plan. */
-type PlanOptionValues = PlanWords & { readonly plan?: string };
+type PlanOptionValues = PlanInput & { readonly plan?: string };
 
 /**
  * Values that a plan file cannot contain: the user that accepts the devices, the shard, and the
  * deployment to join.
  */
-type RunOnlyValues = Pick<PlanWords, 'acceptWith' | 'shard' | 'deploymentId'>;
+type RunOnlyValues = Pick<PlanInput, 'acceptWith' | 'shard' | 'deploymentId'>;
 
 /** A plan with the text values that it was built from. */
 export interface PlanWithSources {
   readonly plan: FleetPlan;
-  readonly words: OwnPlan;
+  readonly input: OwnPlan;
 }
 
 /**
@@ -60,7 +60,7 @@ export async function planFrom(
   if (written.seed === undefined && more.shard !== undefined) {
     command.error("option '--shard <index/count>' needs --seed TEXT, the same for all shards");
   }
-  const words = {
+  const input = {
     ...written,
     ...more,
     acceptWith,
@@ -70,10 +70,10 @@ export async function planFrom(
     rsaPoolFolder: written.rsaPoolFolder ?? defaultPoolFolder(),
   };
   try {
-    await readBehaviourFiles(words.behaviourFile ?? []);
-    return { words, plan: planOf(words, knownBehaviours) };
+    await readBehaviourFiles(input.behaviourFile ?? []);
+    return { input, plan: planOf(input, knownBehaviours) };
   } catch (error) {
-    throw fleetError(inOptions(error, command), { baseUrl: words.url });
+    throw fleetError(inOptions(error, command), { baseUrl: input.url });
   }
 }
 
@@ -95,12 +95,12 @@ function inOptions(error: unknown, command: Command): unknown {
   return new PlanError(named);
 }
 
-type OperatorValues = Pick<PlanWords, 'accept' | 'email' | 'password' | 'token'>;
+type OperatorValues = Pick<PlanInput, 'accept' | 'email' | 'password' | 'token'>;
 
 /** Returns the user that accepts the devices, if any. */
-function userIn(words: OperatorValues, command: Command): FleetPlan['acceptWith'] {
-  const { accept, password, token } = words;
-  const email = words.email ?? String(command.getOptionValue('email'));
+function userIn(input: OperatorValues, command: Command): FleetPlan['acceptWith'] {
+  const { accept, password, token } = input;
+  const email = input.email ?? String(command.getOptionValue('email'));
   const isGiven = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
   if (accept === true) {
     const user = userOf({ email, password, token });
@@ -128,7 +128,7 @@ function givenOptions(
   options: PlanOptionValues,
   command: Command,
   sources: readonly string[],
-): PlanWords {
+): PlanInput {
   const names = planWordNames.filter(
     (name) =>
       options[name] !== undefined && sources.includes(command.getOptionValueSource(name) ?? ''),
@@ -136,12 +136,12 @@ function givenOptions(
   return Object.fromEntries(names.map((name) => [name, options[name]]));
 }
 
-async function readPlanFile(path: string): Promise<PlanWords> {
+async function readPlanFile(path: string): Promise<PlanInput> {
   const text = await readNamedFile('--plan', path);
   try {
-    return readPlanWords(text);
+    return readPlanInput(text);
   } catch (error) {
-    if (!(error instanceof PlanWordsError)) throw error;
+    if (!(error instanceof PlanInputError)) throw error;
     const problems = error.problems.map((problem) => `${path}:${problem}`).join('; ');
     throw new CommandError(`invalid plan file: ${problems}`, exitCodes.usage, error);
   }

@@ -32,7 +32,7 @@ async function deployments(): Promise<readonly Deployment[]> {
   return (await (await manage(pathOf(managementOperations['list-deployments']))).json()) as never;
 }
 
-function words(...more: string[]): string[] {
+function args(...more: string[]): string[] {
   const login = ['--accept', '--password', ready.adminPassword];
   const reach = ['--url', ready.baseUrl, ...login, '--poll', '200ms', '--ramp', '0'];
   return ['simulate', '--json', ...reach, '--keys', 'ecdsa=1,ed25519=1', ...more];
@@ -62,7 +62,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
     const rowsWith = async (processes: string) => {
       const more = ['--devices', '6', '--seed', 'same', '--duration', '3s'];
       const mixed = ['--behaviour', 'steady=1,slow=1', '--processes', processes];
-      return (await resultOf(runCommand(words(...more, ...mixed)))).devices;
+      return (await resultOf(runCommand(args(...more, ...mixed)))).devices;
     };
     const alone = await rowsWith('1');
     expect(alone.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
@@ -78,7 +78,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
     const more = ['--devices', '8', '--seed', 'lossy', '--deploy', 'release-2', ...slow];
     const ends = ['--until', 'settled', '--duration', '40s', '--ready-file', file];
     const before = (await deployments()).length;
-    const run = startCommand(words(...more, ...ends, '--processes', '2'));
+    const run = startCommand(args(...more, ...ends, '--processes', '2'));
     await untilThere(file);
     const [victim] = childrenOf(run);
     if (victim === undefined) throw new Error('the fleet has no process that could be killed');
@@ -110,7 +110,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
     const file = join(folder, 'ready-everywhere.json');
     const devices = availableParallelism() + 1;
     const more = ['--devices', String(devices), '--ready-file', file, '--processes', 'auto'];
-    const run = startCommand(words(...more));
+    const run = startCommand(args(...more));
     await untilThere(file);
     // On one core, the first process runs the fleet without child processes.
     const cores = availableParallelism() === 1 ? 0 : availableParallelism();
@@ -123,7 +123,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
 
   it('leaves no child process running when its main process is killed', async () => {
     const file = join(folder, 'ready-to-die.json');
-    const run = startCommand(words('--devices', '4', '--processes', '2', '--ready-file', file));
+    const run = startCommand(args('--devices', '4', '--processes', '2', '--ready-file', file));
     await untilThere(file);
     const children = childrenOf(run);
     expect(children).toHaveLength(2);
@@ -144,7 +144,7 @@ describe('one shard of a fleet', { timeout: RUN_MAX_MS }, () => {
   const shardOf = (index: number, ...more: string[]) => {
     const report = ['--report', `json=${join(folder, `shard-${index}.json`)}`];
     const part = ['--devices', '5', '--seed', 'cut', '--shard', `${index}/2`, ...report];
-    return resultOf(runCommand(words(...part, ...more)));
+    return resultOf(runCommand(args(...part, ...more)));
   };
   const settled = ['--until', 'settled', '--duration', '40s'];
 
@@ -158,8 +158,8 @@ describe('one shard of a fleet', { timeout: RUN_MAX_MS }, () => {
     expect(second.deploymentId).not.toBe(first.deploymentId);
     const files = [0, 1].map((index) => join(folder, `shard-${index}.json`));
     const whole = join(folder, 'whole.json');
-    const words = ['report', 'merge', ...files, '--out', whole];
-    const { code, stderr } = await runCommand(words);
+    const args = ['report', 'merge', ...files, '--out', whole];
+    const { code, stderr } = await runCommand(args);
     expect(code, stderr).toBe(0);
     const merged: FleetResult = JSON.parse(readFileSync(whole, 'utf8'));
     expect(merged.devices).toEqual([...first.devices, ...second.devices]);

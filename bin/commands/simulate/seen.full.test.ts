@@ -115,8 +115,8 @@ describe('the event stream of a run', { timeout: 30_000 }, () => {
     [['--events', '-', '--json'], 2, 'both write to standard output'],
     [['--metrics', 'nonsense'], 2, '--metrics'],
     [['--metrics', '192.0.2.1:0'], 3, '--metrics cannot listen at 192.0.2.1:0'],
-  ])('is refused before the run with the arguments %j', async (words, exitCode, printed) => {
-    const { code, stderr } = await runCommand([...small(), ...words]);
+  ])('is refused before the run with the arguments %j', async (args, exitCode, printed) => {
+    const { code, stderr } = await runCommand([...small(), ...args]);
     expect(code).toBe(exitCode);
     expect(stderr).toContain(printed);
     expect(stderr).not.toContain('at async');

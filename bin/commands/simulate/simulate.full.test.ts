@@ -39,8 +39,8 @@ const reach = () => ['--url', ready.baseUrl, '--poll', '200ms', '--ramp', '0'];
 const login = () => ['--accept', '--token', ready.adminToken];
 
 /** Runs a fleet, and interrupts it once all devices have finished. */
-async function runUntilSettled(words: readonly string[]): Promise<FleetResult> {
-  const fleet = startCommand(['simulate', '--json', ...words]);
+async function runUntilSettled(args: readonly string[]): Promise<FleetResult> {
+  const fleet = startCommand(['simulate', '--json', ...args]);
   await fleet.waitForOutput('stderr', /\b(\d+) of \1 finished/);
   const { code, stdout, stderr } = await fleet.end('SIGINT');
   expect(code, stderr).toBe(130);
@@ -90,9 +90,9 @@ describe('a fleet against the reference server', () => {
     const before = await read<Deployment[]>(list);
     const json = join(folder, 'fleet.json');
     const junit = join(folder, 'fleet.xml');
-    const words = [...reach(), '--devices', '3', '--duration', '2s', '--seed', 'lonely'];
+    const args = [...reach(), '--devices', '3', '--duration', '2s', '--seed', 'lonely'];
     const reports = ['--report', `json=${json}`, '--report', `junit=${junit}`];
-    const { code, stdout } = await runCommand(['simulate', ...words, ...reports]);
+    const { code, stdout } = await runCommand(['simulate', ...args, ...reports]);
     expect(code).toBe(6);
     expect(stdout).toMatch(
       /3 devices: NOT ACCEPTED, no device was accepted\n {2}server \S+, seed "lonely"/,
@@ -109,8 +109,8 @@ describe('a fleet against the reference server', () => {
     timeout: RUN_MAX_MS,
   }, async () => {
     const file = join(folder, 'ready.json');
-    const words = [...reach(), '--devices', '3', '--seed', 'ready', '--ready-file', file];
-    await runCommand(['simulate', ...words, '--duration', '4s']);
+    const args = [...reach(), '--devices', '3', '--seed', 'ready', '--ready-file', file];
+    await runCommand(['simulate', ...args, '--duration', '4s']);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
       event: 'ready',
       baseUrl: ready.baseUrl,
@@ -121,8 +121,8 @@ describe('a fleet against the reference server', () => {
   });
 
   it('is the same fleet for the same seed, except for RSA keys', async () => {
-    const words = [...reach(), '--json', '--devices', '4', '--keys', 'ecdsa=1,ed25519=1'];
-    const run = () => runCommand(['simulate', ...words, '--seed', 'twice', '--duration', '1s']);
+    const args = [...reach(), '--json', '--devices', '4', '--keys', 'ecdsa=1,ed25519=1'];
+    const run = () => runCommand(['simulate', ...args, '--seed', 'twice', '--duration', '1s']);
     const [first, second] = [await run(), await run()];
     const serials = ({ stdout }: { stdout: string }) =>
       (JSON.parse(stdout) as FleetResult).devices.map(({ serial, keyType }) => [serial, keyType]);

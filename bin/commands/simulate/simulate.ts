@@ -9,7 +9,7 @@ import {
   type FleetProgress,
   requireDeployable,
 } from '../../../simulator/engine/simulate-fleet.ts';
-import { planSchema } from '../../../simulator/plan/plan-words.ts';
+import { planSchema } from '../../../simulator/plan/plan-input.ts';
 import { failedRunReport, fleetReport } from '../../../simulator/report/text.ts';
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp, fleetCodes } from '../../options/exit-code-help.ts';
@@ -134,7 +134,7 @@ async function act(command: Command, options: SimulateOptions): Promise<ExitCode
 }
 
 /** Returns the arguments of the command as they were typed. */
-function wordsOf(command: Command): readonly string[] {
+function argsOf(command: Command): readonly string[] {
   return process.argv.slice(process.argv.indexOf(command.name()) + 1);
 }
 
@@ -143,8 +143,8 @@ async function actVirtually(command: Command, options: SimulateOptions): Promise
   const { plan } = await planFrom(command, { acceptWith: virtualUser });
   const wrong = virtualPlanProblem(plan, options);
   if (wrong !== undefined) command.error(`${wrong}`);
-  const words = wordsOf(command);
-  return simulateVirtually({ plan, options, output: outputOf(options), command, words });
+  const args = argsOf(command);
+  return simulateVirtually({ plan, options, output: outputOf(options), command, args });
 }
 
 async function simulate(
@@ -189,7 +189,7 @@ async function simulate(
     },
   };
   const repeated = { own: ['--seed', plan.seed], replaced: ['--seed'] };
-  const repeat = `\n\nrepeat: ${repeatLine(wordsOf(command), command, repeated)}`;
+  const repeat = `\n\nrepeat: ${repeatLine(argsOf(command), command, repeated)}`;
   const result = await simulateSpread(written, hooks, options).then(
     async (whole) => ({ ...whole, ...(await audience.close()) }),
     async (error: unknown) => {

@@ -125,7 +125,7 @@ export async function simulateSpread(
 }
 
 async function runSpread(
-  { plan, words }: PlanWithSources,
+  { plan, input }: PlanWithSources,
   hooks: FleetHooks & SpreadOutput,
   {
     shards,
@@ -146,7 +146,7 @@ async function runSpread(
   const link = await openRedis({ url: redis ?? '', caPem }, hooks.clock);
   return onWorkers(plan, hooks, {
     link,
-    words,
+    input,
     secret,
     shards: Math.min(shards, plan.devices),
     takeoverAfterMs: takeoverAfter,

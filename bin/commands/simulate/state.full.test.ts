@@ -49,7 +49,7 @@ async function listed<Item>(operation: 'list-devices' | 'list-deployments'): Pro
 }
 
 const login = () => ['--password', ready.adminPassword];
-const words = () => [
+const args = () => [
   ...['simulate', '--url', ready.baseUrl, '--accept', ...login(), '--state', state],
   ...['--devices', String(DEVICES), '--deploy', releaseName, '--keys', 'ecdsa=1,ed25519=1'],
   ...['--poll', '300ms', '--ramp', '500ms', '--until', 'settled', '--duration', '60s'],
@@ -57,7 +57,7 @@ const words = () => [
 
 /** Runs a simulator, and kills it once a device has reached this state of its update. */
 async function killedAt(updateState: string): Promise<CommandEnd> {
-  const fleet = startCommand([...words(), '--seed', 'killed', '--events', '-']);
+  const fleet = startCommand([...args(), '--seed', 'killed', '--events', '-']);
   const seen = new RegExp(`"kind":"update"[^\\n]*"state":"${updateState}"`);
   await fleet.waitForOutput('stdout', seen);
   return fleet.end('SIGKILL');
@@ -71,7 +71,7 @@ describe('a simulator killed repeatedly during an update', () => {
     killed = [];
     for (const updateState of killedWhen) killed.push(await killedAt(updateState));
     // This run takes its seed from the state folder.
-    const { stdout, stderr, code } = await runCommand([...words(), '--json']);
+    const { stdout, stderr, code } = await runCommand([...args(), '--json']);
     result = JSON.parse(stdout);
     // On a busy machine, the run may report that the machine itself was the limit.
     const { reconciliation, generator } = result;
@@ -102,7 +102,7 @@ describe('a simulator killed repeatedly during an update', () => {
   });
 
   it('is refused with another seed, in one sentence', async () => {
-    const { code, stderr } = await runCommand([...words(), '--seed', 'other']);
+    const { code, stderr } = await runCommand([...args(), '--seed', 'other']);
     expect(code).toBe(3);
     expect(stderr).toMatch(
       /\nfleetbed: the state folder \S+ belongs to another fleet: the seed is "killed" there and "other"/,
@@ -118,14 +118,14 @@ describe('a simulator killed repeatedly during an update', () => {
   it('is cleaned up through its ledger, even when the clean-up is killed', {
     timeout: RUN_MAX_MS,
   }, async () => {
-    const words = ['simulate', 'cleanup', state, ...login(), '--json'];
+    const args = ['simulate', 'cleanup', state, ...login(), '--json'];
     await stallDecommissions();
-    const cleanup = startCommand(words);
+    const cleanup = startCommand(args);
     const left = DEVICES - ANSWERED - CLEANED_AT_ONCE;
     while ((await listed('list-devices')).length > left) await systemClock.sleep(20);
     expect((await cleanup.end('SIGKILL')).code).toBeNull();
     await faults('clear');
-    const again = await runCommand(words);
+    const again = await runCommand(args);
     expect(again.code, again.stderr).toBe(0);
     // Devices whose decommission was never answered are gone, but the ledger still lists them.
     expect(JSON.parse(again.stdout)).toMatchObject({
@@ -139,10 +139,10 @@ describe('a simulator killed repeatedly during an update', () => {
   });
 });
 
-async function faults(...words: readonly string[]): Promise<void> {
+async function faults(...args: readonly string[]): Promise<void> {
   const environment = { FLEETBED_CONTROL_TOKEN: ready.controlToken };
   const { code, stderr } = await runCommand(
-    ['faults', ...words, '--control-url', ready.controlUrl],
+    ['faults', ...args, '--control-url', ready.controlUrl],
     environment,
   );
   expect(code, stderr).toBe(0);

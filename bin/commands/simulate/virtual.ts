@@ -50,7 +50,7 @@ interface VirtualCommand {
   readonly output: Output;
   /** The command with the arguments that the user typed. */
   readonly command: Command;
-  readonly words: readonly string[];
+  readonly args: readonly string[];
 }
 
 /** Runs the plan once, or explores it with many seeds. */
@@ -82,7 +82,7 @@ export async function simulateVirtually(given: VirtualCommand): Promise<ExitCode
 async function runOnce(
   trial: VirtualTrial,
   hooks: VirtualHooks,
-  { plan, options, output, command, words }: VirtualCommand,
+  { plan, options, output, command, args }: VirtualCommand,
 ): Promise<ExitCode> {
   await prepareReports(options.report);
   const log = new EventLog(await eventStream(options.events));
@@ -107,7 +107,7 @@ async function runOnce(
   const seconds = (user + system) / 1e6;
   output.line(virtualReport({ durationMs: result.durationMs, seconds, logged, violations }));
   const repeated = { own: ['--seed', plan.seed], replaced: ['--seed'] };
-  output.line(`repeat: ${repeatLine(words, command, repeated)}`);
+  output.line(`repeat: ${repeatLine(args, command, repeated)}`);
   return fleetExitCode(run);
 }
 
@@ -142,7 +142,7 @@ function virtualReport({ durationMs, seconds, logged, violations }: RunSummary):
 }
 
 async function exploreSeeds(
-  { output, command, words, seeds }: VirtualCommand & { readonly seeds: number },
+  { output, command, args, seeds }: VirtualCommand & { readonly seeds: number },
   base: VirtualTrial,
   hooks: VirtualHooks,
 ): Promise<ExitCode> {
@@ -158,7 +158,7 @@ async function exploreSeeds(
       output.progress(`${done} of ${seeds} seeds: the invariants hold`);
     },
   });
-  const line = failed && repeatLine(words, command, trialOptions(failed.trial));
+  const line = failed && repeatLine(args, command, trialOptions(failed.trial));
   output.data({ seeds: tried, ...(failed && { violations: failed.violations, repeat: line }) });
   if (failed && line !== undefined) output.line(failureReport(failed, tried, line));
   else output.line(`${tried} of ${seeds} seeds: the invariants hold`);

@@ -63,8 +63,8 @@ async function untilConnected(count: number): Promise<Device[]> {
 }
 
 /** Opens a terminal, types this text, and waits for the end of the terminal. */
-function typed(input: string, words: readonly string[]): Promise<CommandEnd> {
-  const child = spawn(process.execPath, [builtCommand, 'terminal', ...words]);
+function typed(input: string, args: readonly string[]): Promise<CommandEnd> {
+  const child = spawn(process.execPath, [builtCommand, 'terminal', ...args]);
   const written = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream].setEncoding('utf8').on('data', (text: string) => {
@@ -105,13 +105,13 @@ describe('a terminal on a simulated device', { timeout: RUN_MAX_MS }, () => {
   });
 
   it('passes large output', async () => {
-    const words = 'x'.repeat(3000);
+    const text = 'x'.repeat(3000);
     const doubled = 'cat a a > b\ncat b b > a\n'.repeat(2);
-    const { stdout } = await typed(`echo ${words} > a\n${doubled}cat a\nrm a b\n`, [
+    const { stdout } = await typed(`echo ${text} > a\n${doubled}cat a\nrm a b\n`, [
       ...reach(),
       ...byToken(),
     ]);
-    expect(stdout.split(`${words}\r\n`).length - 1).toBe(16);
+    expect(stdout.split(`${text}\r\n`).length - 1).toBe(16);
   });
 
   it('opens with a login', async () => {
@@ -161,8 +161,8 @@ describe('a terminal that does not open', { timeout: RUN_MAX_MS }, () => {
       3,
     ],
     ['half a URL', () => ['x', '--url', 'localhost', '--token', 't'], 'Accepted: an http://', 2],
-  ])('reports the reason: %s', async (_what, words, sentence, exitCode) => {
-    const { code, stdout, stderr } = await runCommand(['terminal', ...words()]);
+  ])('reports the reason: %s', async (_what, args, sentence, exitCode) => {
+    const { code, stdout, stderr } = await runCommand(['terminal', ...args()]);
     expect(stderr).toContain(sentence);
     expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' });
   });

@@ -18,7 +18,7 @@ const root = mkdtempSync(join(tmpdir(), 'fleetbed-vectors-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
 const at = (...names: readonly string[]): string => join(root, ...names);
-const run = (...words: readonly string[]) => startCommand(['vectors', ...words]).ended;
+const run = (...args: readonly string[]) => startCommand(['vectors', ...args]).ended;
 
 type Row = Readonly<Record<string, string | number>>;
 let json: Readonly<Record<string, readonly Row[]>>;
@@ -63,15 +63,15 @@ describe('a folder of test vectors', () => {
   it.each([
     ['below a file', ['--out', 'FULL/mine.txt/vectors'], 3],
     ['with an unknown form', ['--format', 'rust'], 2],
-  ])('is refused %s', async (_title, words, exitCode) => {
-    const { code } = await run(...words.map((word) => word.replace('FULL', at('full'))));
+  ])('is refused %s', async (_title, args, exitCode) => {
+    const { code } = await run(...args.map((word) => word.replace('FULL', at('full'))));
     expect(code).toBe(exitCode);
   });
 });
 
 describe('signatures among the test vectors', () => {
-  const openssl = (...words: readonly string[]): string =>
-    execFileSync('openssl', words, { cwd: at('json'), encoding: 'utf8' });
+  const openssl = (...args: readonly string[]): string =>
+    execFileSync('openssl', args, { cwd: at('json'), encoding: 'utf8' });
 
   it.each(
     ['rsa', 'ecdsa', 'ed25519'].flatMap((keyType) =>

@@ -88,9 +88,9 @@ beforeAll(async () => {
     '--events',
     at('events.ndjson'),
   ];
-  const words = ['simulate', '--json', '--url', urlOf(target), ...small, ...rich, ...spread];
+  const args = ['simulate', '--json', '--url', urlOf(target), ...small, ...rich, ...spread];
   // Only the worker may log in as the operator.
-  coordinator = startCommand(words, { ...environment, FLEETBED_PASSWORD: '' });
+  coordinator = startCommand(args, { ...environment, FLEETBED_PASSWORD: '' });
   closers.push(() => coordinator.end('SIGKILL'));
   [, run = ''] =
     /run (\w+): /.exec(await coordinator.waitForOutput('stderr', /run \w+: 1 shards wait/)) ?? [];
@@ -255,7 +255,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
   it('cannot change a figure of the run, stop the run or prolong it', async () => {
     const { client } = redis;
     const forger = new Forger((key, text) => client.xadd(key, '*', 'message', text));
-    const endMonitor = await redis.monitor((words) => forger.see(words));
+    const endMonitor = await redis.monitor((args) => forger.see(args));
     await forger.add('down', JSON.stringify({ sequence: 0, message: { type: 'stop' } }));
     await queue.add('shard', signedJob, { jobId: 'shard-0', attempts: 4 });
     const { code, stdout, stderr } = await coordinator.ended;
@@ -319,8 +319,8 @@ class Forger {
     await this.#put(runKeys(run)[direction], text);
   }
 
-  see([command, key, ...words]: readonly string[]): void {
-    const signed = words.at(-1) ?? '';
+  see([command, key, ...args]: readonly string[]): void {
+    const signed = args.at(-1) ?? '';
     const direction = key?.endsWith(':up') ? 'up' : 'down';
     if (command !== 'xadd' || this.#seen.has(signed)) return;
     const text = signed.slice(64);

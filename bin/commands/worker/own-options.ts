@@ -59,11 +59,11 @@ export function addOwnOptions(command: Command): Command {
  * @throws CommandError when a file or a behaviour cannot be used
  */
 export async function ownPlan(given: OwnOptions): Promise<OwnPlan> {
-  const { ca, cert, key, email: _, password: __, token: ___, ...words } = given;
+  const { ca, cert, key, email: _, password: __, token: ___, ...args } = given;
   const tls = await certificatesIn({ ca, cert, key: key || undefined });
-  await readBehaviourFiles(words.behaviourFile ?? []).catch((error: unknown) => {
-    throw fleetError(error, { baseUrl: words.url });
+  await readBehaviourFiles(args.behaviourFile ?? []).catch((error: unknown) => {
+    throw fleetError(error, { baseUrl: args.url });
   });
-  const rsaPoolFolder = words.rsaPoolFolder ?? defaultPoolFolder();
-  return { ...words, rsaPoolFolder, tls, acceptWith: userOf(given) };
+  const rsaPoolFolder = args.rsaPoolFolder ?? defaultPoolFolder();
+  return { ...args, rsaPoolFolder, tls, acceptWith: userOf(given) };
 }

@@ -79,8 +79,8 @@ async function startWorker(
   own: readonly string[],
   environment: Readonly<Record<string, string>> = secrets(),
 ) {
-  const words = ['worker', ...reach(), ...trusted(), ...own];
-  const worker = startCommand(words, { ...shared, ...environment });
+  const args = ['worker', ...reach(), ...trusted(), ...own];
+  const worker = startCommand(args, { ...shared, ...environment });
   await worker.waitForOutput('stderr', /worker: ready for runs against \S+ at rediss:/);
   return worker;
 }
@@ -89,14 +89,14 @@ function fleet(...more: readonly string[]): RunningCommand {
   const small = ['--devices', '4', '--keys', 'ed25519=1', '--poll', '200ms', '--ramp', '0'];
   const secret = ['--tenant-token', TENANT_TOKEN];
   const spread = ['--shards', '2', ...reach()];
-  const words = ['simulate', '--json', ...trusted(), ...certificate(), ...small, ...secret];
-  return startCommand([...words, ...spread, ...more], shared);
+  const args = ['simulate', '--json', ...trusted(), ...certificate(), ...small, ...secret];
+  return startCommand([...args, ...spread, ...more], shared);
 }
 
 describe('a fleet with secrets on workers', { timeout: RUN_MAX_MS }, () => {
   it("takes each worker's own secrets, none of which reaches Redis", async () => {
     const commands: string[] = [];
-    const endMonitor = await redis.monitor((words) => commands.push(words.join(' ')));
+    const endMonitor = await redis.monitor((args) => commands.push(args.join(' ')));
     const workers = await Promise.all([startWorker(certificate()), startWorker(certificate())]);
     const { code, stdout, stderr } = await fleet('--duration', '2s').ended;
     endMonitor();
@@ -136,16 +136,16 @@ describe('a fleet with secrets on workers', { timeout: RUN_MAX_MS }, () => {
 });
 
 describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
-  const words = () => ['worker', '--redis', redis.url];
+  const args = () => ['worker', '--redis', redis.url];
   it.concurrent.each([
     [
       'whose authority nobody named',
-      () => words(),
+      () => args(),
       /its certificate is not trusted; give the CA certificate with --redis-ca FILE$/,
     ],
     [
       'of another authority',
-      () => [...words(), '--redis-ca', at('unknown.crt')],
+      () => [...args(), '--redis-ca', at('unknown.crt')],
       /its certificate is not trusted; give the CA certificate with --redis-ca FILE$/,
     ],
     [
@@ -155,7 +155,7 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
     ],
     [
       'whose authority is no certificate',
-      () => [...words(), '--redis-ca', at('redis.key')],
+      () => [...args(), '--redis-ca', at('redis.key')],
       /--redis-ca \S+redis\.key contains no PEM certificate; use another file\.$/,
     ],
   ])('%s is refused in one sentence', async (_what, asked, sentence) => {

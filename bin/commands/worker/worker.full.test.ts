@@ -79,8 +79,8 @@ async function loseRedisMeasuring(): Promise<CommandEnd> {
     '60s',
   ];
   const report = ['--report', `csv=${join(tmpdir(), 'fleetbed-never-written.csv')}`];
-  const words = ['simulate', '--url', ready.baseUrl, ...load, ...report];
-  const coordinator = startCommand(words, environment);
+  const args = ['simulate', '--url', ready.baseUrl, ...load, ...report];
+  const coordinator = startCommand(args, environment);
   await coordinator.waitForOutput('stderr', / [1-9]\d* requests/);
   await other.kill();
   return coordinator.ended;
@@ -109,8 +109,8 @@ function fleet(...more: string[]): RunningCommand {
   const small = ['--devices', '8', '--keys', 'ed25519=1', '--poll', '200ms', '--ramp', '0'];
   const login = ['--accept', '--password', ready.adminPassword];
   const reach = ['--url', ready.baseUrl, ...login, '--deploy', 'release-2'];
-  const words = ['simulate', '--json', ...reach, ...small, '--shards', '2', ...more];
-  return startCommand(words, shared());
+  const args = ['simulate', '--json', ...reach, ...small, '--shards', '2', ...more];
+  return startCommand(args, shared());
 }
 
 async function resultOf(run: RunningCommand): Promise<FleetResult> {
@@ -126,7 +126,7 @@ const successes = ({ devices }: FleetResult) =>
 describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
   it('has one result, sends no secret to Redis, and leaves nothing there', async () => {
     const commands: string[] = [];
-    const endMonitor = await redis.monitor((words) => commands.push(words.join(' ')));
+    const endMonitor = await redis.monitor((args) => commands.push(args.join(' ')));
     await startTwoWorkers();
     const result = await resultOf(fleet('--until', 'settled', '--duration', '30s'));
     endMonitor();
@@ -138,13 +138,13 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
       { index: 0, of: 2 },
       { index: 1, of: 2 },
     ]);
-    expect(commands.some((words) => words.includes(ready.baseUrl))).toBe(true);
+    expect(commands.some((args) => args.includes(ready.baseUrl))).toBe(true);
     const sent = commands.join('\n');
     expect(sent).not.toContain(ready.adminPassword);
     expect(sent).not.toContain(SECRET);
-    const toHead = commands.filter((words) => /^xadd \S+:up /.test(words));
+    const toHead = commands.filter((args) => /^xadd \S+:up /.test(args));
     expect(toHead.length).toBeGreaterThan(4);
-    for (const words of toHead) expect(words).toMatch(/^xadd \S+:up MAXLEN ~ \d+ \*/);
+    for (const args of toHead) expect(args).toMatch(/^xadd \S+:up MAXLEN ~ \d+ \*/);
     expect(await redis.client.keys('*')).toEqual([]);
   });
 
@@ -294,8 +294,8 @@ describe('a Redis that the fleet cannot use', { timeout: RUN_MAX_MS }, () => {
     ['simulate --shards 2', /'--shards <count>' needs --redis URL/],
     ['simulate --redis redis://h', /'--redis <url>' needs --shards COUNT/],
     ['simulate --takeover-after 10ms', /Accepted: a duration from 1s to 10m/],
-  ])('cannot be specified in a form such as `fleetbed %s`', async (words, sentence) => {
-    const { code, stderr } = await runCommand(words.split(' '));
+  ])('cannot be specified in a form such as `fleetbed %s`', async (args, sentence) => {
+    const { code, stderr } = await runCommand(args.split(' '));
     expect(code, stderr).toBe(2);
     expect(stderr).toMatch(sentence);
   });

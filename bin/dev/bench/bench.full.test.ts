@@ -13,9 +13,9 @@ const script = fileURLToPath(new URL('../../../build/bin/dev/bench/bench.js', im
 const folder = mkdtempSync(join(tmpdir(), 'fleetbed-bench-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function bench(...words: readonly string[]) {
+function bench(...args: readonly string[]) {
   return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
-    execFile(process.execPath, [script, ...words], (error, stdout, stderr) => {
+    execFile(process.execPath, [script, ...args], (error, stdout, stderr) => {
       resolve({ code: error?.code ?? 0, stdout, stderr });
     });
   });
@@ -52,8 +52,8 @@ describe('npm run bench', () => {
   it.each([
     [['all'], "command-argument value 'all' is invalid"],
     [['--fast'], "unknown option '--fast'"],
-  ])('refuses %s with one sentence', async (words, sentence) => {
-    const { code, stderr } = await bench(...words);
+  ])('refuses %s with one sentence', async (args, sentence) => {
+    const { code, stderr } = await bench(...args);
     expect(code).toBe(exitCodes.usage);
     expect(stderr).toContain(sentence);
     expect(stderr.trim().split('\n')).toHaveLength(1);

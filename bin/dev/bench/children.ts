@@ -24,7 +24,7 @@ export interface ServerChild extends Child {
 }
 
 /** Arguments of a command line. */
-export type CommandWords = readonly string[];
+export type CommandArgs = readonly string[];
 
 /** Starts processes, and keeps a list of the running ones. */
 export class Children {
@@ -45,11 +45,11 @@ export class Children {
    */
   spawn(
     side: PinnedSide,
-    words: CommandWords,
+    args: CommandArgs,
     environment: Readonly<Record<string, string>> = {},
     stderr: 'inherit' | 'ignore' = 'inherit',
   ) {
-    const [program = '', ...rest] = [...this.#pinning.launcher(side), process.execPath, ...words];
+    const [program = '', ...rest] = [...this.#pinning.launcher(side), process.execPath, ...args];
     const child = spawn(program, rest, {
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', stderr],
@@ -62,10 +62,10 @@ export class Children {
   /** Starts Node with these arguments; the caller reads its stderr. */
   spawnWithStderr(
     side: PinnedSide,
-    words: CommandWords,
+    args: CommandArgs,
     environment: Readonly<Record<string, string>>,
   ) {
-    const [program = '', ...rest] = [...this.#pinning.launcher(side), process.execPath, ...words];
+    const [program = '', ...rest] = [...this.#pinning.launcher(side), process.execPath, ...args];
     const child = spawn(program, rest, {
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -79,11 +79,11 @@ export class Children {
    * Starts Node with these arguments and waits for its first line.
    * @throws Error when the process exits before it has printed a line
    */
-  start(side: PinnedSide, words: CommandWords): Promise<Child> {
-    const child = this.spawn(side, words);
+  start(side: PinnedSide, args: CommandArgs): Promise<Child> {
+    const child = this.spawn(side, args);
     return new Promise((resolve, reject) => {
       child.once('error', reject);
-      child.once('exit', (code) => reject(endedEarly(words, code)));
+      child.once('exit', (code) => reject(endedEarly(args, code)));
       createInterface({ input: child.stdout }).once('line', (firstLine) =>
         resolve({ firstLine, pid: child.pid ?? 0, end: () => ended(child) }),
       );
@@ -91,12 +91,12 @@ export class Children {
   }
 
   /** Starts a script of the folder `children`. */
-  script(side: PinnedSide, name: string, ...words: CommandWords): Promise<Child> {
-    return this.start(side, [scriptFile(name), ...words]);
+  script(side: PinnedSide, name: string, ...args: CommandArgs): Promise<Child> {
+    return this.start(side, [scriptFile(name), ...args]);
   }
 
   /** Starts the reference server on free ports, with further options. */
-  async serve(...options: CommandWords): Promise<ServerChild> {
+  async serve(...options: CommandArgs): Promise<ServerChild> {
     const child = await this.start('subject', fleetbed(...serveOptions, ...options));
     return { ...child, ready: JSON.parse(child.firstLine) as ServerReady };
   }
@@ -108,8 +108,8 @@ export class Children {
 }
 
 /** Returns the arguments for Node that run `fleetbed` with these arguments. */
-export function fleetbed(...words: CommandWords): CommandWords {
-  return [command, ...words];
+export function fleetbed(...args: CommandArgs): CommandArgs {
+  return [command, ...args];
 }
 
 /** Returns the path of a built script of the folder `children`. */
@@ -126,9 +126,9 @@ export function exitOnSignals(): void {
 
 const ports = ['--port', '0', '--control-port', '0'];
 /** The arguments that start every server of the benchmark. */
-export const serveOptions: CommandWords = ['serve', '--json', '--log-level', 'error', ...ports];
+export const serveOptions: CommandArgs = ['serve', '--json', '--log-level', 'error', ...ports];
 
-function endedEarly([script]: CommandWords, code: number | null): CommandError {
+function endedEarly([script]: CommandArgs, code: number | null): CommandError {
   const sentence = `${script} ended with exit code ${code} before its first line; see its output above.`;
   return new CommandError(sentence, exitCodes.internal);
 }

@@ -37,8 +37,8 @@ export function machine(): string {
 /** Returns the commit of the sources; undefined outside of a clone or without git. */
 function gitCommit(): string | undefined {
   try {
-    const git = (...words: string[]): string =>
-      execFileSync('git', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    const git = (...args: string[]): string =>
+      execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
     const isChanged = git('status', '--porcelain', '--untracked-files=no') !== '';
     return `${git('rev-parse', '--short', 'HEAD')}${isChanged ? ' with changes' : ''}`;
   } catch {

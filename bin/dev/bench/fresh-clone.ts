@@ -89,11 +89,11 @@ function removeBuild(clone: string): void {
  * Runs a program of the clone to its end and returns its duration in seconds.
  * @throws CommandError when the program fails
  */
-async function secondsOf(clone: string, program: string, words: readonly string[]) {
+async function secondsOf(clone: string, program: string, args: readonly string[]) {
   const startedMs = systemClock.monotonicMs();
-  const child = spawn(program, words, { cwd: clone, stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(program, args, { cwd: clone, stdio: ['ignore', 'ignore', 'inherit'] });
   const [code] = await once(child, 'close');
-  if (code !== 0) throw failed([program, ...words].join(' '));
+  if (code !== 0) throw failed([program, ...args].join(' '));
   return (systemClock.monotonicMs() - startedMs) / SECOND_MS;
 }
 

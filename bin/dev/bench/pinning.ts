@@ -32,6 +32,6 @@ export function pinGenerator(): Pinning {
 }
 
 /** Runs `taskset`. Returns false when the program or the core does not exist. */
-function taskset(...words: readonly string[]): boolean {
-  return spawnSync('taskset', words, { stdio: 'ignore' }).status === 0;
+function taskset(...args: readonly string[]): boolean {
+  return spawnSync('taskset', args, { stdio: 'ignore' }).status === 0;
 }

@@ -12,13 +12,7 @@ import { exitCodes } from '../../output/exit-codes.ts';
 import { createOutput } from '../../output/output.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import { knownDevices } from './authenticated-devices.ts';
-import {
-  Children,
-  type CommandWords,
-  exitOnSignals,
-  scriptFile,
-  serveOptions,
-} from './children.ts';
+import { Children, type CommandArgs, exitOnSignals, scriptFile, serveOptions } from './children.ts';
 import { load } from './load.ts';
 import { busyFleet } from './measured-fleet.ts';
 import { poll } from './parts/exchanges.ts';
@@ -46,7 +40,7 @@ try {
   await children.end();
 }
 
-async function profile([name = '', ...rest]: CommandWords): Promise<number> {
+async function profile([name = '', ...rest]: CommandArgs): Promise<number> {
   if (!isSubject(name) || rest.length > 0) {
     output.progress(`profile takes one of ${Object.keys(subjects).join(', ')}`);
     return exitCodes.usage;
@@ -65,9 +59,9 @@ function isSubject(name: string): name is keyof typeof subjects {
 }
 
 /** Profiles the server while autocannon polls as known devices. */
-async function profileServer(profiler: CommandWords): Promise<void> {
-  const words = [...profiler, command, ...serveOptions, '--auto-accept'];
-  const server = await children.start('subject', words);
+async function profileServer(profiler: CommandArgs): Promise<void> {
+  const args = [...profiler, command, ...serveOptions, '--auto-accept'];
+  const server = await children.start('subject', args);
   const ready = JSON.parse(server.firstLine) as ServerReady;
   const requests = (await knownDevices(ready, DEVICES)).map(poll.requests);
   const { baseUrl } = ready;
@@ -77,12 +71,12 @@ async function profileServer(profiler: CommandWords): Promise<void> {
 }
 
 /** Profiles a small fleet that polls and ends by itself. */
-async function profileSimulator(profiler: CommandWords): Promise<void> {
+async function profileSimulator(profiler: CommandArgs): Promise<void> {
   const server = await children.serve('--auto-accept');
   const present = { devices: 1, sockets: 0 };
   const bench = { ...busyFleet(server, FLEET_DEVICES, SECONDS), present };
-  const words = [...profiler, scriptFile('fleet'), JSON.stringify(bench)];
-  const fleet = children.spawn('generator', words);
+  const args = [...profiler, scriptFile('fleet'), JSON.stringify(bench)];
+  const fleet = children.spawn('generator', args);
   fleet.stdout.resume();
   const [code] = await once(fleet, 'exit');
   if (code !== 0) throw new Error(`the fleet ended with exit code ${code}`);

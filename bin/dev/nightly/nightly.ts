@@ -16,8 +16,8 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 process.exitCode = await main(process.argv.slice(2));
 
-async function main(words: readonly string[]): Promise<number> {
-  const [option, value] = words;
+async function main(args: readonly string[]): Promise<number> {
+  const [option, value] = args;
   if (option === '--age') {
     const { isYoung, lines } = ageOfRecord(recordFile, nightlyNames, systemClock.now());
     for (const line of lines) say(line);
@@ -67,10 +67,10 @@ function record(step: NightlyStep): void {
 }
 
 /** Runs a step, shows its output, and collects its figures. */
-async function run({ words, figures }: NightlyCommand) {
+async function run({ args, figures }: NightlyCommand) {
   const startedMs = systemClock.monotonicMs();
   const env = { ...process.env, NO_COLOR: '1' };
-  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
@@ -82,6 +82,6 @@ async function run({ words, figures }: NightlyCommand) {
   return { code, seconds, figures: lines.map((line) => line.trim().replace(/ +/g, ' ')) };
 }
 
-function textOf(program: string, words: readonly string[]): string {
-  return String(spawnSync(program, words).stdout).trim();
+function textOf(program: string, args: readonly string[]): string {
+  return String(spawnSync(program, args).stdout).trim();
 }

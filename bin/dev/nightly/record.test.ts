@@ -81,8 +81,8 @@ describe('the nightly run', () => {
 
   it.each([[['--help']], [['--step', 'none']], [['slow tests']]])(
     'runs nothing for unknown arguments, and lists the valid ones: %j',
-    (words) => {
-      const { status, stdout } = spawnSync(process.execPath, [program, ...words], {
+    (args) => {
+      const { status, stdout } = spawnSync(process.execPath, [program, ...args], {
         encoding: 'utf8',
         timeout: 15_000,
       });

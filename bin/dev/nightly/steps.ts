@@ -3,7 +3,7 @@
 /** A step: the arguments of a Node program, and a pattern for the lines of its output to record. */
 export interface NightlyCommand {
   readonly name: string;
-  readonly words: readonly string[];
+  readonly args: readonly string[];
   readonly figures: RegExp;
 }
 
@@ -14,27 +14,27 @@ export const nightlySteps: readonly NightlyCommand[] = [
     name: 'self-test',
     // A sample larger than the number of defects: every defect runs, and the committed result is
     // rewritten.
-    words: [...selfTest, '--record', '--sample', '100000'],
+    args: [...selfTest, '--record', '--sample', '100000'],
     figures: /^\d+ cases, \d+ defects: .*$/gm,
   },
   {
     name: 'random alterations',
-    words: [...selfTest, '--fuzz', '500'],
+    args: [...selfTest, '--fuzz', '500'],
     figures: /^\d+ (alterations break|break|are legal).*$/gm,
   },
   {
     name: 'slow tests',
     // Includes the tests that take minutes; `npm run test:full` leaves these out and runs a quarter
     // of the others.
-    words: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'full', '--project', 'nightly'],
+    args: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'full', '--project', 'nightly'],
     figures: /^ *(Test Files|Tests) .*$/gm,
   },
   {
     name: 'mutants',
-    words: ['build/bin/testing/mutation/mutation.js', '--age'],
+    args: ['build/bin/testing/mutation/mutation.js', '--age'],
     figures: /^mutants of .*$/gm,
   },
-  { name: 'soak', words: ['build/bin/dev/soak/soak.js'], figures: /^\w+: \d+ problems$/gm },
+  { name: 'soak', args: ['build/bin/dev/soak/soak.js'], figures: /^\w+: \d+ problems$/gm },
 ];
 
 /** The names of the steps, which the record of a nightly run must hold. */

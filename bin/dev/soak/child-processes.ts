@@ -31,10 +31,10 @@ export interface ServerChildProcess {
  */
 export function startLimitedServer(
   openFilesMax: number,
-  words: readonly string[] = [],
+  args: readonly string[] = [],
 ): Promise<ServerChildProcess> {
   const quiet = ['--port', '0', '--control-port', '0', '--auto-accept', '--log-level', 'error'];
-  const command = [pathOf('fleetbed.js'), 'serve', '--json', ...quiet, ...words];
+  const command = [pathOf('fleetbed.js'), 'serve', '--json', ...quiet, ...args];
   const limited = ['-c', 'ulimit -n "$0" && exec "$@"', String(openFilesMax), process.execPath];
   const child = spawn('sh', [...limited, ...command], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
@@ -58,8 +58,8 @@ export function startLimitedServer(
 }
 
 /** Starts a script of this folder that communicates by messages. */
-export function startClient(script: string, words: readonly string[] = []): ChildProcess {
-  return fork(pathOf(`dev/soak/${script}`), [...words], {
+export function startClient(script: string, args: readonly string[] = []): ChildProcess {
+  return fork(pathOf(`dev/soak/${script}`), [...args], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
 }

@@ -39,8 +39,8 @@ export interface FolderCall {
 }
 
 /** Runs `fleetbed` to its end. */
-export async function runFleetbed(words: readonly string[]): Promise<EndedCommand> {
-  const child = spawn(process.execPath, [command, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+export async function runFleetbed(args: readonly string[]): Promise<EndedCommand> {
+  const child = spawn(process.execPath, [command, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const [stdout, stderr] = [gathered(child.stdout), gathered(child.stderr)];
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   return { code, stdout: await stdout, stderr: await stderr };
@@ -64,8 +64,8 @@ export class ServedFolder {
 
   constructor(folder: string) {
     const free = ['--port', '0', '--control-port', '0', '--log-level', 'error', '--auto-accept'];
-    const words = [command, 'serve', '--json', '--data', folder, ...free];
-    const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const args = [command, 'serve', '--json', '--data', folder, ...free];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     const stderr = gathered(child.stderr);
     this.ready = new Promise((resolve) => {

@@ -11,8 +11,8 @@ interface Outcome {
   readonly stderr: string;
 }
 
-async function soak(...words: readonly string[]): Promise<Outcome> {
-  return promisify(execFile)(process.execPath, [script, ...words]).catch((error) => error);
+async function soak(...args: readonly string[]): Promise<Outcome> {
+  return promisify(execFile)(process.execPath, [script, ...args]).catch((error) => error);
 }
 
 describe('the command line of the soak', () => {
@@ -26,8 +26,8 @@ describe('the command line of the soak', () => {
     [['--wrong'], "Unknown option '--wrong'"],
     [['--part', 'nothing'], '--part nothing: use one of fuzz,'],
     [['--times', '0'], '--times 0: use a whole number above 0'],
-  ])('names the error in %j', async (words, sentence) => {
-    const { code, stderr } = await soak(...words);
+  ])('names the error in %j', async (args, sentence) => {
+    const { code, stderr } = await soak(...args);
     expect(code).toBe(2);
     expect(stderr).toContain(sentence);
   });

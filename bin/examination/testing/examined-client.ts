@@ -34,13 +34,13 @@ export interface Examined {
   readonly stderr: string;
 }
 
-/** Examines a client. @param words further options of the command */
-export async function examined(command: string, words: readonly string[]): Promise<Examined> {
+/** Examines a client. @param args further options of the command */
+export async function examined(command: string, args: readonly string[]): Promise<Examined> {
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-examined-'));
   const file = join(folder, 'report.json');
   const options = ['--command', command, '--report', `json=${file}`];
   try {
-    const { code, stderr } = await runCommand(['conform', 'client', ...options, ...words]);
+    const { code, stderr } = await runCommand(['conform', 'client', ...options, ...args]);
     const examination = readExamination(readFileSync(file, 'utf8'));
     const unmet = ({ level, state }: ExaminedDuty) => level === 'must' && state === 'not-exercised';
     return {

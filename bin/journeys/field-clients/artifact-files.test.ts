@@ -175,7 +175,7 @@ describe("Debian's mender-artifact and the server both refuse", () => {
 const large = Array.from({ length: 300_000 }, (_, index) => (index * index) % 7919).join(' ');
 
 /** Arguments of `mender-artifact write`, with what users see of the resulting file. */
-type Written = readonly [kind: string, words: readonly string[], shown: object];
+type Written = readonly [kind: string, args: readonly string[], shown: object];
 const theirs: readonly Written[] = [
   [
     'a payload for an update module',
@@ -219,10 +219,10 @@ describe("the server accepts and deploys from Debian's mender-artifact", () => {
     tool.put('meta.json', '{"mode":"fast"}');
   });
 
-  it.each(theirs)('%s', async (kind, words, shown) => {
+  it.each(theirs)('%s', async (kind, options, shown) => {
     // The tool does not accept spaces in a name.
     const name = kind.replaceAll(' ', '-');
-    const file = tool.write(...words, '--artifact-name', name, '--device-type', 'board');
+    const file = tool.write(...options, '--artifact-name', name, '--device-type', 'board');
     const id = await publish(server, file);
     const artifact = await shownArtifact(server, id);
     expect(artifact).toMatchObject({ name, size: file.length, ...shown });

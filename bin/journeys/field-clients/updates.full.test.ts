@@ -119,7 +119,7 @@ describe("the authorization of Debian's mender-client", {
 describe("Debian's mender-client", { timeout: 60_000 }, () => {
   const content = Buffer.from('content of app.bin');
 
-  it.each<[module: string, words: readonly string[], file: () => Buffer | Promise<Buffer>]>([
+  it.each<[module: string, args: readonly string[], file: () => Buffer | Promise<Buffer>]>([
     ['single-file', ['--dest-dir', '/var/lib/app'], () => content],
     ['directory', ['--dest-dir', '/var/lib/app'], () => tar([{ name: 'app.bin', content }], 0)],
     [
@@ -130,13 +130,13 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
           `#!/bin/sh\nmkdir -p /var/lib/app\nprintf '${content}' > /${applicationPath}\n`,
         ),
     ],
-  ])('installs by %s what fleetbed deploy made of a plain file', async (module, words, file) => {
+  ])('installs by %s what fleetbed deploy made of a plain file', async (module, args, file) => {
     const { known } = await startLetIn(module);
     const path = join(device.root, 'app.bin');
     writeFileSync(path, await file());
     const made = ['--artifact-name', `made-${module}`, '--type', module, '--device-type', 'board'];
     const to = ['--url', server.baseUrl, '--token', server.adminToken, '--device', known.id];
-    const command = await runCommand(['deploy', path, ...made, ...words, ...to]);
+    const command = await runCommand(['deploy', path, ...made, ...args, ...to]);
     expect([command.code, command.stderr]).toEqual([0, '']);
     const { status } = await waitUntilFinished({
       server,
@@ -154,9 +154,9 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     for (const file of applicationFiles) tool.put(file.name, file.content);
     const files = applicationFiles.flatMap(({ name }) => ['--file', name]);
     const named = ['--artifact-name', 'by-lzma', '--device-type', 'board'];
-    const words = ['module-image', '--type', 'single-file', ...named, ...files];
+    const args = ['module-image', '--type', 'single-file', ...named, ...files];
     const path = join(device.root, 'by-lzma.mender');
-    writeFileSync(path, tool.write(...words, '--compression', 'lzma'));
+    writeFileSync(path, tool.write(...args, '--compression', 'lzma'));
     tool.close();
     const to = ['--url', server.baseUrl, '--token', server.adminToken, '--device', known.id];
     const command = await runCommand(['deploy', path, ...to]);

@@ -45,7 +45,7 @@ function codeOf(path) {
 const own = (table, name) => (Object.hasOwn(table, name) ? table[name] : undefined);
 
 /** Returns true for a table row that contains only an explanation. */
-function isOfWords(path) {
+function isListed(path) {
   const names = path.node.properties.map(({ key }) => key?.name);
   return path.parentPath.isObjectProperty() && names.join() === 'because';
 }
@@ -59,7 +59,7 @@ function isRefusal(path) {
  * node of the Babel syntax tree.
  */
 function shouldIgnore(path) {
-  if (path.isObjectExpression() && isOfWords(path)) return words;
+  if (path.isObjectExpression() && isListed(path)) return words;
   if (path.isObjectProperty()) return own(members, path.node.key.name ?? path.node.key.value);
   if (path.isFunctionDeclaration()) return own(functions, path.node.id?.name);
   if (path.listKey === 'arguments' && path.parentPath && isRefusal(path.parentPath)) return words;

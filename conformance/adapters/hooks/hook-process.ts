@@ -33,10 +33,10 @@ export interface HookRun {
 
 /** Runs a command without a shell. @throws HookEnded, or the reason of the signal */
 export async function runHook({ command, folder, input, signal }: HookRun): Promise<HookOutcome> {
-  const [program = '', ...words] = command;
+  const [program = '', ...args] = command;
   signal.throwIfAborted();
   // Its own process group, so that processes started by the hook end with it.
-  const child = spawn(program, words, { cwd: folder, stdio: 'pipe', detached: true });
+  const child = spawn(program, args, { cwd: folder, stdio: 'pipe', detached: true });
   const kill = (): void => killGroup(child);
   signal.addEventListener('abort', kill, { once: true });
   try {

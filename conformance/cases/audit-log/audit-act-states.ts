@@ -67,7 +67,7 @@ async function expectRecorded(context: TestContext, acts: readonly Act[]): Promi
       ENTRY_WAIT_MAX_MS,
     );
     const found = seen.filter((each) => each === action);
-    // Another case checks the words of actions.
+    // Another case checks the names of actions.
     if (found.length < least && seen.some((each) => !actions.includes(each))) {
       throw new StartStateMissed('actions of the contract', describeValue(seen));
     }

@@ -39,7 +39,7 @@ interface EntryField {
   readonly requirement: RequirementId;
   readonly path: string;
   /** The expected value, as a phrase. */
-  readonly words: string;
+  readonly expected: string;
   readonly fits: (value: unknown, recorded: EntriesWithFacts, context: TestContext) => boolean;
   /** Present if a server may omit the field. */
   readonly isOptional?: true;
@@ -58,8 +58,8 @@ function is(fact: string): EntryField['fits'] {
   return (value, { facts }) => value === facts[fact];
 }
 
-function oneOf(...words: readonly string[]): EntryField['fits'] {
-  return (value) => words.some((word) => word === value);
+function oneOf(...expected: readonly string[]): EntryField['fits'] {
+  return (value) => expected.some((word) => word === value);
 }
 
 /** Accepts a time within a day of now, by the target's clock. */
@@ -69,59 +69,64 @@ function isRecent(value: unknown, { facts }: EntriesWithFacts): boolean {
 }
 
 const deploymentFields: readonly EntryField[] = [
-  { requirement: 'audit.actor', path: 'actor', words: 'an object', fits: isEntry },
-  { requirement: 'audit.actor-id', path: 'actor.id', words: 'a string', fits: isFilledText },
+  { requirement: 'audit.actor', path: 'actor', expected: 'an object', fits: isEntry },
+  { requirement: 'audit.actor-id', path: 'actor.id', expected: 'a string', fits: isFilledText },
   {
     requirement: 'audit.actor-type',
     path: 'actor.type',
-    words: '`user` or `device`',
+    expected: '`user` or `device`',
     fits: oneOf('user', 'device'),
   },
   {
     requirement: 'audit.actor-email',
     path: 'actor.email',
-    words: 'an e-mail address',
+    expected: 'an e-mail address',
     fits: (value) => typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value),
     isOptional: true,
   },
   {
     requirement: 'audit.actor-identity-data',
     path: 'actor.identity_data',
-    words: 'a string',
+    expected: 'a string',
     fits: isText,
     isOptional: true,
   },
-  { requirement: 'audit.time', path: 'time', words: 'the date-time of the action', fits: isRecent },
+  {
+    requirement: 'audit.time',
+    path: 'time',
+    expected: 'the date-time of the action',
+    fits: isRecent,
+  },
   {
     requirement: 'audit.action',
     path: 'action',
-    words: 'one of the six actions',
+    expected: 'one of the six actions',
     fits: oneOf(...actions),
   },
-  { requirement: 'audit.object', path: 'object', words: 'an object', fits: isEntry },
-  { requirement: 'audit.object-id', path: 'object.id', words: 'a string', fits: isFilledText },
+  { requirement: 'audit.object', path: 'object', expected: 'an object', fits: isEntry },
+  { requirement: 'audit.object-id', path: 'object.id', expected: 'a string', fits: isFilledText },
   {
     requirement: 'audit.object-type',
     path: 'object.type',
-    words: '`deployment`',
+    expected: '`deployment`',
     fits: oneOf('deployment'),
   },
   {
     requirement: 'audit.object-deployment-name',
     path: 'object.deployment.name',
-    words: 'the name of the deployment',
+    expected: 'the name of the deployment',
     fits: is('name'),
   },
   {
     requirement: 'audit.object-deployment-artifact-name',
     path: 'object.deployment.artifact_name',
-    words: 'the artifact name of the deployment',
+    expected: 'the artifact name of the deployment',
     fits: is('artifactName'),
   },
   {
     requirement: 'audit.change',
     path: 'change',
-    words: 'a string',
+    expected: 'a string',
     fits: isText,
     isOptional: true,
   },
@@ -131,14 +136,14 @@ const deviceFields: readonly EntryField[] = [
   {
     requirement: 'audit.object-device-id',
     path: 'object.device.id',
-    words: 'the id of the device',
+    expected: 'the id of the device',
     fits: is('id'),
     isOptional: true,
   },
   {
     requirement: 'audit.object-device-identity-data',
     path: 'object.device.identity_data',
-    words: 'a string with the identity of the device',
+    expected: 'a string with the identity of the device',
     fits: (value, { facts }) =>
       typeof value === 'string' && value.includes(facts.serial ?? 'no serial'),
   },
@@ -148,7 +153,7 @@ const userFields: readonly EntryField[] = [
   {
     requirement: 'audit.object-user-email',
     path: 'object.user.email',
-    words: 'an e-mail address',
+    expected: 'an e-mail address',
     fits: (value) => typeof value === 'string' && value.includes('@'),
   },
 ];
@@ -157,20 +162,20 @@ const tenantFields: readonly EntryField[] = [
   {
     requirement: 'audit.object-tenant-id',
     path: 'object.tenant.id',
-    words: 'a string',
+    expected: 'a string',
     fits: isFilledText,
   },
   {
     requirement: 'audit.object-tenant-name',
     path: 'object.tenant.name',
-    words: 'a string',
+    expected: 'a string',
     fits: isText,
     isOptional: true,
   },
   {
     requirement: 'audit.object-tenant-parent',
     path: 'object.tenant.parent',
-    words: 'a string',
+    expected: 'a string',
     fits: isText,
     isOptional: true,
   },
@@ -180,14 +185,14 @@ const tenantFields: readonly EntryField[] = [
 function fieldCase({
   requirement,
   path,
-  words,
+  expected,
   fits,
   isOptional,
 }: EntryField): JudgingCase<EntriesWithFacts> {
   const parent = path.split('.').slice(0, -1).join('.');
   const title = isOptional
-    ? `\`${path}\` is absent or ${words}`
-    : `\`${path}\` is present: ${words}`;
+    ? `\`${path}\` is absent or ${expected}`
+    : `\`${path}\` is present: ${expected}`;
   return {
     id: `entry-has-${path.replaceAll(/[._]/g, '-')}`,
     title: `In an entry, ${title}.`,
@@ -201,7 +206,7 @@ function fieldCase({
         if (value === undefined && isOptional) continue;
         expectThat(
           fits(value, recorded, context),
-          `${path}: ${words}`,
+          `${path}: ${expected}`,
           describeValue(value ?? 'nothing'),
         );
       }

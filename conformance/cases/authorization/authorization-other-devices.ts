@@ -47,9 +47,9 @@ const foreign = defineScenario<DeploymentOfAnother>({
   }),
   cases: [
     ...pollForms.map(
-      ({ operation, slug, words, poll }): JudgingCase<DeploymentOfAnother> => ({
+      ({ operation, slug, label, poll }): JudgingCase<DeploymentOfAnother> => ({
         id: `${slug}-offers-nothing-of-another-device`,
-        title: `A device that polls by ${words} is not offered the deployment of another device.`,
+        title: `A device that polls by ${label} is not offered the deployment of another device.`,
         requirements: [requirement, 'next.own-deployments-only'],
         covers: [`${operation} 204`],
         run: async ({ otherDevice, id }) => {

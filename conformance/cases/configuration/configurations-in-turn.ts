@@ -33,7 +33,7 @@ const settings = [
 /** Deploys the configuration, and asserts that the link of its offer returns these pairs. */
 async function expectDelivered(
   device: SuiteDevice,
-  { operation, poll, words }: PollForm,
+  { operation, poll, label }: PollForm,
   context: TestContext,
 ): Promise<void> {
   const { configured } = await context.admin.configuration(device.id);
@@ -42,7 +42,7 @@ async function expectDelivered(
     await needOffer(context, operation, () => poll(device, factoryProvides)),
   );
   const uri = fieldIn(offer, 'artifact.source.uri');
-  const url = expectUrl(`${words}: a source`, typeof uri === 'string' ? uri : undefined);
+  const url = expectUrl(`${label}: a source`, typeof uri === 'string' ? uri : undefined);
   const response = await context.session.send({ method: 'GET', url });
   needResponse('download-configuration', response, 200);
   await arrangeReports({ device, id: textIn(offer, 'id') }, 'success');
@@ -53,7 +53,7 @@ async function expectDelivered(
   ) as [string, string];
   if (expected === actual) return;
   const holds = ['download.holds-the-pairs'] as const;
-  throw new ExpectationFailure(`${words}: ${expected}`, actual, holds);
+  throw new ExpectationFailure(`${label}: ${expected}`, actual, holds);
 }
 
 /** Spec: Device deployments v1, v2; Device configuration */

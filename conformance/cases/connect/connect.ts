@@ -186,11 +186,11 @@ const handshake = defineScenario({
       requirements: ['connect.response-connection'],
       run: async (device, context) => {
         const { connection = '' } = await granted(context, device);
-        const words = connection
+        const connectionOptions = connection
           .toLowerCase()
           .split(',')
           .map((word) => word.trim());
-        expectThat(words.includes('upgrade'), 'Connection: Upgrade', connection);
+        expectThat(connectionOptions.includes('upgrade'), 'Connection: Upgrade', connection);
       },
     },
     {

@@ -28,7 +28,7 @@ import {
   sorted,
 } from '../../target/expectations.ts';
 
-function fieldCases({ slug, words }: PollForm): JudgingCase<InstructedDevice>[] {
+function fieldCases({ slug, label }: PollForm): JudgingCase<InstructedDevice>[] {
   const version = slug === 'v2' ? 'v2' : 'v1';
   return instructionFields.flatMap(({ field, form, isRequired, requirements }) => {
     const requirement = requirements[version];
@@ -36,7 +36,7 @@ function fieldCases({ slug, words }: PollForm): JudgingCase<InstructedDevice>[] 
     const name = field.replaceAll(/[._]/g, '-');
     return {
       id: `${slug}-field-${name}`,
-      title: `${words}: ${field} of the instructions ${isRequired ? 'is' : 'may be'} ${form}.`,
+      title: `${label}: ${field} of the instructions ${isRequired ? 'is' : 'may be'} ${form}.`,
       requirements: [requirement],
       run: async ({ response }) => {
         const value = fieldIn(needInstructions(response), field);
@@ -52,18 +52,18 @@ function fieldCases({ slug, words }: PollForm): JudgingCase<InstructedDevice>[] 
 }
 
 function wholeCases(form: PollForm): JudgingCase<InstructedDevice>[] {
-  const { slug, words } = form;
+  const { slug, label } = form;
   return [
     {
       id: `${slug}-instructions-are-an-object`,
-      title: `${words}: the instructions are a JSON object.`,
+      title: `${label}: the instructions are a JSON object.`,
       requirements: [slug === 'v2' ? 'next.instructions-v2' : 'next.instructions-v1'],
       run: async ({ response }) =>
         expectThat(isObject(expectJson(response)), 'a JSON object', responseSummary(response)),
     },
     {
       id: `${slug}-names-the-artifact`,
-      title: `${words}: the artifact name is that of the deployed artifact.`,
+      title: `${label}: the artifact name is that of the deployed artifact.`,
       requirements: ['next.names-the-artifact'],
       run: async ({ response, artifact }) => {
         const name = textIn(needInstructions(response), 'artifact.artifact_name');
@@ -72,7 +72,7 @@ function wholeCases(form: PollForm): JudgingCase<InstructedDevice>[] {
     },
     {
       id: `${slug}-types-of-the-artifact`,
-      title: `${words}: the device types are those of the deployed artifact.`,
+      title: `${label}: the device types are those of the deployed artifact.`,
       requirements: ['next.types-of-the-artifact'],
       run: async ({ response, artifact }) => {
         const types = fieldIn(needInstructions(response), 'artifact.device_types_compatible');
@@ -84,11 +84,11 @@ function wholeCases(form: PollForm): JudgingCase<InstructedDevice>[] {
   ];
 }
 
-function sourceCases({ slug, words }: PollForm): JudgingCase<InstructedDevice>[] {
+function sourceCases({ slug, label }: PollForm): JudgingCase<InstructedDevice>[] {
   return [
     {
       id: `${slug}-source-gives-the-artifact`,
-      title: `${words}: GET on the source, without a token, returns the artifact byte for byte.`,
+      title: `${label}: GET on the source, without a token, returns the artifact byte for byte.`,
       requirements: ['next.source-gives-the-artifact'],
       run: async ({ response, artifact }, context) => {
         const url = textIn(needInstructions(response), 'artifact.source.uri');
@@ -100,7 +100,7 @@ function sourceCases({ slug, words }: PollForm): JudgingCase<InstructedDevice>[]
     },
     {
       id: `${slug}-source-expires-later`,
-      title: `${words}: the expiry time of the source, if present, is in the future.`,
+      title: `${label}: the expiry time of the source, if present, is in the future.`,
       requirements: ['next.source-expires-later'],
       run: async ({ response }, context) => {
         const instructions = needInstructions(response);
@@ -114,20 +114,20 @@ function sourceCases({ slug, words }: PollForm): JudgingCase<InstructedDevice>[]
   ];
 }
 
-function idCase({ slug, words }: PollForm): JudgingCase<InstructedDevice> {
+function idCase({ slug, label }: PollForm): JudgingCase<InstructedDevice> {
   return {
     id: `${slug}-id-is-the-deployment`,
-    title: `${words} names the deployment by the id that users see.`,
+    title: `${label} names the deployment by the id that users see.`,
     requirements: ['next.id-of-the-deployment'],
     run: async ({ response, deploymentId }) =>
       expectEqual('id', textIn(needInstructions(response), 'id'), deploymentId),
   };
 }
 
-function artifactIdCase({ slug, words }: PollForm): JudgingCase<InstructedDevice> {
+function artifactIdCase({ slug, label }: PollForm): JudgingCase<InstructedDevice> {
   return {
     id: `${slug}-artifact-id-is-the-artifact`,
-    title: `${words}: the artifact id, if present, is that of the deployed artifact.`,
+    title: `${label}: the artifact id, if present, is that of the deployed artifact.`,
     requirements: ['next.v1-artifact-id'],
     run: async ({ response, artifact }) => {
       const id = fieldIn(needInstructions(response), 'artifact.id');
@@ -139,8 +139,8 @@ function artifactIdCase({ slug, words }: PollForm): JudgingCase<InstructedDevice
 function instructionsIn(form: PollForm) {
   return defineScenario({
     area: 'next-deployment',
-    name: `Instructions of ${form.words}`,
-    start: `a device that has been offered a deployment by ${form.words}`,
+    name: `Instructions of ${form.label}`,
+    start: `a device that has been offered a deployment by ${form.label}`,
     risk: 'write',
     needs: ['user', ...form.needs],
     arrange: (context) => instructedBy(form, context),

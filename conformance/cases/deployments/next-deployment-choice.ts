@@ -100,8 +100,8 @@ const several = defineScenario({
         const response = await device.call('post-next-deployment', { body: suitsBoth });
         needResponse('post-next-deployment', response, 200);
         const id = textIn(needInstructions(response), 'id');
-        const words = { [deploymentId]: 'the older one', [laterId]: 'the younger one' };
-        return observationOf(words[id] ?? 'an id of neither');
+        const names = { [deploymentId]: 'the older one', [laterId]: 'the younger one' };
+        return observationOf(names[id] ?? 'an id of neither');
       },
     },
   ],

@@ -134,20 +134,20 @@ async function demandingRelease(context: TestContext): Promise<string> {
 }
 
 function dependsCases(form: PollForm, turn: number): readonly JudgingCase<string>[] {
-  const { slug, words, needs } = form;
+  const { slug, label, needs } = form;
   const facts = { requirements: [dependsOf[slug]], needs } as const;
   return [
     {
       ...facts,
       id: `${slug}-every-dependency-met-is-offered`,
-      title: `${words}: a device that satisfies each of several dependencies is offered the artifact.`,
+      title: `${label}: a device that satisfies each of several dependencies is offered the artifact.`,
       run: async (release, context) =>
         expectOffers(form, await devicesFor(context, satisfying, release), true),
     },
     {
       ...facts,
       id: `${slug}-one-dependency-unmet-offers-nothing`,
-      title: `${words}: a device that misses one of several dependencies is offered nothing.`,
+      title: `${label}: a device that misses one of several dependencies is offered nothing.`,
       run: async (release, context) =>
         expectOffers(form, await devicesFor(context, missingOne(turn), release), false),
     },
@@ -212,12 +212,12 @@ function expectAllTypes(response: HttpResponse): void {
 }
 
 function typeCases(form: PollForm): readonly JudgingCase<string>[] {
-  const { slug, words, needs } = form;
+  const { slug, label, needs } = form;
   const providing = (device_type: string): Provides => ({ ...factoryProvides, device_type });
   return [
     {
       id: `${slug}-each-of-several-types-is-offered`,
-      title: `${words}: a device of each type that an artifact lists is offered it.`,
+      title: `${label}: a device of each type that an artifact lists is offered it.`,
       requirements: [form.pendingIs200, 'next.types-of-the-artifact'],
       needs,
       run: async (release, context) => {
@@ -238,7 +238,7 @@ function typeCases(form: PollForm): readonly JudgingCase<string>[] {
     },
     {
       id: `${slug}-none-of-several-types-is-offered-nothing`,
-      title: `${words}: a device whose type resembles one that the artifact lists is offered nothing.`,
+      title: `${label}: a device whose type resembles one that the artifact lists is offered nothing.`,
       requirements: ['next.compatible-types-only'],
       needs,
       run: async (release, context) =>
@@ -323,7 +323,7 @@ const severalArtifacts = defineScenario({
   cases: postForms.map(
     (form): JudgingCase<ReleaseForAll> => ({
       id: `${form.slug}-the-artifact-that-fits-is-offered`,
-      title: `${form.words}: of the artifacts of a release a device gets the one that fits it.`,
+      title: `${form.label}: of the artifacts of a release a device gets the one that fits it.`,
       requirements: [
         dependsOf[form.slug],
         'next.compatible-types-only',

@@ -322,14 +322,14 @@ function poll(device: SuiteDevice, query: Pairs) {
 const formsOfPolls = [
   {
     slug: 'get',
-    words: 'GET',
+    label: 'GET',
     requirements: ['next.get-artifact-name', 'next.get-device-type'],
     needs: [],
     poll,
   },
   {
     slug: 'post',
-    words: 'POST v1',
+    label: 'POST v1',
     requirements: ['next.post-artifact-name', 'next.post-device-type'],
     needs: [],
     poll: (device: SuiteDevice, provides: Pairs) =>
@@ -337,7 +337,7 @@ const formsOfPolls = [
   },
   {
     slug: 'v2',
-    words: 'POST v2',
+    label: 'POST v2',
     requirements: ['next.v2-provides-artifact-name', 'next.v2-provides-device-type'],
     needs: ['deployments-v2'],
     poll: (device: SuiteDevice, provides: Pairs) =>
@@ -355,9 +355,9 @@ const repeatedPolls = defineScenario({
   needs: ['user'],
   arrange: acceptedDevice,
   cases: formsOfPolls.map(
-    ({ slug, words, requirements, needs, poll }): JudgingCase<SuiteDevice> => ({
+    ({ slug, label, requirements, needs, poll }): JudgingCase<SuiteDevice> => ({
       id: `${slug}-needs-what-it-was-given-before`,
-      title: `${words} without device_type or artifact_name is answered with 400 after a whole one too.`,
+      title: `${label} without device_type or artifact_name is answered with 400 after a whole one too.`,
       requirements,
       needs,
       run: async (device) => {

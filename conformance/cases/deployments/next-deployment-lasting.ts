@@ -74,8 +74,8 @@ const choosing = defineScenario({
       title: 'Which of two artifacts that match a device is offered.',
       requirements: ['next.which-artifact'],
       observe: async ({ device, smallId, largeId }) => {
-        const words = { [smallId]: 'the smaller one', [largeId]: 'the larger one' };
-        return observationOf(words[await servedId(device)] ?? 'an id of neither');
+        const label = { [smallId]: 'the smaller one', [largeId]: 'the larger one' };
+        return observationOf(label[await servedId(device)] ?? 'an id of neither');
       },
     },
     {
@@ -192,9 +192,9 @@ const reordered = defineScenario({
   needs: ['user'],
   arrange: pendingDeployment,
   cases: pollForms.map(
-    ({ slug, words, needs, poll }): JudgingCase<DeviceInDeployment> => ({
+    ({ slug, label, needs, poll }): JudgingCase<DeviceInDeployment> => ({
       id: `${slug}-order-of-pairs-does-not-matter`,
-      title: `${words}: the same pairs in another order get the same deployment.`,
+      title: `${label}: the same pairs in another order get the same deployment.`,
       requirements: ['next.order-of-pairs'],
       needs,
       run: async ({ device }) => {

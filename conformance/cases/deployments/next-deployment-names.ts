@@ -24,11 +24,11 @@ const namesOf: Readonly<Record<PollForm['slug'], readonly [AlmostEqual, AlmostEq
   v2: ['the name in capital letters', 'more than the name'],
 };
 
-function offeredCase({ slug, words, pendingIs200, needs, poll }: PollForm): JudgingCase<void> {
+function offeredCase({ slug, label, pendingIs200, needs, poll }: PollForm): JudgingCase<void> {
   const [one, other] = namesOf[slug];
   return {
     id: `${slug}-with-almost-the-name-is-offered`,
-    title: `${words}: a device whose artifact is called ${one}, or ${other}, is offered the release.`,
+    title: `${label}: a device whose artifact is called ${one}, or ${other}, is offered the release.`,
     requirements: [pendingIs200],
     needs,
     run: async (_, context) => {

@@ -40,11 +40,11 @@ export function expectNoOffer(response: HttpResponse): void {
 }
 
 function idleCases(form: PollForm): JudgingCase<SuiteDevice>[] {
-  const { operation, slug, words, pendingIs200, needs, poll } = form;
+  const { operation, slug, label, pendingIs200, needs, poll } = form;
   return [
     {
       id: `${slug}-nothing-is-204`,
-      title: `${words}: a device without a pending deployment is answered with 204.`,
+      title: `${label}: a device without a pending deployment is answered with 204.`,
       requirements: ['next.nothing-is-204'],
       covers: [`${operation} 204`],
       needs,
@@ -52,7 +52,7 @@ function idleCases(form: PollForm): JudgingCase<SuiteDevice>[] {
     },
     {
       id: `${slug}-after-204-is-offered`,
-      title: `${words}: a deployment that is created after a 204 is offered to the same request at once.`,
+      title: `${label}: a deployment that is created after a 204 is offered to the same request at once.`,
       requirements: [pendingIs200],
       needs,
       run: async (device, context) => {
@@ -85,10 +85,10 @@ const idle = defineScenario({
       requirements: ['versioning.both-versions-served'],
       needs: ['deployments-v2'],
       run: async (device) => {
-        for (const { poll, words } of pollForms) {
+        for (const { poll, label } of pollForms) {
           const response = await poll(device, factoryProvides);
           const isServed = ![404, 405, 410, 501].includes(response.status);
-          expectThat(isServed, `${words} that is served`, responseSummary(response));
+          expectThat(isServed, `${label} that is served`, responseSummary(response));
         }
       },
     },
@@ -108,18 +108,18 @@ const idle = defineScenario({
 type OfferCase = JudgingCase<DeviceInDeployment> | ObservingCase<DeviceInDeployment>;
 
 function pendingCases(form: PollForm): OfferCase[] {
-  const { operation, slug, words, pendingIs200, needs, poll } = form;
+  const { operation, slug, label, pendingIs200, needs, poll } = form;
   return [
     {
       id: `${slug}-pending-is-200`,
-      title: `${words}: a device with a pending deployment is answered with 200.`,
+      title: `${label}: a device with a pending deployment is answered with 200.`,
       requirements: [pendingIs200],
       covers: [`${operation} 200`],
       run: async ({ device }) => expectStatus(await poll(device, factoryProvides), 200),
     },
     ...Object.entries({ other: 'another-board', ...nearTypes }).map(([kind, type]) => ({
       id: `${slug}-${kind}-device-type-is-offered-nothing`,
-      title: `${words}: a device of the type ${type}, which the artifact does not list, is offered nothing.`,
+      title: `${label}: a device of the type ${type}, which the artifact does not list, is offered nothing.`,
       requirements: ['next.compatible-types-only'] as const,
       needs,
       run: async ({ device }: DeviceInDeployment) =>
@@ -127,7 +127,7 @@ function pendingCases(form: PollForm): OfferCase[] {
     })),
     {
       id: `${slug}-other-device-is-offered-nothing`,
-      title: `${words}: a device that the deployment does not list is offered nothing.`,
+      title: `${label}: a device that the deployment does not list is offered nothing.`,
       requirements: ['next.own-deployments-only'],
       needs,
       run: async ({ device }, context) => {
@@ -138,7 +138,7 @@ function pendingCases(form: PollForm): OfferCase[] {
     },
     {
       id: `${slug}-artifact-already-installed`,
-      title: `${words}: a device that already has the artifact may still be offered it.`,
+      title: `${label}: a device that already has the artifact may still be offered it.`,
       requirements: ['next.already-installed'],
       needs,
       observe: async ({ device, artifact }) =>
@@ -174,18 +174,18 @@ async function offeredBy(
 }
 
 function activeIn(form: PollForm) {
-  const { operation, slug, words, poll, needs } = form;
+  const { operation, slug, label, poll, needs } = form;
   return defineScenario({
     area: 'next-deployment',
-    name: `Polling ${words} again`,
-    start: `a device that has been offered a deployment by ${words}`,
+    name: `Polling ${label} again`,
+    start: `a device that has been offered a deployment by ${label}`,
     risk: 'write',
     needs: ['user', ...needs],
     arrange: (context) => offeredBy(form, context),
     cases: [
       {
         id: `${slug}-changed-request-is-409`,
-        title: `${words}: a device that describes itself differently during a deployment gets 409.`,
+        title: `${label}: a device that describes itself differently during a deployment gets 409.`,
         requirements: ['next.conflict-is-409'],
         covers: [`${operation} 409`],
         run: async ({ device }) => {
@@ -195,7 +195,7 @@ function activeIn(form: PollForm) {
       },
       {
         id: `${slug}-changed-device-type-is-409`,
-        title: `${words}: a device that names another type during a deployment gets 409.`,
+        title: `${label}: a device that names another type during a deployment gets 409.`,
         requirements: ['next.conflict-is-409'],
         run: async ({ device }) => {
           const changed = { ...factoryProvides, device_type: 'conformance-changed' };
@@ -204,7 +204,7 @@ function activeIn(form: PollForm) {
       },
       {
         id: `${slug}-polling-again-repeats`,
-        title: `${words}: a device that polls again, for example after a reboot, gets the same deployment.`,
+        title: `${label}: a device that polls again, for example after a reboot, gets the same deployment.`,
         requirements: ['next.repeatable'],
         run: async (arranged) => {
           await arrangeReports(arranged, 'rebooting');
@@ -220,11 +220,11 @@ function activeIn(form: PollForm) {
 
 function overIn(
   status: 'success' | 'failure',
-  { slug, words, poll, needs }: PollForm,
+  { slug, label, poll, needs }: PollForm,
 ): JudgingCase<OfferedDeployment> {
   return {
     id: `${slug}-after-${status}-offers-nothing`,
-    title: `${words}: after the device has reported ${status}, the deployment is no longer offered.`,
+    title: `${label}: after the device has reported ${status}, the deployment is no longer offered.`,
     requirements: ['next.finished-is-over'],
     needs,
     run: async (arranged) => {
@@ -244,9 +244,9 @@ const active = defineScenario({
   cases: [
     ...pollForms.flatMap((form) => [overIn('success', form), overIn('failure', form)]),
     ...pollForms.map(
-      ({ slug, words, poll, needs }): JudgingCase<OfferedDeployment> => ({
+      ({ slug, label, poll, needs }): JudgingCase<OfferedDeployment> => ({
         id: `${slug}-after-abort-offers-nothing`,
-        title: `${words}: after a user has aborted the deployment, it is no longer offered.`,
+        title: `${label}: after a user has aborted the deployment, it is no longer offered.`,
         requirements: ['next.aborted-is-over'],
         needs,
         run: async (arranged, context) => {

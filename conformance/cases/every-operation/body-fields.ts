@@ -171,8 +171,8 @@ function inputsOf({ resource: name, covered }: ResourceBody): readonly FieldInpu
       fieldsOf(table).flatMap(({ path, type }) => {
         const where = path.join('.').replaceAll('.[]', '[]');
         if (!covered(where)) return [];
-        return Object.entries(valuesOfTypes[type] ?? {}).map(([words, value]) => ({
-          what: `${where}, ${words}`,
+        return Object.entries(valuesOfTypes[type] ?? {}).map(([label, value]) => ({
+          what: `${where}, ${label}`,
           value,
           type,
           resource: Object(withMember(table.sample, path, value)),
@@ -326,7 +326,7 @@ const ofProvides = (['post-next-deployment', 'post-next-deployment-v2'] as const
           title: `The pairs of ${operation} accept every string, as values and as names of free pairs.`,
           requirements: ['service.legal-values'],
           run: async (device) => {
-            for (const [words, text] of Object.entries(texts)) {
+            for (const [label, text] of Object.entries(texts)) {
               for (const pair of [
                 { artifact_name: text },
                 { device_type: text },
@@ -341,7 +341,7 @@ const ofProvides = (['post-next-deployment', 'post-next-deployment-v2'] as const
                   body: pollBodies[operation](factoryProvides),
                 });
                 if (!isAccepted(plain)) throw new NotObservable(responseSummary(plain));
-                const where = `${operation}, ${words} in ${Object.keys(pair)[0]}: `;
+                const where = `${operation}, ${label} in ${Object.keys(pair)[0]}: `;
                 throw new ExpectationFailure(
                   `${where}a success`,
                   where + responseSummary(response),

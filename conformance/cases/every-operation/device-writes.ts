@@ -27,7 +27,7 @@ export interface WrittenList {
 /** A request by which a device writes, and what users see of its effect. */
 export interface Write {
   readonly operation: OperationOfWrite;
-  readonly words: string;
+  readonly label: string;
   readonly needs: readonly Capability[];
   /** Returns a valid body that contains the text. */
   readonly body: (text: string) => object;
@@ -108,7 +108,7 @@ const attributes: WrittenList = {
 function ofList(
   operation: OperationOfWrite,
   list: WrittenList,
-  row: Pick<Write, 'words' | 'needs' | 'seen'>,
+  row: Pick<Write, 'label' | 'needs' | 'seen'>,
 ): Write {
   return { ...row, operation, list, body: (text) => list.body([list.good(text)]), wrong: {} };
 }
@@ -123,7 +123,7 @@ async function seenAttributes({ device }: OfferedDeployment, { admin }: TestCont
 export const writes: readonly Write[] = [
   {
     operation: 'put-deployment-status',
-    words: 'status report',
+    label: 'status report',
     needs: [],
     // The status shows the effect: a substate may be lost when a status is repeated.
     body: (text) => ({ status: text === mark ? 'rebooting' : 'downloading' }),
@@ -138,7 +138,7 @@ export const writes: readonly Write[] = [
     },
   },
   ofList('put-deployment-log', logs, {
-    words: 'log',
+    label: 'log',
     needs: [],
     seen: async ({ device, deploymentId }, { admin }) => {
       const log = await admin.deploymentLog(deploymentId, device.id);
@@ -147,7 +147,7 @@ export const writes: readonly Write[] = [
   }),
   {
     operation: 'put-configuration',
-    words: 'configuration',
+    label: 'configuration',
     needs: ['configuration'],
     body: (text) => ({ [text]: 'value', probe: text }),
     wrong: {
@@ -164,13 +164,13 @@ export const writes: readonly Write[] = [
     },
   },
   ofList('post-alerts', alerts, {
-    words: 'list of alerts',
+    label: 'list of alerts',
     needs: ['monitor'],
     seen: async ({ device }, { admin }) =>
       sorted((await admin.alerts(device.id)).map(({ name }) => name)),
   }),
   ofList('post-monitor-configuration', monitors, {
-    words: 'list of monitor configurations',
+    label: 'list of monitor configurations',
     needs: ['monitor'],
     seen: async ({ device }, { admin }) => {
       const all = await admin.monitorConfiguration(device.id);
@@ -178,12 +178,12 @@ export const writes: readonly Write[] = [
     },
   }),
   ofList('patch-attributes', attributes, {
-    words: 'list of attributes by PATCH',
+    label: 'list of attributes by PATCH',
     needs: ['inventory'],
     seen: seenAttributes,
   }),
   ofList('put-attributes', attributes, {
-    words: 'list of attributes by PUT',
+    label: 'list of attributes by PUT',
     needs: ['inventory'],
     seen: seenAttributes,
   }),

@@ -83,9 +83,9 @@ export const keptDataCases = defineScenario<SuiteDevice>({
   needs: ['user', 'configuration', 'configuration-read-back'],
   arrange: writtenData,
   cases: Object.entries(decisions).map(
-    ([id, [decide, words]]): JudgingCase<SuiteDevice> => ({
+    ([id, [decide, label]]): JudgingCase<SuiteDevice> => ({
       id: `data-outlives-${id}`,
-      title: `The configuration and the inventory of a device are still there after ${words}.`,
+      title: `The configuration and the inventory of a device are still there after ${label}.`,
       requirements: ['configuration.written-is-read', 'inventory.put-assigns'],
       run: async (device, context) => {
         await decide(device, context);

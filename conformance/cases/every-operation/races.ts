@@ -119,10 +119,10 @@ const againstAbort = defineScenario({
   ],
 });
 
-function pollCase({ slug, words, poll, needs }: PollForm): JudgingCase<DeviceInDeployment> {
+function pollCase({ slug, label, poll, needs }: PollForm): JudgingCase<DeviceInDeployment> {
   return {
     id: `${slug}-polls-at-once-agree`,
-    title: `${words}: concurrent requests of one device get the same deployment.`,
+    title: `${label}: concurrent requests of one device get the same deployment.`,
     requirements: ['next.parallel-polls'],
     needs,
     run: async ({ device }) => {

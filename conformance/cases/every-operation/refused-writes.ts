@@ -36,9 +36,9 @@ interface WrongBody {
 function wrongLists({ good, wrong, body }: WrittenList): readonly WrongBody[] {
   const elements = (count: number, at: string) =>
     Array.from({ length: count }, (_each, index) => good(`${mark}-${at}-${index}`));
-  return Object.entries(wrong).flatMap(([words, [requirement, element]]) =>
+  return Object.entries(wrong).flatMap(([label, [requirement, element]]) =>
     Object.entries(places).map(([place, [before, after]]) => ({
-      what: `an element with ${words}, ${place} among good ones`,
+      what: `an element with ${label}, ${place} among good ones`,
       requirement,
       body: body([...elements(before, 'before'), element, ...elements(after, 'after')]),
     })),
@@ -62,7 +62,7 @@ function elementCase(write: Write, list: WrittenList): JudgingCase<OfferedDeploy
   if (!first) throw new Error(`${write.operation} has no wrong elements`);
   return {
     id: `${write.operation}-judges-each-element`,
-    title: `A ${write.words} with one invalid element is answered with 400 wherever the element is.`,
+    title: `A ${write.label} with one invalid element is answered with 400 wherever the element is.`,
     requirements: [first, ...others],
     covers: [`${write.operation} 400`],
     run: async (arranged, context) => {
@@ -108,7 +108,7 @@ function refusedRequests(
 function effectCase(write: Write): JudgingCase<OfferedDeployment> {
   return {
     id: `refused-${write.operation}-changes-nothing`,
-    title: `A ${write.words} that is refused for its body or its token changes nothing.`,
+    title: `A ${write.label} that is refused for its body or its token changes nothing.`,
     requirements: ['errors.refused-changes-nothing'],
     run: async (arranged, context) => {
       const written = await send(
@@ -128,7 +128,7 @@ function effectCase(write: Write): JudgingCase<OfferedDeployment> {
         // Another case judges that the request is refused.
         if (response.status < 400) throw new NotObservable(`${what}: ${responseSummary(response)}`);
       }
-      expectEqual(`after refused requests: ${write.words}`, await look(), before);
+      expectEqual(`after refused requests: ${write.label}`, await look(), before);
     },
   };
 }
@@ -175,7 +175,7 @@ const ofRejected = defineScenario<OfferedDeployment>({
           }
           const after = await write.seen(arranged, context);
           expectEqual(
-            `after a refused ${write.words}: ${describeValue(write.operation)}`,
+            `after a refused ${write.label}: ${describeValue(write.operation)}`,
             after,
             before,
           );

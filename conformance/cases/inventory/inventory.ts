@@ -25,7 +25,7 @@ const LONG = 100_000;
 
 interface ValueKindRow {
   readonly id: string;
-  readonly words: string;
+  readonly label: string;
   readonly requirement: RequirementId;
   readonly values: readonly unknown[];
 }
@@ -34,34 +34,34 @@ interface ValueKindRow {
 export const kinds: readonly ValueKindRow[] = [
   {
     id: 'a-number-keeps-its-kind',
-    words: 'a number',
+    label: 'a number',
     requirement: 'inventory.number',
     values: [-12.5, 0, 7, 9_007_199_254_740_991, 1e-9],
   },
   {
     id: 'a-string-keeps-its-kind',
-    words: 'a string',
+    label: 'a string',
     requirement: 'inventory.string',
     values: ['æ, 日本 and "quotes"', '', '7', 'true', 'two\nlines', 't'.repeat(1000)],
   },
   {
     id: 'an-array-of-numbers-keeps-its-kind',
-    words: 'an array of numbers',
+    label: 'an array of numbers',
     requirement: 'inventory.numbers',
     values: [[1, 2.5, -3], [0]],
   },
   {
     id: 'an-array-of-strings-keeps-its-kind',
-    words: 'an array of strings',
+    label: 'an array of strings',
     requirement: 'inventory.strings',
     values: [['eth0', 'wlan0'], ['7'], ['']],
   },
 ];
 
-function kindCase({ id, words, requirement, values }: ValueKindRow): JudgingCase<SuiteDevice> {
+function kindCase({ id, label, requirement, values }: ValueKindRow): JudgingCase<SuiteDevice> {
   return {
     id,
-    title: `A value that is ${words} is stored and shown as such, by PATCH and by PUT.`,
+    title: `A value that is ${label} is stored and shown as such, by PATCH and by PUT.`,
     requirements: [requirement],
     run: async (device, context) => {
       const named = Object.fromEntries(values.map((value, index) => [`probe-${index}`, value]));

@@ -17,7 +17,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** One field: its refused values, and its accepted values, which form a separate case. */
 interface AlertField {
-  readonly words: string;
+  readonly label: string;
   readonly requirement: RequirementId;
   readonly field: string;
   readonly refused: Values;
@@ -57,20 +57,20 @@ function detailsWithMember(member: keyof typeof line, values: Values): Values {
 
 const fields: Readonly<Record<string, AlertField>> = {
   'alert-name': {
-    words: 'the name of an alert',
+    label: 'the name of an alert',
     requirement: 'alerts.name',
     field: '[].name',
     refused: notAString,
     accepted: { 'any script': 'SSH 鍵 🗝 "down"' },
   },
   'alert-level': {
-    words: 'the level of an alert',
+    label: 'the level of an alert',
     requirement: 'alerts.level',
     field: '[].level',
     refused: notAString,
   },
   'alert-level-value': {
-    words: 'a level other than OK and CRITICAL, or in another spelling,',
+    label: 'a level other than OK and CRITICAL, or in another spelling,',
     requirement: 'alerts.levels',
     field: '[].level',
     refused: Object.fromEntries(
@@ -81,13 +81,13 @@ const fields: Readonly<Record<string, AlertField>> = {
     ),
   },
   'alert-subject': {
-    words: 'the subject of an alert',
+    label: 'the subject of an alert',
     requirement: 'alerts.subject',
     field: '[].subject',
     refused: { ...namedValues('missing', 'null', 'string', 'number'), 'an array': [alert.subject] },
   },
   'alert-timestamp': {
-    words: 'the timestamp of an alert',
+    label: 'the timestamp of an alert',
     requirement: 'alerts.timestamp',
     field: '[].timestamp',
     refused: {
@@ -105,74 +105,74 @@ const fields: Readonly<Record<string, AlertField>> = {
     },
   },
   'alert-without-fields': {
-    words: 'an alert without any field',
+    label: 'an alert without any field',
     requirement: 'alerts.fields-are-required',
     field: '[]',
     refused: namedValues('object'),
   },
   'subject-name': {
-    words: 'the name of a subject',
+    label: 'the name of a subject',
     requirement: 'alerts.subject-name',
     field: '[].subject.name',
     refused: notAString,
   },
   'subject-type': {
-    words: 'the type of a subject',
+    label: 'the type of a subject',
     requirement: 'alerts.subject-type',
     field: '[].subject.type',
     refused: notAString,
     accepted: { 'a log': 'log' },
   },
   'subject-status': {
-    words: 'the status of a subject',
+    label: 'the status of a subject',
     requirement: 'alerts.subject-status',
     field: '[].subject.status',
     refused: notAString,
     accepted: { running: 'running' },
   },
   'subject-without-fields': {
-    words: 'a subject without any field',
+    label: 'a subject without any field',
     requirement: 'alerts.subject-fields-are-required',
     field: '[].subject',
     refused: namedValues('object'),
   },
   'subject-details': {
-    words: 'the details of a subject',
+    label: 'the details of a subject',
     requirement: 'alerts.details',
     field: '[].subject.details',
     refused: { ...namedValues('string', 'number'), 'an array': [{ description: 'text' }] },
     accepted: namedValues('object'),
   },
   'details-description': {
-    words: 'the description in details',
+    label: 'the description in details',
     requirement: 'alerts.details-description',
     field: '[].subject.details.description',
     refused: namedValues('number', 'boolean', 'object', 'array'),
     accepted: { 'a string': 'the log names a failure' },
   },
   'details-lines-before': {
-    words: 'the lines before the matching one',
+    label: 'the lines before the matching one',
     requirement: 'alerts.lines-before',
     field: '[].subject.details.lines_before',
     refused: notALineList,
     accepted: lineLists,
   },
   'details-line-matching': {
-    words: 'the matching line',
+    label: 'the matching line',
     requirement: 'alerts.line-matching',
     field: '[].subject.details.line_matching',
     refused: notALine,
     accepted: { 'a line': line },
   },
   'details-lines-after': {
-    words: 'the lines after the matching one',
+    label: 'the lines after the matching one',
     requirement: 'alerts.lines-after',
     field: '[].subject.details.lines_after',
     refused: notALineList,
     accepted: lineLists,
   },
   'line-number': {
-    words: 'the number of a line',
+    label: 'the number of a line',
     requirement: 'alerts.line-number',
     field: '[].subject.details',
     refused: detailsWithMember('line_number', {
@@ -183,14 +183,14 @@ const fields: Readonly<Record<string, AlertField>> = {
     accepted: detailsWithMember('line_number', { 'a large number': 2_147_483_647 }),
   },
   'line-data': {
-    words: 'the data of a line',
+    label: 'the data of a line',
     requirement: 'alerts.line-data',
     field: '[].subject.details',
     refused: detailsWithMember('data', notAString),
     accepted: detailsWithMember('data', { 'an empty line': '' }),
   },
   'line-without-fields': {
-    words: 'a line without any field',
+    label: 'a line without any field',
     requirement: 'alerts.line-fields-are-required',
     field: '[].subject.details',
     refused: detailsWith({ 'an empty line': {} }),
@@ -199,16 +199,16 @@ const fields: Readonly<Record<string, AlertField>> = {
 
 /** Returns a row for the refused values of a field, and one for the accepted values. */
 function rowsOf([id, row]: [string, AlertField]): readonly [string, InputRow][] {
-  const { words, requirement, field, refused, accepted } = row;
+  const { label, requirement, field, refused, accepted } = row;
   const isChecked: InputRow = {
-    title: `An alert is answered with 400 if ${words} is missing or invalid.`,
+    title: `An alert is answered with 400 if ${label} is missing or invalid.`,
     requirement,
     field,
     refused,
     covers: ['post-alerts 400'],
   };
   if (!accepted) return [[`${id}-is-checked`, isChecked]];
-  const title = `An alert is answered with 204 for each allowed form of ${words}.`;
+  const title = `An alert is answered with 204 for each allowed form of ${label}.`;
   return [
     [`${id}-is-checked`, isChecked],
     [`${id}-is-accepted`, { title, requirement, field, accepted }],

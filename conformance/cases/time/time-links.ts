@@ -173,10 +173,10 @@ function sourceIn(response: HttpResponse): {
 }
 
 function sourcesOf(form: PollForm) {
-  const { slug, words } = form;
+  const { slug, label } = form;
   return defineScenario<OfferedSource>({
     area: 'time',
-    name: `The expiry of a source offered by ${words}`,
+    name: `The expiry of a source offered by ${label}`,
     start: 'a device that has been offered an update, on a clock that the suite moves',
     risk: 'write',
     needs: ['user', 'clock-control', ...form.needs],
@@ -184,7 +184,7 @@ function sourcesOf(form: PollForm) {
     cases: [
       {
         id: `${slug}-source-lasts-until-its-expiry`,
-        title: `${words}: a minute before its expiry time the source gives the artifact, not after it.`,
+        title: `${label}: a minute before its expiry time the source gives the artifact, not after it.`,
         requirements: ['next.source-valid-until-expire', 'next.source-ends-at-expire'],
         run: async ({ end, follow }, context) => {
           if (end === undefined) return;
@@ -204,7 +204,7 @@ function sourcesOf(form: PollForm) {
       },
       {
         id: `${slug}-source-is-renewed`,
-        title: `${words}: after the expiry of its source a device that polls again gets one that works.`,
+        title: `${label}: after the expiry of its source a device that polls again gets one that works.`,
         requirements: ['next.source-expires-later', 'next.source-gives-the-artifact'],
         run: async ({ device, end }, context) => {
           if (end === undefined) return;

@@ -20,8 +20,8 @@ export interface AuditFilter {
 const isSame: AuditFilter['keeps'] = (wanted, value) =>
   wanted === '' ? undefined : value === wanted;
 
-function isSameOf(words: readonly string[]): AuditFilter['keeps'] {
-  return (wanted, value) => (words.includes(wanted) ? value === wanted : undefined);
+function isSameOf(names: readonly string[]): AuditFilter['keeps'] {
+  return (wanted, value) => (names.includes(wanted) ? value === wanted : undefined);
 }
 
 /** Compares the stamp of an entry with a bound: both are times of the server, so no clock matters. */

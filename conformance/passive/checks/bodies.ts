@@ -28,7 +28,7 @@ function ofContract(applies: (exchange: JudgedExchange) => boolean): PassiveChec
   return (exchange) => exchange.contractOperation !== undefined && applies(exchange);
 }
 
-/** Returns true for issues on open points: unknown action words, and a null update control map. */
+/** Returns true for issues on open points: unknown actions, and a null update control map. */
 function isLeftOpen({ path, type, input }: v.BaseIssue<unknown>): boolean {
   const last = path?.at(-1)?.key;
   if (last === 'action' && type === 'picklist' && typeof input === 'string') return true;

@@ -136,10 +136,10 @@ function differenceIn(
     const { values, because } = expected;
     const found = Object.hasOwn(json, name) ? json[name] : null;
     if (values.some((value) => value === found)) continue;
-    const words = values.map((value) => (value === null ? 'absent' : describeValue(value)));
+    const allowed = values.map((value) => (value === null ? 'absent' : describeValue(value)));
     return {
       where: `200 body: /${name}`,
-      must: `be ${words.join(' or ')}, by what was written`,
+      must: `be ${allowed.join(' or ')}, by what was written`,
       actual: found === null ? 'absent' : describeValue(found),
       requirement: because,
       operation: 'put-configuration',

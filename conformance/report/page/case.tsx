@@ -10,9 +10,8 @@ import type { PageFacts, ShownVerdict } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
 import { ExchangeBlock } from './exchange.tsx';
 import type { FilteredCase } from './filters.tsx';
-import { Prose } from './prose.tsx';
 import {
-  changeWords,
+  changeLabels,
   commandFor,
   findingOf,
   linkTo,
@@ -20,7 +19,8 @@ import {
   toneOf,
   toneOfChange,
   violatedBy,
-} from './words.ts';
+} from './labels.ts';
+import { Prose } from './prose.tsx';
 
 /** Renders a line that opens; its content is rendered when it is first opened or printed. */
 export function Case({ entry, facts }: { entry: FilteredCase; facts: PageFacts }) {
@@ -41,7 +41,7 @@ export function Case({ entry, facts }: { entry: FilteredCase; facts: PageFacts }
       <summary>
         <Badge tone={toneOf(verdict.verdict)}>{verdict.verdict}</Badge>{' '}
         {verdict.waiver && <Badge>waived</Badge>} {verdict.tolerated && <Badge>tolerated</Badge>}{' '}
-        {change !== '' && <Badge tone={toneOfChange(change)}>{changeWords[change]}</Badge>}{' '}
+        {change !== '' && <Badge tone={toneOfChange(change)}>{changeLabels[change]}</Badge>}{' '}
         {finding !== '' && <span class="finding">{finding}</span>}
         <span class="title">
           {verdict.title} <code>{verdict.id}</code>

@@ -6,7 +6,7 @@ import { Empty } from '../../../fixtures/page/states.tsx';
 import type { PageFacts } from '../page-facts.ts';
 import { Case } from './case.tsx';
 import { type CaseFilter, entriesOf, type FilteredCase, Filters, filtered } from './filters.tsx';
-import { areaOf, needsNoAttention, toneOf, verdictOrder } from './words.ts';
+import { areaOf, needsNoAttention, toneOf, verdictOrder } from './labels.ts';
 
 /** Renders the filters, and the cases that they select. */
 export function Cases({

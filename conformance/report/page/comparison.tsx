@@ -5,7 +5,7 @@ import { Group } from '../../../fixtures/page/group.tsx';
 import { Table } from '../../../fixtures/page/table.tsx';
 import type { PageFacts, ShownChange, ShownComparison } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
-import { changeWords, findingOf, toneOf, toneOfChange } from './words.ts';
+import { changeLabels, findingOf, toneOf, toneOfChange } from './labels.ts';
 
 /** A longer table of changes is closed at first, so that the cases stay visible. */
 const CHANGES_OPEN_MAX = 8;
@@ -48,7 +48,7 @@ function ChangeTable({ changes, facts }: { changes: readonly ShownChange[]; fact
       columns={[
         {
           title: 'Change',
-          cell: ({ kind }) => <Badge tone={toneOfChange(kind)}>{changeWords[kind]}</Badge>,
+          cell: ({ kind }) => <Badge tone={toneOfChange(kind)}>{changeLabels[kind]}</Badge>,
         },
         { title: 'Case', cell: ({ id }) => <CaseLink id={id} /> },
         { title: 'Before', cell: ({ before }) => <Side {...before} /> },
@@ -65,9 +65,9 @@ function ChangeTable({ changes, facts }: { changes: readonly ShownChange[]; fact
 }
 
 function changeCounts({ changes, newCases, vanishedCases, unchanged }: ShownComparison): string {
-  const counts = Object.entries(changeWords).flatMap(([kind, words]) => {
+  const counts = Object.entries(changeLabels).flatMap(([kind, label]) => {
     const count = changes.filter((change) => change.kind === kind).length;
-    return count > 0 ? [kind === 'regression' ? counted(count, words) : `${count} ${words}`] : [];
+    return count > 0 ? [kind === 'regression' ? counted(count, label) : `${count} ${label}`] : [];
   });
   const others = [
     ...(newCases.length > 0 ? [`${newCases.length} new`] : []),

@@ -25,20 +25,20 @@ const states: readonly RequirementState[] = [
 /** Renders filters, and the requirements in groups by heading. */
 export function Coverage({ facts }: { facts: PageFacts }) {
   const rows = useMemo(() => rowsOf(facts), [facts]);
-  const [words, setWords] = useState('');
+  const [search, setSearch] = useState('');
   const [found, setFound] = useState('');
-  const sought = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const sought = search.toLowerCase().split(/\s+/).filter(Boolean);
   const shown = rows.filter(
     (row) =>
       (found === '' || row.state === found) && sought.every((word) => row.searched.includes(word)),
   );
   const headings = [...new Set(shown.map(({ requirement }) => requirement.heading))];
-  const isFiltered = words !== '' || found !== '';
+  const isFiltered = search !== '' || found !== '';
   return (
     <div class="report-stack" id="coverage">
       <form aria-label="Filters of the coverage" onSubmit={(event) => event.preventDefault()}>
         <div class="report-row">
-          <FilterField label="Words" value={words} onInput={setWords} />
+          <FilterField label="Words" value={search} onInput={setSearch} />
           <Choice
             label="In this run"
             value={found}

@@ -5,8 +5,8 @@ import { counted } from '../../../fixtures/base/counted.ts';
 import { Badge, Verdict } from '../../../fixtures/page/badge.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
+import { findingOf, isExcused, toneOf, verdictOrder, violatedBy } from './labels.ts';
 import { Prose } from './prose.tsx';
-import { findingOf, isExcused, toneOf, verdictOrder, violatedBy } from './words.ts';
 
 /** Maximum number of lines in the summary; the list of cases is complete. */
 const LINES_MAX = 5;

@@ -2,11 +2,11 @@
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Choice, FilterField } from '../../../fixtures/page/field.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
-import { changeWords, findingOf, toneOf, verdictOrder } from './words.ts';
+import { changeLabels, findingOf, toneOf, verdictOrder } from './labels.ts';
 
 /** The filters that the reader has set; an empty member selects every case. */
 export interface CaseFilter {
-  readonly words: string;
+  readonly search: string;
   readonly verdicts: readonly string[];
   readonly level: string;
   readonly requirement: string;
@@ -15,7 +15,7 @@ export interface CaseFilter {
 
 /** The empty filter, which every case passes. */
 export const noFilter: CaseFilter = {
-  words: '',
+  search: '',
   verdicts: [],
   level: '',
   requirement: '',
@@ -54,7 +54,7 @@ export function filtered(
   entries: readonly FilteredCase[],
   filter: CaseFilter,
 ): readonly FilteredCase[] {
-  const sought = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
+  const sought = filter.search.toLowerCase().split(/\s+/).filter(Boolean);
   const requirement = filter.requirement.trim();
   return entries.filter(
     ({ verdict, change, searched }) =>
@@ -87,9 +87,9 @@ export function Filters({
       <div class="report-row">
         <FilterField
           label="Words"
-          value={filter.words}
+          value={filter.search}
           placeholder="case, reason, sentence"
-          onInput={(words) => change({ words })}
+          onInput={(search) => change({ search })}
         />
         <FilterField
           label="Requirement"
@@ -108,7 +108,7 @@ export function Filters({
           <Choice
             label="Since the earlier run"
             value={filter.change}
-            choices={[['', 'all'], ...Object.entries(changeWords)]}
+            choices={[['', 'all'], ...Object.entries(changeLabels)]}
             onChoose={(kind) => change({ change: kind })}
           />
         )}

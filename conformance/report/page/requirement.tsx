@@ -4,8 +4,8 @@ import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Group } from '../../../fixtures/page/group.tsx';
 import type { ShownJudgement, ShownRequirement } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
+import { toneOf, verdictOrder } from './labels.ts';
 import { Prose } from './prose.tsx';
-import { toneOf, verdictOrder } from './words.ts';
 
 /** Maximum number of cases shown at once; further ones are collapsed. */
 const CASES_MAX = 4;
@@ -104,7 +104,7 @@ function Judged({ judgement }: { judgement: ShownJudgement }) {
   const sum = (of: (row: (typeof operations)[number]) => number): number =>
     operations.reduce((total, row) => total + of(row), 0);
   const rows = operations.toSorted((one, other) => other.violated - one.violated);
-  const words = rows.map(({ operation, judged, violated }) => {
+  const parts = rows.map(({ operation, judged, violated }) => {
     return violated > 0
       ? `${operation} ${violated} of ${judged} violated`
       : `${operation} ${judged}`;
@@ -120,7 +120,7 @@ function Judged({ judgement }: { judgement: ShownJudgement }) {
       kind="plain"
       summary={`${judged} of ${counted(operations.length, 'operation')} judged, ${violated} violated`}
     >
-      <p>{[...words, ...missing].join(', ')}</p>
+      <p>{[...parts, ...missing].join(', ')}</p>
     </Group>
   );
 }

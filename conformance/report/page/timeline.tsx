@@ -6,7 +6,7 @@ import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Table } from '../../../fixtures/page/table.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
-import { toneOf, verdictOrder } from './words.ts';
+import { toneOf, verdictOrder } from './labels.ts';
 
 const LANE_HEIGHT = 18;
 const BAR_HEIGHT = 14;

@@ -192,7 +192,7 @@ function alsoLike(
 
 /** Ways to compare that take different texts for the same one. */
 const comparisons: Readonly<
-  Record<string, readonly [words: string, isLike: (text: string, requested: string) => boolean]>
+  Record<string, readonly [phrase: string, isLike: (text: string, requested: string) => boolean]>
 > = {
   beginnings: ['by their beginnings', (text, requested) => text.startsWith(requested)],
   wildcards: [
@@ -216,17 +216,17 @@ const comparisons: Readonly<
   ],
 };
 
-const likeDefects = Object.entries(comparisons).flatMap(([name, [words, isLike]]): Defect[] => [
+const likeDefects = Object.entries(comparisons).flatMap(([name, [phrase, isLike]]): Defect[] => [
   {
     id: `releases-are-compared-by-${name}`,
-    title: `The names of releases are compared ${words}.`,
+    title: `The names of releases are compared ${phrase}.`,
     violates: ['artifacts.list-selects-release'],
     operations: lists,
     alter: alsoLike('release_name', isLike),
   },
   {
     id: `listed-types-are-compared-by-${name}`,
-    title: `The device types of a list are compared ${words}.`,
+    title: `The device types of a list are compared ${phrase}.`,
     violates: ['artifacts.list-selects'],
     operations: lists,
     alter: alsoLike('device_type', isLike),

@@ -129,8 +129,8 @@ const oddFields: readonly EntryFieldDefect[] = [
   },
 ];
 
-function odd({ path, value, violates, ...words }: EntryFieldDefect): Defect {
-  return { ...words, violates, operations, alter: fieldBecomes(path, value) };
+function odd({ path, value, violates, ...texts }: EntryFieldDefect): Defect {
+  return { ...texts, violates, operations, alter: fieldBecomes(path, value) };
 }
 
 /** Adds a member at a path to entries; existing members stay. */

@@ -49,7 +49,7 @@ const legal: readonly [RequirementId, ...RequirementId[]] = [
 
 /** For each type of field, a legal value that a server may not handle. */
 const values: Readonly<
-  Record<string, readonly [words: string, appliesTo: (value: unknown) => boolean]>
+  Record<string, readonly [phrase: string, appliesTo: (value: unknown) => boolean]>
 > = {
   text: ['a string of digits', (value) => value === '007'],
   time: ['an offset west of UTC', (value) => String(value).endsWith('-11:00')],
@@ -57,11 +57,11 @@ const values: Readonly<
 
 function fieldDefects(operation: OperationId, path: string, type: string): readonly Defect[] {
   const slug = path.replaceAll(/\*\.?/g, '').replaceAll(/[._]/g, '-');
-  const [words, appliesTo] = values[type] ?? [];
-  if (!words || !appliesTo) return [];
+  const [phrase, appliesTo] = values[type] ?? [];
+  if (!phrase || !appliesTo) return [];
   const refusal: Defect = {
     id: `${operation}-refuses-a-${type}-in-${slug}`,
-    title: `The operation ${operation} refuses ${words} in \`${path}\`.`,
+    title: `The operation ${operation} refuses ${phrase} in \`${path}\`.`,
     violates: legal,
     operations: [operation],
     alter: refused((request) => hasAt(request, path, appliesTo)),

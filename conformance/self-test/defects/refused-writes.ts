@@ -10,7 +10,7 @@ import { requestFor } from '../requests.ts';
 /** A list in the body of an operation, and the requirements on its elements. */
 interface ListBody {
   readonly operation: ProxiedOperation;
-  readonly words: string;
+  readonly label: string;
   readonly elementRequirements: readonly [RequirementId, ...RequirementId[]];
 }
 
@@ -26,7 +26,7 @@ const attributeRequirements = [
 const lists: readonly ListBody[] = [
   {
     operation: 'post-alerts',
-    words: 'alerts',
+    label: 'alerts',
     elementRequirements: [
       'alerts.name',
       'alerts.timestamp',
@@ -37,7 +37,7 @@ const lists: readonly ListBody[] = [
   },
   {
     operation: 'post-monitor-configuration',
-    words: 'monitor configurations',
+    label: 'monitor configurations',
     elementRequirements: [
       'monitor.name',
       'monitor.status',
@@ -47,17 +47,17 @@ const lists: readonly ListBody[] = [
   },
   {
     operation: 'patch-attributes',
-    words: 'attributes by PATCH',
+    label: 'attributes by PATCH',
     elementRequirements: attributeRequirements,
   },
   {
     operation: 'put-attributes',
-    words: 'attributes by PUT',
+    label: 'attributes by PUT',
     elementRequirements: attributeRequirements,
   },
   {
     operation: 'put-deployment-log',
-    words: 'messages of a log',
+    label: 'messages of a log',
     elementRequirements: [
       'log.timestamp-is-required',
       'log.timestamp-is-a-date-time',
@@ -101,25 +101,25 @@ const storesInPart = responseBecomes(async (response, request, send) => {
   return response;
 });
 
-function listDefects({ operation, words, elementRequirements }: ListBody): readonly Defect[] {
+function listDefects({ operation, label, elementRequirements }: ListBody): readonly Defect[] {
   return [
     {
       id: `only-the-first-of-${operation}-is-judged`,
-      title: `Of several ${words}, only the first is checked.`,
+      title: `Of several ${label}, only the first is checked.`,
       violates: elementRequirements,
       operations: [operation],
       alter: judgedBy((elements) => elements[0]),
     },
     {
       id: `only-the-last-of-${operation}-is-judged`,
-      title: `Of several ${words}, only the last is checked.`,
+      title: `Of several ${label}, only the last is checked.`,
       violates: elementRequirements,
       operations: [operation],
       alter: judgedBy((elements) => elements.at(-1)),
     },
     {
       id: `refused-${operation}-is-stored-in-part`,
-      title: `A request that is refused for one of several ${words} stores the others.`,
+      title: `A request that is refused for one of several ${label} stores the others.`,
       violates: ['errors.refused-changes-nothing'],
       operations: [operation],
       alter: storesInPart,

@@ -107,7 +107,7 @@ function revalued(
 
 function altered(
   { id, steps }: Member,
-  { kind, says, violatedLevel }: AlterationWords,
+  { kind, says, violatedLevel }: AlterationText,
   change: Parameters<typeof alteredAt>[3],
 ): readonly Alteration[] {
   const own = steps.includes('*') ? listPlaces : (['every'] as const);
@@ -122,7 +122,7 @@ function altered(
   }));
 }
 
-type AlterationWords = {
+type AlterationText = {
   readonly kind: string;
   readonly says: string;
   readonly violatedLevel: ViolatedLevel;

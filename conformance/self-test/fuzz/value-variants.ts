@@ -55,7 +55,7 @@ export function variantsOf(
   if (type === 'time') return timesAt(place);
   if (type === 'texts' || type === 'list') return listsAt(place, row);
   if (type === 'word')
-    return [...wordsAt(place), notAWord].filter(({ says }) => isJudgedWord(place, says));
+    return [...enumVariantsAt(place), notAWord].filter(({ says }) => isJudgedWord(place, says));
   if (place.endsWith('states.*.action')) return [otherWord(controlMapActions)];
   return byType[type] ?? [];
 }
@@ -210,16 +210,16 @@ const notAWord: ValueVariant = {
   of: ofText(() => 'robot'),
 };
 
-function otherWord(words: readonly string[]): ValueVariant {
+function otherWord(values: readonly string[]): ValueVariant {
   return {
     kind: 'word-altered',
     says: 'another of its words as',
     violatedLevel: 'must',
-    of: ofText((text) => words[(words.indexOf(text) + 1) % words.length] ?? text),
+    of: ofText((text) => values[(values.indexOf(text) + 1) % values.length] ?? text),
   };
 }
 
-function wordsAt(place: string): readonly ValueVariant[] {
+function enumVariantsAt(place: string): readonly ValueVariant[] {
   if (place.endsWith('actor.type')) return [otherWord(actorTypes)];
   if (place.endsWith('object.type')) return [otherWord(auditObjectTypes)];
   return [otherWord(auditActions)];

@@ -98,8 +98,8 @@ describe.each([
     const { rows } = await bothForms(server, {});
     const contract: readonly (AuditAction | WideAuditAction)[] = auditActions;
     const field = [...contract, 'accept', 'set_configuration', 'deploy_configuration', 'upload'];
-    const words = new Set(rows.map(({ action }) => action));
-    expect([...words].toSorted()).toEqual((isWide ? field : [...contract]).toSorted());
+    const names = new Set(rows.map(({ action }) => action));
+    expect([...names].toSorted()).toEqual((isWide ? field : [...contract]).toSorted());
     const types = new Set(rows.map((row) => row['object.type']));
     expect([...types].toSorted()).toEqual(['artifact', 'deployment', 'device', 'tenant', 'user']);
   });

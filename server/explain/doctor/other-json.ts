@@ -84,7 +84,7 @@ export function textsWithEmptyMembers(body: Buffer): Generator<OtherJson> {
 }
 
 /**
- * Returns how the JSON of a body is written, in the words of `otherJsonTexts`; undefined for a form
+ * Returns how the JSON of a body is written, as `otherJsonTexts` names it; undefined for a form
  * of none of them.
  * @throws RangeError if the JSON is nested too deep
  */

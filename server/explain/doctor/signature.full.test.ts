@@ -129,9 +129,9 @@ describe('the signature doctor and the published vectors', () => {
   it.each(
     authRequestVectors().filter((vector) => vector.valid || vector.invalidPart === 'signature'),
   )('agree on the mistake: $title', ({ title, keyType, publicKeyPem, body, signatureBase64 }) => {
-    const words = title.split(', ').slice(1).join(', ');
+    const subtitle = title.split(', ').slice(1).join(', ');
     const ofHex = keyType === 'ed25519' ? 'digest-with-ed25519' : 'digest-as-hex';
-    const wanted = words === 'digest in hexadecimal' ? ofHex : expected[words];
+    const wanted = subtitle === 'digest in hexadecimal' ? ofHex : expected[subtitle];
     const refused = { body: Buffer.from(body), key: keyOf(publicKeyPem) };
     const diagnosis = diagnoseSignature({ ...refused, signatureText: signatureBase64 });
     expect(diagnosis?.mistake).toBe(wanted);

@@ -41,12 +41,12 @@ const signWholeBody = 'Sign the whole body of the request, exactly as it is sent
 
 /** Returns a mistake in which other bytes than the body were signed correctly. */
 function signed(
-  words: MistakeText,
+  mistakeText: MistakeText,
   messages: (body: Buffer) => readonly (Buffer | undefined)[],
 ): SigningMistake {
   const fits = ({ body, signature }: SigningEvidence): boolean =>
     messages(body).some((message) => message !== undefined && signature.signs(message));
-  return { ...words, keyTypes: all, fits };
+  return { ...mistakeText, keyTypes: all, fits };
 }
 
 function otherDigest(digest: DigestName, name: string): SigningMistake {

@@ -37,7 +37,7 @@ export interface WorkersRunOptions {
   readonly version: string;
   readonly link: RedisLink;
   /** The plan in the notation of users; each worker adds its own part. */
-  readonly words: OwnPlan;
+  readonly input: OwnPlan;
   /** Secret shared with the workers. */
   readonly secret: string;
   readonly shards: number;
@@ -218,10 +218,10 @@ class RedisCoordinator {
   async #publish(): Promise<void> {
     const { link, shards } = this.#run;
     await this.#publishInfo();
-    const { words } = dividedPlan(this.#run.words);
+    const { input } = dividedPlan(this.#run.input);
     const jobs = Array.from({ length: shards }, (_, index) => {
       const shard = { index, of: shards };
-      const job = JSON.stringify({ plan: { ...words, shard }, sendsEvents: this.#sendsEvents });
+      const job = JSON.stringify({ plan: { ...input, shard }, sendsEvents: this.#sendsEvents });
       return {
         name: 'shard',
         data: this.#signer.sign(['job', index], job),
@@ -235,7 +235,7 @@ class RedisCoordinator {
 
   async #publishInfo(): Promise<void> {
     const { link, takeoverAfterMs, version } = this.#run;
-    const { needs } = dividedPlan(this.#run.words);
+    const { needs } = dividedPlan(this.#run.input);
     const info = { version, needs, takeoverAfterMs, atOnce: this.#atOnce };
     await link.client.set(
       this.#keys.info,

@@ -24,8 +24,8 @@ describe('a command line of the shell', () => {
     ['echo a#b # c', ['echo', 'a#b']],
     ['echo größe 🙂', ['echo', 'größe', '🙂']],
     ['echo "|;&<>()"', ['echo', '|;&<>()']],
-  ])('%j is parsed as %j', (line, words) => {
-    expect(parse(line)).toEqual({ words });
+  ])('%j is parsed as %j', (line, args) => {
+    expect(parse(line)).toEqual({ args });
   });
 
   it.each([
@@ -36,7 +36,7 @@ describe('a command line of the shell', () => {
     ['echo a > "a b"', { path: 'a b', appends: false }],
     ['echo a > x > f', { path: 'f', appends: false }],
   ])('%j redirects its output', (line, redirection) => {
-    expect(parse(line)).toEqual({ words: ['echo', 'a'], redirection });
+    expect(parse(line)).toEqual({ args: ['echo', 'a'], redirection });
   });
 
   it.each([

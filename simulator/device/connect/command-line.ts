@@ -17,7 +17,7 @@ export interface Redirection {
 /** A parsed command line: one command and where its output goes. */
 export interface CommandLine {
   /** The command's name and its arguments; empty for an empty line. */
-  readonly words: readonly string[];
+  readonly args: readonly string[];
   readonly redirection?: Redirection;
 }
 
@@ -49,16 +49,16 @@ class CommandLineParser {
   }
 
   parse(): CommandLine {
-    const words: string[] = [];
+    const args: string[] = [];
     let redirection: Redirection | undefined;
     for (;;) {
       this.#skipBlanks();
       const next = this.#peek();
       if (next === '' || next === '#') break;
       if (next === '>') redirection = this.#redirection();
-      else words.push(this.#word());
+      else args.push(this.#word());
     }
-    return { words, ...(redirection === undefined ? {} : { redirection }) };
+    return { args, ...(redirection === undefined ? {} : { redirection }) };
   }
 
   #redirection(): Redirection {

@@ -65,10 +65,10 @@ const commands: Readonly<Record<string, ShellCommandRow>> = {
 
 /**
  * Runs one command.
- * @param words name and arguments of the command; an empty list does nothing
+ * @param args name and arguments of the command; an empty list does nothing
  */
-export function runCommand(words: readonly string[], context: ShellContext): CommandResult {
-  const [name, ...rest] = words;
+export function runCommand(args: readonly string[], context: ShellContext): CommandResult {
+  const [name, ...rest] = args;
   if (name === undefined) return { output: Buffer.alloc(0), errors: [], status: 0, exits: false };
   const row = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (row === undefined) return failed(`sh: ${name}: not found`, NOT_FOUND_STATUS);

@@ -66,10 +66,10 @@ describe('the shell of a device', () => {
   });
 
   it('lists all its commands when asked for help', () => {
-    const words = shown(terminalOf().terminal, 'help')
+    const names = shown(terminalOf().terminal, 'help')
       .split('\n')
       .map((usage) => usage.split(' ')[0]);
-    expect(words).toEqual([
+    expect(names).toEqual([
       ...['cat', 'cd', 'date', 'echo', 'env', 'exit', 'help', 'hostname', 'ls', 'mkdir'],
       ...['pwd', 'rm', 'uname', 'whoami', ''],
     ]);

@@ -80,8 +80,8 @@ export class DeviceShell {
 
   #runLine(line: string): void {
     try {
-      const { words, redirection } = parseCommandLine(line, (name) => this.#valueOf(name));
-      this.#finish(runCommand(words, this.#context), redirection);
+      const { args, redirection } = parseCommandLine(line, (name) => this.#valueOf(name));
+      this.#finish(runCommand(args, this.#context), redirection);
     } catch (error) {
       if (!(error instanceof CommandSyntaxError || error instanceof FileError)) throw error;
       this.#context.variables.set('?', String(SYNTAX_STATUS));

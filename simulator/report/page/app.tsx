@@ -25,7 +25,7 @@ export function App({ facts }: { facts: FleetFacts }) {
   );
 }
 
-const toneWords = { good: 'ok', bad: 'failed', busy: 'open', info: 'note', plain: 'not checked' };
+const toneLabels = { good: 'ok', bad: 'failed', busy: 'open', info: 'note', plain: 'not checked' };
 
 function Decision({ verdict: { tone, title, because } }: Pick<FleetFacts, 'verdict'>) {
   return (
@@ -33,7 +33,7 @@ function Decision({ verdict: { tone, title, because } }: Pick<FleetFacts, 'verdi
       <ul class="report-list" id="because">
         {because.map(({ tone: each, text }) => (
           <li key={text}>
-            <Badge tone={each}>{toneWords[each]}</Badge> {text}
+            <Badge tone={each}>{toneLabels[each]}</Badge> {text}
           </li>
         ))}
       </ul>

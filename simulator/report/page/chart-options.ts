@@ -3,7 +3,7 @@
  */
 import uPlot from 'uplot';
 import type { ShownChart, ShownLine, ShownMark, ShownTone } from '../page-facts.ts';
-import { clockText, exactNumber, shortNumber, timeSteps } from './clock-words.ts';
+import { clockText, exactNumber, shortNumber, timeSteps } from './clock-text.ts';
 import { drawMarks, MARKS_HEIGHT } from './marks.ts';
 
 /** A range of the run, in seconds since the start of the load. */

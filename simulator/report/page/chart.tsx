@@ -4,7 +4,7 @@ import uPlot from 'uplot';
 import { usePrinting } from '../../../fixtures/page/printing.ts';
 import type { ShownChart, ShownMark } from '../page-facts.ts';
 import { optionsOf, type TimeRange } from './chart-options.ts';
-import { clockText, exactNumber } from './clock-words.ts';
+import { clockText, exactNumber } from './clock-text.ts';
 
 const HEIGHT = 230;
 /** Width of a printed chart in CSS pixels, which fits on A4 and Letter. */
@@ -82,12 +82,12 @@ function following(made: uPlot, place: HTMLElement): () => void {
 }
 
 function highestText({ lines, unit, seconds }: ShownChart): string {
-  const words = lines.flatMap(({ name, values }) => {
+  const peaks = lines.flatMap(({ name, values }) => {
     const known = values.filter((value) => value !== null);
     if (known.length === 0) return [];
     const max = known.reduce((one, other) => Math.max(one, other));
     const at = seconds[values.indexOf(max)] ?? 0;
     return [`${name} ${exactNumber(max)}${unit} at ${clockText(at)}`];
   });
-  return words.length > 0 ? `Highest: ${words.join(', ')}` : 'Nothing to show.';
+  return peaks.length > 0 ? `Highest: ${peaks.join(', ')}` : 'Nothing to show.';
 }

@@ -6,7 +6,7 @@ import { usePrinting } from '../../../fixtures/page/printing.ts';
 import type { ShownCourse, ShownMark } from '../page-facts.ts';
 import { Chart } from './chart.tsx';
 import type { TimeRange } from './chart-options.ts';
-import { clockText } from './clock-words.ts';
+import { clockText } from './clock-text.ts';
 
 /** Margin around a selected incident: a number of seconds, and a share of its length. */
 const ROOM_SECONDS = 5;

@@ -53,14 +53,14 @@ const columns: readonly TableColumn<DeviceListRow>[] = [
 
 /** The filters of the list. An empty text matches all devices. */
 interface DeviceListFilter {
-  readonly words: string;
+  readonly search: string;
   readonly outcome: string;
   readonly cohort: string;
   /** Index of the visible page, from 0. */
   readonly page: number;
 }
 
-const noFilter: DeviceListFilter = { words: '', outcome: '', cohort: '', page: 0 };
+const noFilter: DeviceListFilter = { search: '', outcome: '', cohort: '', page: 0 };
 
 /** Renders the list of devices in pages, filtered by words, outcome and cohort. */
 export function Devices({ devices }: { devices: ShownDevices }) {
@@ -117,9 +117,9 @@ function Filters({
     <form aria-label="Filters" class="report-row" onSubmit={(event) => event.preventDefault()}>
       <FilterField
         label="Words"
-        value={filter.words}
+        value={filter.search}
         placeholder="serial, ID, behaviour"
-        onInput={(words) => change({ words })}
+        onInput={(search) => change({ search })}
       />
       <Choice
         label="Outcome"
@@ -140,8 +140,8 @@ function Filters({
   );
 }
 
-function devicesOf({ words, rows }: ShownDevices): readonly DeviceListRow[] {
-  const word = (number: number): string => words[number] ?? '';
+function devicesOf({ texts, rows }: ShownDevices): readonly DeviceListRow[] {
+  const word = (number: number): string => texts[number] ?? '';
   return rows.map(([index, serial, deviceId, ...rest]) => {
     const [outcome, cohort, behaviour, keyType, reported, artifactName, seconds] = rest;
     const device = {
@@ -162,9 +162,9 @@ function devicesOf({ words, rows }: ShownDevices): readonly DeviceListRow[] {
 
 function filtered(
   devices: readonly DeviceListRow[],
-  { words, outcome, cohort }: DeviceListFilter,
+  { search, outcome, cohort }: DeviceListFilter,
 ): readonly DeviceListRow[] {
-  const sought = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const sought = search.toLowerCase().split(/\s+/).filter(Boolean);
   return devices.filter(
     (device) =>
       (outcome === '' || device.outcome === outcome) &&

@@ -35,17 +35,17 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function client(...words: string[]): Promise<CommandEnd> {
-  return runCommand(['conform', 'client', ...words]);
+function client(...args: string[]): Promise<CommandEnd> {
+  return runCommand(['conform', 'client', ...args]);
 }
 
-function onServer(...words: string[]): Promise<CommandEnd> {
+function onServer(...args: string[]): Promise<CommandEnd> {
   const { controlUrl, controlToken } = ready;
-  return client(...words, '--control-url', controlUrl, '--control-token', controlToken);
+  return client(...args, '--control-url', controlUrl, '--control-token', controlToken);
 }
 
-function watch(...words: string[]): Promise<CommandEnd> {
-  return onServer('--watch', ...words, '--time', '100ms');
+function watch(...args: string[]): Promise<CommandEnd> {
+  return onServer('--watch', ...args, '--time', '100ms');
 }
 
 describe('fleetbed conform client --watch', () => {

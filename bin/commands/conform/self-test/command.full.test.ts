@@ -4,8 +4,8 @@ import { runCommand, startCommand } from '../../../testing/built-command.ts';
 
 const RUN_MAX_MS = 120_000;
 
-function selfTest(...words: readonly string[]) {
-  return runCommand(['conform', 'self-test', ...words]);
+function selfTest(...args: readonly string[]) {
+  return runCommand(['conform', 'self-test', ...args]);
 }
 
 describe('fleetbed conform self-test', () => {

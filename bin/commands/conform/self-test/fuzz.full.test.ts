@@ -5,8 +5,8 @@ import { runCommand, startCommand } from '../../../testing/built-command.ts';
 const RUN_MAX_MS = 120_000;
 const few = ['--seed', '1', '--cases', 'service/', 'errors/', '--json'];
 
-function fuzz(count: number, ...words: readonly string[]) {
-  return runCommand(['conform', 'self-test', '--fuzz', String(count), ...words]);
+function fuzz(count: number, ...args: readonly string[]) {
+  return runCommand(['conform', 'self-test', '--fuzz', String(count), ...args]);
 }
 
 describe('fleetbed conform self-test --fuzz', () => {

@@ -91,8 +91,8 @@ async function measured(
   const times = ['--poll', `${pollIntervalMs}ms`, '--duration', '10m', '--shards', `${workers}`];
   const works = fleetbed('worker', '--url', url);
   const coordinates = fleetbed('simulate', '--url', url, '--json', ...fleet, ...times);
-  const running = [...Array.from({ length: workers }, () => works), coordinates].map((words) =>
-    children.spawnWithStderr('alone', words, environment),
+  const running = [...Array.from({ length: workers }, () => works), coordinates].map((args) =>
+    children.spawnWithStderr('alone', args, environment),
   );
   const exits = running.map((child) => once(child, 'exit'));
   for (const { stdout, stderr } of running) {

@@ -1,7 +1,7 @@
 /** Starts the reference server with its real store and with known devices. */
 
 import { type AuthenticatedDevice, knownDevices } from '../authenticated-devices.ts';
-import type { CommandWords, ServerChild } from '../children.ts';
+import type { CommandArgs, ServerChild } from '../children.ts';
 import type { BenchContext } from '../rounds.ts';
 
 const DEVICES = 10_000;
@@ -18,7 +18,7 @@ export interface ServerWithDevices {
 /** Starts a server and authenticates its devices. @param options options of `fleetbed serve` */
 export async function knowingServer(
   { children, output, quick }: BenchContext,
-  ...options: CommandWords
+  ...options: CommandArgs
 ): Promise<ServerWithDevices> {
   const server = await children.serve('--auto-accept', ...options);
   const count = quick ? QUICK_DEVICES : DEVICES;

@@ -6,7 +6,7 @@ import { pathOf } from '../../../../fixtures/contract/operation.ts';
 import { operations } from '../../../../fixtures/contract/operations.ts';
 import { authenticateDevices } from '../authenticated-devices.ts';
 import type { FleetBench, FleetMeasurement } from '../children/fleet.ts';
-import type { CommandWords, ServerChild } from '../children.ts';
+import type { CommandArgs, ServerChild } from '../children.ts';
 import { load } from '../load.ts';
 import { busyFleet, measuredFleet, steadyFleet } from '../measured-fleet.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
@@ -55,7 +55,7 @@ interface PollCost {
   readonly what: string;
   readonly goal: number;
   /** Options of the server that the fleet polls; the server for autocannon runs without them. */
-  readonly options: CommandWords;
+  readonly options: CommandArgs;
 }
 
 /**
@@ -90,7 +90,7 @@ export async function costRow(
 async function onServer<Result>(
   { children }: BenchContext,
   act: (server: ServerChild) => Promise<Result>,
-  options: CommandWords = [],
+  options: CommandArgs = [],
 ): Promise<Result> {
   const server = await children.serve('--auto-accept', ...options);
   try {

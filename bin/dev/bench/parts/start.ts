@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { systemClock } from '../../../../fixtures/base/clock.ts';
-import { type CommandWords, fleetbed, serveOptions } from '../children.ts';
+import { type CommandArgs, fleetbed, serveOptions } from '../children.ts';
 import { freshCloneRows } from '../fresh-clone.ts';
 import { packageSizeRows } from '../package-size.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
@@ -15,15 +15,15 @@ const READY_MAX_MS = 200;
 /** Starts per round; the median counts, because a single start is short. */
 const STARTS = 3;
 const unit = 'ms';
-const serveWords = fleetbed(...serveOptions);
+const serveArgs = fleetbed(...serveOptions);
 
 /** Measures all rows of the part. A process may use both cores, as it does for users. */
 export async function startRows(context: BenchContext): Promise<BenchRow[]> {
-  const start = (name: string, words: CommandWords) => ({
+  const start = (name: string, args: CommandArgs) => ({
     name,
     measure: async (): Promise<number> => {
       const times: number[] = [];
-      for (let count = 0; count < STARTS; count++) times.push(await startMs(context, words));
+      for (let count = 0; count < STARTS; count++) times.push(await startMs(context, args));
       return median(times);
     },
   });
@@ -34,7 +34,7 @@ export async function startRows(context: BenchContext): Promise<BenchRow[]> {
       start('node -e 0', ['-e', '0']),
       start('fleetbed', fleetbed('--help')),
       start('fleetbed', fleetbed('serve', '--help')),
-      start('fleetbed', serveWords),
+      start('fleetbed', serveArgs),
     ],
   });
   const note = (subject: RoundFigures): string => {
@@ -64,11 +64,11 @@ export async function startRows(context: BenchContext): Promise<BenchRow[]> {
  * Returns the start time of a process in milliseconds: until its first output for a server, until
  * its exit for other commands.
  */
-async function startMs({ children }: BenchContext, words: CommandWords): Promise<number> {
+async function startMs({ children }: BenchContext, args: CommandArgs): Promise<number> {
   const startedMs = systemClock.monotonicMs();
-  const child = children.spawn('alone', words);
+  const child = children.spawn('alone', args);
   const exit = once(child, 'exit');
-  if (words === serveWords) {
+  if (args === serveArgs) {
     await once(child.stdout, 'data');
     const tookMs = systemClock.monotonicMs() - startedMs;
     child.kill('SIGTERM');

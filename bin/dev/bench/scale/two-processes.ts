@@ -71,9 +71,9 @@ async function signaturesPerSecond(
   { processes, folder, port }: ProcessSettings,
 ): Promise<number> {
   const length = `${quick ? QUICK_SECONDS : SECONDS}s`;
-  const words = ['--url', `http://127.0.0.1:${port}`, '--processes', String(processes)];
+  const args = ['--url', `http://127.0.0.1:${port}`, '--processes', String(processes)];
   const run = ['--duration', length, '--drain', '0s', '--rsa-pool-folder', folder, '--json'];
-  const simulate = fleetbed('simulate', ...plan, ...keys, ...words, ...run);
+  const simulate = fleetbed('simulate', ...plan, ...keys, ...args, ...run);
   // Standard error is ignored: it has only the report for people.
   const child = children.spawn('alone', simulate, {}, 'ignore');
   const exit = once(child, 'exit');

@@ -1,7 +1,7 @@
 /** Measures how long a fleet takes to simulate a day and a month in virtual time. */
 import { once } from 'node:events';
 import { systemClock } from '../../../../fixtures/base/clock.ts';
-import { type CommandWords, fleetbed } from '../children.ts';
+import { type CommandArgs, fleetbed } from '../children.ts';
 import type { BenchContext } from '../rounds.ts';
 import { type BenchRow, limitRow } from '../row.ts';
 
@@ -14,7 +14,7 @@ const runs = [
 const QUICK_SHARE = 0.1;
 
 /** The simulated month includes the end of life of the deprecated operations. */
-const plan: CommandWords = [
+const plan: CommandArgs = [
   ...['--poll', '30m', '--inventory', '1d', '--ramp', '30m', '--keys', 'ecdsa=1,ed25519=1'],
   ...[
     '--deploy',
@@ -52,8 +52,8 @@ async function virtualSeconds(
   duration: string,
 ): Promise<number> {
   const startedMs = systemClock.monotonicMs();
-  const words = ['simulate', '--virtual', '--devices', String(devices), '--duration', duration];
-  const child = children.spawn('subject', fleetbed(...words, ...plan, '--json'), {}, 'ignore');
+  const args = ['simulate', '--virtual', '--devices', String(devices), '--duration', duration];
+  const child = children.spawn('subject', fleetbed(...args, ...plan, '--json'), {}, 'ignore');
   child.stdout.resume();
   const [code] = await once(child, 'exit');
   if (code !== 0) throw new Error(`simulate --virtual ended with exit code ${code}`);

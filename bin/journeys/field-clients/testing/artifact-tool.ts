@@ -19,12 +19,12 @@ export interface ArtifactTool {
   /** Puts a file into the folder. */
   put(name: string, content: string | Uint8Array): void;
   /** Runs the tool on files of the folder. */
-  run(...words: readonly string[]): ToolOutput;
+  run(...args: readonly string[]): ToolOutput;
   /**
    * Runs `mender-artifact write` and returns the artifact.
    * @throws Error when the tool writes none
    */
-  write(...words: readonly string[]): Buffer;
+  write(...args: readonly string[]): Buffer;
   /** Removes the folder. */
   close(): void;
 }
@@ -33,8 +33,8 @@ export function openArtifactTool(): ArtifactTool {
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-artifacts-'));
   const { program, environment } = lendProgram(folder, 'mender-artifact');
   if (unprivileged) chownSync(folder, unprivileged.uid, unprivileged.gid);
-  const run = (...words: readonly string[]): ToolOutput => {
-    const { status, stdout, stderr } = spawnSync(program, words, {
+  const run = (...args: readonly string[]): ToolOutput => {
+    const { status, stdout, stderr } = spawnSync(program, args, {
       cwd: folder,
       encoding: 'utf8',
       env: environment,
@@ -46,10 +46,10 @@ export function openArtifactTool(): ArtifactTool {
   return {
     put: (name, content) => writeFileSync(join(folder, name), content),
     run,
-    write: (...words) => {
+    write: (...args) => {
       const file = join(folder, 'written.mender');
       rmSync(file, { force: true });
-      const { text } = run('write', ...words, '--output-path', 'written.mender');
+      const { text } = run('write', ...args, '--output-path', 'written.mender');
       // For some errors the tool exits with code 0.
       if (!existsSync(file)) throw new Error(`mender-artifact wrote nothing: ${text}`);
       return readFileSync(file);

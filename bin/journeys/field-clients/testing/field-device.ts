@@ -120,18 +120,18 @@ export function busOf(folder: string): ProgramStart {
   const policy = `<policy context="default">${everything.join('')}</policy>`;
   const listen = `<listen>unix:path=${socket}</listen><auth>EXTERNAL</auth>`;
   writeFileSync(settings, `<busconfig><type>system</type>${listen}${policy}</busconfig>\n`);
-  const words = [`--config-file=${settings}`, '--nofork', '--nopidfile', '--print-address'];
-  return { ...lendProgram(folder, 'dbus-daemon'), words };
+  const args = [`--config-file=${settings}`, '--nofork', '--nopidfile', '--print-address'];
+  return { ...lendProgram(folder, 'dbus-daemon'), args };
 }
 
 /** Returns how `mender-client` is started, with the folder as its root. */
 export function clientOf(root: string): ProgramStart {
-  const [program = '', ...words] = [...confinedClient(root), '--no-syslog', 'daemon'];
+  const [program = '', ...args] = [...confinedClient(root), '--no-syslog', 'daemon'];
   const environment = {
     DBUS_SYSTEM_BUS_ADDRESS: `unix:path=${busPath}`,
     ...libraryEnvironment(),
   };
-  return { program, words, environment, keepRights: true };
+  return { program, args, environment, keepRights: true };
 }
 
 /** Returns how `mender-connect` is started, and the empty folder in which its shells open. */
@@ -152,7 +152,7 @@ export function connectOf(folder: string, clientPid: number) {
   const bus = { DBUS_SYSTEM_BUS_ADDRESS: `unix:path=${join(folder, 'root', busPath)}` };
   const start: ProgramStart = {
     program,
-    words: ['--trace', '--config', settings, 'daemon'],
+    args: ['--trace', '--config', settings, 'daemon'],
     environment: { ...environment, ...bus, PATH: commands },
   };
   return { start, folder: empty };

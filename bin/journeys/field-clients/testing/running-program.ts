@@ -24,7 +24,7 @@ export interface RunningProgram {
 /** A program to start, with its arguments and environment. */
 export interface ProgramStart {
   readonly program: string;
-  readonly words: readonly string[];
+  readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   /** True to keep the privileges of the test, for a program that drops them by itself. */
   readonly keepRights?: boolean;
@@ -35,8 +35,8 @@ const STEP_MAX_MS = 30_000;
 const SHOWN_MAX_CHARACTERS = 4000;
 
 /** Spawns a program. Its environment contains only a search path and the given variables. */
-export function spawnProgram({ program, words, environment, keepRights }: ProgramStart) {
-  return spawn(program, words, {
+export function spawnProgram({ program, args, environment, keepRights }: ProgramStart) {
+  return spawn(program, args, {
     cwd: '/',
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -20,7 +20,7 @@ const tones: Readonly<Record<Examination['outcome'], Tone>> = {
   interrupted: 'busy',
 };
 
-const stateWords: readonly (readonly [ExaminedDuty['state'], string])[] = [
+const stateLabels: readonly (readonly [ExaminedDuty['state'], string])[] = [
   ['open', 'Open at the end'],
   ['not-exercised', 'Not exercised'],
   ['not-judged', 'Not judged'],
@@ -51,7 +51,7 @@ export function App({ examination }: { examination: Examination }) {
         </Card>
       )}
       {cuts.length > 0 && <Cuts examination={examination} />}
-      {stateWords.map(([state, title]) => (
+      {stateLabels.map(([state, title]) => (
         <Duties key={state} title={title} duties={duties.filter((duty) => duty.state === state)} />
       ))}
       <Scenes examination={examination} />

@@ -1,4 +1,4 @@
-/** Maps states to words and tones: good, busy, info, bad or plain. */
+/** Maps states to labels and tones: good, busy, info, bad or plain. */
 import type {
   DeploymentStatusOverall,
   DeviceDeploymentStatus,
@@ -8,7 +8,7 @@ import type { Tone } from '../../../../fixtures/page/badge.tsx';
 
 type State = DeviceStatus | DeploymentStatusOverall | DeviceDeploymentStatus | 'OK' | 'CRITICAL';
 
-const states: Readonly<Record<State, readonly [words: string, tone: Tone]>> = {
+const states: Readonly<Record<State, readonly [label: string, tone: Tone]>> = {
   accepted: ['Accepted', 'good'],
   preauthorized: ['Preauthorized', 'info'],
   pending: ['Pending', 'busy'],
@@ -38,13 +38,13 @@ const isState = (text: string): text is State => Object.hasOwn(states, text);
 /** Returns the tone of the state of a device, an authentication set, a deployment or an alert. */
 export const toneOf = (state: string): Tone => (isState(state) ? states[state][1] : 'plain');
 
-/** Returns a state in words. A state that the page does not know is returned unchanged. */
-export const stateWords = (state: string): string => (isState(state) ? states[state][0] : state);
+/** Returns the label of a state. A state that the page does not know is returned unchanged. */
+export const stateLabel = (state: string): string => (isState(state) ? states[state][0] : state);
 
 /** Returns the choices of a filter by state: all of them, or one. */
 export const stateChoices = (all: readonly State[]) => [
   ['', 'all states'] as const,
-  ...all.map((state) => [state, stateWords(state)] as const),
+  ...all.map((state) => [state, stateLabel(state)] as const),
 ];
 
 /** Returns the tone of an HTTP status. Status 0 means that no response was sent. */

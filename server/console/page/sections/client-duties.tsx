@@ -12,7 +12,7 @@ import { ActionButton } from '../parts/action.tsx';
 import { Paged } from '../parts/paged.tsx';
 import { deviceName } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
-import { byImportance, dutyTone, dutyWords, stateChoicesOf } from './duty-states.ts';
+import { byImportance, dutyLabel, dutyTone, stateChoicesOf } from './duty-states.ts';
 
 type Client = ResponseOf<'GET /clients/{device}'>;
 type Duty = Client['duties'][number];
@@ -76,7 +76,7 @@ function Duties({ client, reload }: { client: Client; reload: () => void }) {
 
 function DutyCard({ duty, reload }: { duty: Duty; reload: () => void }) {
   const { level, sentence, source, remedy, state, violations, violationCount, next } = duty;
-  const badge = <Badge tone={dutyTone(state)}>{dutyWords(state)}</Badge>;
+  const badge = <Badge tone={dutyTone(state)}>{dutyLabel(state)}</Badge>;
   const more = violationCount - violations.length;
   return (
     <Card title={duty.duty} aside={badge}>

@@ -11,7 +11,7 @@ import { type LongColumn, LongTable } from '../parts/long-table.tsx';
 import { StateBadge } from '../parts/state-badge.tsx';
 import { deviceName } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
-import { byImportance, dutyTone, dutyWords, stateChoicesOf } from './duty-states.ts';
+import { byImportance, dutyLabel, dutyTone, stateChoicesOf } from './duty-states.ts';
 
 type Clients = ResponseOf<'GET /clients'>;
 type Client = Clients['clients'][number];
@@ -125,7 +125,7 @@ const dutyColumns = (names: ReadonlyMap<string, string>): readonly LongColumn<Du
   {
     title: 'State',
     width: '9rem',
-    cell: ({ state }) => <Badge tone={dutyTone(state)}>{dutyWords(state)}</Badge>,
+    cell: ({ state }) => <Badge tone={dutyTone(state)}>{dutyLabel(state)}</Badge>,
   },
   {
     title: 'Duty',
@@ -141,7 +141,7 @@ const dutyColumns = (names: ReadonlyMap<string, string>): readonly LongColumn<Du
     isMinor: true,
     cell: ({ counts }) =>
       Object.entries(counts)
-        .map(([state, count]) => `${count} ${dutyWords(state)}`)
+        .map(([state, count]) => `${count} ${dutyLabel(state)}`)
         .join(', '),
   },
   {

@@ -53,13 +53,13 @@ function ClockControls({ clock, reload }: { clock: ClockView; reload: () => void
           server's own clock.
         </p>
         <div class="actions">
-          {steps.map(([advanceSeconds, words]) => (
+          {steps.map(([advanceSeconds, duration]) => (
             <ActionButton
-              key={words}
+              key={duration}
               work={then(() => post({ advanceSeconds }))}
-              done={`${words} has passed.`}
+              done={`${duration} has passed.`}
             >
-              + {words}
+              + {duration}
             </ActionButton>
           ))}
           <ActionButton

@@ -109,7 +109,7 @@ function Run({ run, reload }: { run: RunView; reload: () => void }) {
 }
 
 function Outcome({ facts, exit }: { facts: RunOutput; exit: RunLog['exit'] }) {
-  const { end, total, verdicts, words } = facts;
+  const { end, total, verdicts, texts } = facts;
   const counts = new Map<string, number>();
   for (const { verdict } of verdicts) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
   const summary = [...counts].map(([verdict, count]) => `${count} ${verdict}`).join(', ');
@@ -124,7 +124,7 @@ function Outcome({ facts, exit }: { facts: RunOutput; exit: RunLog['exit'] }) {
     return (
       <Verdict tone="bad" title="The run ended without a result">
         <p>{exitText(exit)}</p>
-        <pre>{words.slice(-10).join('\n')}</pre>
+        <pre>{texts.slice(-10).join('\n')}</pre>
       </Verdict>
     );
   }

@@ -1,10 +1,10 @@
-/** The states of duties in words and tones. */
+/** The states of duties as labels and tones. */
 import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
 import type { Tone } from '../../../../fixtures/page/badge.tsx';
 
 type DutyState = ResponseOf<'GET /clients'>['duties'][number]['state'];
 
-const states: Readonly<Record<DutyState, readonly [words: string, tone: Tone]>> = {
+const states: Readonly<Record<DutyState, readonly [label: string, tone: Tone]>> = {
   broken: ['broken', 'bad'],
   open: ['open', 'busy'],
   kept: ['kept', 'good'],
@@ -20,14 +20,14 @@ const isState = (text: string): text is DutyState => Object.hasOwn(states, text)
 /** Returns the tone of a state; plain for one that the page does not know. */
 export const dutyTone = (state: string): Tone => (isState(state) ? states[state][1] : 'plain');
 
-/** Returns a state in words; one that the page does not know is returned unchanged. */
-export const dutyWords = (state: string): string => (isState(state) ? states[state][0] : state);
+/** Returns the label of a state; one that the page does not know is returned unchanged. */
+export const dutyLabel = (state: string): string => (isState(state) ? states[state][0] : state);
 
 /** Returns the choices of a filter by state, with the number of duties in each. */
 export function stateChoicesOf(duties: readonly { readonly state: string }[]) {
   const counted = Object.keys(states).flatMap((state) => {
     const count = duties.filter((duty) => duty.state === state).length;
-    return count === 0 ? [] : [[state, `${dutyWords(state)} (${count})`] as const];
+    return count === 0 ? [] : [[state, `${dutyLabel(state)} (${count})`] as const];
   });
   return [['', `all states (${duties.length})`] as const, ...counted];
 }

@@ -8,7 +8,7 @@ import { requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { EntryView, Overview } from '../api/types.ts';
 import { StateBadge } from '../parts/state-badge.tsx';
-import { stateWords } from '../parts/tones.ts';
+import { stateLabel } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 import { EntryLine } from './device-timeline.tsx';
 import { Funnel } from './funnel.tsx';
@@ -68,7 +68,7 @@ function Counts({ counts }: { counts: Overview['deviceCounts'] }) {
       {shown.map(([status, count]) => (
         <li key={status}>
           <Link href={`/devices?status=${status}`}>
-            <b>{count}</b> {stateWords(status).toLowerCase()}
+            <b>{count}</b> {stateLabel(status).toLowerCase()}
           </Link>
         </li>
       ))}

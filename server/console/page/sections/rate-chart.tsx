@@ -78,12 +78,12 @@ export default function RateChart() {
         />
       </div>
       <div ref={frame} class="chart" role="img" aria-label="Requests and errors per second" />
-      <p class="quiet">{counts ? wordsOf(counts) : 'Loading the counts.'}</p>
+      <p class="quiet">{counts ? labelOf(counts) : 'Loading the counts.'}</p>
     </>
   );
 }
 
-function wordsOf({ requests, errors }: RequestCountsView): string {
+function labelOf({ requests, errors }: RequestCountsView): string {
   const sum = (values: readonly (number | null)[]): number =>
     values.reduce<number>((all, value) => all + (value ?? 0), 0);
   const known = requests.filter((value) => value !== null).length;

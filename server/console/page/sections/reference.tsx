@@ -11,7 +11,7 @@ import {
   operationsOf,
   type PlacedOperation,
   responsesOf,
-  typeWords,
+  typeText,
 } from '../../../../fixtures/reference/openapi-document.ts';
 import { useQuery } from '../address.ts';
 import { requestJson } from '../api/client.ts';
@@ -40,11 +40,11 @@ export default function ReferenceSection() {
 }
 
 function Operations({ document }: { document: OpenApiDocument }) {
-  const [words, setWords] = useQuery('words');
+  const [query, setQuery] = useQuery('words');
   const [tag, setTag] = useQuery('tag');
   const all = operationsOf(document);
   const tags = [...new Set(all.flatMap(({ operation }) => operation.tags))];
-  const wanted = words.toLowerCase();
+  const wanted = query.toLowerCase();
   const rows = all.filter(
     ({ method, path, operation }) =>
       (tag === '' || operation.tags.includes(tag)) &&
@@ -59,7 +59,7 @@ function Operations({ document }: { document: OpenApiDocument }) {
         <a href="/asyncapi.json">AsyncAPI 3</a> of the messages on /connect.
       </p>
       <search class="filters">
-        <FilterField label="Path or words" value={words} onInput={setWords} />
+        <FilterField label="Path or words" value={query} onInput={setQuery} />
         <Choice label="Area" value={tag} choices={[['', 'all areas'], ...tags]} onChoose={setTag} />
       </search>
       {rows.length === 0 ? (
@@ -117,13 +117,13 @@ function Operation({ id, document }: { id: string; document: OpenApiDocument }) 
               { title: 'Name', cell: ({ name }) => <code>{name}</code> },
               { title: 'In', cell: (row) => row.in },
               { title: 'Required', cell: ({ required }) => (required ? 'yes' : 'no') },
-              { title: 'Type', cell: ({ schema }) => typeWords(schema) },
+              { title: 'Type', cell: ({ schema }) => typeText(schema) },
             ]}
           />
         )}
       </Card>
       {Object.entries(requestBody?.content ?? {}).map(([mediaType, { schema, example }]) => (
-        <Card key={mediaType} title={`Body: ${mediaType}, ${typeWords(schema)}`}>
+        <Card key={mediaType} title={`Body: ${mediaType}, ${typeText(schema)}`}>
           <TextBlock text={JSON.stringify(example ?? schema, null, 2)} />
         </Card>
       ))}
@@ -136,7 +136,7 @@ function Operation({ id, document }: { id: string; document: OpenApiDocument }) 
           columns={[
             { title: 'Status', cell: ([status]) => status },
             { title: 'Meaning', cell: ([, response]) => response.description },
-            { title: 'Body', cell: ([, { content = {} }]) => bodyWords(content) },
+            { title: 'Body', cell: ([, { content = {} }]) => bodyText(content) },
             { title: 'Headers', cell: ([, { headers = {} }]) => Object.keys(headers).join(', ') },
           ]}
         />
@@ -161,8 +161,8 @@ function Operation({ id, document }: { id: string; document: OpenApiDocument }) 
 
 type Content = NonNullable<ReturnType<typeof responsesOf>[number][1]['content']>;
 
-function bodyWords(content: Content): string {
+function bodyText(content: Content): string {
   return Object.entries(content)
-    .map(([mediaType, { schema }]) => `${mediaType}: ${typeWords(schema)}`)
+    .map(([mediaType, { schema }]) => `${mediaType}: ${typeText(schema)}`)
     .join(', ');
 }

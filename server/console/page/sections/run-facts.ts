@@ -27,7 +27,7 @@ export interface RunOutput {
   readonly verdicts: readonly CaseVerdict[];
   readonly end: RunSummaryLine | undefined;
   /** Lines that are not JSON. */
-  readonly words: readonly string[];
+  readonly texts: readonly string[];
 }
 
 type OutputLine = Readonly<Record<string, unknown>> & { readonly type?: string };
@@ -35,7 +35,7 @@ type OutputLine = Readonly<Record<string, unknown>> & { readonly type?: string }
 /** Parses the output lines of a run. */
 export function readRun(lines: readonly string[]): RunOutput {
   const verdicts: CaseVerdict[] = [];
-  const words: string[] = [];
+  const texts: string[] = [];
   let total = 0;
   let end: RunSummaryLine | undefined;
   for (const line of lines) {
@@ -43,9 +43,9 @@ export function readRun(lines: readonly string[]): RunOutput {
     if (read?.type === 'start') total = Array.isArray(read.ids) ? read.ids.length : 0;
     else if (read?.type === 'verdict') verdicts.push(verdictIn(read));
     else if (read?.type === 'end') end = read as unknown as RunSummaryLine;
-    else words.push(line);
+    else texts.push(line);
   }
-  return { total, verdicts, end, words };
+  return { total, verdicts, end, texts };
 }
 
 function jsonIn(line: string): OutputLine | undefined {

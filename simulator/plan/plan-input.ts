@@ -11,7 +11,7 @@ import { deploymentPhase } from './deployment-phases.ts';
 import { incident, stage } from './load-fields.ts';
 import { entriesOf } from './option-row.ts';
 import { options } from './options.ts';
-import type { PlanWords } from './plan.ts';
+import type { PlanInput } from './plan.ts';
 import { backOff, link } from './policy.ts';
 
 const fileShape = v.pipe(
@@ -35,8 +35,8 @@ export function planSchema(): object {
  * Thrown for values of a plan file that cannot be parsed; each problem begins with its line and
  * column.
  */
-export class PlanWordsError extends Error {
-  override readonly name = 'PlanWordsError';
+export class PlanInputError extends Error {
+  override readonly name = 'PlanInputError';
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
@@ -47,9 +47,9 @@ export class PlanWordsError extends Error {
 
 /**
  * Parses a plan file and returns its values unconverted.
- * @throws PlanWordsError with line and column of every error
+ * @throws PlanInputError with line and column of every error
  */
-export function readPlanWords(text: string): PlanWords {
+export function readPlanInput(text: string): PlanInput {
   return checkedText(
     text,
     fileShape,
@@ -65,7 +65,7 @@ export type PartName = keyof typeof parts;
 /**
  * Parses a composite member from a text such as `ramp: 30s, devices: 100` and returns its values
  * unconverted. A first word without a colon is the value of `name`.
- * @throws PlanWordsError
+ * @throws PlanInputError
  */
 export function readPlanPart(name: PartName, text: string): object {
   const named = /^\s*[\w.-]+\s*(,|$)/.test(text) ? `name: ${text}` : text;
@@ -78,7 +78,7 @@ function checkedText(
   faultOf: (fault: YamlProblem) => string,
 ): object {
   const checked = readYaml(text, shape);
-  if ('problems' in checked) throw new PlanWordsError([...new Set(checked.problems.map(faultOf))]);
+  if ('problems' in checked) throw new PlanInputError([...new Set(checked.problems.map(faultOf))]);
   const written = readYaml(text, v.looseObject({}));
   return 'content' in written ? written.content : {};
 }

@@ -1,4 +1,4 @@
-/** The words and colours with which the page shows verdicts, cases and changes. */
+/** The labels and colours with which the page shows verdicts, cases and changes. */
 import { shellWord } from '../../../fixtures/formats/shell-word.ts';
 import type { Tone } from '../../../fixtures/page/badge.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
@@ -20,7 +20,7 @@ export function toneOf(verdict: string): Tone {
 }
 
 /** The label of each kind of change, the worst first. */
-export const changeWords: Readonly<Record<string, string>> = {
+export const changeLabels: Readonly<Record<string, string>> = {
   regression: 'regression',
   'undecided-now': 'no longer tested',
   'other-failure': 'different failure',

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { knownBehaviours } from '../behaviours/catalogue.ts';
 import { planOf } from './plan.ts';
 import {
-  PlanWordsError,
+  PlanInputError,
   planSchema,
   planWordNames,
+  readPlanInput,
   readPlanPart,
-  readPlanWords,
-} from './plan-words.ts';
+} from './plan-input.ts';
 
 const plan = `
 devices: 500
@@ -35,7 +35,7 @@ function problemsOf(read: () => unknown): readonly string[] {
   try {
     read();
   } catch (error) {
-    if (error instanceof PlanWordsError) return error.problems;
+    if (error instanceof PlanInputError) return error.problems;
     throw error;
   }
   return [];
@@ -43,7 +43,7 @@ function problemsOf(read: () => unknown): readonly string[] {
 
 describe('a plan file', () => {
   it('is read into a plan that can run', () => {
-    const made = planOf({ ...readPlanWords(plan), seed: 'x' }, knownBehaviours);
+    const made = planOf({ ...readPlanInput(plan), seed: 'x' }, knownBehaviours);
     expect(made).toMatchObject({
       pollJitterShare: 0.1,
       behaviours: [
@@ -76,7 +76,7 @@ describe('a plan file', () => {
   });
 
   it('can be written as JSON', () => {
-    expect(readPlanWords('{"devices": 3, "ramp": "5s"}')).toEqual({ devices: 3, ramp: '5s' });
+    expect(readPlanInput('{"devices": 3, "ramp": "5s"}')).toEqual({ devices: 3, ramp: '5s' });
   });
 
   it.each([
@@ -106,7 +106,7 @@ describe('a plan file', () => {
     ['link: { jitter: "5" }', '1:17 link.jitter: must be a duration with its unit'],
     ['keys: { dsa: 1 }', '1:9 keys.dsa: is unknown; the fields are rsa, ecdsa, ed25519'],
   ])('with %j is refused with line and column', (text, problem) => {
-    expect(problemsOf(() => readPlanWords(text))[0]).toContain(problem);
+    expect(problemsOf(() => readPlanInput(text))[0]).toContain(problem);
   });
 
   it('has a published schema that contains every member', () => {
@@ -124,8 +124,8 @@ describe('a plan member on the command line', () => {
     ['cohort', 'lockstep', { name: 'lockstep' }],
     ['backOff', 'kind: fixed, min: 1s', { kind: 'fixed', min: '1s' }],
     ['link', 'latency: 300ms', { latency: '300ms' }],
-  ] as const)('%s with the text %j is accepted', (name, text, words) => {
-    expect(readPlanPart(name, text)).toEqual(words);
+  ] as const)('%s with the text %j is accepted', (name, text, input) => {
+    expect(readPlanPart(name, text)).toEqual(input);
   });
 
   it.each([
