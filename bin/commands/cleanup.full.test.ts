@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from '../../server/testing/test-serv
 import { runCommand } from '../testing/built-command.ts';
 
 const adminPassword = 'a-long-password';
-const moment = '2026-01-31T12:00:00Z';
+const time = '2026-01-31T12:00:00Z';
 
 let server: TestServer;
 let folder: string;
@@ -34,7 +34,7 @@ const ofRun = () =>
     run: 'cafe',
     ledger: 'fleetbed-ledger/1',
     baseUrl: server.baseUrl,
-    startedAt: moment,
+    startedAt: time,
   });
 const cleanup = (...args: readonly string[]) =>
   runCommand(['cleanup', ...args, '--password', adminPassword]);

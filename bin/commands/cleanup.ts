@@ -39,19 +39,19 @@ export function configure(command: Command): void {
   );
   addFleetCleanupOptions(described.optionsGroup('Target:')).optionsGroup('Options:');
   addOptionRows(command, runCleanupRows).action(
-    async (places: readonly string[], options: CleanupCommandOptions) => {
-      process.exitCode = await cleanUp(places, options, command);
+    async (locations: readonly string[], options: CleanupCommandOptions) => {
+      process.exitCode = await cleanUp(locations, options, command);
     },
   );
 }
 
 async function cleanUp(
-  places: readonly string[],
+  locations: readonly string[],
   options: CleanupCommandOptions,
   command: Command,
 ): Promise<ExitCode> {
-  const ofFleets = places.filter(isOfFleet);
-  const ofRuns = places.filter((place) => !ofFleets.includes(place));
+  const ofFleets = locations.filter(isOfFleet);
+  const ofRuns = locations.filter((location) => !ofFleets.includes(location));
   if (ofRuns.length > 0 && options.cert !== undefined) {
     throw new CommandError(
       `--cert applies only to ledgers of simulate; ${ofRuns[0]} is a ledger of conform.`,
@@ -60,7 +60,7 @@ async function cleanUp(
   }
   const codes: ExitCode[] = [];
   if (ofFleets.length > 0) codes.push(await cleanUpFleets(ofFleets, options, command));
-  for (const place of ofRuns) codes.push(await cleanUpRun(place, options));
+  for (const location of ofRuns) codes.push(await cleanUpRun(location, options));
   return worstExitCode(codes);
 }
 
@@ -68,10 +68,10 @@ async function cleanUp(
  * Returns true when the path names the ledger of a fleet: a folder, or a file whose first line has
  * the kind of a fleet's ledger.
  */
-function isOfFleet(place: string): boolean {
+function isOfFleet(location: string): boolean {
   try {
-    if (statSync(place).isDirectory()) return true;
-    const file = openSync(plainFile(place), 'r');
+    if (statSync(location).isDirectory()) return true;
+    const file = openSync(plainFile(location), 'r');
     try {
       const head = Buffer.alloc(HEAD_BYTES);
       const length = readSync(file, head, 0, HEAD_BYTES, 0);
@@ -80,6 +80,6 @@ function isOfFleet(place: string): boolean {
       closeSync(file);
     }
   } catch (error) {
-    throw fileError(`cannot read ${place}`, error);
+    throw fileError(`cannot read ${location}`, error);
   }
 }

@@ -36,8 +36,8 @@ async function closedPort(): Promise<number> {
 
 describe('fleetbed explain', () => {
   it('explains why a request was refused, with a command that works', async () => {
-    const place = await refused('asked');
-    expect(place).toBe(`${serve.ready.controlUrl}/#request=asked`);
+    const pathSuffix = await refused('asked');
+    expect(pathSuffix).toBe(`${serve.ready.controlUrl}/#request=asked`);
     const { code, stdout, stderr } = await runCommand(['explain', 'asked'], environment);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^response {4}401: the Authorization header is missing$/m);

@@ -66,9 +66,9 @@ export function configure(command: Command): void {
 async function explain(requestId: string | undefined, options: ExplainOptions): Promise<ExitCode> {
   const { tenant, device, controlUrl, json = false } = options;
   const query = new URLSearchParams({ ...(tenant && { tenant }), ...(device && { device }) });
-  const place = requestId === undefined ? '' : `/${encodeURIComponent(requestId)}`;
+  const pathSuffix = requestId === undefined ? '' : `/${encodeURIComponent(requestId)}`;
   const headers = { Accept: json ? 'application/json' : 'text/plain' };
-  const path = `/explanations${place}?${query}`;
+  const path = `/explanations${pathSuffix}?${query}`;
   const { status, body } = await callControl(options, path, { headers, expected: [200, 404] });
   // Loaded here, so that other commands start without the judge.
   const { findingLines, lintRequest } = await import('./journal/lint.ts');

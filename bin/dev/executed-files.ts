@@ -53,7 +53,7 @@ for (const { scriptId, url, functions } of result) {
     // The unnamed function of a whole file runs when the file is loaded.
     const isFile = functionName === '' && whole?.startOffset === 0;
     if (!whole || whole.count === 0 || isFile) continue;
-    await noteWhenReached(file, { scriptId, ...placeOf(scriptSource, whole.startOffset) });
+    await noteWhenReached(file, { scriptId, ...locationOf(scriptSource, whole.startOffset) });
   }
 }
 await expectToken();
@@ -70,7 +70,7 @@ function sourceOf(url: string): string | undefined {
 }
 
 /** Returns the location for the inspector, which counts lines and columns from 0. */
-function placeOf(text: string, offset: number) {
+function locationOf(text: string, offset: number) {
   const before = text.slice(0, offset);
   const lineNumber = before.split('\n').length - 1;
   return { lineNumber, columnNumber: offset - (before.lastIndexOf('\n') + 1) };
@@ -103,8 +103,8 @@ function authRequest(): string {
 /** Sends a request on the open connection, and returns the response, which fits into one chunk. */
 async function responseTo(text: string, on: Socket = socket): Promise<string> {
   on.write(text);
-  const [piece] = await once(on, 'data');
-  return String(piece);
+  const [chunk] = await once(on, 'data');
+  return String(chunk);
 }
 
 async function expectToken(): Promise<void> {

@@ -123,4 +123,9 @@ export const unwanted = [
     instead: 'args, input, text, label, columns',
     legal: ['bin/dev/words.mjs'],
   },
+  {
+    pattern:
+      /\b(\w+(Pieces?|Moments?)|(piece|moment)s?(Of|Ms|In|Bytes)\w*|places?(Of|In)[A-Z]?\w*)\b/g,
+    instead: 'chunk, part, time, position, location, path',
+  },
 ];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ClientProcess, filledCommand, printedBy } from './client-process.ts';
 
-const places = { url: 'https://127.0.0.1:9', ca: '/tmp/ca.pem', dir: '/tmp/d' };
+const placeholders = { url: 'https://127.0.0.1:9', ca: '/tmp/ca.pem', dir: '/tmp/d' };
 
 let folder: string;
 let output: string;
@@ -25,13 +25,13 @@ function ended(command: string): Promise<ClientProcess> {
 describe('the command of a client', () => {
   it('has the words in braces replaced, each as often as it occurs', () => {
     const command = 'c --server {server} {url} --ca {ca} --dir {dir}/{dir}';
-    expect(filledCommand(command, places)).toBe(
+    expect(filledCommand(command, placeholders)).toBe(
       'c --server https://127.0.0.1:9 https://127.0.0.1:9 --ca /tmp/ca.pem --dir /tmp/d//tmp/d',
     );
   });
 
   it.each(['{other}', '{}', '${dir', '{ dir }'])('keeps other braces as they are: %s', (text) =>
-    expect(filledCommand(text, places)).toBe(text),
+    expect(filledCommand(text, placeholders)).toBe(text),
   );
 });
 

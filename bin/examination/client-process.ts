@@ -13,7 +13,7 @@ const GONE_LOOKS_MAX = 100;
 const COMMAND_LIMIT_MS = 60_000;
 
 /** What the words in braces of a command stand for. */
-export interface Places {
+export interface CommandPlaceholders {
   readonly url: string;
   /** File with the certificate of the server's authority; empty without TLS. */
   readonly ca: string;
@@ -22,7 +22,7 @@ export interface Places {
 }
 
 /** Returns the command with `{server}`, `{url}`, `{ca}` and `{dir}` replaced. */
-export function filledCommand(command: string, { url, ca, dir }: Places): string {
+export function filledCommand(command: string, { url, ca, dir }: CommandPlaceholders): string {
   const values: Readonly<Record<string, string>> = { url, server: url, ca, dir };
   return command.replace(/\{(url|server|ca|dir)\}/g, (_, name: string) => values[name] ?? '');
 }

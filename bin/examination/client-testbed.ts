@@ -280,11 +280,12 @@ export class ClientTestbed {
   }
 
   /** Starts a client with an empty folder at an address with faulty TLS, or without TLS. */
-  async startAt(place: string, contactMs: number): Promise<void> {
+  async startAt(location: string, contactMs: number): Promise<void> {
     await this.#client.kill();
     await this.#faultyAddress?.close();
     this.#plainServer ??= await startTestbed({ seed: 'plain', observer: this.events.observer });
-    const target = place === 'no-tls' ? this.#plainServer.baseUrl : this.#server.brokenTls[place];
+    const target =
+      location === 'no-tls' ? this.#plainServer.baseUrl : this.#server.brokenTls[location];
     if (target === undefined)
       throw new SceneStopped('the server has no TLS; use {ca} in --command');
     this.#faultyAddress = await openCountedAddress(Number(new URL(target).port), () =>
@@ -294,13 +295,13 @@ export class ClientTestbed {
     const address = this.#faultyAddress;
     this.act('client-killed');
     this.act('folder-cleaned');
-    this.start(this.#at(`https://127.0.0.1:${address.port}`), `dir-${place}`);
+    this.start(this.#at(`https://127.0.0.1:${address.port}`), `dir-${location}`);
     if (await this.events.until(() => address.connections > 0, contactMs)) {
       // A client may accept the certificate after it refused it some times.
       await this.events.until(() => address.connections >= REFUSED_CONNECTIONS_MIN, REFUSED_MAX_MS);
       return;
     }
-    throw new SceneStopped(`the client never connected to the address with TLS "${place}"`, {
+    throw new SceneStopped(`the client never connected to the address with TLS "${location}"`, {
       neverCame: true,
     });
   }

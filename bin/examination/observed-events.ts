@@ -90,7 +90,7 @@ export class ObservedEvents {
         more: { readonly code?: number; readonly payload?: Buffer } = {},
       ): void => {
         const sequence = this.all.length + 1;
-        const place = {
+        const location = {
           sequence,
           client: CLIENT,
           socket: requestId,
@@ -98,7 +98,7 @@ export class ObservedEvents {
         };
         const { code: status = 0 } = more;
         const facts = { operation: 'socket', status, isDelivered: true, report: event };
-        this.#add({ ...facts, event: { kind: 'socket', ...place, event, from, ...more } });
+        this.#add({ ...facts, event: { kind: 'socket', ...location, event, from, ...more } });
       };
       this.#sockets.add(socket);
       add('opened', 'device');

@@ -62,16 +62,16 @@ describe('the scenes of the examination', () => {
 
 describe('the scenes that cut a client', () => {
   it('come before and after each report, and at four places of the download', () => {
-    const moments = cutScenes(reports).map(({ name }) => name);
+    const times = cutScenes(reports).map(({ name }) => name);
     for (const report of reports)
-      expect(moments.filter((name) => name.includes(`"${report}" is stored`))).toHaveLength(2);
-    expect(moments.filter((name) => / of the download$/.test(name))).toHaveLength(4);
-    expect(new Set(moments).size).toBe(moments.length);
+      expect(times.filter((name) => name.includes(`"${report}" is stored`))).toHaveLength(2);
+    expect(times.filter((name) => / of the download$/.test(name))).toHaveLength(4);
+    expect(new Set(times).size).toBe(times.length);
   });
 
   it('have no moment after a reboot that the client does not report', () => {
-    const moments = cutScenes(['success']).map(({ name }) => name);
-    expect(moments.join()).not.toContain('rebooting');
+    const times = cutScenes(['success']).map(({ name }) => name);
+    expect(times.join()).not.toContain('rebooting');
   });
 });
 

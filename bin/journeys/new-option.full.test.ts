@@ -40,8 +40,8 @@ describe('an added option of fleetbed serve', () => {
     'needs only one row of the settings for its types, help and checks',
     async () => {
       const settings = 'server/settings.ts';
-      const place = "const listening = inGroup('Listening', {";
-      copy.write(settings, copy.read(settings).replace(place, `${place}${row}`));
+      const location = "const listening = inGroup('Listening', {";
+      copy.write(settings, copy.read(settings).replace(location, `${location}${row}`));
       expect(await copy.errorsIn(['bin/fleetbed.ts', 'bin/exports/testbed.ts'])).toBe('');
       await node('--input-type=module', '--eval', bundling);
       expect(await fleetbed('serve', '--help')).toMatch(

@@ -86,8 +86,8 @@ async function shownBy(script: string, cwd: string, limitMs: number): Promise<st
 async function runQuickStarts(cwd: string): Promise<void> {
   const terminal = paste(server?.script ?? '', cwd);
   let output = '';
-  terminal.stdout.setEncoding('utf8').on('data', (piece: string) => {
-    output += piece;
+  terminal.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk;
   });
   const errors = text(terminal.stderr);
   while (!READY.test(output)) {

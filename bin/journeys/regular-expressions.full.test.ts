@@ -55,7 +55,7 @@ const madeAtRunTime: Readonly<Record<string, readonly RegExp[]>> = {
 };
 
 interface Found {
-  readonly place: string;
+  readonly location: string;
   readonly expression: RegExp;
 }
 
@@ -77,7 +77,7 @@ function expressionsIn(path: string): { literals: Found[]; isMaking: boolean } {
     if (ts.isRegularExpressionLiteral(node)) {
       const [, pattern = '', flags = ''] = /^\/(.*)\/([a-z]*)$/s.exec(node.text) ?? [];
       const { line } = source.getLineAndCharacterOfPosition(node.pos);
-      literals.push({ place: `${path}:${line + 1}`, expression: new RegExp(pattern, flags) });
+      literals.push({ location: `${path}:${line + 1}`, expression: new RegExp(pattern, flags) });
     }
     const isCall = ts.isNewExpression(node) || ts.isCallExpression(node);
     if (isCall && ts.isIdentifier(node.expression) && node.expression.text === 'RegExp') {
@@ -121,14 +121,14 @@ it('no regular expression exceeds its time limit on its worst inputs', {
   const read = files.map((path) => ({ path, ...expressionsIn(path) }));
   const making = read.filter(({ isMaking }) => isMaking).map(({ path }) => path);
   expect(making.toSorted()).toEqual(Object.keys(madeAtRunTime).toSorted());
-  const made = Object.entries(madeAtRunTime).flatMap(([place, expressions]) =>
-    expressions.map((expression) => ({ place, expression })),
+  const made = Object.entries(madeAtRunTime).flatMap(([location, expressions]) =>
+    expressions.map((expression) => ({ location: location, expression })),
   );
   const all = [...read.flatMap(({ literals }) => literals), ...made];
   const different = new Map(all.map((found) => [String(found.expression), found]));
-  const slow = [...different.values()].flatMap(({ place, expression }) => {
+  const slow = [...different.values()].flatMap(({ location, expression }) => {
     const input = worstInputs(expression).find((worst) => !isHarmless(expression, worst));
-    return input ? [`${place} ${expression}: ${JSON.stringify(input(60))}`] : [];
+    return input ? [`${location} ${expression}: ${JSON.stringify(input(60))}`] : [];
   });
   expect(slow).toEqual([]);
 });

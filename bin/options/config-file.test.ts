@@ -124,7 +124,7 @@ describe('a file of settings', () => {
 });
 
 describe('a mistake in a file of settings is one sentence with its place:', () => {
-  const place = join(folder, 'fleetbed.config.yaml');
+  const location = join(folder, 'fleetbed.config.yaml');
 
   it.each([
     ['run: {prot: 1}', '1:7: run: prot: unknown option; the nearest options are port,'],
@@ -151,7 +151,7 @@ describe('a mistake in a file of settings is one sentence with its place:', () =
     const refused = await optionsOf(text).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(CommandError);
     expect(refused).toMatchObject({ exitCode: 3 });
-    expect(String(refused)).toContain(`${place}:`);
+    expect(String(refused)).toContain(`${location}:`);
     expect(String(refused)).toContain(sentence);
   });
 

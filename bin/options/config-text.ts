@@ -33,7 +33,7 @@ export function parseConfig(path: string, text: string): ConfigFile {
     throw fileError(`${path}:${line}:${column}: ${message}`);
   }
   const wrongAt = (node: unknown, sentence: string) =>
-    fileError(`${placeOf(path, bounded, node)}: ${sentence}`);
+    fileError(`${positionOf(path, bounded, node)}: ${sentence}`);
   const { contents } = bounded.document;
   const isEmpty = contents === null || (isScalar(contents) && contents.value === null);
   if (!isEmpty && !isMap(contents)) {
@@ -59,9 +59,9 @@ function keyOf({ key }: Pick<Pair, 'key'>): string {
   return isScalar(key) ? String(key.value) : '';
 }
 
-function placeOf(path: string, { placeIn }: BoundedDocument, node: unknown): string {
+function positionOf(path: string, { positionIn }: BoundedDocument, node: unknown): string {
   const range = isScalar(node) || isMap(node) || isSeq(node) ? node.range : undefined;
-  const { line, column } = placeIn(range?.[0] ?? 0);
+  const { line, column } = positionIn(range?.[0] ?? 0);
   return `${path}:${line}:${column}`;
 }
 

@@ -94,7 +94,7 @@ const parsers: Readonly<Partial<Record<OptionValue['kind'], OptionParser>>> = {
   duration: values.durationMs,
   'positive-duration': values.positiveDurationMs,
   lifetime: values.lifetimeSeconds,
-  moment: values.momentMs,
+  moment: values.atMs,
   share: values.share,
   'rate-limit': values.rateLimit,
   port: values.port,

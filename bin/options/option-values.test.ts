@@ -133,10 +133,10 @@ describe('the parsers of texts', () => {
   });
 
   it('accept a date as midnight UTC, and a time unchanged', () => {
-    expect(values.momentMs('2027-08-25')).toBe(Date.UTC(2027, 7, 25));
-    expect(values.momentMs('2027-08-25T02:00:00+02:00')).toBe(Date.UTC(2027, 7, 25));
+    expect(values.atMs('2027-08-25')).toBe(Date.UTC(2027, 7, 25));
+    expect(values.atMs('2027-08-25T02:00:00+02:00')).toBe(Date.UTC(2027, 7, 25));
     const bad = ['', '2027', '2027-02-30', '2027-13-01', '25.08.2027', '2027-08-25T00:00:00'];
-    refuses(values.momentMs, [...bad, 'tomorrow', '1819152000'], /2027-08-25/);
+    refuses(values.atMs, [...bad, 'tomorrow', '1819152000'], /2027-08-25/);
   });
 
   it('collect each name of a list once', () => {

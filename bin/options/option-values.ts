@@ -51,9 +51,9 @@ export function lifetimeSeconds(text: string): number {
  * Parses a date, or a time with an offset, in ISO 8601.
  * @returns milliseconds since the Unix epoch
  */
-export function momentMs(text: string): number {
-  const moment = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
-  if (isTimestamp(moment)) return timestampMs(moment);
+export function atMs(text: string): number {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
+  if (isTimestamp(time)) return timestampMs(time);
   throw new InvalidArgumentError(
     'Accepted: a date such as 2027-08-25 (midnight UTC), or a time such as 2027-08-25T08:00:00Z.',
   );

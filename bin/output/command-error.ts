@@ -60,9 +60,9 @@ const sentences: Readonly<Record<string, string>> = {
 
 /**
  * Returns the sentence and the exit code for any thrown value.
- * @param place the subject of the error, such as the base URL; the sentence starts with it
+ * @param server the subject of the error, such as the base URL; the sentence starts with it
  */
-export function describeError(error: unknown, place?: string): ErrorDescription {
+export function describeError(error: unknown, server?: string): ErrorDescription {
   const chain = causes(error);
   const foreseen = chain.find((cause) => cause instanceof CommandError);
   if (foreseen) return { exitCode: foreseen.exitCode, sentence: foreseen.message };
@@ -77,7 +77,7 @@ export function describeError(error: unknown, place?: string): ErrorDescription 
     const known = sentences[codeOf(cause)];
     if (!known) continue;
     const port = 'port' in cause && cause.port ? `port ${cause.port}` : undefined;
-    return { exitCode: exitCodes.setUp, sentence: `${place ?? port ?? 'network'}: ${known}` };
+    return { exitCode: exitCodes.setUp, sentence: `${server ?? port ?? 'network'}: ${known}` };
   }
   const message = error instanceof Error ? error.message : String(error);
   return { exitCode: exitCodes.internal, sentence: `internal error: ${message}` };
@@ -86,13 +86,13 @@ export function describeError(error: unknown, place?: string): ErrorDescription 
 /**
  * Returns the error of a run that could not be set up: the sentence of a known error code with the
  * option that helps, otherwise the message of the error.
- * @param place the subject of the error, such as the base URL
+ * @param server the subject of the error, such as the base URL
  */
-export function setUpError(error: Error, place: string): CommandError {
-  const { exitCode, sentence } = describeError(error, place);
+export function setUpError(error: Error, server: string): CommandError {
+  const { exitCode, sentence } = describeError(error, server);
   const isKnown = exitCode === exitCodes.setUp;
-  const unknown = error.message === 'fetch failed' ? failedFetch(error, place) : error.message;
-  const text = isKnown ? `${sentence}${proxyHint(place)}` : unknown;
+  const unknown = error.message === 'fetch failed' ? failedFetch(error, server) : error.message;
+  const text = isKnown ? `${sentence}${proxyHint(server)}` : unknown;
   return new CommandError(text, exitCodes.setUp, error);
 }
 
@@ -102,8 +102,8 @@ const proxyVariables = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'
  * Returns a hint about proxy variables: other tools would reach the same address through the proxy,
  * but fleetbed ignores it.
  */
-function proxyHint(place: string): string {
-  const host = URL.canParse(place) ? new URL(place).hostname : 'localhost';
+function proxyHint(server: string): string {
+  const host = URL.canParse(server) ? new URL(server).hostname : 'localhost';
   const name = proxyVariables.find((each) => process.env[each]);
   if (name === undefined || /^(?:localhost|127\..*|\[::1\])$/.test(host)) return '';
   return ` (${name} is set, but fleetbed connects without a proxy)`;
@@ -112,9 +112,9 @@ function proxyHint(place: string): string {
 /**
  * Returns a sentence with the innermost cause, because the message "fetch failed" explains nothing.
  */
-function failedFetch(error: Error, place: string): string {
+function failedFetch(error: Error, server: string): string {
   const innermost = causes(error).at(-1) ?? error;
-  return `${place}: the request failed (${innermost.message}); ${checkServer}`;
+  return `${server}: the request failed (${innermost.message}); ${checkServer}`;
 }
 
 const CAUSES_MAX = 8;

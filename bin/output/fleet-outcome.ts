@@ -72,17 +72,17 @@ export function fleetError(
 }
 
 /** Returns the error of a server that a run cannot use, with its address and the way out. */
-function unreachedError(error: ClientError, place: string): CommandError {
-  const { message, exitCode } = setUpError(error, place);
-  if (message.startsWith(place)) return new CommandError(message, exitCode, error);
+function unreachedError(error: ClientError, server: string): CommandError {
+  const { message, exitCode } = setUpError(error, server);
+  if (message.startsWith(server)) return new CommandError(message, exitCode, error);
   const what = message.replace(/^reach-server: /, '');
   const way = message.includes('--url') ? '' : '; check --url and that the server is running';
-  return new CommandError(`${place}: ${what}${way}`, exitCode, error);
+  return new CommandError(`${server}: ${what}${way}`, exitCode, error);
 }
 
-function refusedUser(place: string, user: NonNullable<FleetPlan['acceptWith']>): string {
-  if ('token' in user) return `${place} refused the token of --token; get a valid token`;
-  return `${place} refused the login of ${user.email}; check --email and --password`;
+function refusedUser(server: string, user: NonNullable<FleetPlan['acceptWith']>): string {
+  if ('token' in user) return `${server} refused the token of --token; get a valid token`;
+  return `${server} refused the login of ${user.email}; check --email and --password`;
 }
 
 /** TLS alerts with which a server refuses the certificate of a client. */

@@ -25,12 +25,12 @@ import { createOutput } from '../output/output.ts';
 import { runCommand, startCommand, startServe } from '../testing/built-command.ts';
 import { runningServers, writeRunFile } from './run-file.ts';
 
-const piece = Buffer.alloc(1_048_576, ' ');
+const chunk = Buffer.alloc(1_048_576, ' ');
 const server = createServer(async (_, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
   const endless = Readable.from(
     (function* () {
-      for (;;) yield piece;
+      for (;;) yield chunk;
     })(),
   );
   // The pipeline fails because the reader closes the connection.

@@ -11,8 +11,8 @@ import { readNamedFile } from '../output/files.ts';
 /** Returns a line for each planned fault that never fired. */
 export function unfiredLines(unfired: readonly UnfiredFault[]): string[] {
   return unfired.map(({ id, act, step, matched }) => {
-    const place = step === undefined ? id : `${id}, step ${step}`;
-    return `the planned fault ${place} (${act}) never fired; its rule matched ${counted(matched, 'request')}`;
+    const location = step === undefined ? id : `${id}, step ${step}`;
+    return `the planned fault ${location} (${act}) never fired; its rule matched ${counted(matched, 'request')}`;
   });
 }
 

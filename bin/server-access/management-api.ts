@@ -106,14 +106,14 @@ type FoundAdmin = NonNullable<ServerAccess['foundAdmin']>;
  * Returns a `fetch` that trusts an additional CA and follows no redirect, so that the token goes
  * only to the named server.
  */
-function fetchWith({ url: place }: ServerAccess, caPem: string | undefined): Fetch {
+function fetchWith({ url: location }: ServerAccess, caPem: string | undefined): Fetch {
   const dispatcher = new Agent({ connect: { ...(caPem !== undefined && { ca: caPem }) } });
   return async (url, init) => {
     try {
       const sent = { ...init, redirect: 'manual', dispatcher } as Parameters<typeof fetch>[1];
       return (await fetch(url, sent)) as unknown as Response;
     } catch (error) {
-      throw error instanceof Error ? setUpError(error, place) : error;
+      throw error instanceof Error ? setUpError(error, location) : error;
     }
   };
 }

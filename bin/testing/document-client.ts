@@ -92,10 +92,10 @@ export class DocumentClient {
   /** Calls an operation with its required parameters and a wrong secret. */
   sendUnauthorized(id: string): Promise<CheckedResponse> {
     const { parameters = [] } = this.#placed(id).operation;
-    const required = (place: string) =>
+    const required = (location: string) =>
       Object.fromEntries(
         parameters.flatMap(({ name, in: at, required: is }) =>
-          at === place && is ? [[name, 'x']] : [],
+          at === location && is ? [[name, 'x']] : [],
         ),
       );
     const given = { path: required('path'), query: required('query'), headers: required('header') };
@@ -167,15 +167,15 @@ export class DocumentClient {
     const { parameters = [], security, operationId } = placed.operation;
     const { path = {}, query = {}, headers = {}, secret } = call;
     const given = { path, query, header: headers };
-    for (const { name, in: place, required } of parameters) {
-      if (required && given[place][name] === undefined) {
-        this.problems.push(`${operationId}: the call lacks the ${place} parameter ${name}`);
+    for (const { name, in: location, required } of parameters) {
+      if (required && given[location][name] === undefined) {
+        this.problems.push(`${operationId}: the call lacks the ${location} parameter ${name}`);
       }
     }
-    for (const [place, names] of Object.entries(given)) {
+    for (const [location, names] of Object.entries(given)) {
       for (const name of Object.keys(names)) {
-        const isKnown = parameters.some((each) => each.in === place && each.name === name);
-        if (!isKnown) this.problems.push(`${operationId}: no ${place} parameter ${name}`);
+        const isKnown = parameters.some((each) => each.in === location && each.name === name);
+        if (!isKnown) this.problems.push(`${operationId}: no ${location} parameter ${name}`);
       }
     }
     const target = placed.path.replace(/\{(\w+)\}/g, (_, name: string) =>
@@ -205,8 +205,16 @@ export class DocumentClient {
     if (body === undefined) return null;
     const types = Object.keys(operation.requestBody?.content ?? {});
     const type = types.find((each) => each.endsWith('/json')) ?? types[0] ?? '';
-    const place = ['paths', path, method.toLowerCase(), 'requestBody', 'content', type, 'schema'];
-    this.#validate(`${operation.operationId}: body`, place, body);
+    const location = [
+      'paths',
+      path,
+      method.toLowerCase(),
+      'requestBody',
+      'content',
+      type,
+      'schema',
+    ];
+    this.#validate(`${operation.operationId}: body`, location, body);
     headers.set('Content-Type', type);
     return JSON.stringify(body);
   }
@@ -252,20 +260,20 @@ export class DocumentClient {
       entry && '$ref' in entry
         ? ['components', 'responses', entry.$ref.slice(RESPONSES.length)]
         : ['paths', path, method.toLowerCase(), 'responses', String(status)];
-    const place = [...home, 'content', type, 'schema'];
-    if (type === 'application/json') this.#validate(where, place, JSON.parse(text));
+    const location = [...home, 'content', type, 'schema'];
+    if (type === 'application/json') this.#validate(where, location, JSON.parse(text));
     for (const [, data = ''] of type === 'text/event-stream'
       ? text.matchAll(/^data: (.*)/gm)
       : []) {
-      this.#validate(where, [...place, 'contentSchema'], JSON.parse(data));
+      this.#validate(where, [...location, 'contentSchema'], JSON.parse(data));
     }
   }
 
-  #validate(where: string, place: readonly string[], value: unknown): void {
-    const pointer = place.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'));
+  #validate(where: string, location: readonly string[], value: unknown): void {
+    const pointer = location.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1'));
     const uri = `reference#/${pointer.map(encodeURIComponent).join('/')}`;
     const validate = this.#ajv.getSchema(uri);
-    if (!validate) throw new Error(`the document has no schema at ${place.join(' ')}`);
+    if (!validate) throw new Error(`the document has no schema at ${location.join(' ')}`);
     if (validate(value)) return;
     const errors = (validate.errors ?? []).map((each) => `${each.instancePath} ${each.message}`);
     this.problems.push(`${where}: ${errors.join('; ')}`);

@@ -137,26 +137,26 @@ export function isDemo({ script }: ShownOutput): boolean {
 /** Reduces the produced output to the pieces that the document shows, with `...` for the rest. */
 export function abridged(produced: string, shown: string): string {
   const lines = produced.trimEnd().split('\n');
-  const pieces = shown.split(/^\.\.\.\n/m).map((piece) => piece.split('\n').slice(0, -1));
-  if (pieces.length === 1) return `${lines.join('\n')}\n`;
+  const chunks = shown.split(/^\.\.\.\n/m).map((chunk) => chunk.split('\n').slice(0, -1));
+  if (chunks.length === 1) return `${lines.join('\n')}\n`;
   let end = 0;
-  const found = pieces.map((piece, index) => {
-    const start = placeOf(piece, index === pieces.length - 1);
-    end = start + piece.length;
+  const found = chunks.map((chunk, index) => {
+    const start = locationOf(chunk, index === chunks.length - 1);
+    end = start + chunk.length;
     return lines.slice(start, end).map((line) => `${line}\n`);
   });
-  return found.map((piece) => piece.join('')).join(`${ELLIPSIS}\n`);
+  return found.map((chunk) => chunk.join('')).join(`${ELLIPSIS}\n`);
 
   /**
    * Returns the line where a piece starts: the first piece at the top, the last one at the end,
    * others at the line that equals their first line.
    */
-  function placeOf(piece: readonly string[], isLast: boolean): number {
-    if (isLast) return Math.max(end, lines.length - piece.length);
-    if (piece[0] === undefined) return end;
-    const first = settled(piece[0]);
-    const place = lines.findIndex((line, index) => index >= end && settled(line) === first);
-    return end === 0 && place < 0 ? 0 : Math.max(end, place);
+  function locationOf(chunk: readonly string[], isLast: boolean): number {
+    if (isLast) return Math.max(end, lines.length - chunk.length);
+    if (chunk[0] === undefined) return end;
+    const first = settled(chunk[0]);
+    const location = lines.findIndex((line, index) => index >= end && settled(line) === first);
+    return end === 0 && location < 0 ? 0 : Math.max(end, location);
   }
 }
 

@@ -23,8 +23,8 @@ export function setup(lane: TestProject): () => void {
     );
   }
   const before = process.env.TMPDIR;
-  const place = enterableFolder([tmpdir(), '/tmp', '/var/tmp']);
-  const folder = mkdtempSync(join(place, 'fleetbed-tests-'));
+  const location = enterableFolder([tmpdir(), '/tmp', '/var/tmp']);
+  const folder = mkdtempSync(join(location, 'fleetbed-tests-'));
   // Debian's clients run as an unprivileged user, who must be able to reach their folders below it.
   chmodSync(folder, 0o711);
   process.env.TMPDIR = folder;

@@ -53,15 +53,15 @@ export function worstInputs(expression: RegExp): WorstInput[] {
   }
   if (found.size === 0) return [];
   for (const text of whole) {
-    for (const piece of [text, text.slice(0, -1)]) {
-      if (piece !== '') add(JSON.stringify([piece]), (length) => filled(piece, length));
+    for (const chunk of [text, text.slice(0, -1)]) {
+      if (chunk !== '') add(JSON.stringify([chunk]), (length) => filled(chunk, length));
     }
   }
   return [...found.values()];
 }
 
-function filled(piece: string, length: number): string {
-  return piece === '' ? '' : piece.repeat(Math.ceil(length / piece.length));
+function filled(chunk: string, length: number): string {
+  return chunk === '' ? '' : chunk.repeat(Math.ceil(length / chunk.length));
 }
 
 interface Pump {
@@ -151,9 +151,9 @@ class ExpressionParser {
    * Returns every atom of the expression, to derive the character classes that it distinguishes.
    */
   #atomsOf(): RegExp[] {
-    const pieces =
+    const chunks =
       this.#source.match(/\[(?:\\[\s\S]|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\[\s\S]|[\s\S]/g) ?? [];
-    return pieces.flatMap((piece) => this.#matcher(piece) ?? []);
+    return chunks.flatMap((chunk) => this.#matcher(chunk) ?? []);
   }
 
   #matcher(atom: string): RegExp | undefined {

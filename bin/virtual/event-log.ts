@@ -27,7 +27,7 @@ export class EventLog {
    * Events of the current millisecond, which are sorted so that their order does not depend on
    * their arrival.
    */
-  #moment: FleetEvent[] = [];
+  #instant: FleetEvent[] = [];
   #text = '';
   #lines = 0;
 
@@ -40,8 +40,8 @@ export class EventLog {
   }
 
   readonly take = (event: FleetEvent): void => {
-    if (this.#moment[0] !== undefined && this.#moment[0].atMs !== event.atMs) this.#endMoment();
-    this.#moment.push(event);
+    if (this.#instant[0] !== undefined && this.#instant[0].atMs !== event.atMs) this.#endInstant();
+    this.#instant.push(event);
   };
 
   /** False while the stream lags behind, so that virtual time can wait for it. */
@@ -54,18 +54,18 @@ export class EventLog {
    * @throws the error of the stream when it cannot be written
    */
   async close(): Promise<EventLogSummary> {
-    this.#endMoment();
+    this.#endInstant();
     this.#flush();
     this.#stream?.end();
     await this.#written;
     return { lines: this.#lines, sha256: this.#hash.digest('hex') };
   }
 
-  #endMoment(): void {
-    const events = this.#moment.length > 1 ? this.#moment.sort(inEventOrder) : this.#moment;
+  #endInstant(): void {
+    const events = this.#instant.length > 1 ? this.#instant.sort(inEventOrder) : this.#instant;
     for (const event of events) this.#text += eventLine(event);
     this.#lines += events.length;
-    this.#moment = [];
+    this.#instant = [];
     if (this.#text.length >= CHUNK_CHARACTERS) this.#flush();
   }
 

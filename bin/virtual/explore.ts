@@ -75,7 +75,7 @@ function trialOf(base: VirtualTrial, seed: string): VirtualTrial {
   const random = seededRandom(`${seed}/faults`);
   const placed = Array.from({ length: random.integer(0, FAULTS_MAX) }, (): ExchangeFault => {
     const name = placedFaults[random.integer(0, placedFaults.length - 1)] ?? 'response-lost';
-    return { name, ...placeOf(plan, random) };
+    return { name, ...timeOf(plan, random) };
   });
   const { faults, restarts } = placedRestarts(plan);
   return {
@@ -101,7 +101,7 @@ function placedRestarts(plan: FleetPlan): Pick<VirtualTrial, 'faults' | 'restart
     const kind = restartKinds[random.integer(0, restartKinds.length - 1)];
     const lastingMs = random.integer(1, Math.floor(longestMs));
     if (kind === 'server-at-exchange') {
-      faults.push({ name: 'server-restart', ...placeOf(plan, random), lasting: lastingMs });
+      faults.push({ name: 'server-restart', ...timeOf(plan, random), lasting: lastingMs });
     } else {
       const device = kind === 'device' ? random.integer(0, devices - 1) : undefined;
       restarts.push({ device, atMs: random.integer(0, durationMs), lastingMs });
@@ -110,7 +110,7 @@ function placedRestarts(plan: FleetPlan): Pick<VirtualTrial, 'faults' | 'restart
   return { faults, restarts };
 }
 
-function placeOf({ durationMs = 0, pollIntervalMs, devices }: FleetPlan, random: Random) {
+function timeOf({ durationMs = 0, pollIntervalMs, devices }: FleetPlan, random: Random) {
   const exchangesMax = ONBOARDING_EXCHANGES + Math.ceil(durationMs / pollIntervalMs);
   const device = random.integer(0, devices - 1);
   return { device, exchange: random.integer(1, exchangesMax) };

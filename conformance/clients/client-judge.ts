@@ -184,9 +184,9 @@ export class ClientJudge {
     const exchange = judgedExchange(row, event);
     const memory: DutyMemory = { client: client.memory, fleet: this.#fleet, event };
     this.#isBroken = false;
-    const place = { journalEntry: event.sequence, operation: row.id, atMs: event.endedMs };
+    const location = { journalEntry: event.sequence, operation: row.id, atMs: event.endedMs };
     for (const { check, violation } of appliedChecks(checksOf(row.id), exchange, memory)) {
-      this.#decide(client, check.duty, violation, place);
+      this.#decide(client, check.duty, violation, location);
     }
     for (const [duty, sequence] of sequences) {
       this.#advance(client, duty, sequence, exchange, memory);
@@ -216,7 +216,7 @@ export class ClientJudge {
     if (due && event.sentMs >= due.sinceMs) {
       due.exchanges += 1;
       if (isPollOperation(exchange.row)) due.polls += 1;
-      const place = {
+      const location = {
         journalEntry: event.sequence,
         operation: exchange.row.id,
         atMs: event.endedMs,
@@ -226,7 +226,7 @@ export class ClientJudge {
       const isKept = broken === undefined && happened(keptBy);
       if (broken !== undefined || isKept) {
         client.memory.due.delete(duty.id);
-        this.#decide(client, duty, broken, place);
+        this.#decide(client, duty, broken, location);
       } else if (happened(cancelledBy)) client.memory.due.delete(duty.id);
     }
     if (!client.memory.due.has(duty.id) && happened(dueAfter)) {
@@ -238,18 +238,18 @@ export class ClientJudge {
     const client = this.#clientOf(event.client);
     const memory = { client: client.memory, fleet: this.#fleet };
     client.unchanged = undefined;
-    const place = { journalEntry: event.sequence, operation: 'socket', atMs: event.atMs };
+    const location = { journalEntry: event.sequence, operation: 'socket', atMs: event.atMs };
     for (const duty of duties) {
       const seen = duty.socket?.(event, memory);
       if (seen !== undefined) {
         client.memory.due.delete(duty.id);
-        this.#decide(client, duty, seen === 'kept' ? undefined : seen, place);
+        this.#decide(client, duty, seen === 'kept' ? undefined : seen, location);
       }
       const { sequence } = duty;
       const due = client.memory.due.get(duty.id);
       if (due && sequence?.keptBy.socket?.(event, memory)) {
         client.memory.due.delete(duty.id);
-        this.#decide(client, duty, undefined, place);
+        this.#decide(client, duty, undefined, location);
       } else if (due && sequence?.cancelledBy?.socket?.(event, memory)) {
         client.memory.due.delete(duty.id);
       } else if (!due && sequence?.dueAfter.socket?.(event, memory)) {
@@ -275,11 +275,12 @@ export class ClientJudge {
       }
       if (kind === 'scene-ended') {
         this.#endOf(client, atMs);
-        const place = { journalEntry: 0, operation: 'silence', atMs };
+        const location = { journalEntry: 0, operation: 'silence', atMs };
         for (const duty of duties) {
           const { keptAtEndOfScene: scene } = duty;
           const isOver = scene !== undefined && scene === act.subject;
-          if (isOver && !client.tallies.has(duty.id)) this.#decide(client, duty, undefined, place);
+          if (isOver && !client.tallies.has(duty.id))
+            this.#decide(client, duty, undefined, location);
         }
       }
       client.memory.interrupted(act);
@@ -304,8 +305,8 @@ export class ClientJudge {
       const seconds = ((nowMs - due.sinceMs) / 1000).toFixed(0);
       const actual = hasCrashed ? 'end with an error' : `nothing of the kind in ${seconds} s`;
       const violation = { where: 'the device', must: duty.sequence.must, actual };
-      const place = { journalEntry: due.sequence, operation: 'silence', atMs: nowMs };
-      this.#decide(client, duty, violation, place);
+      const location = { journalEntry: due.sequence, operation: 'silence', atMs: nowMs };
+      this.#decide(client, duty, violation, location);
     }
   }
 
@@ -313,14 +314,14 @@ export class ClientJudge {
     { tallies }: JudgedClient,
     duty: Duty,
     violation: Violation | undefined,
-    place: Omit<DutyViolation, 'message'>,
+    location: Omit<DutyViolation, 'message'>,
   ): void {
     const tally = tallies.get(duty.id) ?? { judged: 0, violationCount: 0, violations: [] };
     tallies.set(duty.id, tally);
     tally.judged += 1;
     if (violation === undefined) return;
     const { where, must, actual } = violation;
-    const shown: DutyViolation = { ...place, message: `${where} must ${must}, not ${actual}` };
+    const shown: DutyViolation = { ...location, message: `${where} must ${must}, not ${actual}` };
     this.#isBroken = true;
     tally.violationCount += 1;
     if (tally.violations.length < VIOLATIONS_MAX) tally.violations.push(shown);

@@ -10,15 +10,15 @@ export const JUST_AFTER_SECONDS = 2;
 export function secondsUntil(
   context: TestContext,
   response: Parameters<TestContext['serverNowMs']>[0],
-  moment: string,
+  time: string,
 ): number {
   // Earlier cases may have advanced a shared clock by an unknown time.
   if (!context.control.isolates && response.headers.date === undefined) {
     throw new NotObservable('the target sends no Date header, so its clock is unknown');
   }
-  const seconds = (Date.parse(moment) - context.serverNowMs(response)) / 1000;
+  const seconds = (Date.parse(time) - context.serverNowMs(response)) / 1000;
   if (Number.isFinite(seconds) && seconds > MINUTE_SECONDS) return Math.floor(seconds);
-  throw new NotObservable(`the end is at ${moment}, which leaves no time to look`);
+  throw new NotObservable(`the end is at ${time}, which leaves no time to look`);
 }
 
 /** Returns the margin in seconds after an expiry; larger if the target's clock is not known. */

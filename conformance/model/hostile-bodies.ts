@@ -68,13 +68,13 @@ function pick<Element>(elements: readonly Element[], random: Random): Element {
 }
 
 function inserted(body: Buffer, random: Random, bytes: Buffer): Buffer {
-  const place = random.integer(0, body.length);
-  return Buffer.concat([body.subarray(0, place), bytes, body.subarray(place)]);
+  const offset = random.integer(0, body.length);
+  return Buffer.concat([body.subarray(0, offset), bytes, body.subarray(offset)]);
 }
 
 function without(body: Buffer, random: Random): Buffer {
-  const place = random.integer(0, body.length - 1);
-  return Buffer.concat([body.subarray(0, place), body.subarray(place + 1)]);
+  const offset = random.integer(0, body.length - 1);
+  return Buffer.concat([body.subarray(0, offset), body.subarray(offset + 1)]);
 }
 
 /** Returns the raw texts of an object's members. */

@@ -3,7 +3,7 @@ import { type OperationId, operations } from '../../fixtures/contract/operations
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
-import { joinedPieces, reportedExchange, type TargetExchange } from '../target/exchange.ts';
+import { joinedChunks, reportedExchange, type TargetExchange } from '../target/exchange.ts';
 import { recognizeRequest } from '../target/operation-at.ts';
 import type { SessionExchange, WireRequest } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
@@ -229,7 +229,7 @@ function judgedRequest({ request, url, record, exactly }: SessionExchange): Judg
   const { headers = {}, body, form } = request;
   const { startMs, elapsedMs } = exactly ?? record;
   const isChunked = Array.isArray(body);
-  const bytes = isChunked ? joinedPieces(body) : (body as string | Buffer | undefined);
+  const bytes = isChunked ? joinedChunks(body) : (body as string | Buffer | undefined);
   const bodyBytes = form ? form.file.bytes.length : Buffer.byteLength(bytes ?? '');
   const times = { sentMs: startMs, endedMs: startMs + elapsedMs };
   return { url, headers, body: bytes, bodyBytes, isChunked, ...times };

@@ -12,7 +12,7 @@ import {
 } from '../testing/invented-exchanges.ts';
 import { invariants } from './catalogue.ts';
 import { InvariantJudge, isMissingResponse } from './invariant-judge.ts';
-import { linkPlaces, requirementOn } from './response-parts.ts';
+import { linkPaths, requirementOn } from './response-parts.ts';
 
 const base = 'http://host:8080/prefix';
 const names = vendorNames('X-SVC');
@@ -318,8 +318,8 @@ describe('the invariants and their requirements', () => {
   );
 
   it('locate the response fields that contain links', () => {
-    expect(linkPlaces('get-next-deployment')).toEqual([['artifact', 'source', 'uri']]);
-    expect(linkPlaces('get-artifact-link')).toEqual([['uri']]);
+    expect(linkPaths('get-next-deployment')).toEqual([['artifact', 'source', 'uri']]);
+    expect(linkPaths('get-artifact-link')).toEqual([['uri']]);
   });
 
   it('have unique IDs', () => {

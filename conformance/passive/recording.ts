@@ -99,8 +99,8 @@ export async function judgeRecording(
 ): Promise<RecordingJudgement> {
   const count = new JudgementCount(headerPrefix);
   const limits = { ...recordingLimits, harMaxBytes: bytesMax, journalMaxBytes: bytesMax };
-  const { form, exchanges } = await openRecording(file, limits, (place) =>
-    count.leaveOut('no-exchange', place),
+  const { form, exchanges } = await openRecording(file, limits, (location) =>
+    count.leaveOut('no-exchange', location),
   );
   const all: FullExchange[] = [];
   for await (const exchange of exchanges) all.push(exchange);
@@ -167,11 +167,11 @@ class JudgementCount {
     this.#faultHeader = vendorNames(headerPrefix).testbed.fault.toLowerCase();
   }
 
-  leaveOut(reason: keyof typeof reasons, place: string): void {
+  leaveOut(reason: keyof typeof reasons, location: string): void {
     this.#entries += 1;
     const known = this.#leftOut.get(reason) ?? { entries: 0, first: [] };
     known.entries += 1;
-    if (known.first.length < NAMED_MAX) known.first.push(place);
+    if (known.first.length < NAMED_MAX) known.first.push(location);
     this.#leftOut.set(reason, known);
   }
 
@@ -215,7 +215,7 @@ class JudgementCount {
   }
 
   #see(exchange: FullExchange, operation: string, device: number): boolean {
-    const { method, sentMs, endedMs, status, place } = exchange;
+    const { method, sentMs, endedMs, status, place: location } = exchange;
     const body = exchange.requestBody();
     const verdicts = this.#watch.see({
       device,
@@ -237,7 +237,7 @@ class JudgementCount {
       if (!evidence) continue;
       tally.violated += 1;
       const at = new Date(sentMs).toISOString();
-      tally.firstViolation ??= { entry: place, at, operation, ...evidence() };
+      tally.firstViolation ??= { entry: location, at, operation, ...evidence() };
     }
     return verdicts.length > 0;
   }
@@ -249,7 +249,7 @@ class JudgementCount {
   }
 }
 
-const judgedOperations = new Set(watchChecks.flatMap(({ operations: places = [] }) => places));
+const judgedOperations = new Set(watchChecks.flatMap(({ operations: ids = [] }) => ids));
 
 /** Returns the id of the operation that an entry calls, or the reason why it cannot be judged. */
 function operationOf(

@@ -42,7 +42,7 @@ export function requirementOn(operation: OperationId, steps: readonly string[]):
 }
 
 /** Returns the paths of the URLs in the operation's successful response, as steps from the body. */
-export function linkPlaces(operation: OperationId): readonly (readonly string[])[] {
+export function linkPaths(operation: OperationId): readonly (readonly string[])[] {
   return partsOf(operation)
     .filter(({ steps }) => steps.at(-1) === 'uri')
     .map(({ steps }) => steps.slice(1));
@@ -57,6 +57,6 @@ export function memberAt(value: unknown, steps: readonly string[]): unknown {
 }
 
 /** Parses a date-time to milliseconds since the Unix epoch; returns undefined for other values. */
-export function momentOf(value: unknown): number | undefined {
+export function timeOf(value: unknown): number | undefined {
   return typeof value === 'string' && isTimestamp(value) ? timestampMs(value) : undefined;
 }

@@ -327,10 +327,10 @@ describe('the watch of a device', () => {
       const row: Requirement = requirements[requirement];
       expect(row, requirement).toMatchObject({ level: 'must' });
       expect([row.actor, row.excluded], requirement).toEqual([undefined, undefined]);
-      const isItsPlace = places.some((place) => row.operations.some((each) => each === place));
-      const isAnyPlace = row.operations.length === 0 || places.includes(SOURCE);
+      const isListed = places.some((place) => row.operations.some((each) => each === place));
+      const isForAny = row.operations.length === 0 || places.includes(SOURCE);
       const isOfTokens = /^(tokens|status|next)\./.test(requirement);
-      expect(isItsPlace || isAnyPlace || isOfTokens, requirement).toBe(true);
+      expect(isListed || isForAny || isOfTokens, requirement).toBe(true);
     }
   });
 });

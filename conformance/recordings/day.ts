@@ -8,8 +8,8 @@ export function isDay(text: string): boolean {
 }
 
 /** Returns the UTC day of a time in milliseconds since the Unix epoch. */
-export function dayOf(momentMs: number): string {
-  return new Date(momentMs).toISOString().slice(0, 10);
+export function dayOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
 }
 
 /** Returns the start of a day in milliseconds since the Unix epoch. */

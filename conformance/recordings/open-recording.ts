@@ -97,9 +97,9 @@ async function wholeText(
   texts: AsyncIterable<string>,
   bytesMax: number,
 ): Promise<string> {
-  const pieces: string[] = [];
-  for await (const text of bounded(file, texts, bytesMax)) pieces.push(text);
-  return pieces.join('');
+  const chunks: string[] = [];
+  for await (const text of bounded(file, texts, bytesMax)) chunks.push(text);
+  return chunks.join('');
 }
 
 async function* bounded(

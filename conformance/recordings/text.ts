@@ -82,18 +82,18 @@ function adviceOf({ replacement }: ScheduleRow): string {
 function wrapped(text: string, columns: number): string {
   const lines: string[] = [];
   let line = '';
-  for (const piece of text.split(' ').flatMap((word) => piecesOf(word, columns))) {
-    if (line !== '' && `${line}${piece}`.trimEnd().length > columns) {
+  for (const chunk of text.split(' ').flatMap((word) => chunksOf(word, columns))) {
+    if (line !== '' && `${line}${chunk}`.trimEnd().length > columns) {
       lines.push(line.trimEnd());
       line = '';
     }
-    line += piece;
+    line += chunk;
   }
   return [...lines, line.trimEnd()].join('\n');
 }
 
 /** Returns a word with a trailing space, split after slashes if it is too long for a line. */
-function piecesOf(word: string, columns: number): readonly string[] {
+function chunksOf(word: string, columns: number): readonly string[] {
   const spaced = `${word} `;
   return word.length > columns ? spaced.split(/(?<=\/)/) : [spaced];
 }

@@ -24,11 +24,11 @@ export function variableOf(mask: string): string {
 export function maskedWord(text: string): string {
   const literals = text.split(masks);
   const variables = masksIn(text).map((mask) => `"$${variableOf(mask)}"`);
-  const pieces = literals.flatMap((literal, index) => [
+  const chunks = literals.flatMap((literal, index) => [
     literal === '' ? '' : shellQuoted(literal),
     variables[index] ?? '',
   ]);
-  return pieces.join('') || "''";
+  return chunks.join('') || "''";
 }
 
 /** Returns a word that bash replaces by a file with these bytes. */

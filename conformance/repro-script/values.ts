@@ -197,16 +197,16 @@ function takerOf(
 ): (file: string) => string {
   const pattern = `"${name}" *: *"[^"]*"`;
   const value = `cut -d'"' -f4 | sed 's/\\\\u0026/\\&/g'`;
-  const places = [...body.matchAll(new RegExp(pattern.replaceAll(' *', '\\s*'), 'g'))].map(
+  const locations = [...body.matchAll(new RegExp(pattern.replaceAll(' *', '\\s*'), 'g'))].map(
     ({ index }) => index,
   );
-  const own = places.indexOf(at);
+  const own = locations.indexOf(at);
   const landmark = listed.test(body) ? landmarkIn(body, at, sent) : undefined;
   if (landmark === undefined) {
     return (file) => `grep -o '${pattern}' ${file} | sed -n ${own + 1}p | ${value}`;
   }
   const marks = [...body.matchAll(new RegExp(landmark.word, 'g'))].map(({ index }) => index);
-  const lines = [...places, ...marks].sort((one, other) => one - other);
+  const lines = [...locations, ...marks].sort((one, other) => one - other);
   const steps = lines.indexOf(at) - lines.indexOf(landmark.at);
   const around =
     steps < 0

@@ -47,10 +47,10 @@ export function alteredLines(
     const newest = handed.findLast(({ mark }) => new RegExp(`^<masked:${kind}-\\d+>$`).test(mark));
     const token = variableOf(newest?.mark ?? unaltered(mask));
     // {} in Base64: not a signature, and without the claims or header of a token.
-    const pieces = parts.map((part, index) =>
+    const chunks = parts.map((part, index) =>
       altered.includes(part) ? 'e30' : `$(printf %s "$${token}" | cut -d. -f${index + 1})`,
     );
-    return [`${variableOf(mask)}="${pieces.join('.')}"`];
+    return [`${variableOf(mask)}="${chunks.join('.')}"`];
   });
 }
 

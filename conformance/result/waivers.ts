@@ -61,16 +61,16 @@ export function readWaivers(
   const repeated = waivers.findIndex(({ id }, index) =>
     waivers.slice(0, index).some((earlier) => earlier.id === id),
   );
-  const placeOf = (index: number): string => {
-    const { line, column } = read.placeOf(['waivers', index, 'id']);
+  const locationOf = (index: number): string => {
+    const { line, column } = read.positionOf(['waivers', index, 'id']);
     return `${line}:${column}`;
   };
   if (repeated !== -1) {
-    const problem = `${placeOf(repeated)} ${waivers[repeated]?.id} has a waiver already`;
+    const problem = `${locationOf(repeated)} ${waivers[repeated]?.id} has a waiver already`;
     throw new WaiverFileError(file, [problem]);
   }
   const unknown = waivers.flatMap(({ id }, index) =>
-    ids.includes(id) ? [] : [`${file}:${placeOf(index)} ${withNearest(id, ids)}`],
+    ids.includes(id) ? [] : [`${file}:${locationOf(index)} ${withNearest(id, ids)}`],
   );
   if (unknown.length === 0) return waivers;
   throw new UnknownIdError(`no ${what} has the ID of a waiver: ${unknown.join('; ')}`);

@@ -34,8 +34,8 @@ export type CodeHashes = Readonly<Record<string, string>>;
 
 /** Returns the root folder of the package, for a run from the sources or from the build. */
 export function packageFolder(): string {
-  const places = ['../../', '../../../'].map((place) => new URL(place, import.meta.url));
-  const found = places.find((place) => existsSync(new URL('package.json', place)));
+  const locations = ['../../', '../../../'].map((location) => new URL(location, import.meta.url));
+  const found = locations.find((location) => existsSync(new URL('package.json', location)));
   if (!found) throw new Error('package.json is missing beside the built folder');
   return fileURLToPath(found);
 }

@@ -114,9 +114,9 @@ interface ReceivedResponse {
 }
 
 /** Returns the text of a body that is sent in pieces, which may end inside a character. */
-export function joinedPieces(pieces: readonly (string | Buffer)[]): string {
+export function joinedChunks(chunks: readonly (string | Buffer)[]): string {
   return Buffer.concat(
-    pieces.map((each) => (typeof each === 'string' ? Buffer.from(each) : each)),
+    chunks.map((each) => (typeof each === 'string' ? Buffer.from(each) : each)),
   ).toString();
 }
 
@@ -126,12 +126,12 @@ export function exchangeOf(
   outcome: ReceivedResponse | Error,
   times: Pick<TargetExchange, 'startMs' | 'elapsedMs'>,
 ): TargetExchange {
-  const sent = Array.isArray(body) ? joinedPieces(body) : body;
+  const sent = Array.isArray(body) ? joinedChunks(body) : body;
   const signature = signatureOf(headers, sent);
-  const pieces = Array.isArray(body) ? { 'transfer-encoding': 'chunked' } : {};
+  const chunks = Array.isArray(body) ? { 'transfer-encoding': 'chunked' } : {};
   const request = {
     line: `${method} ${asSent(url)}`,
-    headers: recordedHeaders({ ...headers, ...pieces }),
+    headers: recordedHeaders({ ...headers, ...chunks }),
     ...sentBody(sent),
     ...(signature === undefined ? {} : { signature }),
     ...(form && { form: recordedForm(form) }),

@@ -23,18 +23,15 @@ async function targetOn(
   requestsPerSecondMax?: number,
 ) {
   const clock = new HurriedClock(Date.parse('2026-01-31T12:00:00Z'));
-  const moments: number[] = [];
+  const times: number[] = [];
   const baseUrl = await serve((request, response) => {
     request.resume();
-    const [status, headers] = responses[Math.min(moments.length, responses.length - 1)] ?? [
-      200,
-      {},
-    ];
-    moments.push(clock.monotonicMs());
+    const [status, headers] = responses[Math.min(times.length, responses.length - 1)] ?? [200, {}];
+    times.push(clock.monotonicMs());
     response.writeHead(status, headers).end();
   });
   const target = new Target({ baseUrl, clock, requestTimeLimitMs: 900_000, requestsPerSecondMax });
-  return { target, session: target.session(), clock, moments };
+  return { target, session: target.session(), clock, moments: times };
 }
 
 const get = { method: 'GET', url: '/' };
@@ -53,10 +50,10 @@ describe('a rate limit for the requests of a run', () => {
   });
 
   it('is reached even if timers are late', async () => {
-    const { session, clock, moments } = await targetOn([ok], 20);
+    const { session, clock, moments: times } = await targetOn([ok], 20);
     clock.lateMs = 30;
     for (let request = 0; request < 5; request += 1) await session.send(get);
-    expect(moments.map((moment) => moment - (moments[0] ?? 0))).toEqual([0, 80, 130, 180, 230]);
+    expect(times.map((time) => time - (times[0] ?? 0))).toEqual([0, 80, 130, 180, 230]);
   });
 
   it('adds waiting time that is not counted as response time', async () => {
@@ -84,19 +81,19 @@ describe('a response that asks the client to wait', () => {
   ])(
     'with status %i and headers %o is retried: the delay is %i ms',
     async (status, headers, ms) => {
-      const { session, moments } = await targetOn([[status, headers], ok]);
+      const { session, moments: times } = await targetOn([[status, headers], ok]);
       expect((await session.send(get)).status).toBe(200);
-      expect(moments).toEqual([0, ms]);
+      expect(times).toEqual([0, ms]);
     },
   );
 
   it('delays the whole run, not only the session that received it', async () => {
-    const { target, moments } = await targetOn([[429, { 'retry-after': '5' }], ok]);
+    const { target, moments: times } = await targetOn([[429, { 'retry-after': '5' }], ok]);
     const [one, other] = [target.session(), target.session()];
     const first = one.send(get);
     await first;
     await other.send(get);
-    expect(moments).toEqual([0, 5000, 5000]);
+    expect(times).toEqual([0, 5000, 5000]);
   });
 
   it.each([
@@ -104,15 +101,15 @@ describe('a response that asks the client to wait', () => {
     [500, { 'retry-after': '7' }],
     [200, { 'retry-after': '7' }],
   ])('is not a response %i with %o, which the case receives', async (status, headers) => {
-    const { session, moments } = await targetOn([[status, headers], ok]);
+    const { session, moments: times } = await targetOn([[status, headers], ok]);
     expect((await session.send(get)).status).toBe(status);
-    expect(moments).toHaveLength(1);
+    expect(times).toHaveLength(1);
   });
 
   it('is retried three times, then the case is inconclusive', async () => {
-    const { session, moments } = await targetOn([[429, { 'retry-after': '2' }]]);
+    const { session, moments: times } = await targetOn([[429, { 'retry-after': '2' }]]);
     await expect(session.send(get)).rejects.toMatchObject({ code: 'asked-to-wait' });
-    expect(moments).toEqual([0, 2000, 4000, 6000]);
+    expect(times).toEqual([0, 2000, 4000, 6000]);
   });
 
   it('is not retried when it asks for more than a minute', async () => {
@@ -129,9 +126,9 @@ describe('a response that asks the client to wait', () => {
   });
 
   it('is not retried in a case that judges it', async () => {
-    const { target, moments } = await targetOn([[429, { 'retry-after': '2' }], ok]);
+    const { target, moments: times } = await targetOn([[429, { 'retry-after': '2' }], ok]);
     expect((await target.session({ noRateWait: true }).send(get)).status).toBe(429);
-    expect(moments).toHaveLength(1);
+    expect(times).toHaveLength(1);
   });
 
   it('is retried with a body that is sent in chunks', async () => {

@@ -7,7 +7,7 @@ import { board, deploy, nextRequests } from '../testing/test-deployments.ts';
 import { acceptedDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestCall, type TestServer } from '../testing/test-server.ts';
 
-const lastMoment = '2027-08-24T23:59:59.999Z';
+const lastTime = '2027-08-24T23:59:59.999Z';
 const endOfLife = '2027-08-25T00:00:00.000Z';
 const metaData = { state: { nested: [1, 'two'] }, note: '' };
 /** These pairs are the form of `meta_data` that released clients read: a list of objects. */
@@ -20,8 +20,8 @@ let server: TestServer;
 
 afterEach(() => server.close());
 
-async function startAt(moment: string, ...dialects: DialectName[]): Promise<void> {
-  const clock = new ManualClock(Date.parse(moment));
+async function startAt(time: string, ...dialects: DialectName[]): Promise<void> {
+  const clock = new ManualClock(Date.parse(time));
   server = await startTestServer({ clock, dialects: new Set(dialects) });
 }
 
@@ -76,7 +76,7 @@ describe('the deprecated artifact field meta_data', () => {
   it.each(Object.entries({ ...ways, ...deprecatedWays }))(
     'is a list of keys and values beside metadata until its end of life: %s',
     async (_, updatesBy) => {
-      await startAt(lastMoment);
+      await startAt(lastTime);
       const id = await publish(server, { metaData });
       const { token } = await acceptedDevice(server, 'reader');
       const [update] = await updatesBy(token, id);
@@ -87,7 +87,7 @@ describe('the deprecated artifact field meta_data', () => {
   it.each(Object.entries(ways))(
     'is an object under the dialect meta-data-object: %s',
     async (_, updatesBy) => {
-      await startAt(lastMoment, 'meta-data-object');
+      await startAt(lastTime, 'meta-data-object');
       const id = await publish(server, { metaData });
       const { token } = await acceptedDevice(server, 'reader');
       const [update] = await updatesBy(token, id);
@@ -96,7 +96,7 @@ describe('the deprecated artifact field meta_data', () => {
   );
 
   it('is an empty list when metadata is an empty object', async () => {
-    await startAt(lastMoment);
+    await startAt(lastTime);
     const parameters = { id: await publish(server, { metaData: {} }) };
     const { updates } = await json<Artifact>('show-artifact', { ...user(), parameters });
     expect(updates).toMatchObject([{ metadata: {}, meta_data: [] }]);
@@ -112,7 +112,7 @@ describe('the deprecated artifact field meta_data', () => {
   });
 
   it('disappears at its end of life while the server runs', async () => {
-    const clock = new ManualClock(Date.parse(lastMoment));
+    const clock = new ManualClock(Date.parse(lastTime));
     server = await startTestServer({ clock });
     const parameters = { id: await publish(server, { metaData }) };
     const call = { ...user(), parameters };
@@ -126,7 +126,7 @@ describe('the deprecated artifact field meta_data', () => {
   });
 
   it('is absent from an artifact without metadata', async () => {
-    await startAt(lastMoment);
+    await startAt(lastTime);
     const parameters = { id: await publish(server, await artifactBytes()) };
     const { text } = await server.call('show-artifact', { ...user(), parameters });
     expect(text).not.toMatch(/meta_?data/);
@@ -134,8 +134,8 @@ describe('the deprecated artifact field meta_data', () => {
 });
 
 describe('the deprecated fields from_release and to_release of a delta job', () => {
-  async function shownJob(moment: string): Promise<Record<string, unknown>> {
-    await startAt(moment);
+  async function shownJob(time: string): Promise<Record<string, unknown>> {
+    await startAt(time);
     for (const name of ['release-0', 'release-1']) await publish(server, { name });
     const device = await acceptedDevice(server, 'updated');
     await deploy(server, [device], { autogenerate_delta: true });
@@ -146,7 +146,7 @@ describe('the deprecated fields from_release and to_release of a delta job', () 
   }
 
   it('equal from_version and to_version until their end of life', async () => {
-    expect(await shownJob(lastMoment)).toMatchObject({
+    expect(await shownJob(lastTime)).toMatchObject({
       from_version: 'release-0',
       from_release: 'release-0',
       to_version: 'release-1',

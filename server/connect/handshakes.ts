@@ -9,7 +9,7 @@ import { dropSocket } from './closing.ts';
 import { refuseBadFrames } from './violations.ts';
 
 /** Estimated memory overhead of one received chunk, in bytes. */
-const PIECE_BYTES = 256;
+const CHUNK_BYTES = 256;
 
 /** The subprotocol that some clients request; others request none. */
 const subprotocol = 'protomsg/msgpack';
@@ -98,10 +98,10 @@ function boundMessages(
   const held = incompleteTransfers.open(() => dropSocket(socket));
   const { _receiver: receiver } = socket as unknown as SocketReceiver;
   const count = (): void => {
-    const pieces = receiver._buffers.length + receiver._fragments.length;
+    const chunks = receiver._buffers.length + receiver._fragments.length;
     const { writableLength, _bufferedBytes, _messageLength } = receiver;
     const bytes = writableLength + _bufferedBytes + _messageLength;
-    held.set(bytes + pieces * PIECE_BYTES);
+    held.set(bytes + chunks * CHUNK_BYTES);
   };
   // The library's own listener was added first, so it has already read this chunk. It takes the
   // messages out of the chunk in later rounds of the event loop.

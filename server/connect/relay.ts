@@ -44,7 +44,7 @@ export class Relay implements SessionEnd {
    * State of the user's shell slot on the device: `requested` after the user's request, `taken`
    * from the device's confirmation until the shell stops.
    */
-  #place: 'none' | 'requested' | 'taken' = 'none';
+  #slot: 'none' | 'requested' | 'taken' = 'none';
 
   constructor({
     socket,
@@ -128,8 +128,8 @@ export class Relay implements SessionEnd {
       this.#isRunning.session = typ === 'open';
     } else if (proto === shell && (typ === 'new' || typ === 'stop')) {
       this.#setTerminal(typ === 'new');
-      if (typ === 'stop') this.#place = 'none';
-      else if (this.#place === 'none') this.#place = 'requested';
+      if (typ === 'stop') this.#slot = 'none';
+      else if (this.#slot === 'none') this.#slot = 'requested';
     } else if (proto === portForward && typ === 'new' && !this.#isRunning.portForward) {
       this.#isRunning.portForward = true;
       this.#record('open_portforward', targetOf(body));
@@ -141,13 +141,13 @@ export class Relay implements SessionEnd {
     const hasFailed = props?.status === SHELL_ERROR;
     if (typ === 'new') {
       // The device refused a second shell; the first one is still running.
-      if (hasFailed && this.#place === 'taken') return;
-      this.#place = hasFailed ? 'none' : 'taken';
+      if (hasFailed && this.#slot === 'taken') return;
+      this.#slot = hasFailed ? 'none' : 'taken';
       if (hasFailed) this.#setTerminal(false);
       return;
     }
     // Field clients report a shell that exits by itself as an error, and keep its slot occupied.
-    if (!hasFailed) this.#place = 'none';
+    if (!hasFailed) this.#slot = 'none';
     this.#setTerminal(false);
   }
 
@@ -161,7 +161,7 @@ export class Relay implements SessionEnd {
   #leave(): void {
     this.#countUnread();
     const { portForward: isForwarding, session } = this.#isRunning;
-    if (this.#place !== 'none') {
+    if (this.#slot !== 'none') {
       const props = { status: SHELL_ERROR };
       this.#session.send({
         proto: shell,

@@ -54,7 +54,7 @@ export function correctedValue(
   let value = sent;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const issues = v.safeParse(schema, value).issues ?? [];
-    const open = issues.filter((one) => !marked.has(placeOf(one)));
+    const open = issues.filter((one) => !marked.has(locationOf(one)));
     if (open.length === 0) return { value, needs };
     if (open.length > PROBLEMS_MAX) return undefined;
     for (const issue of open) {
@@ -69,7 +69,7 @@ export function correctedValue(
         const replaced = markedAt(schema, value, problem.keys, options);
         const meaning = meaningOf(problem, replaced.isText);
         if (meaning !== undefined) needs[replaced.variable] = meaning;
-        marked.add(placeOf(issue));
+        marked.add(locationOf(issue));
         value = replaced.value;
       }
       // The whole value has been replaced, so the places of the remaining problems are out of date.
@@ -85,8 +85,8 @@ export function correctedValue(
  */
 function canBeMarked(problem: ValueProblem): boolean {
   const { schema, issue, keys } = problem;
-  const isPlace = keys.length > 0 && shapeAt(schema, keys) !== undefined;
-  return isPlace && !isOfName(problem) && issue.expected !== 'never';
+  const isLocation = keys.length > 0 && shapeAt(schema, keys) !== undefined;
+  return isLocation && !isOfName(problem) && issue.expected !== 'never';
 }
 
 /**
@@ -189,7 +189,7 @@ function reachable(value: unknown, keys: readonly Key[]): readonly Key[] {
   return end < 0 ? keys : keys.slice(0, end);
 }
 
-function placeOf(issue: v.BaseIssue<unknown>): string {
+function locationOf(issue: v.BaseIssue<unknown>): string {
   return JSON.stringify(keysOf(issue));
 }
 
@@ -240,7 +240,7 @@ function formsOf(given: unknown, shape: Shape, facts: ConversionFacts): readonly
   }
   if (typeof given === 'number' || typeof given === 'boolean') {
     const own = [String(given), ...(facts.isQuery ? boundsNear(Number(given), shape) : [])];
-    return typeof given === 'number' ? [...own, ...momentsOf(given)] : own;
+    return typeof given === 'number' ? [...own, ...dateTimesOf(given)] : own;
   }
   if (typeof given === 'string') {
     return [...formsOfText(given, shape, facts), ...within(given, shape)];
@@ -290,7 +290,7 @@ function formsOfText(text: string, shape: Shape, { isQuery }: ConversionFacts): 
 /**
  * Returns the ISO 8601 time for a recent number of seconds or milliseconds since the Unix epoch.
  */
-function momentsOf(number: number): string[] {
+function dateTimesOf(number: number): string[] {
   const ms = number > MILLISECONDS_MIN ? number : number * 1000;
   return ms > MILLISECONDS_MIN && ms < 4 * MILLISECONDS_MIN ? [new Date(ms).toISOString()] : [];
 }

@@ -46,7 +46,7 @@ export interface Advice {
 /** The data from which a correction is made. */
 export interface CorrectionInput extends RefusedRequest {
   /** The place of the problem, such as `body.status`. */
-  readonly place: string;
+  readonly location: string;
   /** The expected value at that place. */
   readonly expected?: string | undefined;
   readonly store: KnownStore;
@@ -128,7 +128,7 @@ function warningOf(endsUpdateOf: string | undefined, deviceId: string): string |
 }
 
 function requestFor(operation: Operation, meant: Operation, refused: CorrectionInput): PlannedPoll {
-  const { request, refusal, place, expected } = refused;
+  const { request, refusal, location, expected } = refused;
   const { status } = refusal;
   const parameters = parametersIn(meant, request.path);
   // The sent data applies to another operation only if that operation replaces the first one.
@@ -138,7 +138,7 @@ function requestFor(operation: Operation, meant: Operation, refused: CorrectionI
   const bare = { ...request, search, headers: new Map(), body: undefined, bodyBytes: 0 };
   const own = isOther ? bare : request;
   if (!isPollOperation(operation)) {
-    return plan(operation, { request: own, parameters, status, place, expected });
+    return plan(operation, { request: own, parameters, status, location, expected });
   }
   // A request with a signed link has no token that identifies the device.
   const linked = isOther && status !== 403 ? parameters.device_id : undefined;
@@ -148,10 +148,10 @@ function requestFor(operation: Operation, meant: Operation, refused: CorrectionI
   const warned = warning === undefined ? {} : { warning };
   const faulty = { request: poll.request, parameters, status };
   if (poll.request === own) {
-    return { ...plan(poll.operation, { ...faulty, place, expected }), ...warned };
+    return { ...plan(poll.operation, { ...faulty, location, expected }), ...warned };
   }
   // The poll was replaced by another one, which does not contain the problem.
-  const { isAsSent: _isAsSent, ...other } = plan(poll.operation, { ...faulty, place: '' });
+  const { isAsSent: _isAsSent, ...other } = plan(poll.operation, { ...faulty, location: '' });
   return { ...other, ...warned };
 }
 
@@ -182,18 +182,18 @@ function similarTo(
 }
 
 /** Returns the operation to call instead of the intended one. */
-function instead(meant: Operation, { refusal, place, operation, mounts }: CorrectionInput) {
+function instead(meant: Operation, { refusal, location, operation, mounts }: CorrectionInput) {
   const { status } = refusal;
   const known = operationsOf(mounts);
   if (status === 410 && meant.deprecated) return successorOf(meant.deprecated, known);
   const link: Operation = operations['get-artifact-link'];
   if (meant.id === storageOperations['download-artifact'].id && known.includes(link)) return link;
   if (meant.authorization === 'link') return operations['get-next-deployment'];
-  const isMissing = operation !== undefined && place.startsWith('path.') && status !== 403;
+  const isMissing = operation !== undefined && location.startsWith('path.') && status !== 403;
   // A conflict with a remedy can be resolved, so the same request succeeds later. For any other
   // conflict a lookup is suggested.
   const isState =
-    status === 409 && !place.startsWith('body.') && refusal.detail?.remedy === undefined;
+    status === 409 && !location.startsWith('body.') && refusal.detail?.remedy === undefined;
   return (isMissing || isState) && status !== 400 ? listOperationFor(meant, known) : undefined;
 }
 

@@ -93,7 +93,7 @@ function adviceView(
   const { name, isFirst, store } = tenant;
   const advised = {
     ...refused,
-    place: problem.path,
+    location: problem.path,
     expected: problem.expected,
     store,
     mounts,

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const seed = 4;
-const pieces = [
+const chunks = [
   "'",
   '"',
   '`',
@@ -33,7 +33,7 @@ const pieces = [
   '\u202e',
 ];
 const hostile = fc
-  .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 3 })), { maxLength: 8 })
+  .array(fc.oneof(fc.constantFrom(...chunks), fc.string({ maxLength: 3 })), { maxLength: 8 })
   .map((parts) => parts.join('').replaceAll('\0', ''));
 
 /** Returns the arguments of the calls that a command would make, without making any call. */

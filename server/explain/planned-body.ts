@@ -20,7 +20,7 @@ import {
 interface FaultyBody {
   readonly request: ReceivedRequest;
   readonly status: number;
-  readonly place: string;
+  readonly location: string;
   /** The expected value at that place. */
   readonly expected?: string | undefined;
 }
@@ -57,7 +57,7 @@ export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBo
     return corrected(faulty, schema);
   }
   // The body has the right shape, but a rule says that it does nothing or too much.
-  const isOfWhole = faulty.place === 'body' && (faulty.status === 400 || faulty.status === 422);
+  const isOfWhole = faulty.location === 'body' && (faulty.status === 400 || faulty.status === 422);
   if (isSound && isOfWhole && !isDeployment(operation)) return corrected(faulty, schema);
   const needs = { ...better.needs };
   const ruled = isSound
@@ -91,8 +91,8 @@ function hasOtherNumbers(text: string): boolean {
 const inFile: PlannedBody = { text: [{ variable: 'BODY_FILE' }], needs: {}, isFile: true };
 
 /** Asks the reader for a file with the body, because only the sender knows what was meant. */
-function corrected({ expected, place }: FaultyBody, schema: v.GenericSchema): PlannedBody {
-  const whole = place === 'body' ? (formOf(schema) ?? expected) : undefined;
+function corrected({ expected, location }: FaultyBody, schema: v.GenericSchema): PlannedBody {
+  const whole = location === 'body' ? (formOf(schema) ?? expected) : undefined;
   const what = whole === undefined ? '' : `: ${whole}`;
   return { ...inFile, needs: { BODY_FILE: `a file with the corrected body${what}` } };
 }
@@ -110,13 +110,13 @@ interface BodyFacts {
 
 /** Returns the value with a mark at a place that a rule refused although its shape is valid. */
 function improved(value: unknown, { operation, schema, faulty, needs }: BodyFacts): unknown {
-  const { status, place, expected } = faulty;
+  const { status, location, expected } = faulty;
   // Another user may be allowed to send the body unchanged.
   if (!isObject(value) || status === 403) return value;
-  const [where, ...keys] = place.split('.');
+  const [where, ...keys] = location.split('.');
   const isOfRule = where === 'body' && (status === 400 || status === 409 || status === 422);
   // The correction never deploys to all devices, because the caller did not request that.
-  if (isDeployment(operation) && (place === 'body.devices' || isUnclear(value))) {
+  if (isDeployment(operation) && (location === 'body.devices' || isUnclear(value))) {
     const devices =
       Array.isArray(value.devices) && keys[0] !== 'devices' ? value.devices : oneDevice;
     return { ...value, devices, all_devices: undefined };

@@ -48,7 +48,7 @@ interface FaultyRequest {
   readonly parameters: Readonly<Record<string, string>>;
   readonly status: number;
   /** The place of the problem, such as `body.status`. */
-  readonly place: string;
+  readonly location: string;
   /** The expected value at that place. */
   readonly expected?: string | undefined;
 }
@@ -127,7 +127,10 @@ function keptHeaders({
     .map(([name, value]) => [name, [value]] as const);
 }
 
-function pathFor(operation: Operation, { request, parameters, place }: FaultyRequest): CommandText {
+function pathFor(
+  operation: Operation,
+  { request, parameters, location }: FaultyRequest,
+): CommandText {
   const known = {
     ...idsIn(operation, request.path),
     ...parameters,
@@ -140,7 +143,7 @@ function pathFor(operation: Operation, { request, parameters, place }: FaultyReq
     if (!part.startsWith('{')) return part;
     const name = part.slice(1, -1);
     const given = known[name] ?? only ?? '';
-    const isSecret = maskText(given) !== given || place === `path.${name}`;
+    const isSecret = maskText(given) !== given || location === `path.${name}`;
     const isSound =
       !isSecret && given !== '' && given !== '.' && given !== '..' && isDecodable(given);
     return isSound ? encodeOdd(given) : { variable: variableNamed(name) };
@@ -174,14 +177,14 @@ function encodeOdd(text: string): string {
 
 function queryFor(
   { query }: Operation,
-  { request, status, place, expected }: FaultyRequest,
+  { request, status, location, expected }: FaultyRequest,
 ): { readonly text: CommandText; readonly needs: VariableMeanings } {
   if (!query) return { text: [], needs: {} };
   const schema = v.object(query);
   const names = Object.keys(query);
   const search = status === 410 ? forSuccessor(request.search, names) : request.search;
   const given = givenIn(search, names);
-  const [, refused = ''] = /^query\.(.+)$/.exec(place) ?? [];
+  const [, refused = ''] = /^query\.(.+)$/.exec(location) ?? [];
   const isSent = Object.keys(given).every((name) => new URLSearchParams(search).has(name));
   const fits = v.is(schema, given);
   // A rule refused the parameter although its shape is valid.

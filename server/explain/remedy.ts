@@ -32,7 +32,7 @@ import {
 } from './steps.ts';
 
 interface RemedyInput extends RefusedRequest {
-  readonly place: string;
+  readonly location: string;
   readonly store: KnownStore;
   readonly mounts: MountedServer;
   readonly otherTenant?: string;
@@ -95,9 +95,9 @@ export function remedyOf(
 }
 
 /** Returns a hint at another operation that a malformed request may have meant. */
-function otherWay({ request, refusal, operation, place }: RemedyInput): string | undefined {
+function otherWay({ request, refusal, operation, location }: RemedyInput): string | undefined {
   if (refusal.status !== 400) return undefined;
-  const isOfQuery = place.startsWith('query.') && operation?.body === undefined;
+  const isOfQuery = location.startsWith('query.') && operation?.body === undefined;
   if (isOfQuery && (request.bodyBytes > 0 || hasUnknownBody(request))) {
     return `put it into the query: the body of a ${request.method} is not read`;
   }
@@ -160,13 +160,13 @@ function lookUpText(operation: Operation): string {
 }
 
 function remedyOf401(refused: RemedyInput, steps: readonly PreparationStep[]): string | undefined {
-  const { refusal, operation, place, request, mounts } = refused;
+  const { refusal, operation, location, request, mounts } = refused;
   if (refusal.status !== 401) return undefined;
   if (operation?.id === operations['post-auth-request'].id) {
-    const isSignature = place.startsWith('header.');
+    const isSignature = location.startsWith('header.');
     return isSignature ? 'sign the bytes of the body exactly as they are sent' : undefined;
   }
-  if (!isOfToken(place)) return undefined;
+  if (!isOfToken(location)) return undefined;
   if (operation?.authorization === 'basic') return 'use the e-mail address and password of a user';
   if (isDeviceAsUser(refused)) {
     return `use the token of a user; devices have their own operations below ${apiPrefixes.device}`;

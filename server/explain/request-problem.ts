@@ -65,7 +65,7 @@ export interface RefusedRequest {
 export function problemInRequest(refused: RefusedRequest): RequestProblem {
   const { request, refusal, operation } = refused;
   const { detail, error } = refusal;
-  const path = placeOf(refused);
+  const path = locationOf(refused);
   const expected =
     detail?.evidence instanceof UnknownPath
       ? similarOperationOf(request, detail.evidence).expected
@@ -80,21 +80,21 @@ export function problemInRequest(refused: RefusedRequest): RequestProblem {
 }
 
 /** Matches the place at the start of an error message, such as `body: name: exists already`. */
-const placePattern = /^(body|query|path)(?:: ([\w.]+))?: /;
+const locationPattern = /^(body|query|path)(?:: ([\w.]+))?: /;
 
-function placeOf({ refusal: { detail, error }, operation }: RefusedRequest): string {
+function locationOf({ refusal: { detail, error }, operation }: RefusedRequest): string {
   if (detail?.path !== undefined) return inParameter(detail.path, operation);
-  const [, where, name] = placePattern.exec(error) ?? [];
+  const [, where, name] = locationPattern.exec(error) ?? [];
   if (where === undefined) return 'request';
   if (where === 'path' && operation?.query?.path) return 'query.path';
   return name === undefined ? where : `${where}.${name}`;
 }
 
 /** Returns the place with the name that the operation gives its path parameter. */
-function inParameter(place: string, operation: Operation | undefined): string {
+function inParameter(location: string, operation: Operation | undefined): string {
   const names = [...(operation?.path ?? '').matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-  const [where, name] = place.split('.');
-  if (where !== 'path' || name === undefined || names.includes(name)) return place;
+  const [where, name] = location.split('.');
+  if (where !== 'path' || name === undefined || names.includes(name)) return location;
   return `path.${names.includes('id') ? 'id' : names[0]}`;
 }
 
@@ -105,9 +105,9 @@ function inParameter(place: string, operation: Operation | undefined): string {
 function measured(
   expected: string | undefined,
   request: ReceivedRequest,
-  place: string,
+  location: string,
 ): string | undefined {
-  const [where, ...keys] = place.split('.');
+  const [where, ...keys] = location.split('.');
   const [bound, unit] = /\bat most [\d,]+ (\w+)|\bof length \d+ or less/.exec(expected ?? '') ?? [];
   if (bound === undefined || where !== 'body') return undefined;
   const value = bodyAt(request, keys);
@@ -126,12 +126,12 @@ function measured(
  */
 function actualAt(
   request: ReceivedRequest,
-  place: string,
+  location: string,
   operation: Operation | undefined,
 ): string | undefined {
-  const [where = '', ...keys] = place.split('.');
+  const [where = '', ...keys] = location.split('.');
   const [name = ''] = keys.slice(-1);
-  if (place === 'path') return request.path;
+  if (location === 'path') return request.path;
   if (name === '') return undefined;
   if (where === 'path') return operation && parametersIn(operation, request.path)[name];
   if (where === 'body') return shownValue(name, bodyAt(request, keys));

@@ -38,17 +38,17 @@ export type PreparationStep =
 export type KnownStore = Pick<Store, 'devices' | 'users' | 'deviceDeployments'>;
 
 interface PreparationInput extends RefusedRequest {
-  readonly place: string;
+  readonly location: string;
   readonly store: KnownStore;
 }
 
 /** Returns the steps before the operation is called, in order. */
 export function stepsOf(refused: PreparationInput, operation: Operation): PreparationStep[] {
-  const { refusal, place } = refused;
+  const { refusal, location } = refused;
   const wait = Number(refusal.headers['Retry-After']);
   if (Number.isInteger(wait) && wait > 0) return [{ kind: 'wait', seconds: wait }];
   const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
-  if (!isOfToken(place) && !isRole) return acceptance(refused);
+  if (!isOfToken(location) && !isRole) return acceptance(refused);
   // A malformed Authorization header may contain a valid token.
   if (refusal.detail?.requirement === 'tokens.malformed-is-401' && refusal.detail.remedy) return [];
   if (operation.authorization === 'user') return [userToken(refused)];
@@ -56,8 +56,8 @@ export function stepsOf(refused: PreparationInput, operation: Operation): Prepar
 }
 
 /** Returns true if the caller's token was refused, in either of its headers. */
-export function isOfToken(place: string): boolean {
-  return place === 'header.Authorization' || place === 'header.Cookie';
+export function isOfToken(location: string): boolean {
+  return location === 'header.Authorization' || location === 'header.Cookie';
 }
 
 function userToken({ request, store, refusal }: PreparationInput): PreparationStep {

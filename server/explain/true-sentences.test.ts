@@ -52,10 +52,10 @@ describe('the explanation of a body that is not JSON', () => {
     [`{"${'y'.repeat(300)}": installing}`, 'breaks at position 305, near yyyyyyy": installing'],
     ['{"a":tru', 'ends too early: it is cut off with 1 of its { and [ open'],
     ['["x', 'ends too early: it is cut off within a string'],
-  ])('names the place of the mistake: %j', async (body, place) => {
+  ])('names the place of the mistake: %j', async (body, location) => {
     const call = { token: device.token, headers: JSON_TYPE, body };
     const { problem } = await explanationAt('PUT', setting, call);
-    expect(problem.actual).toContain(`text that is not JSON: it ${place}`);
+    expect(problem.actual).toContain(`text that is not JSON: it ${location}`);
   });
 });
 

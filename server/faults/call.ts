@@ -129,7 +129,7 @@ const FRACTION_STEPS = 2 ** 48;
  * Maps a text to a number from 0 (included) to 1 (excluded) under a seed. The result is the same in
  * every run.
  */
-export function placeOf(text: string, seed: string): number {
+export function positionOf(text: string, seed: string): number {
   const digest = createHash('sha256').update(`${seed}/${text}`).digest();
   return digest.readUIntBE(0, 6) / FRACTION_STEPS;
 }

@@ -91,7 +91,7 @@ describe('a faulty download', () => {
   it('is corrupted at the chosen byte, with unchanged validators', async () => {
     await plan(server, { match, act: { kind: 'corrupted', atByte: 200_000, bytes: 3 } });
     const { bytes, headers } = await fetchFile(url);
-    const wrong = [...bytes.keys()].filter((place) => bytes[place] !== file[place]);
+    const wrong = [...bytes.keys()].filter((position) => bytes[position] !== file[position]);
     expect(wrong).toEqual([200_000, 200_001, 200_002]);
     expect(headers.etag).toBe(`"${digestOf(file)}"`);
   });

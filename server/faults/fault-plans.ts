@@ -8,7 +8,7 @@ import { valueText } from '../../fixtures/base/value-text.ts';
 import { timestampMs } from '../../fixtures/contract/text.ts';
 import type { ResponseOf } from '../../fixtures/control/operations.ts';
 import type { InjectionPoint } from './actions/action.ts';
-import { type FaultCall, placeOf } from './call.ts';
+import { type FaultCall, positionOf } from './call.ts';
 import type { ActionWithFields, FaultRule } from './rule.ts';
 import { actionOf } from './rule.ts';
 import { type DueAction, FaultSchedule } from './schedule.ts';
@@ -262,7 +262,7 @@ function matches({ match, act }: FaultRule, call: FaultCall): boolean {
 }
 
 function isInShare(fleet: { share: number; seed: string }, identity: string | undefined): boolean {
-  return identity !== undefined && placeOf(identity, fleet.seed) < fleet.share;
+  return identity !== undefined && positionOf(identity, fleet.seed) < fleet.share;
 }
 
 /** Returns true if the identity has all these attributes. Values are compared as text. */

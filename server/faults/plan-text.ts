@@ -27,7 +27,7 @@ export function readPlan(text: string, isTaken: (id: string) => boolean = () => 
     if (id === undefined || (!isTaken(id) && ids.indexOf(id) === index)) return [];
     const path = ['rules', index, 'id'];
     const message = `${path.join('.')}: the rule "${id}" already exists`;
-    return [{ ...read.placeOf(path), message }];
+    return [{ ...read.positionOf(path), message }];
   });
   if (problems.length > 0) return { problems };
   let number = 0;

@@ -71,7 +71,7 @@ function endOf(chunk: Buffer): Buffer {
 }
 
 /** Estimated memory overhead of one received chunk, in bytes. */
-const PIECE_BYTES = 256;
+const CHUNK_BYTES = 256;
 
 /**
  * The refusal for the request that has been in progress longest when the byte budget is exhausted.
@@ -119,7 +119,7 @@ export function readBody(
       // budget; Node's end event comes later.
       if (received === announced || request.complete) return;
       held ??= incompleteTransfers.open(() => drop(tooManyBytes));
-      held.set(received + chunks.length * PIECE_BYTES);
+      held.set(received + chunks.length * CHUNK_BYTES);
     });
     request.on('end', () => {
       isOver = true;

@@ -13,7 +13,7 @@ import { openSocket } from '../testing/test-sockets.ts';
 import { ByteBudget } from './byte-budget.ts';
 
 const MOST = 400_000;
-const PIECE = Buffer.alloc(150_000, ' ');
+const CHUNK = Buffer.alloc(150_000, ' ');
 
 let inside: OpenServer;
 let server: TestServer;
@@ -84,12 +84,12 @@ describe('incomplete bodies at the byte limit', () => {
   it('give way to newer bodies, oldest first, with 503', async () => {
     const bodies: Socket[] = [];
     for (let count = 1; count <= 2; count += 1) {
-      bodies.push(stalled(ask, PIECE));
-      await untilHeld(count * PIECE.length, MOST);
+      bodies.push(stalled(ask, CHUNK));
+      await untilHeld(count * CHUNK.length, MOST);
     }
     const [oldest, newer] = bodies as [Socket, Socket];
     const refused = responseOn(oldest);
-    stalled(ask, PIECE);
+    stalled(ask, CHUNK);
     const { status, headers, body } = await refused;
     expect([status, headers['retry-after'], headers.connection]).toEqual([503, '5', 'close']);
     expect(JSON.parse(body)).toEqual({
@@ -107,8 +107,8 @@ describe('incomplete bodies at the byte limit', () => {
     ['cut off', (socket) => socket.destroy()],
     ['left until their time is over', () => undefined],
   ])('that are %s release their bytes', async (_, end) => {
-    const socket = stalled(ask, PIECE);
-    await untilHeld(PIECE.length, MOST);
+    const socket = stalled(ask, CHUNK);
+    await untilHeld(CHUNK.length, MOST);
     end(socket);
     await untilHeld(0);
   });
@@ -155,15 +155,15 @@ describe('incomplete bodies at the byte limit', () => {
     const field = `${head}${part('description')}\r\n\r\n`;
     const upload = reach();
     upload.write(field);
-    upload.write(PIECE);
-    await untilHeld(PIECE.length, MOST);
+    upload.write(CHUNK);
+    await untilHeld(CHUNK.length, MOST);
     upload.write(`\r\n${part('artifact')}; filename="a"\r\n\r\nfile`);
     await untilHeld(0);
     expect(upload.bytesRead).toBe(0);
     upload.destroy();
     const tooMuch = reach();
     tooMuch.write(field);
-    tooMuch.write(Buffer.concat([PIECE, PIECE, PIECE]));
+    tooMuch.write(Buffer.concat([CHUNK, CHUNK, CHUNK]));
     expect((await responseOn(tooMuch)).status).toBe(503);
     await untilHeld(0);
   });
@@ -182,13 +182,13 @@ describe('incomplete websocket messages at the byte limit', () => {
       bytes.writeBigUInt64BE(BigInt(length), 2);
       return bytes;
     };
-    connection.write(Buffer.concat([head(0x02, PIECE.length), PIECE]));
+    connection.write(Buffer.concat([head(0x02, CHUNK.length), CHUNK]));
     socket.ping();
-    await untilHeld(PIECE.length, MOST);
-    connection.write(Buffer.concat([head(0x00, PIECE.length + 1), PIECE]));
-    await untilHeld(2 * PIECE.length, MOST);
+    await untilHeld(CHUNK.length, MOST);
+    connection.write(Buffer.concat([head(0x00, CHUNK.length + 1), CHUNK]));
+    await untilHeld(2 * CHUNK.length, MOST);
     const ended = once(socket, 'close');
-    stalled(ask, PIECE);
+    stalled(ask, CHUNK);
     const [code] = (await ended) as [number];
     expect(code).toBe(1013);
   });
@@ -196,9 +196,9 @@ describe('incomplete websocket messages at the byte limit', () => {
   it('hold no bytes once they are complete', async () => {
     const device = await acceptedDevice(server, 'other');
     const socket = await openSocket(server, device);
-    socket.send(PIECE, { fin: false });
-    await untilHeld(PIECE.length, MOST);
-    socket.send(PIECE, { fin: true });
+    socket.send(CHUNK, { fin: false });
+    await untilHeld(CHUNK.length, MOST);
+    socket.send(CHUNK, { fin: true });
     await untilHeld(0);
     socket.terminate();
   });

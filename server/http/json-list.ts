@@ -7,9 +7,9 @@ import { inTurns, type LongTaskOf } from '../../fixtures/base/clock.ts';
 /**
  * A response up to this length is sent in one piece with Content-Length; a longer one in chunks.
  */
-const ONE_PIECE_CHARACTERS = 262_144;
+const ONE_CHUNK_CHARACTERS = 262_144;
 /** Minimum length of a chunk of a longer list. */
-const PIECE_CHARACTERS = 65_536;
+const CHUNK_CHARACTERS = 65_536;
 
 /** A JSON list of which the beginning is already generated. */
 export class JsonList<Item> {
@@ -29,14 +29,14 @@ export class JsonList<Item> {
    * when the client reads them. Rejects with what `items` or `stopIfGone` throws.
    */
   static async of<Item>(items: Iterable<Item>, of: LongTaskOf): Promise<JsonList<Item>> {
-    const pieces = piecesOf(items, of);
+    const chunks = chunksOf(items, of);
     let start = '';
-    while (start.length <= ONE_PIECE_CHARACTERS) {
-      const { done, value } = await pieces.next();
+    while (start.length <= ONE_CHUNK_CHARACTERS) {
+      const { done, value } = await chunks.next();
       if (done) return new JsonList<Item>(start);
       start += value;
     }
-    return new JsonList<Item>(start, pieces);
+    return new JsonList<Item>(start, chunks);
   }
 
   /** Generates a list from elements that are read by key; omits elements that no longer exist. */
@@ -69,15 +69,15 @@ function* present<Key, Item>(
   }
 }
 
-async function* piecesOf(items: Iterable<unknown>, of: LongTaskOf): AsyncGenerator<string> {
-  let piece = '[';
+async function* chunksOf(items: Iterable<unknown>, of: LongTaskOf): AsyncGenerator<string> {
+  let chunk = '[';
   let separator = '';
   for await (const item of inTurns(items, of)) {
-    piece += separator + JSON.stringify(item);
+    chunk += separator + JSON.stringify(item);
     separator = ',';
-    if (piece.length < PIECE_CHARACTERS) continue;
-    yield piece;
-    piece = '';
+    if (chunk.length < CHUNK_CHARACTERS) continue;
+    yield chunk;
+    chunk = '';
   }
-  yield `${piece}]`;
+  yield `${chunk}]`;
 }

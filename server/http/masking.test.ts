@@ -140,8 +140,8 @@ describe('the masking of non-JSON text', () => {
     '"value":1,',
     'a=',
     ' : ',
-  ])('keeps a long repetition unchanged: %j', (piece) => {
-    const text = piece.repeat(Math.ceil(16_384 / piece.length));
+  ])('keeps a long repetition unchanged: %j', (chunk) => {
+    const text = chunk.repeat(Math.ceil(16_384 / chunk.length));
     expect(maskText(text)).toBe(text);
   });
 });

@@ -29,7 +29,7 @@ export interface ShapeFacts {
 
 /** Returns the detail of a shape's first validation error. */
 export function shapeDetail(
-  place: 'body' | 'query' | 'form',
+  location: 'body' | 'query' | 'form',
   issue: v.BaseIssue<unknown>,
   { schema, names = {} }: ShapeFacts,
 ): RefusalDetail {
@@ -37,7 +37,7 @@ export function shapeDetail(
   const array = arrayForObject(issue);
   if (array !== undefined) {
     return {
-      path: placeAt(place, keys.slice(0, array), names),
+      path: locationAt(location, keys.slice(0, array), names),
       expected: 'an object',
       actual: 'an array',
     };
@@ -49,19 +49,19 @@ export function shapeDetail(
   const last = issue.path?.at(-1);
   const value = last?.origin === 'key' ? last.key : last ? last.value : issue.input;
   return {
-    path: placeAt(place, keys, names),
+    path: locationAt(location, keys, names),
     ...(expected !== undefined && { expected: firstCharacters(expected, SHOWN_MAX_CHARACTERS) }),
     actual: isAbsent ? absentOf(issue, schema) : isSecret ? masked : describeValue(value),
   };
 }
 
-function placeAt(
-  place: string,
+function locationAt(
+  location: string,
   keys: readonly Key[],
   names: Readonly<Record<string, string>>,
 ): string {
   const path = keys.join('.');
-  return path === '' ? place : `${place}.${names[path] ?? path}`;
+  return path === '' ? location : `${location}.${names[path] ?? path}`;
 }
 
 function absentOf(issue: v.BaseIssue<unknown>, schema: v.GenericSchema): string {

@@ -147,8 +147,8 @@ export class ResponseWriter {
     const consoleUrl = this.#explainedAt?.console;
     if (consoleUrl !== undefined) {
       // Links to the console, which asks for the token that a reader of this header may not have.
-      const place = `${consoleUrl}/#request=${encodeURIComponent(requestId)}`;
-      headers.push([this.#names.testbed.explain, place]);
+      const url = `${consoleUrl}/#request=${encodeURIComponent(requestId)}`;
+      headers.push([this.#names.testbed.explain, url]);
     }
     this.#write(exchange, refusal.status, headers, JSON.stringify(body));
   }

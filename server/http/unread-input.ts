@@ -22,11 +22,11 @@ export interface ReadStop {
   /** The text of the parser's error. */
   readonly reason: string;
   /** The last chunk that was read; empty when it is unknown. */
-  readonly piece: Buffer;
+  readonly chunk: Buffer;
   /** Number of bytes of the chunk before the place where reading stopped. */
   readonly at: number;
   /** True when nothing was read on the connection before this chunk. */
-  readonly isFirstPiece: boolean;
+  readonly isFirstChunk: boolean;
   /** The last complete request of the connection. */
   readonly before?: Framing | undefined;
   /** The request whose body was being read, with the part of the body that arrived. */
@@ -66,14 +66,14 @@ export class Input {
   /** True when the line began in an earlier chunk, so that it may start within a secret. */
   readonly #isFragment: boolean;
 
-  constructor({ code, reason, piece, at, isFirstPiece, ...stop }: ReadStop) {
+  constructor({ code, reason, chunk, at, isFirstChunk, ...stop }: ReadStop) {
     this.code = code;
     this.reason = reason;
     this.before = stop.before;
     this.current = stop.current;
     this.stall = stop.stall;
-    this.text = piece.toString('latin1');
-    this.at = Math.min(at, piece.length);
+    this.text = chunk.toString('latin1');
+    this.at = Math.min(at, chunk.length);
     const from = this.text.lastIndexOf('\n', this.at - 1) + 1;
     const isAfterEnd = from === this.at && /line|version/.test(reason);
     const lineFrom = isAfterEnd ? this.text.lastIndexOf('\n', from - 2) + 1 : from;
@@ -82,7 +82,7 @@ export class Input {
     let start = this.at;
     while (/[A-Z-]/.test(this.text[start - 1] ?? '')) start -= 1;
     this.rest = this.text.slice(start);
-    this.#isFragment = lineFrom === 0 && !isFirstPiece && !requestLikeText.test(this.line);
+    this.#isFragment = lineFrom === 0 && !isFirstChunk && !requestLikeText.test(this.line);
   }
 
   /** Method, URL and version of the request that cannot be read; undefined for other bytes. */

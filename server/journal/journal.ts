@@ -131,9 +131,9 @@ export class Journal {
 
   #keptOf(entry: JournalEntry): StoredEntry {
     if (entry.kind === 'exchange' && !entry.fault && !entry.varied) {
-      const place = this.#added % this.bounds.entriesMax;
-      const packed = this.#packed[place] ?? new PackedExchange();
-      this.#packed[place] = packed;
+      const slot = this.#added % this.bounds.entriesMax;
+      const packed = this.#packed[slot] ?? new PackedExchange();
+      this.#packed[slot] = packed;
       packed.pack(entry, this.#slabs);
       return packed;
     }
@@ -142,11 +142,11 @@ export class Journal {
   }
 
   #dropOldest(): void {
-    const place = (this.#added - this.#kept + 1) % this.bounds.entriesMax;
-    const kept = this.#ring[place];
+    const slot = (this.#added - this.#kept + 1) % this.bounds.entriesMax;
+    const kept = this.#ring[slot];
     this.#bytes -= kept?.countedBytes ?? 0;
     if (kept?.kind === 'packed') kept.release(this.#slabs);
-    this.#ring[place] = undefined;
+    this.#ring[slot] = undefined;
     this.#kept -= 1;
     this.#dropped += 1;
   }

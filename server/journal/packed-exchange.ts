@@ -9,7 +9,7 @@ import type { Slab, Slabs } from './slabs.ts';
 /** Maximum number of UTF-8 bytes for a UTF-16 unit. */
 const UTF8_BYTES_MAX = 3;
 /** Approximate size of the object without its bytes. */
-const PLACE_BYTES = 256;
+const SLOT_BYTES = 256;
 /** A character that occurs in no method, target, request id or header. */
 const SEPARATOR = '\n';
 
@@ -77,7 +77,7 @@ export class PackedExchange implements UnchangedFields {
     this.#textEnd = written(slab, text);
     this.#bodyEnd = written(slab, body);
     this.#responseEnd = written(slab, responseBody);
-    this.countedBytes = PLACE_BYTES + this.#responseEnd - this.#start;
+    this.countedBytes = SLOT_BYTES + this.#responseEnd - this.#start;
   }
 
   /** Returns a copy of the exchange, which later exchanges do not overwrite. */

@@ -26,13 +26,13 @@ export class UnreadableRecord implements EntryFields {
     requestId: string;
     malformed: MalformedRequest;
     status: number;
-    piece: Buffer | undefined;
+    chunk: Buffer | undefined;
   }) {
     this.atMs = facts.atMs;
     this.requestId = facts.requestId;
     this.malformed = facts.malformed;
     this.status = facts.status;
-    this.bytes = facts.piece?.length ?? 0;
+    this.bytes = facts.chunk?.length ?? 0;
   }
 
   /** The request line; undefined if the bytes have none. */

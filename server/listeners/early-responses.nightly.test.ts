@@ -23,9 +23,9 @@ describe.each([
   afterAll(() => server.close());
 
   it.each<[string, WritePace, RegExp]>([
-    ['2 kB without a pause', { pieceBytes: 2000 }, /./],
+    ['2 kB without a pause', { chunkBytes: 2000 }, /./],
     // Each client takes six seconds, so one of each way to answer is enough.
-    ['16 kB with pauses of 50 ms', { pieceBytes: 16_000, pauseMs: 50 }, /^(413|431|401.*token$)/],
+    ['16 kB with pauses of 50 ms', { chunkBytes: 16_000, pauseMs: 50 }, /^(413|431|401.*token$)/],
   ])('receive every response, in pieces of %s', { timeout: 600_000 }, async (name, pace, some) => {
     const device = await acceptedDevice(server, name.slice(0, 2));
     const all = [

@@ -6,7 +6,7 @@ import { startTlsServer } from '../testing/test-tls.ts';
 import { writeFirst, writeFirstOften } from '../testing/write-first.ts';
 
 const TRIES = 5;
-const pace = { pieceBytes: 8192 };
+const pace = { chunkBytes: 8192 };
 
 /** A limit for a shared machine, on which the clients may take longer than the default. */
 const connectionLimits = { discardMaxMs: 120_000 };

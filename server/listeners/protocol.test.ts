@@ -97,8 +97,8 @@ describe('a readable but unusual request', () => {
   it('may arrive in several pieces', async () => {
     const socket = await openConnection(server);
     const text = rawRequest(`GET ${path}`, [authorization()]);
-    for (const piece of [text.slice(0, 3), text.slice(3, 40), text.slice(40)]) {
-      if (!socket.write(piece)) await once(socket, 'drain');
+    for (const chunk of [text.slice(0, 3), text.slice(3, 40), text.slice(40)]) {
+      if (!socket.write(chunk)) await once(socket, 'drain');
     }
     expect(readResponse(await untilClosed(socket)).status).toBe(200);
   });

@@ -101,10 +101,15 @@ export function createListener(options: ListenerOptions): Server {
   });
   const { closing } = connections;
   answerUnreadable(server, { closing, turns, failBody }, (unreadable) => {
-    const { malformed, status, piece, isReset } = unreadable;
+    const { malformed, status, chunk, isReset } = unreadable;
     const { id, body, headers } = refusalWith(malformed.error);
     if (!isReset) {
-      const request = { requestId: id, malformed, status: Number.parseInt(status, 10), piece };
+      const request = {
+        requestId: id,
+        malformed,
+        status: Number.parseInt(status, 10),
+        chunk,
+      };
       log.info(unreadableLine(request));
       options.onUnreadable?.(request);
     }

@@ -17,7 +17,7 @@ import { writeFirst, writeFirstOften } from '../testing/write-first.ts';
 const TRIES = 10;
 const { path } = operations['put-configuration'];
 const body = Buffer.alloc(2 * limits.bodyMaxBytes, ' ');
-const pace = { pieceBytes: 16_384 };
+const pace = { chunkBytes: 16_384 };
 
 let inside: OpenServer;
 let server: TestServer;
@@ -123,7 +123,7 @@ describe('a client that sends its body first gets the early answer', () => {
 
   it('when the body stalls: 408', async () => {
     await start({ connectionLimits: { transferIdleMs: 300, checkMs: 20 } });
-    const slow = { pieceBytes: 65_536, pauseMs: 30 };
+    const slow = { chunkBytes: 65_536, pauseMs: 30 };
     const unfinished = put([], Buffer.alloc(limits.bodyMaxBytes, ' ')).subarray(0, 1_000_000);
     expect(await writeFirst(server.baseUrl, unfinished, slow)).toBe(408);
   });

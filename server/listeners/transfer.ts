@@ -59,8 +59,8 @@ export class TransferRate {
    * Returns how the client stalls; undefined when it makes progress, or when the server does not
    * wait for it.
    */
-  stallAt(momentMs: number): BodyStalled | 'unread' | undefined {
-    const nowMs = Math.round(momentMs);
+  stallAt(atMs: number): BodyStalled | 'unread' | undefined {
+    const nowMs = Math.round(atMs);
     const direction = this.#waitsFor();
     const bytes =
       direction === 'response' ? readBytes(this.#connection) : this.#connection.bytesRead;

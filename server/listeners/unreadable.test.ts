@@ -317,8 +317,8 @@ describe('the record of input that cannot be read', () => {
   it('never shows a secret that arrives in a packet of its own', async () => {
     const socket = await openConnection(server);
     socket.setNoDelay(true);
-    for (const piece of [`${get}Authorization: Bearer abc`, 'sesame-open\0def\r\n\r\n']) {
-      socket.write(piece);
+    for (const chunk of [`${get}Authorization: Bearer abc`, 'sesame-open\0def\r\n\r\n']) {
+      socket.write(chunk);
       await server.call('get-configuration');
     }
     const { error } = JSON.parse(readResponse(await untilClosed(socket)).body);

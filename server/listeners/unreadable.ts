@@ -52,7 +52,7 @@ export interface UnreadableInput {
   /** True when the client closed the connection. */
   readonly isReset: boolean;
   /** The last chunk that was read. */
-  readonly piece: Buffer;
+  readonly chunk: Buffer;
 }
 
 interface UnreadableOptions {
@@ -108,7 +108,7 @@ export function answerUnreadable(
         malformed: named(),
         status: isAnswered ? status : '0',
         isReset: code === 'ECONNRESET',
-        piece: stop.piece,
+        chunk: stop.chunk,
       });
     if (isLost(code) || !socket.writable) {
       textOf(false);
@@ -180,14 +180,14 @@ function framingOf({ method, url, length, coding }: FramedRequest): Framing {
 
 function stopOf(cause: ReadError, socket: Socket, before: Framing | undefined): ReadStop {
   const { code = '', reason = '', bytesParsed = 0, rawPacket } = cause;
-  const piece = Buffer.isBuffer(rawPacket) ? rawPacket : Buffer.alloc(0);
+  const chunk = Buffer.isBuffer(rawPacket) ? rawPacket : Buffer.alloc(0);
   return {
     code,
     reason,
-    piece,
+    chunk,
     before,
     at: bytesParsed,
-    isFirstPiece: socket.bytesRead === piece.length,
+    isFirstChunk: socket.bytesRead === chunk.length,
     ...(cause instanceof BodyStalled && { stall: cause }),
   };
 }

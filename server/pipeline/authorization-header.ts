@@ -114,13 +114,13 @@ export function bearerToken(request: IncomingMessage, cookieToo: boolean): strin
       'tokens.missing-is-401',
     );
     if (cookie !== undefined) return cookie;
-    const place = isIgnored ? undefined : tokenElsewhere(request);
-    if (place === undefined)
+    const location = isIgnored ? undefined : tokenElsewhere(request);
+    if (location === undefined)
       return refuse.unauthorized('the Authorization header is missing', detail);
     const remedy = 'send the token as "Authorization: Bearer <token>"';
     return refuse.unauthorized(
-      `the Authorization header is missing; a token was sent in ${place}, where it does not count`,
-      { ...detail, actual: `nothing; a token was sent in ${place}`, remedy },
+      `the Authorization header is missing; a token was sent in ${location}, where it does not count`,
+      { ...detail, actual: `nothing; a token was sent in ${location}`, remedy },
     );
   }
   const token = bearer.exec(header)?.[1];

@@ -12,8 +12,8 @@ const deprecated = (Object.values(managementOperations) as Operation[]).flatMap(
 );
 
 /** Starts a server at this time, an ISO 8601 text. */
-function startAt(moment: string): Promise<TestServer> {
-  return startTestServer({ clock: new ManualClock(Date.parse(moment)) });
+function startAt(time: string): Promise<TestServer> {
+  return startTestServer({ clock: new ManualClock(Date.parse(time)) });
 }
 
 function callAt(server: TestServer, { method, path }: Operation, token = server.adminToken) {

@@ -59,10 +59,10 @@ function wholeOf({ pipe = [], wrapped, item, entries }: Shape, name: string): un
 type JsonPath = readonly (string | number)[];
 
 /** Returns every place in a value, the value itself first. */
-function placesIn(value: unknown, before: JsonPath = []): JsonPath[] {
+function pathsIn(value: unknown, before: JsonPath = []): JsonPath[] {
   const inner = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   const keyOf = (key: string) => (Array.isArray(value) ? Number(key) : key);
-  return [before, ...inner.flatMap(([key, one]) => placesIn(one, [...before, keyOf(key)]))];
+  return [before, ...inner.flatMap(([key, one]) => pathsIn(one, [...before, keyOf(key)]))];
 }
 
 function withValue(value: unknown, [key, ...rest]: JsonPath, wrong: unknown): unknown {
@@ -85,14 +85,14 @@ function unplain(sentence: string, key: string | number | undefined): string[] {
 describe('the sentence about a wrong body', () => {
   it.each(bodies)('is in plain words and names the field: %s', (_, schema) => {
     const example = wholeExample(schema);
-    const responses = placesIn(example).flatMap((place) =>
+    const responses = pathsIn(example).flatMap((path) =>
       wrongValues.map((wrong) => {
-        const text = JSON.stringify(withValue(example, place, wrong)) ?? '';
-        return { place, response: readJson(schema, Buffer.from(text)) };
+        const text = JSON.stringify(withValue(example, path, wrong)) ?? '';
+        return { path, response: readJson(schema, Buffer.from(text)) };
       }),
     );
-    const refused = responses.flatMap(({ place, response }) =>
-      response instanceof Refusal ? [{ key: place.at(-1), sentence: response.error }] : [],
+    const refused = responses.flatMap(({ path, response }) =>
+      response instanceof Refusal ? [{ key: path.at(-1), sentence: response.error }] : [],
     );
     expect(refused.length).toBeGreaterThan(0);
     expect(refused.flatMap(({ key, sentence }) => unplain(sentence, key))).toEqual([]);

@@ -156,19 +156,20 @@ function notJson(raw: Buffer, text: string | undefined): Refusal {
 function notUtf8(raw: Buffer): string {
   const replaced = raw.toString('utf8');
   let at = -1;
-  let place = 0;
+  let position = 0;
   do {
     at = replaced.indexOf('\ufffd', at + 1);
-    place = Buffer.byteLength(replaced.slice(0, at));
+    position = Buffer.byteLength(replaced.slice(0, at));
     // The text may itself contain the replacement character.
-  } while (raw.subarray(place, place + 3).equals(replacement));
-  const byte = raw[place] ?? 0;
-  const isCut = raw.length - place < 4 && byte >= 0xc2 && raw.subarray(place + 1).every(isInner);
-  if (isCut) return `ends at position ${place} within a character of several bytes`;
-  const letter = raw.toString('latin1', place, place + 1);
-  const near = printable(raw.toString('latin1', Math.max(0, place - 10), place + 10));
+  } while (raw.subarray(position, position + 3).equals(replacement));
+  const byte = raw[position] ?? 0;
+  const isCut =
+    raw.length - position < 4 && byte >= 0xc2 && raw.subarray(position + 1).every(isInner);
+  if (isCut) return `ends at position ${position} within a character of several bytes`;
+  const letter = raw.toString('latin1', position, position + 1);
+  const near = printable(raw.toString('latin1', Math.max(0, position - 10), position + 10));
   const hex = byte.toString(16).toUpperCase().padStart(2, '0');
-  return `breaks at position ${place}, near ${near}: the byte 0x${hex} is not valid UTF-8, but ${printable(letter)} in ISO 8859-1 (Latin-1)`;
+  return `breaks at position ${position}, near ${near}: the byte 0x${hex} is not valid UTF-8, but ${printable(letter)} in ISO 8859-1 (Latin-1)`;
 }
 
 const replacement = Buffer.from('\ufffd');
@@ -205,8 +206,8 @@ export function problemOf(
 ): string {
   const { path: keys, sentence } = placedSentence(issue, schema);
   const path = keys.join('.');
-  const place = path === '' ? '' : `${names[path] ?? path}: `;
-  return firstCharacters(`${place}${sentence}`, PROBLEM_MAX_CHARACTERS);
+  const position = path === '' ? '' : `${names[path] ?? path}: `;
+  return firstCharacters(`${position}${sentence}`, PROBLEM_MAX_CHARACTERS);
 }
 
 /** The sentence quotes the input; this bounds its length. */

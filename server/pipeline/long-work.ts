@@ -45,7 +45,7 @@ export class LongWork {
   ): Promise<Result | Refusal> {
     const { caller } = request;
     if (this.#isFree(caller)) this.#working.add(caller);
-    else if (!(await this.#place(request))) return tooManyBytes;
+    else if (!(await this.#reserve(request))) return tooManyBytes;
     try {
       request.stopIfGone();
       return await resultInTurns(work, request);
@@ -60,7 +60,7 @@ export class LongWork {
   }
 
   /** Resolves to true once the caller may start; false when the byte budget dropped its request. */
-  #place({ caller, rawBody }: LongRequest): Promise<boolean> {
+  #reserve({ caller, rawBody }: LongRequest): Promise<boolean> {
     return new Promise((resolve) => {
       let isWaiting = true;
       const held = this.#incompleteTransfers.open(() => {

@@ -19,7 +19,7 @@ export interface UnreadableRequest {
   /** Status of the response; 0 without a response. */
   readonly status: number;
   /** The last chunk that was read. */
-  readonly piece: Buffer | undefined;
+  readonly chunk: Buffer | undefined;
 }
 
 /** Observes exchanges without changing them. Its methods must not throw. */

@@ -18,13 +18,13 @@ describe('accepting one more device', () => {
 });
 
 describe('one more pending key (limit 3)', () => {
-  const place = limits.bytesPerUnacceptedKey;
+  const bytesPerKey = limits.bytesPerUnacceptedKey;
 
   it.each([
-    [0, 0, 3 * place + 1, false],
-    [0, 0, 3 * place, true],
-    [2, 2 * place, place + 1, false],
-    [2, 2 * place, place, true],
+    [0, 0, 3 * bytesPerKey + 1, false],
+    [0, 0, 3 * bytesPerKey, true],
+    [2, 2 * bytesPerKey, bytesPerKey + 1, false],
+    [2, 2 * bytesPerKey, bytesPerKey, true],
     [2, 0, 1, true],
     [3, 0, 1, false],
     [4, 0, 0, false],

@@ -5,7 +5,7 @@
 import { firstCharacters } from '../../fixtures/base/characters.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type {
-  AttributePlace,
+  AttributeKey,
   InventoryFilter,
   InventorySort,
 } from '../../fixtures/contract/management/inventory-search.ts';
@@ -32,7 +32,7 @@ export function readListTerms(query: URLSearchParams): ListTerms | { readonly be
   }
   return {
     filters: names.map((name) => ({
-      ...placeOf(name),
+      ...keyOf(name),
       type: '$in',
       value: query.getAll(name).flatMap(valuesOf),
     })),
@@ -40,7 +40,7 @@ export function readListTerms(query: URLSearchParams): ListTerms | { readonly be
   };
 }
 
-function placeOf(name: string): AttributePlace {
+function keyOf(name: string): AttributeKey {
   const scope = attributeScopes.find((known) => name.startsWith(`${known}/`));
   if (scope === undefined) return { scope: 'inventory', attribute: name };
   return { scope, attribute: name.slice(scope.length + 1) };
@@ -59,7 +59,7 @@ function valuesOf(given: string): (string | number | boolean)[] {
 /** The default order is descending. */
 function sortKey(key: string): InventorySort | undefined {
   const mark = key.lastIndexOf(':');
-  if (mark < 0) return { ...placeOf(key), order: 'desc' };
+  if (mark < 0) return { ...keyOf(key), order: 'desc' };
   const order = sortOrders.find((known) => known === key.slice(mark + 1));
-  return order && { ...placeOf(key.slice(0, mark)), order };
+  return order && { ...keyOf(key.slice(0, mark)), order };
 }

@@ -1,6 +1,6 @@
 /** Decides which devices an inventory search finds, and sorts them. */
 import type {
-  AttributePlace,
+  AttributeKey,
   InventoryFilter,
   InventorySort,
 } from '../../fixtures/contract/management/inventory-search.ts';
@@ -9,7 +9,7 @@ import { compilePattern, StepBudget } from './pattern.ts';
 
 /** A condition on an attribute; the value is undefined for a device without the attribute. */
 export interface AttributeCondition {
-  readonly place: AttributePlace;
+  readonly key: AttributeKey;
   holds(held: unknown): boolean;
 }
 
@@ -27,22 +27,22 @@ export function* conditionsOf(
   for (const filter of filters) {
     yield;
     const { scope, attribute } = filter;
-    conditions.push({ place: { scope, attribute }, holds: testOf(filter, budget) });
+    conditions.push({ key: { scope, attribute }, holds: testOf(filter, budget) });
   }
   return conditions;
 }
 
 /** Returns a device's value of an attribute; undefined when it has none. */
-export type ReadValue = (place: AttributePlace) => unknown;
+export type ReadValue = (key: AttributeKey) => unknown;
 
 /** Returns true when a device meets all conditions. Yields wherever the work may pause. */
 export function* fulfils(
   conditions: readonly AttributeCondition[],
   read: ReadValue,
 ): Generator<void, boolean> {
-  for (const { place, holds } of conditions) {
+  for (const { key, holds } of conditions) {
     yield;
-    if (!holds(read(place))) return false;
+    if (!holds(read(key))) return false;
   }
   return true;
 }
@@ -78,7 +78,7 @@ export class SortedIds {
    * @throws SortError when the sort values of all devices together are too long
    */
   add(id: string, read: ReadValue): void {
-    const keys = this.#sort.map((place) => keyOf(read(place)));
+    const keys = this.#sort.map((key) => keyOf(read(key)));
     for (const { value } of keys)
       if (typeof value === 'string') this.#charactersLeft -= value.length;
     if (this.#charactersLeft < 0) {

@@ -83,8 +83,8 @@ function compiled(source: string): RE2JS {
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
     const isSyntax = error instanceof RE2JSSyntaxException;
-    const place = isSyntax && error.getPattern() ? `: ${error.getPattern()}` : '';
+    const detail = isSyntax && error.getPattern() ? `: ${error.getPattern()}` : '';
     const what = isSyntax ? error.getDescription() : error.message;
-    throw new PatternError(`is not valid RE2 syntax: ${what}${place}`);
+    throw new PatternError(`is not valid RE2 syntax: ${what}${detail}`);
   }
 }

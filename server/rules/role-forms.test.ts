@@ -110,9 +110,9 @@ describe('a role in the first form', () => {
     ['permissions.0.object.value', http('GET', '(?=a)')],
     ['permissions.0.object.value', http('GET', '[')],
     ['permissions.0.object.value', http('GET', 'a b')],
-  ])('is refused at %s: %j', (place, permission) => {
+  ])('is refused at %s: %j', (location, permission) => {
     const refused = grantsOfPermissions([permission]);
-    expect(refused).toEqual({ because: expect.stringContaining(place) });
+    expect(refused).toEqual({ because: expect.stringContaining(location) });
   });
 });
 

@@ -2,7 +2,7 @@
 import type { AuditLog } from '../../fixtures/contract/resources.ts';
 import type { WideAuditAction } from '../../fixtures/contract/vocabulary.ts';
 import { AuditIdentities, type KnownIdentities } from './audit-identities.ts';
-import { AuditPlaces, type EntryPosition, endOfLog, startOfLog } from './audit-places.ts';
+import { AuditPositions, type EntryPosition, endOfLog, startOfLog } from './audit-positions.ts';
 import { equal, filterBy } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn } from './engine/row.ts';
@@ -65,18 +65,18 @@ interface EntryPage {
 /** Reads and writes the audit log of a tenant. */
 export class AuditLogStore {
   readonly #sql: Sql;
-  readonly #places: AuditPlaces;
+  readonly #positions: AuditPositions;
   readonly #identities: AuditIdentities;
 
   constructor(sql: Sql) {
     this.#sql = sql;
-    this.#places = new AuditPlaces(sql);
+    this.#positions = new AuditPositions(sql);
     this.#identities = new AuditIdentities(sql);
   }
 
   /** Discards cached positions after the log was replaced. */
   load(): void {
-    this.#places.load();
+    this.#positions.load();
   }
 
   append({ timeMs, ...entry }: NewAuditEntry): void {
@@ -96,7 +96,7 @@ export class AuditLogStore {
         JSON.stringify(stored),
       ],
     );
-    this.#places.add(timeMs);
+    this.#positions.add(timeMs);
   }
 
   /**
@@ -106,7 +106,7 @@ export class AuditLogStore {
   *find(search: Search, page: Page): Generator<void, EntryPage> {
     const [limit, offset] = bounds(page);
     if (isForAll(search.filter)) {
-      return { total: this.#places.count(), entries: this.#page(search.order, limit, offset) };
+      return { total: this.#positions.count(), entries: this.#page(search.order, limit, offset) };
     }
     const lastSeq = this.#lastSeq();
     const entries: AuditLog[] = [];
@@ -133,13 +133,13 @@ export class AuditLogStore {
   }
 
   #pageByBlocks(order: SortDirection, limit: number, offset: number): AuditLog[] {
-    const left = this.#places.count() - offset;
+    const left = this.#positions.count() - offset;
     if (left <= 0) return [];
     const length = Math.min(limit, left);
-    const { place, steps } = this.#places.near(order === 'asc' ? offset : left - length);
+    const { entry, steps } = this.#positions.near(order === 'asc' ? offset : left - length);
     const query = `SELECT document FROM audit_logs WHERE (time_ms, seq) >= (?, ?)
       ${orderBy.asc} LIMIT ? OFFSET ?`;
-    const rows = this.#sql.all(query, [place.timeMs, place.seq, length, steps]);
+    const rows = this.#sql.all(query, [entry.timeMs, entry.seq, length, steps]);
     return this.#entries(order === 'asc' ? rows : rows.reverse());
   }
 
@@ -152,14 +152,14 @@ export class AuditLogStore {
     const known: KnownIdentities = new Map();
     let left = max;
     for (const { after, upTo } of this.#stretches(search, lastSeq)) {
-      let place: EntryPosition | undefined = after;
-      while (place && left > 0) {
-        const { from, values } = matching(search, { after: place, upTo }, lastSeq);
+      let position: EntryPosition | undefined = after;
+      while (position && left > 0) {
+        const { from, values } = matching(search, { after: position, upTo }, lastSeq);
         const query = `SELECT time_ms, seq, document ${from} ${orderBy[search.order]} LIMIT ?`;
         const rows = this.#sql.all(query, [...values, Math.min(left, ENTRIES_A_PART)]);
         left -= rows.length;
         yield this.#entries(rows, known);
-        place = rows.length === ENTRIES_A_PART ? placeOf(rows.at(-1)) : undefined;
+        position = rows.length === ENTRIES_A_PART ? positionOf(rows.at(-1)) : undefined;
       }
       if (left === 0) return;
     }
@@ -168,17 +168,17 @@ export class AuditLogStore {
   /** Divides the range that a search covers into consecutive stretches. */
   *#stretches({ filter, order }: Search, lastSeq: number): Generator<EntryRange> {
     const { after, upTo } = span(filter, order);
-    let place: EntryPosition | undefined = after;
-    while (place) {
+    let position: EntryPosition | undefined = after;
+    while (position) {
       const rest = matching(
         { filter: { object_id: filter.object_id }, order },
-        { after: place, upTo },
+        { after: position, upTo },
         lastSeq,
       );
       const query = `SELECT time_ms, seq ${rest.from} ${orderBy[order]} LIMIT 1 OFFSET ?`;
-      const last = placeOf(this.#sql.first(query, [...rest.values, ENTRIES_A_STRETCH - 1]));
-      yield { after: place, upTo: last ?? upTo };
-      place = last;
+      const last = positionOf(this.#sql.first(query, [...rest.values, ENTRIES_A_STRETCH - 1]));
+      yield { after: position, upTo: last ?? upTo };
+      position = last;
     }
   }
 
@@ -198,7 +198,7 @@ const orderBy = {
   desc: 'ORDER BY time_ms DESC, seq DESC',
 };
 
-function placeOf(row: SqlRow | undefined): EntryPosition | undefined {
+function positionOf(row: SqlRow | undefined): EntryPosition | undefined {
   return row && { timeMs: number(row, 'time_ms'), seq: number(row, 'seq') };
 }
 

@@ -293,6 +293,6 @@ function authSet(row: SqlRow): StoredAuthSet {
   };
 }
 
-function seconds(momentMs: number): number {
-  return Math.floor(momentMs / 1000);
+function seconds(atMs: number): number {
+  return Math.floor(atMs / 1000);
 }

@@ -151,13 +151,13 @@ describe.each(engines)('a database %s', (_engine, { openSql }) => {
       Object.keys(tables).map((table) =>
         sql.all(`SELECT ${table === 'paired' ? '' : 'rowid, '}* FROM ${table} ORDER BY 1, 2`),
       );
-    const moment = { keptTables: new Set<string>(), before() {}, within() {}, after() {} };
+    const context = { keptTables: new Set<string>(), before() {}, within() {}, after() {} };
     for (let round = 0; round < 40; round++) {
       for (let count = 0; count < 12; count++) change();
       const copy = await sql.copy();
       const before = dump();
       for (let count = 0; count < 12; count++) change();
-      await sql.restore(copy, moment);
+      await sql.restore(copy, context);
       expect(dump()).toEqual(before);
       copy.discard();
     }

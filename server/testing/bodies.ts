@@ -14,10 +14,10 @@ export function replaced(body: unknown, [name, ...rest]: MemberSteps, value: unk
 }
 
 /** Returns every place in a body: the body itself and everything within. */
-export function placesIn(body: unknown): MemberSteps[] {
+export function pathsIn(body: unknown): MemberSteps[] {
   if (typeof body !== 'object' || body === null) return [[]];
   const below = Object.entries(body).flatMap(([name, member]) =>
-    placesIn(member).map((place) => [name, ...place]),
+    pathsIn(member).map((path) => [name, ...path]),
   );
   return [[], ...below];
 }

@@ -7,7 +7,7 @@ import { readResponse } from './raw-http.ts';
 
 /** The size and timing of the pieces that a client sends. */
 export interface WritePace {
-  readonly pieceBytes: number;
+  readonly chunkBytes: number;
   /** The pause between two pieces in real time; there is none by default. */
   readonly pauseMs?: number;
 }
@@ -18,15 +18,15 @@ export interface WritePace {
 export async function writeFirst(
   url: string,
   request: Buffer,
-  { pieceBytes, pauseMs = 0 }: WritePace,
+  { chunkBytes, pauseMs = 0 }: WritePace,
 ): Promise<number | 'lost'> {
   const socket = openUnread(url);
   let isBroken = false;
   socket.on('error', () => {
     isBroken = true;
   });
-  for (let at = 0; at < request.length && !isBroken; at += pieceBytes) {
-    const piece = request.subarray(at, at + pieceBytes);
+  for (let at = 0; at < request.length && !isBroken; at += chunkBytes) {
+    const piece = request.subarray(at, at + chunkBytes);
     await new Promise<void>((resolve) => socket.write(piece, () => resolve()));
     // The server runs in this process and gets its turn between two pieces.
     if (pauseMs > 0) await systemClock.sleep(pauseMs);

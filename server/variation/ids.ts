@@ -6,7 +6,7 @@
 import type { Random } from '../../fixtures/base/random.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { randomItem } from './order.ts';
-import { changedAt, isObject } from './places.ts';
+import { changedAt, isObject } from './paths.ts';
 
 /** A format in which an id is written instead of as a UUID. */
 export type IdShape = 'capitals' | 'no-dashes' | 'base64url';
@@ -29,9 +29,9 @@ const writers: Readonly<Record<IdShape, (id: string) => string>> = {
 export function withReshapedIds(operation: Operation | undefined, body: unknown, shape: IdShape) {
   const reshape = (id: unknown): unknown =>
     typeof id === 'string' && uuid.test(id) ? writers[shape](id) : id;
-  const places = operation?.response?.deploymentIds ?? [];
+  const paths = operation?.response?.deploymentIds ?? [];
   return isObject(body)
-    ? places.reduce((so, place) => changedAt(so, place, reshape), body as unknown)
+    ? paths.reduce((so, path) => changedAt(so, path, reshape), body as unknown)
     : body;
 }
 

@@ -10,7 +10,7 @@ import { timestampMs } from '../../fixtures/contract/text.ts';
 import { variationNames } from '../../fixtures/contract/variation-names.ts';
 import { readId } from './ids.ts';
 import { unknownName } from './links.ts';
-import { changedAt, freeLists, isObject, placesOf, withoutMember } from './places.ts';
+import { changedAt, freeLists, isObject, pathsOf, withoutMember } from './paths.ts';
 import type { PendingResponse } from './response.ts';
 import { bodiesOf } from './testing/bodies-of.ts';
 import { openVariation } from './variation.ts';
@@ -43,16 +43,16 @@ function meaning(
   response: Pick<PendingResponse, 'operation' | 'status'>,
   shape: v.GenericSchema,
 ) {
-  const { open, timestamps } = placesOf(shape);
+  const { open, timestamps } = pathsOf(shape);
   const id = response.operation?.id;
   let remaining = removable(response).reduce(withoutMember, body);
-  for (const place of open) {
-    remaining = changedAt(remaining, place, (object) =>
+  for (const path of open) {
+    remaining = changedAt(remaining, path, (object) =>
       isObject(object) ? withoutMember(object, unknownName) : object,
     );
   }
-  for (const place of timestamps) {
-    remaining = changedAt(remaining, place, (time) =>
+  for (const path of timestamps) {
+    remaining = changedAt(remaining, path, (time) =>
       typeof time === 'string' ? timestampMs(time) : time,
     );
   }
@@ -61,16 +61,16 @@ function meaning(
     remaining = changedAt(remaining, link, (uri) => (typeof uri === 'string' ? leadsTo(uri) : uri));
   }
   if (id === 'post-next-deployment-v2' || id === 'get-update-control-map') {
-    for (const place of ['id', 'artifact.update_control_map.id', 'update_control_map.id']) {
-      remaining = changedAt(remaining, place, (text) =>
+    for (const path of ['id', 'artifact.update_control_map.id', 'update_control_map.id']) {
+      remaining = changedAt(remaining, path, (text) =>
         typeof text === 'string' ? readId(text) : text,
       );
     }
   }
   const lists = response.status < 400 ? freeLists(response.operation) : [];
   const deepFirst = lists.toSorted((one, other) => other.length - one.length);
-  for (const place of deepFirst) {
-    remaining = changedAt(remaining, place, (list) =>
+  for (const path of deepFirst) {
+    remaining = changedAt(remaining, path, (list) =>
       Array.isArray(list)
         ? list.toSorted((one, other) => compare(canonical(one), canonical(other)))
         : list,
@@ -340,13 +340,13 @@ describe('the tables of legal variations', () => {
   it('define the order of every list in a response', () => {
     for (const { operation, shape } of answered) {
       const decided = Object.keys(operation.response?.lists ?? {});
-      const inMaps = decided.filter((place) => place.endsWith('artifact_depends.*'));
-      const missing = placesOf(shape).lists.filter(
-        (place) => !decided.includes(place) && !place.includes('meta_data'),
+      const inMaps = decided.filter((path) => path.endsWith('artifact_depends.*'));
+      const missing = pathsOf(shape).lists.filter(
+        (path) => !decided.includes(path) && !path.includes('meta_data'),
       );
       expect([operation.id, missing]).toEqual([operation.id, []]);
       const strange = decided.filter(
-        (place) => !placesOf(shape).lists.includes(place) && !inMaps.includes(place),
+        (path) => !pathsOf(shape).lists.includes(path) && !inMaps.includes(path),
       );
       expect([operation.id, strange]).toEqual([operation.id, []]);
     }
@@ -356,12 +356,12 @@ describe('the tables of legal variations', () => {
     const rows = [...operationsById.values()].filter(({ response }) => response?.removable);
     expect(rows.length).toBeGreaterThan(5);
     for (const { id, response } of rows) {
-      const places = response?.removable ?? [];
+      const paths = response?.removable ?? [];
       const { shape } = answered.find(({ operation }) => operation.id === id) ?? {};
-      const optional = shape ? placesOf(shape).optional : [];
-      expect(places.filter((place) => !optional.includes(place))).toEqual([]);
+      const optional = shape ? pathsOf(shape).optional : [];
+      expect(paths.filter((path) => !optional.includes(path))).toEqual([]);
     }
-    expect(placesOf(errorShape).optional).toEqual(['error', 'request_id']);
+    expect(pathsOf(errorShape).optional).toEqual(['error', 'request_id']);
   });
 
   it('name a rule for every variation: a contract heading or an RFC section', () => {
@@ -375,7 +375,7 @@ describe('the tables of legal variations', () => {
   it('contain no row that never takes effect', () => {
     const seen = new Set<string>();
     const list = { operation: operations['list-artifacts'], requestId, status: 200, headers };
-    const made = fc.sample(bodiesOf(placesAllOf('list-artifacts')), { numRuns: 100, seed: 4 });
+    const made = fc.sample(bodiesOf(pathsAllOf('list-artifacts')), { numRuns: 100, seed: 4 });
     const link = {
       uri: 'http://h/storage/artifacts/1?a=1&b=2&c=3',
       expire: '2026-01-01T00:00:00.000Z',
@@ -394,7 +394,7 @@ describe('the tables of legal variations', () => {
   });
 });
 
-function placesAllOf(id: string): v.GenericSchema {
+function pathsAllOf(id: string): v.GenericSchema {
   const shape = answered.find(({ operation }) => operation.id === id)?.shape;
   if (!shape) throw new Error(`${id} answers no JSON`);
   return shape;

@@ -12,7 +12,7 @@ import type { TextForm } from './json-text.ts';
 import * as links from './links.ts';
 import { unknownName, variedLinkLines } from './links.ts';
 import { randomItem, shuffled } from './order.ts';
-import { changedAt, freeLists, isObject, type Place, placesOf, withoutMember } from './places.ts';
+import { changedAt, freeLists, isObject, type Place, pathsOf, withoutMember } from './paths.ts';
 import type { HeaderLine, ResponseDraft } from './response.ts';
 
 /** The random choices that decide how a response is varied. */
@@ -216,24 +216,24 @@ export function removable({
   return status >= 400 ? ofRefusals : (operation?.response?.removable ?? []);
 }
 
-function shapeOf(draft: ResponseDraft): ReturnType<typeof placesOf> | undefined {
+function shapeOf(draft: ResponseDraft): ReturnType<typeof pathsOf> | undefined {
   if (!hasBody(draft)) return undefined;
   const { operation, status } = draft;
   const shape: v.GenericSchema | undefined =
     status >= 400 ? errorShape : operation?.success[status]?.shape;
-  return shape && placesOf(shape);
+  return shape && pathsOf(shape);
 }
 
 function changedAtAll(
   draft: ResponseDraft,
-  places: readonly Place[],
+  paths: readonly Place[],
   change: (found: unknown) => unknown,
 ): ResponseDraft {
   // Deeper places come first, because a change further up could hide them.
-  const deepFirst = places.toSorted((one, other) => other.length - one.length);
+  const deepFirst = paths.toSorted((one, other) => other.length - one.length);
   return {
     ...draft,
-    body: deepFirst.reduce((body, place) => changedAt(body, place, change), draft.body),
+    body: deepFirst.reduce((body, path) => changedAt(body, path, change), draft.body),
   };
 }
 
@@ -242,12 +242,12 @@ function unknownValue(random: Random): unknown {
 }
 
 function respelledTime(time: unknown, random: Random): unknown {
-  const [, moment, fraction = ''] =
+  const [, dateTime, fraction = ''] =
     (typeof time === 'string' && isTimestamp(time) && /^(.{19})(?:\.(\d+))?Z$/.exec(time)) || [];
-  if (moment === undefined) return time;
+  if (dateTime === undefined) return time;
   const digits =
     random.integer(0, 1) === 0 ? fraction.replace(/(?<!0)0+$/, '') : fraction.padEnd(6, '0');
-  return `${moment}${digits === '' ? '' : `.${digits}`}${randomItem(['Z', '+00:00'], random)}`;
+  return `${dateTime}${digits === '' ? '' : `.${digits}`}${randomItem(['Z', '+00:00'], random)}`;
 }
 
 function withShuffledMembers(value: unknown, random: Random): unknown {
@@ -265,12 +265,12 @@ interface LinkRow extends Pick<LegalVariation, 'id' | 'varies' | 'rule'> {
 }
 
 function linkRows(rows: readonly LinkRow[]): LegalVariation[] {
-  const placeOf = ({ operation }: ResponseDraft): Place | undefined => operation?.response?.link;
+  const idPathOf = ({ operation }: ResponseDraft): Place | undefined => operation?.response?.link;
   return rows.map(({ respell, ...row }) => ({
     ...row,
-    appliesTo: (draft) => isSuccess(draft) && placeOf(draft) !== undefined,
+    appliesTo: (draft) => isSuccess(draft) && idPathOf(draft) !== undefined,
     apply: (draft, { random }) =>
-      changedAtAll(draft, [placeOf(draft) ?? ''], (uri) =>
+      changedAtAll(draft, [idPathOf(draft) ?? ''], (uri) =>
         typeof uri === 'string' ? respell(uri, random) : uri,
       ),
   }));

@@ -84,13 +84,13 @@ async function addUser(
   const { email, password } = user;
   const passwordHash = await hashPassword(password, services.random);
   const { users } = tenant.store;
-  const place = `users: ${user.email}`;
+  const where = `users: ${user.email}`;
   if (services.tenants.findByEmail(user.email)) {
-    throw new WorldFileError(`${place}: another user already has this e-mail address`);
+    throw new WorldFileError(`${where}: another user already has this e-mail address`);
   }
   const unknownRole = user.roles.find((name) => !findRole(tenant.store, name));
   if (unknownRole !== undefined) {
-    throw absent(place, 'role', { wanted: unknownRole, names: [...predefinedRoles.keys()] });
+    throw absent(where, 'role', { wanted: unknownRole, names: [...predefinedRoles.keys()] });
   }
   const id = services.random.uuid();
   users.create({ id, email, passwordHash, roles: user.roles }, tenant.clock.now());
@@ -115,17 +115,17 @@ async function addArtifact(
 }
 
 async function addDevice(loading: LoadContext, device: WorldDevice): Promise<void> {
-  const place = `devices: ${device.name}`;
+  const where = `devices: ${device.name}`;
   const given = device.identity ?? { name: device.name };
   const identity = readIdentity(JSON.stringify(given));
-  if ('because' in identity) throw new WorldFileError(`${place}: identity: ${identity.because}`);
+  if ('because' in identity) throw new WorldFileError(`${where}: identity: ${identity.because}`);
   const made = device.publicKey === undefined ? newKey(loading) : undefined;
   const pem = device.publicKey ?? publicPem(made);
   const key = readPublicKey(pem);
-  if ('because' in key) throw new WorldFileError(`${place}: publicKey: ${key.because}`);
+  if ('because' in key) throw new WorldFileError(`${where}: publicKey: ${key.because}`);
   const recorded =
     device.status === 'preauthorized'
-      ? await preauthorize(loading, { place, identity: given, pem })
+      ? await preauthorize(loading, { where, identity: given, pem })
       : await firstContact(loading, { device, identity: identity.canonical, pem: key.pem });
   const privateKey = made?.export({ type: 'pkcs8', format: 'pem' }).toString();
   loading.devices.set(device.name, {
@@ -133,16 +133,16 @@ async function addDevice(loading: LoadContext, device: WorldDevice): Promise<voi
     ...recorded,
     ...(privateKey !== undefined && { privateKey }),
   });
-  await sendInventory(loading, { device, place, ...recorded });
+  await sendInventory(loading, { device, where, ...recorded });
 }
 
 async function preauthorize(
   loading: LoadContext,
-  { place, identity, pem }: { place: string; identity: object; pem: string },
+  { where, identity, pem }: { where: string; identity: object; pem: string },
 ) {
   const row = managementOperations['preauthorize-device'];
   const json = { identity_data: identity, pubkey: pem };
-  return { id: idIn(await must(loading, place, [row, pathOf(row), { json }])) };
+  return { id: idIn(await must(loading, where, [row, pathOf(row), { json }])) };
 }
 
 async function firstContact(
@@ -150,11 +150,11 @@ async function firstContact(
   { device, identity, pem }: { device: WorldDevice; identity: string; pem: string },
 ): Promise<{ id: string; token?: string }> {
   const { services, tenant } = loading;
-  const place = `devices: ${device.name}`;
+  const where = `devices: ${device.name}`;
   const { random, settings } = services;
   const nowMs = tenant.clock.now();
   if (tenant.store.devices.findByIdentity(identity)) {
-    throw new WorldFileError(`${place}: another device has this identity`);
+    throw new WorldFileError(`${where}: another device has this identity`);
   }
   const [id, authSetId] = [random.uuid(), random.uuid()];
   const set = { authSetId, publicKeyPem: pem, status: 'pending', nowMs } as const;
@@ -172,7 +172,7 @@ async function firstContact(
   if (device.status === 'pending') return { id };
   const row = managementOperations['set-auth-set-status'];
   const json = { status: device.status };
-  await must(loading, place, [row, pathOf(row, { id, aid: authSetId }), { json }]);
+  await must(loading, where, [row, pathOf(row, { id, aid: authSetId }), { json }]);
   if (device.status !== 'accepted') return { id };
   const issuedAt = Math.floor(nowMs / 1000);
   const claims = { kind: 'device', subject: id, id: authSetId, tenantId: tenant.id } as const;
@@ -183,38 +183,38 @@ async function firstContact(
 /** Sends the inventory, configuration and group of a device. */
 async function sendInventory(
   loading: LoadContext,
-  { device, place, id, token }: { device: WorldDevice; place: string; id: string; token?: string },
+  { device, where, id, token }: { device: WorldDevice; where: string; id: string; token?: string },
 ): Promise<void> {
   const { inventory, reportedConfiguration, configuration, group } = device;
   if (token === undefined && (inventory || reportedConfiguration)) {
     throw new WorldFileError(
-      `${place}: only an accepted device can report; leave out inventory and reportedConfiguration`,
+      `${where}: only an accepted device can report; leave out inventory and reportedConfiguration`,
     );
   }
   if (inventory) {
     const json = Object.entries(inventory).map(([name, value]) => ({ name, value }));
     const row = operations['patch-attributes'];
-    await must(loading, `${place}: inventory`, [row, pathOf(row), { json, token }]);
+    await must(loading, `${where}: inventory`, [row, pathOf(row), { json, token }]);
   }
   if (configuration) {
     const row = managementOperations['set-configuration'];
     const call = { json: configuration };
-    await must(loading, `${place}: configuration`, [row, pathOf(row, { id }), call]);
+    await must(loading, `${where}: configuration`, [row, pathOf(row, { id }), call]);
   }
   if (reportedConfiguration) {
     const row = operations['put-configuration'];
     const call = { json: reportedConfiguration, token };
-    await must(loading, `${place}: reportedConfiguration`, [row, pathOf(row), call]);
+    await must(loading, `${where}: reportedConfiguration`, [row, pathOf(row), call]);
   }
   if (group !== undefined) {
     const row = managementOperations['set-device-group'];
-    await must(loading, `${place}: group`, [row, pathOf(row, { id }), { json: { group } }]);
+    await must(loading, `${where}: group`, [row, pathOf(row, { id }), { json: { group } }]);
   }
 }
 
 async function addDeployment(loading: LoadContext, deployment: WorldDeployment): Promise<void> {
   const { name, artifact, devices, retries, reached, aborted } = deployment;
-  const place = `deployments: ${name}`;
+  const where = `deployments: ${name}`;
   const whom = devices
     ? { devices: devices.map((one) => loading.devices.get(one)?.id) }
     : { all_devices: true };
@@ -225,7 +225,7 @@ async function addDeployment(loading: LoadContext, deployment: WorldDeployment):
     ...whom,
     ...(retries !== undefined && { retries }),
   };
-  const id = idIn(await must(loading, place, [row, pathOf(row), { json }]));
+  const id = idIn(await must(loading, where, [row, pathOf(row), { json }]));
   loading.deployments.set(name, id);
   for (const [device, status] of Object.entries(reached)) {
     await reach(loading, { deployment, id, device, status });
@@ -233,7 +233,7 @@ async function addDeployment(loading: LoadContext, deployment: WorldDeployment):
   if (!aborted) return;
   const abort = managementOperations['abort-deployment'];
   const call = { json: { status: 'aborted' } };
-  await must(loading, `${place}: aborted`, [abort, pathOf(abort, { id }), call]);
+  await must(loading, `${where}: aborted`, [abort, pathOf(abort, { id }), call]);
 }
 
 async function reach(
@@ -245,27 +245,27 @@ async function reach(
     status,
   }: { deployment: WorldDeployment; id: string; device: string; status: DeviceDeploymentStatus },
 ): Promise<void> {
-  const place = `deployments: ${deployment.name}: reached: ${device}`;
+  const where = `deployments: ${deployment.name}: reached: ${device}`;
   const token = loading.devices.get(device)?.token;
   const way = waysTo[status];
   if (!way) {
     const possible = Object.keys(waysTo).join(', ');
     throw new WorldFileError(
-      `${place}: a device cannot report "${status}"; it must be one of ${possible}`,
+      `${where}: a device cannot report "${status}"; it must be one of ${possible}`,
     );
   }
   const next = operations['get-next-deployment'];
   const type = loading.world.artifacts.find(({ name }) => name === deployment.artifact)
     ?.deviceTypes[0];
   const query = new URLSearchParams({ device_type: type ?? '', artifact_name: 'unknown' });
-  const offered = await must(loading, place, [next, `${pathOf(next)}?${query}`, { token }]);
+  const offered = await must(loading, where, [next, `${pathOf(next)}?${query}`, { token }]);
   if (offered.status !== 200) {
-    throw new WorldFileError(`${place}: the device has no deployment at that time`);
+    throw new WorldFileError(`${where}: the device has no deployment at that time`);
   }
   const row = operations['put-deployment-status'];
   for (const report of [...way, status]) {
     const call = { json: { status: report }, token };
-    await must(loading, place, [row, pathOf(row, { id }), call]);
+    await must(loading, where, [row, pathOf(row, { id }), call]);
   }
 }
 
@@ -281,13 +281,13 @@ type ApiCall = {
  */
 async function must(
   { callApi, userToken }: LoadContext,
-  place: string,
+  where: string,
   [operation, path, { token = userToken, ...call }]: [Pick<Operation, 'method'>, string, ApiCall],
 ): Promise<ApiResponse> {
   const response = await callApi(operation, path, { token, ...call });
   if (response.status < 300) return response;
   const { error } = JSON.parse(response.text) as { error?: string };
-  throw new WorldFileError(`${place}: ${response.status}: ${error ?? response.text}`);
+  throw new WorldFileError(`${where}: ${response.status}: ${error ?? response.text}`);
 }
 
 function idIn({ location }: ApiResponse): string {

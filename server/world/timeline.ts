@@ -62,23 +62,23 @@ function checkNames({ devices, artifacts, users }: World): void {
   );
 }
 
-function requireDifferent(place: string, names: readonly string[]): void {
+function requireDifferent(location: string, names: readonly string[]): void {
   const doubled = names.find((name, index) => names.indexOf(name) !== index);
   if (doubled !== undefined)
-    throw new WorldFileError(`${place}: the name "${doubled}" is used twice`);
+    throw new WorldFileError(`${location}: the name "${doubled}" is used twice`);
 }
 
 function checkDeployment(world: World, deployment: WorldDeployment): void {
-  const place = `deployments: ${deployment.name}`;
+  const location = `deployments: ${deployment.name}`;
   const artifact = world.artifacts.find(({ name }) => name === deployment.artifact);
   if (!artifact) {
     const names = world.artifacts.map(({ name }) => name);
-    throw absent(place, 'artifact', { wanted: deployment.artifact, names });
+    throw absent(location, 'artifact', { wanted: deployment.artifact, names });
   }
   const startedMs = agoMs(deployment.ago);
   if (agoMs(artifact.ago) < startedMs) {
     throw new WorldFileError(
-      `${place}: its artifact was created later; set a longer ago for the artifact`,
+      `${location}: its artifact was created later; set a longer ago for the artifact`,
     );
   }
   const targets = deployment.devices ?? world.devices.map(({ name }) => name);
@@ -86,15 +86,17 @@ function checkDeployment(world: World, deployment: WorldDeployment): void {
     const device = world.devices.find((one) => one.name === name);
     if (!device) {
       const names = world.devices.map((one) => one.name);
-      throw absent(place, 'device', { wanted: name, names });
+      throw absent(location, 'device', { wanted: name, names });
     }
     const isTarget = targets.includes(name) && device.status === 'accepted';
     if (!isTarget && name in deployment.reached) {
-      throw new WorldFileError(`${place}: reached: "${name}" is not one of its accepted devices`);
+      throw new WorldFileError(
+        `${location}: reached: "${name}" is not one of its accepted devices`,
+      );
     }
     if (deployment.devices && agoMs(device.ago) < startedMs) {
       throw new WorldFileError(
-        `${place}: device "${name}" was created later; set a longer ago for it`,
+        `${location}: device "${name}" was created later; set a longer ago for it`,
       );
     }
   }
@@ -102,10 +104,10 @@ function checkDeployment(world: World, deployment: WorldDeployment): void {
 
 /** Returns the error for a name that the world does not have. */
 export function absent(
-  place: string,
+  location: string,
   noun: string,
   { wanted, names }: { readonly wanted: string; readonly names: readonly string[] },
 ): WorldFileError {
   const nearest = knownNames(noun, wanted, names);
-  return new WorldFileError(`${place}: there is no ${noun} "${wanted}"; ${nearest}`);
+  return new WorldFileError(`${location}: there is no ${noun} "${wanted}"; ${nearest}`);
 }

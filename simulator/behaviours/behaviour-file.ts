@@ -188,10 +188,10 @@ function checked(row: unknown, source: string): Behaviour {
 }
 
 function issueSentence(issue: v.BaseIssue<unknown>): string {
-  const place = v.getDotPath(issue) ?? 'the default export';
-  if (issue.expected === 'never') return `${place} is not known`;
-  if (issue.received === 'undefined') return `${place} is missing`;
-  return `${place} ${issue.message}`;
+  const location = v.getDotPath(issue) ?? 'the default export';
+  if (issue.expected === 'never') return `${location} is not known`;
+  if (issue.received === 'undefined') return `${location} is missing`;
+  return `${location} ${issue.message}`;
 }
 
 const numericHooks: readonly string[] = [

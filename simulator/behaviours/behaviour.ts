@@ -147,7 +147,7 @@ export interface BehaviourHooks<Parameters extends BehaviourParameters = Behavio
   /**
    * Called for each received chunk of the file; the device processes the returned bytes instead.
    */
-  whileDownloading?(context: DownloadContext<Parameters>, piece: Buffer): Promise<Buffer>;
+  whileDownloading?(context: DownloadContext<Parameters>, chunk: Buffer): Promise<Buffer>;
   /** Called halfway through the installation. */
   whileInstalling?(context: UpdateContext<Parameters>): Promise<void>;
   /**

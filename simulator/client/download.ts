@@ -222,14 +222,14 @@ async function onlyHead(download: DownloadRequest, url: URL) {
   const circumstances = { operation: operation.id, caller, elapsedMs: response.elapsedMs() };
   const progress = noProgress();
   const totalBytes = checkedTotal(response, { download, progress, circumstances });
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response.chunks()) {
-    pieces.push(chunk);
+    chunks.push(chunk);
     bytes += chunk.length;
     if (bytes >= HEAD_BYTES) break;
   }
-  return { first: Buffer.concat(pieces).subarray(0, HEAD_BYTES), totalBytes };
+  return { first: Buffer.concat(chunks).subarray(0, HEAD_BYTES), totalBytes };
 }
 
 /**

@@ -30,9 +30,9 @@ export class ArtifactIntake {
     if (kept?.progress === undefined) return intake;
     const { totalBytes, validator } = kept.progress;
     Object.assign(intake.progress, { totalBytes, validator });
-    for await (const piece of kept.pieces()) {
-      if (!(await intake.#handover.give(piece))) break;
-      intake.progress.receivedBytes += piece.length;
+    for await (const chunk of kept.chunks()) {
+      if (!(await intake.#handover.give(chunk))) break;
+      intake.progress.receivedBytes += chunk.length;
     }
     return intake;
   }
@@ -41,23 +41,23 @@ export class ArtifactIntake {
    * Processes the pieces, which must continue where the previous ones ended, and returns the
    * contents of the artifact.
    * @param kept file on disk to which the pieces are also written
-   * @throws ArtifactError for an invalid artifact; any error of `pieces`, after which the download
+   * @throws ArtifactError for an invalid artifact; any error of `chunks`, after which the download
    *   can be resumed
    */
-  takeIn(pieces: AsyncIterable<Buffer>, kept?: PartialDownload): Promise<ArtifactContents> {
-    return Promise.race([this.#contents, this.#store(pieces, kept)]);
+  takeIn(chunks: AsyncIterable<Buffer>, kept?: PartialDownload): Promise<ArtifactContents> {
+    return Promise.race([this.#contents, this.#store(chunks, kept)]);
   }
 
   async #store(
-    pieces: AsyncIterable<Buffer>,
+    chunks: AsyncIterable<Buffer>,
     kept: PartialDownload | undefined,
   ): Promise<ArtifactContents> {
     let storedBytes = this.progress.receivedBytes;
     try {
-      for await (const piece of pieces) {
-        kept?.append(piece, this.progress);
-        if (!(await this.#handover.give(piece))) return this.#contents;
-        storedBytes += piece.length;
+      for await (const chunk of chunks) {
+        kept?.append(chunk, this.progress);
+        if (!(await this.#handover.give(chunk))) return this.#contents;
+        storedBytes += chunk.length;
       }
     } finally {
       this.progress.receivedBytes = storedBytes;
@@ -85,11 +85,11 @@ export function takeKeptIntake(deployment: DeploymentRecord): ArtifactIntake | u
   return intake;
 }
 
-type PieceRequest = (result: IteratorResult<Buffer>) => void;
+type ChunkRequest = (result: IteratorResult<Buffer>) => void;
 
 /** Passes pieces from a producer to a consumer on request, one at a time. */
 class Handover implements AsyncIterableIterator<Buffer> {
-  #request: PieceRequest | undefined;
+  #request: ChunkRequest | undefined;
   #onRequest: (() => void) | undefined;
   #isClosed = false;
 
@@ -119,9 +119,9 @@ class Handover implements AsyncIterableIterator<Buffer> {
    * Waits for the consumer's next request and passes the piece to it. Returns false when the
    * consumer has stopped.
    */
-  async give(piece: Buffer): Promise<boolean> {
+  async give(chunk: Buffer): Promise<boolean> {
     const request = await this.#nextRequest();
-    request?.({ done: false, value: piece });
+    request?.({ done: false, value: chunk });
     return request !== undefined;
   }
 
@@ -131,7 +131,7 @@ class Handover implements AsyncIterableIterator<Buffer> {
     request?.({ done: true, value: undefined });
   }
 
-  async #nextRequest(): Promise<PieceRequest | undefined> {
+  async #nextRequest(): Promise<ChunkRequest | undefined> {
     if (this.#request === undefined && !this.#isClosed) {
       await new Promise<void>((resolve) => {
         this.#onRequest = resolve;

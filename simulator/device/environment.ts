@@ -20,12 +20,12 @@ export interface PartialDownload {
   /** Progress when the download was opened; undefined when nothing was stored. */
   readonly progress: DownloadProgress | undefined;
   /** Yields the stored bytes in order. */
-  pieces(): AsyncIterable<Buffer>;
+  chunks(): AsyncIterable<Buffer>;
   /**
    * Appends the next bytes of the file.
    * @throws StateError when they cannot be stored
    */
-  append(piece: Buffer, progress: DownloadProgress): void;
+  append(chunk: Buffer, progress: DownloadProgress): void;
   close(): void;
 }
 

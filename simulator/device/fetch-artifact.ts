@@ -138,8 +138,8 @@ async function takenIn(subject: UpdateSubject, fetching: FetchContext): Promise<
   fetching.context.fromByte = receivedBytes;
   const download = downloadOf(subject, fetching);
   try {
-    const pieces = downloadedBytes(download, intake.progress);
-    return await intake.takeIn(asReceived(subject, fetching, pieces), kept);
+    const chunks = downloadedBytes(download, intake.progress);
+    return await intake.takeIn(asReceived(subject, fetching, chunks), kept);
   } catch (error) {
     if (error instanceof PowerLoss) keepIntake(deployment, intake);
     throw error;
@@ -155,16 +155,16 @@ const BLOCK_BYTES = 2048;
 async function* asReceived(
   { device }: UpdateSubject,
   { context }: FetchContext,
-  pieces: AsyncIterable<Buffer>,
+  chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
   const { whileDownloading } = device.behaviour.hooks;
   if (whileDownloading === undefined) {
-    yield* pieces;
+    yield* chunks;
     return;
   }
-  for await (const piece of pieces) {
-    for (let start = 0; start < piece.length; start += BLOCK_BYTES) {
-      const block = piece.subarray(start, start + BLOCK_BYTES);
+  for await (const chunk of chunks) {
+    for (let start = 0; start < chunk.length; start += BLOCK_BYTES) {
+      const block = chunk.subarray(start, start + BLOCK_BYTES);
       yield (await whileDownloading(context, block)) ?? block;
       context.fromByte += block.length;
     }

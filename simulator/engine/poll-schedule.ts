@@ -32,7 +32,7 @@ export interface Poller {
  */
 export function untilNextPollMs(poller: Poller, sinceStartMs: number): number {
   const { pollIntervalMs } = poller.policy;
-  const sincePollMs = mod(sinceStartMs - placeShare(poller) * pollIntervalMs, pollIntervalMs);
+  const sincePollMs = mod(sinceStartMs - offsetShare(poller) * pollIntervalMs, pollIntervalMs);
   const restMs = pollIntervalMs - sincePollMs;
   const waitMs = restMs < EARLY_MAX_MS ? restMs + pollIntervalMs : restMs;
   return waitMs + jitterMs(poller, sinceStartMs + waitMs);
@@ -47,7 +47,7 @@ const EARLY_MAX_MS = 2;
 /** The multiples of this number modulo 1 are evenly distributed for any number of devices. */
 const GOLDEN_RATIO = 0.618_033_988_749_894_9;
 
-function placeShare({ index, policy, random }: Poller): number {
+function offsetShare({ index, policy, random }: Poller): number {
   if (policy.pollSpread === 'lockstep') return 0;
   if (policy.pollSpread === 'even') return (index * GOLDEN_RATIO) % 1;
   return random.stream(`device/${index}/phase`).fraction();

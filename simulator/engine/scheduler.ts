@@ -116,7 +116,7 @@ export class Scheduler {
         if (worker !== undefined) this.#working.set(worker, undefined);
       };
       const begun: WaitInProgress = {
-        place: undefined,
+        position: undefined,
         outlivesDrain,
         wake: () => {
           end();

@@ -86,10 +86,10 @@ function stretchesOf(stages: readonly LoadStage[]): readonly RampPeriod[] {
  */
 function within(stretch: RampPeriod, index: number): { fromMs: number; toMs: number } {
   const { fromMs, toMs, fromDevices, toDevices } = stretch;
-  const momentMs = (share: number): number => fromMs + (toMs - fromMs) * share;
+  const timeMs = (share: number): number => fromMs + (toMs - fromMs) * share;
   const change = toDevices - fromDevices;
   if (index < Math.min(fromDevices, toDevices)) return { fromMs, toMs };
   if (index >= Math.max(fromDevices, toDevices)) return { fromMs: toMs, toMs };
   const share = (index - fromDevices) / change;
-  return change > 0 ? { fromMs: momentMs(share), toMs } : { fromMs, toMs: momentMs(share) };
+  return change > 0 ? { fromMs: timeMs(share), toMs } : { fromMs, toMs: timeMs(share) };
 }

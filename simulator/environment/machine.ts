@@ -115,20 +115,20 @@ export async function portCheck(host: string, port: number): Promise<Environment
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
   });
-  const place = `${host}:${port}`;
-  if (code === undefined) return passedCheck(name, `${place} is free.`);
+  const location = `${host}:${port}`;
+  if (code === undefined) return passedCheck(name, `${location} is free.`);
   const other = 'choose another port with --port and --control-port, or 0 for any free one.';
   if (code === 'EADDRINUSE')
     return failedCheck(
       name,
-      `${place} is in use.`,
+      `${location} is in use.`,
       `Stop the program that listens there, or ${other}`,
     );
   if (code === 'EACCES')
     return failedCheck(
       name,
-      `This user is not permitted to listen on ${place}.`,
+      `This user is not permitted to listen on ${location}.`,
       `Please ${other}`,
     );
-  return failedCheck(name, `Nothing can listen on ${place} (${code}).`, 'Check --host.');
+  return failedCheck(name, `Nothing can listen on ${location} (${code}).`, 'Check --host.');
 }

@@ -6,8 +6,8 @@ const nowMs = Date.parse('2026-11-21T12:00:00Z');
 describe('the check of the clock', () => {
   it.each(['1970-01-01T00:00:00Z', '2025-12-31T23:59:59Z', '2100-01-01T00:00:01Z'])(
     'fails when the clock shows an impossible date: %s',
-    (moment) => {
-      const check = clockCheck(Date.parse(moment), undefined);
+    (time) => {
+      const check = clockCheck(Date.parse(time), undefined);
       expect(check).toMatchObject({ verdict: 'fail', wayOut: expect.stringContaining('NTP') });
     },
   );

@@ -69,20 +69,23 @@ class CsvReader {
   }
 
   #field(): CsvField {
-    const place = this.#place();
-    if (this.#text[this.#at] === '"') return { ...place, text: this.#quoted() };
+    const position = this.#position();
+    if (this.#text[this.#at] === '"') return { ...position, text: this.#quoted() };
     const start = this.#at;
     while (!this.atEnd && !',\r\n'.includes(this.#text[this.#at] ?? '')) {
       if (this.#text[this.#at] === '"') {
-        throw new CsvError('a field contains a quote but does not begin with one', this.#place());
+        throw new CsvError(
+          'a field contains a quote but does not begin with one',
+          this.#position(),
+        );
       }
       this.#at++;
     }
-    return { ...place, text: this.#text.slice(start, this.#at) };
+    return { ...position, text: this.#text.slice(start, this.#at) };
   }
 
   #quoted(): string {
-    const opened = this.#place();
+    const opened = this.#position();
     let text = '';
     for (this.#at++; ; this.#at++) {
       const character = this.#text[this.#at];
@@ -94,7 +97,7 @@ class CsvReader {
     }
     this.#at++;
     if (!this.atEnd && !',\r\n'.includes(this.#text[this.#at] ?? '')) {
-      throw new CsvError('a comma is missing after the closing quote', this.#place());
+      throw new CsvError('a comma is missing after the closing quote', this.#position());
     }
     return text;
   }
@@ -110,7 +113,7 @@ class CsvReader {
     this.#lineStart = start;
   }
 
-  #place() {
+  #position() {
     return { line: this.#line, column: this.#at - this.#lineStart + 1 };
   }
 }

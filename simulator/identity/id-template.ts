@@ -26,7 +26,7 @@ interface PlaceholderFacts extends IdDataFacts {
 const LENGTH_MAX = 64;
 
 /** The supported placeholders, each with a function that returns its replacement. */
-const places: Readonly<Record<string, (facts: PlaceholderFacts) => string>> = {
+const placeholders: Readonly<Record<string, (facts: PlaceholderFacts) => string>> = {
   index: ({ index, length = 0 }) => String(index).padStart(length, '0'),
   number: ({ index, length = 0 }) => String(index + 1).padStart(length, '0'),
   mac: ({ identity }) => identity.mac,
@@ -35,7 +35,7 @@ const places: Readonly<Record<string, (facts: PlaceholderFacts) => string>> = {
   digits: ({ chance, length = 8 }) => some(length, () => String(chance.integer(0, 9))),
   hex: ({ chance, length = 8 }) => some(length, () => chance.integer(0, 15).toString(16)),
 };
-const placePattern = /\{([^{}]*)\}/g;
+const placeholderPattern = /\{([^{}]*)\}/g;
 
 /**
  * Parses a template.
@@ -49,7 +49,7 @@ export function readIdTemplate(text: string): IdDataOf {
   for (const [name, value] of members) {
     const problem = problemIn(String(value));
     if (problem !== undefined) {
-      throw wrong({ ...read.placeOf([name]), message: `${name}: ${problem}` });
+      throw wrong({ ...read.positionOf([name]), message: `${name}: ${problem}` });
     }
   }
   return (facts) => filledIn(members, facts);
@@ -60,31 +60,31 @@ function wrong(problem: {
   readonly column: number;
   message: string;
 }): Error {
-  const place = `line ${problem.line}, column ${problem.column}`;
+  const placeholder = `line ${problem.line}, column ${problem.column}`;
   return new IdentityError(
-    `the template of id_data is wrong at ${place}: ${problem.message.replace(/\s+/g, ' ')}; ` +
+    `the template of id_data is wrong at ${placeholder}: ${problem.message.replace(/\s+/g, ' ')}; ` +
       'a valid one is {"mac":"{mac}","site":"north-{index:4}"}.',
   );
 }
 
 function problemIn(text: string): string | undefined {
-  for (const [whole, inside = ''] of text.matchAll(placePattern)) {
-    const { place, length } = partsOf(inside);
-    if (!(place in places)) {
-      return `${whole} is unknown; use {${Object.keys(places).join('}, {')}}`;
+  for (const [whole, inside = ''] of text.matchAll(placeholderPattern)) {
+    const { place: placeholder, length } = partsOf(inside);
+    if (!(placeholder in placeholders)) {
+      return `${whole} is unknown; use {${Object.keys(placeholders).join('}, {')}}`;
     }
     if (length !== undefined && !(length >= 1 && length <= LENGTH_MAX)) {
       return `the length in ${whole} must be from 1 to ${LENGTH_MAX}`;
     }
   }
-  return /[{}]/.test(text.replace(placePattern, ''))
+  return /[{}]/.test(text.replace(placeholderPattern, ''))
     ? 'a brace is not closed or not opened'
     : undefined;
 }
 
 function partsOf(inside: string) {
-  const [place = '', length] = inside.split(':');
-  return { place, length: length === undefined ? undefined : Number(length) };
+  const [placeholder = '', length] = inside.split(':');
+  return { place: placeholder, length: length === undefined ? undefined : Number(length) };
 }
 
 function filledIn(members: readonly (readonly [string, IdData[string]])[], facts: IdDataFacts) {
@@ -94,10 +94,10 @@ function filledIn(members: readonly (readonly [string, IdData[string]])[], facts
       if (typeof value !== 'string' || !value.includes('{')) return [name, value];
       const chance = random.stream(`device/${index}/id-data/${name}`);
       const fill = (whole: string, inside: string): string => {
-        const { place, length } = partsOf(inside);
-        return places[place]?.({ ...facts, length, chance }) ?? whole;
+        const { place: placeholder, length } = partsOf(inside);
+        return placeholders[placeholder]?.({ ...facts, length, chance }) ?? whole;
       };
-      return [name, value.replace(placePattern, fill)];
+      return [name, value.replace(placeholderPattern, fill)];
     }),
   );
 }

@@ -19,7 +19,7 @@ export interface AttemptLimits {
 
 /** Tracks one exchange. The time limit starts with `extend`. The owner must call `end`. */
 export class Attempt implements ItemInProgress {
-  place: number | undefined;
+  position: number | undefined;
   readonly subject: AttemptSubject;
   readonly #limits: AttemptLimits;
   #whenBrokenOff: (() => void) | undefined;

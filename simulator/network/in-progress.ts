@@ -3,7 +3,7 @@
 /** An item that stores its index in the collection. */
 export interface ItemInProgress {
   /** Set by `InProgress`; undefined while the item is not in a collection. */
-  place?: number | undefined;
+  position?: number | undefined;
 }
 
 /**
@@ -21,19 +21,19 @@ export class InProgress<Item extends ItemInProgress> {
   }
 
   add(item: Item): void {
-    item.place = this.#items.length;
+    item.position = this.#items.length;
     this.#items.push(item);
   }
 
   /** Removes an item. Returns false when the item was not in the collection. */
   delete(item: Item): boolean {
-    const { place } = item;
-    if (place === undefined) return false;
-    item.place = undefined;
+    const { position } = item;
+    if (position === undefined) return false;
+    item.position = undefined;
     const last = this.#items.pop();
     if (last === undefined || last === item) return true;
-    last.place = place;
-    this.#items[place] = last;
+    last.position = position;
+    this.#items[position] = last;
     return true;
   }
 

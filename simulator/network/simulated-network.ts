@@ -139,7 +139,7 @@ export class SimulatedNetwork {
     const { lostAt } = fate;
     const length = Number(response.headers['content-length'] ?? 0);
     let leftBytes = typeof lostAt === 'object' ? Math.floor(length * lostAt.afterShare) : undefined;
-    for await (const chunk of this.#inPieces(response.chunks())) {
+    for await (const chunk of this.#inChunks(response.chunks())) {
       const through = chunk.subarray(0, leftBytes ?? chunk.length);
       await this.#options.sleep(this.#transferMs(through.length));
       if (through.length > 0) yield through;
@@ -153,7 +153,7 @@ export class SimulatedNetwork {
    * Splits the body into the pieces of a tenth of a second, so that a body that is lost midway
    * still delivers the bytes before the loss.
    */
-  async *#inPieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  async *#inChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const { bytesPerSecond } = this.#shape;
     const chunkMax =
       bytesPerSecond === 0 ? Number.POSITIVE_INFINITY : Math.ceil(bytesPerSecond / 10);

@@ -274,7 +274,7 @@ export class Transport {
   #whole(request: HttpRequest, attempt: Attempt): Promise<WholeResponse> {
     const { method, headers, body = null } = request;
     // The fields are named instead of spread: a spread left 1 KB per poll in the old generation.
-    const { dispatcher, origin, path } = this.#placeOf(request);
+    const { dispatcher, origin, path } = this.#locationOf(request);
     return new Promise((resolve, reject) => {
       const reader = new WholeResponseReader(maxBytesOf(request), {
         resolve,
@@ -291,12 +291,12 @@ export class Transport {
 
   #send(request: HttpRequest, attempt: Attempt): Promise<DispatchedResponse> {
     const { method, headers, body = null } = request;
-    const { dispatcher, ...place } = this.#placeOf(request);
+    const { dispatcher, ...slot } = this.#locationOf(request);
     const signal = attempt.signal();
     const onSent = (): void => this.#sent(attempt, request);
     const watched = dispatcher.compose?.(whenSent(onSent));
     if (watched === undefined) onSent();
-    return (watched ?? dispatcher).request({ method, headers, body, signal, ...place });
+    return (watched ?? dispatcher).request({ method, headers, body, signal, ...slot });
   }
 
   #sent(attempt: Attempt, { operation, body }: HttpRequest): void {
@@ -304,7 +304,7 @@ export class Transport {
     if (body !== undefined) this.observer.bytesSent(operation, Buffer.byteLength(body));
   }
 
-  #placeOf(request: HttpRequest): ConnectionSlot {
+  #locationOf(request: HttpRequest): ConnectionSlot {
     const { target } = request;
     const { origin } = this.#base;
     const dispatcher = this.#options.inProcess?.over(request);

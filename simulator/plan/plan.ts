@@ -266,15 +266,15 @@ const secretFields = new Set([
 
 function problemSentence(issue: v.BaseIssue<unknown>): string {
   const keys = issue.path?.map(({ key }) => String(key)) ?? [];
-  const place = keys.join('.') || 'the plan';
+  const location = keys.join('.') || 'the plan';
   if (issue.type === 'strict_object' && issue.expected === 'never') {
-    return `${place} ${sentenceOf(issue, planShape)}`;
+    return `${location} ${sentenceOf(issue, planShape)}`;
   }
-  if (issue.received === 'undefined') return `${place} is required`;
+  if (issue.received === 'undefined') return `${location} is required`;
   const isShown = !secretFields.has(keys[0] ?? '') && typeof issue.input !== 'object';
   const unit =
     typeof issue.input === 'number' && issue.message.includes('milliseconds') ? 'ms' : '';
-  return `${place} ${issue.message}${isShown ? `, not ${shown(issue.input)}${unit}` : ''}`;
+  return `${location} ${issue.message}${isShown ? `, not ${shown(issue.input)}${unit}` : ''}`;
 }
 
 function shown(value: unknown): string {

@@ -112,7 +112,7 @@ describe('the stream of events', () => {
 
   it('omits events for which a slow reader has no room, and counts and marks them', async () => {
     const { lines, stream, clock } = slow(500);
-    for (let moment = 0; moment < 20; moment++) lines.take(opened(0, moment + 1, noonMs + moment));
+    for (let time = 0; time < 20; time++) lines.take(opened(0, time + 1, noonMs + time));
     clock.advance(250);
     const { written, lost } = lines.count();
     expect(written).toBe(0);
@@ -146,7 +146,7 @@ describe('the stream of events', () => {
   it('counts events as lost when the disk is full', async () => {
     const stream = createWriteStream('/dev/full');
     const lines = new EventLines({ clock: systemClock, stream });
-    for (let moment = 0; moment < 5; moment++) lines.take(opened(0, moment + 1, noonMs + moment));
+    for (let time = 0; time < 5; time++) lines.take(opened(0, time + 1, noonMs + time));
     expect(await lines.close()).toEqual({ written: 0, lost: 5, error: 'ENOSPC' });
   });
 

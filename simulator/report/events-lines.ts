@@ -32,11 +32,11 @@ export interface EventLinesOptions {
 /** Default limit on the bytes that are buffered for a slow reader. */
 const BUFFER_MAX_BYTES = 16 * 2 ** 20;
 /** Maximum number of events of one millisecond that are sorted together. */
-const MOMENT_MAX_EVENTS = 100_000;
+const INSTANT_MAX_EVENTS = 100_000;
 /** Time limit in milliseconds for writing the last lines. */
 const END_MAX_MS = 5000;
 /** Delay in milliseconds after which a millisecond counts as complete if no later event arrives. */
-const MOMENT_MAX_MS = 250;
+const INSTANT_MAX_MS = 250;
 
 /** Writes events as lines. The owner must close it, which flushes the last lines. */
 export class EventLines {
@@ -47,7 +47,7 @@ export class EventLines {
    * Events of the same millisecond. They are sorted before they are written, so that their order
    * does not depend on their arrival.
    */
-  #moment: FleetEvent[] = [];
+  #instant: FleetEvent[] = [];
   /** Number of events lost since the last line was written. */
   #gap = 0;
   #inFlight = 0;
@@ -60,15 +60,15 @@ export class EventLines {
     this.#options = options;
     this.#bufferMaxBytes = options.bufferMaxBytes ?? BUFFER_MAX_BYTES;
     options.stream.on('error', (error) => this.#failed(error));
-    this.#sweep = options.clock.every(MOMENT_MAX_MS, () => this.#endMoment());
+    this.#sweep = options.clock.every(INSTANT_MAX_MS, () => this.#endInstant());
   }
 
   /** Accepts an event. It neither waits nor throws. */
   readonly take = (event: FleetEvent): void => {
-    const [first] = this.#moment;
-    if (first !== undefined && first.atMs !== event.atMs) this.#endMoment();
-    this.#moment.push(event);
-    if (this.#moment.length === MOMENT_MAX_EVENTS) this.#endMoment();
+    const [first] = this.#instant;
+    if (first !== undefined && first.atMs !== event.atMs) this.#endInstant();
+    this.#instant.push(event);
+    if (this.#instant.length === INSTANT_MAX_EVENTS) this.#endInstant();
   };
 
   /**
@@ -91,7 +91,7 @@ export class EventLines {
    */
   async close(): Promise<EventLinesCount> {
     this.#sweep.cancel();
-    this.#endMoment();
+    this.#endInstant();
     if (this.#gap > 0) this.#send(this.#gapLine(), 0);
     if (this.#inFlight > 0 && this.#error === undefined) await this.#idle();
     this.#lost += this.#inFlight;
@@ -110,9 +110,9 @@ export class EventLines {
   }
 
   /** Writes the events of the completed millisecond, as far as the buffer has room. */
-  #endMoment(): void {
-    const events = this.#moment.sort(inEventOrder);
-    this.#moment = [];
+  #endInstant(): void {
+    const events = this.#instant.sort(inEventOrder);
+    this.#instant = [];
     let room = this.#bufferMaxBytes - this.#options.stream.writableLength;
     let text = '';
     let count = 0;

@@ -112,7 +112,7 @@ const stateLines = [
 ] as const;
 
 function updatedChart(result: FleetResult, span: Span): readonly ShownChart[] {
-  const { devices, moments } = updateTimes(result);
+  const { devices, points: moments } = updateTimes(result);
   const [first] = moments;
   if (first === undefined) return [];
   const offers = result.devices.flatMap(({ offeredMs }) => offeredMs ?? []);

@@ -32,7 +32,7 @@ export function progressOf(result: FleetResult): FleetFacts['progress'] {
 function timeText(times: UpdateTimes, percent: number): string {
   const afterMs = timeToPercentMs(times, percent);
   if (afterMs !== undefined) return `${Number((afterMs / 1000).toPrecision(4))} s`;
-  const share = times.devices > 0 ? (100 * times.moments.length) / times.devices : 0;
+  const share = times.devices > 0 ? (100 * times.points.length) / times.devices : 0;
   return `never: only ${share.toFixed(1)} % were updated`;
 }
 

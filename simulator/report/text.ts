@@ -80,7 +80,7 @@ function eventLines({ events }: FleetResult): string[][] {
 /** Returns a line with the times until 50, 95 and 100 percent of the fleet were updated. */
 function rolloutLines(result: FleetResult): string[] {
   const times = updateTimes(result);
-  if (times.moments.length === 0) return [];
+  if (times.points.length === 0) return [];
   const parts = [50, 95, 100].map((percent) => {
     const afterMs = timeToPercentMs(times, percent);
     return afterMs === undefined ? `${percent}% never` : `${percent}% after ${seconds(afterMs)}`;

@@ -110,13 +110,13 @@ function signedAt(
   // second.
   if (first < 0x80) return { value: first & 1 ? -((first + 1) >> 1) : first >> 1, end: start + 1 };
   let unsigned = 0;
-  for (let place = 0; place < VARINT_MAX_BYTES; place++) {
-    const byte = payload[start + place];
+  for (let digit = 0; digit < VARINT_MAX_BYTES; digit++) {
+    const byte = payload[start + digit];
     if (byte === undefined) throw new HistogramError('a histogram is truncated');
-    unsigned += (byte & 0x7f) * 128 ** place;
-    if (byte >= 0x80 && place < VARINT_MAX_BYTES - 1) continue;
+    unsigned += (byte & 0x7f) * 128 ** digit;
+    if (byte >= 0x80 && digit < VARINT_MAX_BYTES - 1) continue;
     const value = unsigned % 2 === 0 ? unsigned / 2 : -(unsigned + 1) / 2;
-    return { value, end: start + place + 1 };
+    return { value, end: start + digit + 1 };
   }
   throw new HistogramError('a histogram is truncated');
 }

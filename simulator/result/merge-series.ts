@@ -19,10 +19,10 @@ import {
 export function mergedSeries(parts: readonly Series[]): Series {
   const filled = parts.filter(({ rows }) => rows.length > 0);
   const widestMs = Math.max(...parts.map(({ widthMs }) => widthMs));
-  const moments = filled.flatMap(({ rows }) => rows.map(({ startMs }) => startMs));
-  if (moments.length === 0) return { widthMs: widestMs, rows: [] };
-  const first = Math.floor(minOf(moments) / widestMs);
-  const last = Math.floor(maxOf(moments) / widestMs);
+  const starts = filled.flatMap(({ rows }) => rows.map(({ startMs }) => startMs));
+  if (starts.length === 0) return { widthMs: widestMs, rows: [] };
+  const first = Math.floor(minOf(starts) / widestMs);
+  const last = Math.floor(maxOf(starts) / widestMs);
   const widthMs = widestMs * rowFactor(first, last);
   const tables = filled.map((series) => tableOf(series, widthMs));
   const indices = [...new Set(tables.flatMap((table) => [...table.keys()]))];

@@ -26,7 +26,7 @@ function differencesIn(one: unknown, other: unknown, path: string): string[] {
     const names = new Set([...ours.keys(), ...theirs.keys()]);
     const isList = Array.isArray(one);
     return [...names].flatMap((name) =>
-      differencesIn(ours.get(name), theirs.get(name), placeOf(path, name, isList)),
+      differencesIn(ours.get(name), theirs.get(name), pathOf(path, name, isList)),
     );
   }
   return JSON.stringify(one) === JSON.stringify(other) ? [] : [clause(path, one, other)];
@@ -36,7 +36,7 @@ function hasMembers(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-function placeOf(path: string, name: string, isList: boolean): string {
+function pathOf(path: string, name: string, isList: boolean): string {
   if (isList) return `${path}[${name}]`;
   return path === '' ? name : `${path}.${name}`;
 }

@@ -17,7 +17,7 @@ export interface UpdateTimes {
   /** Number of devices in the result. */
   readonly devices: number;
   /** One row for each updated device, in chronological order. */
-  readonly moments: readonly UpdateCount[];
+  readonly points: readonly UpdateCount[];
 }
 
 /**
@@ -33,12 +33,12 @@ export function updateTimes(result: FleetResult): UpdateTimes {
     if (outcome === 'already-installed') return endedMs ?? startMs;
     return outcome === 'success' ? (endedMs ?? []) : [];
   });
-  const moments = ends
+  const points = ends
     .filter(Number.isFinite)
     .map((endMs) => Math.max(0, endMs - startMs))
     .sort((one, other) => one - other)
     .map((afterMs, before) => ({ afterMs, updated: before + 1 }));
-  return { devices: devices.length, moments };
+  return { devices: devices.length, points };
 }
 
 /**
@@ -46,9 +46,9 @@ export function updateTimes(result: FleetResult): UpdateTimes {
  * percentage was not reached.
  */
 export function timeToPercentMs(
-  { devices, moments }: UpdateTimes,
+  { devices, points }: UpdateTimes,
   percent: number,
 ): number | undefined {
   const needed = Math.ceil((devices * percent) / 100);
-  return needed === 0 ? undefined : moments[needed - 1]?.afterMs;
+  return needed === 0 ? undefined : points[needed - 1]?.afterMs;
 }

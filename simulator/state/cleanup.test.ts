@@ -72,7 +72,7 @@ function keep(file: string, baseUrl: string, ...lines: readonly object[]): void 
 
 function cleanUp(change: Partial<FleetCleanupOptions> = {}) {
   return cleanUpFleet({
-    places: [ledger],
+    locations: [ledger],
     credentials: { email: 'admin@example.com', password: 'secret' },
     clock: new ManualClock(noonMs),
     requestTimeLimitMs: 5000,
@@ -203,7 +203,7 @@ describe('a clean-up of the server', () => {
     mkdirSync(join(folder, 'state', 'shard-0-of-1'), { recursive: true });
     const inState = join(folder, 'state', 'shard-0-of-1', 'ledger.ndjson');
     keep(inState, server.baseUrl, { ...third }, { ...thirdId });
-    await cleanUp({ places: [ledger, join(folder, 'state')] });
+    await cleanUp({ locations: [ledger, join(folder, 'state')] });
     expect(left.size).toBe(0);
   });
 });

@@ -19,12 +19,12 @@ import {
   type LedgerDevice,
   readLedger,
 } from './cleanup-ledger.ts';
-import { ledgersAt, type PlacedLedger } from './ledger-places.ts';
+import { type LocatedLedger, ledgersAt } from './ledger-locations.ts';
 import { FleetStateError } from './state-error.ts';
 
 export interface FleetCleanupOptions {
   /** Paths of ledgers, or of state folders that contain ledgers. */
-  readonly places: readonly string[];
+  readonly locations: readonly string[];
   /** Base URL of the server; the ledger's URL when omitted. */
   readonly baseUrl?: string | undefined;
   /**
@@ -72,7 +72,7 @@ const AT_ONCE = 8;
  *   be reached or refuses the login
  */
 export async function cleanUpFleet(options: FleetCleanupOptions): Promise<FleetCleanupResult> {
-  const ledgers = ledgersAt(options.places);
+  const ledgers = ledgersAt(options.locations);
   try {
     const baseUrl = urlOf(ledgers, options);
     const cleanup = new Cleanup(baseUrl, options, ledgers);
@@ -82,7 +82,7 @@ export async function cleanUpFleet(options: FleetCleanupOptions): Promise<FleetC
   }
 }
 
-function urlOf(ledgers: readonly PlacedLedger[], { baseUrl, isForced }: FleetCleanupOptions) {
+function urlOf(ledgers: readonly LocatedLedger[], { baseUrl, isForced }: FleetCleanupOptions) {
   if (baseUrl !== undefined && isForced) return baseUrl;
   const urls = new Set(ledgers.map(({ content }) => content.baseUrl));
   const [url = '', other] = urls;
@@ -100,7 +100,7 @@ function urlOf(ledgers: readonly PlacedLedger[], { baseUrl, isForced }: FleetCle
 class Cleanup {
   readonly #baseUrl: string;
   readonly #options: FleetCleanupOptions;
-  readonly #ledgers: readonly PlacedLedger[];
+  readonly #ledgers: readonly LocatedLedger[];
   readonly #transport: Transport;
   readonly #management: ManagementClient;
   readonly #stayed: string[] = [];
@@ -117,7 +117,7 @@ class Cleanup {
   #deploymentsClosed = 0;
   #devices = 0;
 
-  constructor(baseUrl: string, options: FleetCleanupOptions, ledgers: readonly PlacedLedger[]) {
+  constructor(baseUrl: string, options: FleetCleanupOptions, ledgers: readonly LocatedLedger[]) {
     const { clock, requestTimeLimitMs, tls, credentials } = options;
     this.#baseUrl = baseUrl;
     this.#options = options;
@@ -176,7 +176,7 @@ class Cleanup {
     });
   }
 
-  async #cleanUp({ path, content }: PlacedLedger): Promise<void> {
+  async #cleanUp({ path, content }: LocatedLedger): Promise<void> {
     const ledger = CleanupLedger.open(path, content.baseUrl);
     this.#opened.push(ledger);
     for (const id of content.deployments) await this.#closeDeployment(id, ledger);

@@ -30,10 +30,10 @@ function kept(subject: ReturnType<typeof inProgress>, bytes: number, keptMaxByte
 
 async function reopened({ device, deployment }: ReturnType<typeof inProgress>) {
   const file = new DownloadFolder(folder, [device]).open(device, deployment);
-  const pieces: Buffer[] = [];
-  if (file.progress) for await (const piece of file.pieces()) pieces.push(piece);
+  const chunks: Buffer[] = [];
+  if (file.progress) for await (const chunk of file.chunks()) chunks.push(chunk);
   file.close();
-  return { progress: file.progress, bytes: Buffer.concat(pieces) };
+  return { progress: file.progress, bytes: Buffer.concat(chunks) };
 }
 
 describe('downloads that outlive their simulator', () => {
@@ -63,7 +63,7 @@ describe('downloads that outlive their simulator', () => {
     const downloads = new DownloadFolder(folder, [first.device, second.device], 5000);
     for (const { device, deployment } of [first, second]) {
       const file = downloads.open(device, deployment);
-      for (let piece = 0; piece < 3; piece++) file.append(Buffer.alloc(1000), progress);
+      for (let chunk = 0; chunk < 3; chunk++) file.append(Buffer.alloc(1000), progress);
       file.close();
     }
     expect(readdirSync(folder)).toEqual(['0']);

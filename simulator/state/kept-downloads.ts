@@ -125,25 +125,25 @@ class OpenDownload implements PartialDownload {
     this.progress = options.earlierPart?.progress;
   }
 
-  pieces(): AsyncIterable<Buffer> {
+  chunks(): AsyncIterable<Buffer> {
     const { path, earlierPart: kept } = this.#options;
     return createReadStream(path, { start: kept?.startsAt ?? 0 });
   }
 
-  append(piece: Buffer, { totalBytes, validator }: DownloadProgress): void {
+  append(chunk: Buffer, { totalBytes, validator }: DownloadProgress): void {
     if (this.#isOver) return;
     const { path, deploymentId, earlierPart: kept, makeRoom, giveUp } = this.#options;
     guarded(`cannot write ${path}`, () => {
       const isNew = this.#file === undefined && kept === undefined;
       const head = isNew ? `${JSON.stringify({ deploymentId, totalBytes, validator })}\n` : '';
-      if (!makeRoom(Buffer.byteLength(head) + piece.length)) {
+      if (!makeRoom(Buffer.byteLength(head) + chunk.length)) {
         this.close();
         giveUp();
         return;
       }
       this.#file ??= openSync(path, isNew ? 'w' : 'a', OWNER_ONLY);
       if (isNew) writeAll(this.#file, Buffer.from(head));
-      writeAll(this.#file, piece);
+      writeAll(this.#file, chunk);
     });
   }
 

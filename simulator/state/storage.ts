@@ -62,7 +62,7 @@ export function openStorage(plan: StoragePlan, devices: readonly SimulatedDevice
     folder === undefined ? undefined : { folder, plan, devices };
   const state = subject && FleetState.open(subject);
   try {
-    const ledger = openLedger(ledgerPlace(plan, subject), baseUrl, plan.ledger !== undefined);
+    const ledger = openLedger(ledgerLocation(plan, subject), baseUrl, plan.ledger !== undefined);
     return new FolderStorage(state, ledger);
   } catch (error) {
     state?.close();
@@ -70,7 +70,7 @@ export function openStorage(plan: StoragePlan, devices: readonly SimulatedDevice
   }
 }
 
-function ledgerPlace(plan: StoragePlan, subject: StateSubject | undefined): string | undefined {
+function ledgerLocation(plan: StoragePlan, subject: StateSubject | undefined): string | undefined {
   const { ledger, shard } = plan;
   if (ledger === undefined) return subject && join(stateFolder(subject), ledgerFile);
   return shard === undefined ? ledger : `${ledger}.${shard.index}-of-${shard.of}`;

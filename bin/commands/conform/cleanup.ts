@@ -119,8 +119,8 @@ async function removed(options: Parameters<typeof cleanUp>[0]): Promise<CleanupR
   try {
     return await cleanUp(options);
   } catch (error) {
-    const place = options.baseUrl ?? options.ledgerFile;
-    throw error instanceof SetupError ? setUpError(error, place) : error;
+    const location = options.baseUrl ?? options.ledgerFile;
+    throw error instanceof SetupError ? setUpError(error, location) : error;
   }
 }
 

@@ -21,9 +21,9 @@ import { conformanceExitCode } from './conformance-outcome.ts';
 import {
   closeEmptyLedger,
   closeLedger,
-  ledgerPlace,
+  ledgerLocation,
   notifyWhenInterrupted,
-} from './ledger-place.ts';
+} from './ledger-location.ts';
 import {
   addRunOptions,
   type ConformOptions,
@@ -196,9 +196,9 @@ async function conform(
     const { dryRun } = await import('./dry-run.ts');
     return dryRun({ ...settings, selection }, output);
   }
-  const place = ledgerPlace(options);
+  const location = ledgerLocation(options);
   const signal = stopSignal();
-  const cutShort = place && notifyWhenInterrupted(place, signal);
+  const cutShort = location && notifyWhenInterrupted(location, signal);
   const lines = await openRunLines(options.ndjson, settings);
   const result = await withLiveLine(output, (live) => {
     // NDJSON on standard output may go to the same terminal, where it would run into the live line.
@@ -217,14 +217,14 @@ async function conform(
         lines.verdict(verdict);
         printVerdict(verdict);
       },
-      ...(place && { ledgerFile: place.file }),
+      ...(location && { ledgerFile: location.file }),
     });
   }).catch((error: unknown) => {
-    if (place) closeEmptyLedger(place, output);
+    if (location) closeEmptyLedger(location, output);
     throw error;
   });
   cutShort?.dismiss();
-  if (place) closeLedger(place, result, output);
+  if (location) closeLedger(location, result, output);
   lines.end(result);
   const comparison = earlier ? compareReports(earlier, result) : undefined;
   const scripts = await writeScripts(result, options.scripts);

@@ -28,11 +28,11 @@ export async function writeScripts(
   folder: string | undefined,
 ): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>();
-  let place = folder;
+  let location = folder;
   for (const { id, verdict, reproScript } of verdicts) {
     if (verdict !== 'fail' || reproScript === undefined) continue;
-    place ??= mkdtempSync(join(tmpdir(), `fleetbed-repro-${runId}-`));
-    const file = join(place, `${id.replaceAll('/', '.')}.sh`);
+    location ??= mkdtempSync(join(tmpdir(), `fleetbed-repro-${runId}-`));
+    const file = join(location, `${id.replaceAll('/', '.')}.sh`);
     await writeWhole(file, `${reproScript}\n`);
     files.set(id, file);
   }

@@ -233,8 +233,8 @@ describe('fleetbed doctor environment', () => {
     const shell = 'ulimit -n 1000; exec "$0" "$@"';
     const child = spawn('sh', ['-c', shell, process.execPath, command, ...args]);
     let text = '';
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-      text += piece;
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
     });
     const [code] = await once(child, 'close');
     expect(code).toBe(1);
@@ -274,8 +274,8 @@ describe('fleetbed doctor environment', () => {
 
   it('fails when the server at the URL does not speak HTTP', async () => {
     const server = createServer((socket) => socket.on('error', () => undefined).end('hello\r\n'));
-    const place = await listening(server);
-    const { code, check } = await environment(['--url', `http://${place}`]);
+    const address = await listening(server);
+    const { code, check } = await environment(['--url', `http://${address}`]);
     expect([code, check('API')?.verdict]).toEqual([1, 'fail']);
     expect(check('API')?.found).toContain('not an HTTP server');
     server.close();
@@ -283,9 +283,9 @@ describe('fleetbed doctor environment', () => {
 
   it('stops waiting for a server that never answers', async () => {
     const server = createServer((socket) => socket.on('error', () => undefined));
-    const place = await listening(server);
+    const address = await listening(server);
     const startMs = systemClock.monotonicMs();
-    const { code, check } = await environment(['--url', `http://${place}`]);
+    const { code, check } = await environment(['--url', `http://${address}`]);
     expect([code, check('API')?.verdict]).toEqual([1, 'fail']);
     expect(check('API')?.found).toContain('no response came in time');
     expect(systemClock.monotonicMs() - startMs).toBeLessThan(15_000);
@@ -296,8 +296,8 @@ describe('fleetbed doctor environment', () => {
     const server = createHttpServer((_request, response) => {
       response.writeHead(404, { Date: 'Sat, 01 Jan 2000 00:00:00 GMT' }).end();
     });
-    const place = await listening(server);
-    const { code, check } = await environment(['--url', `http://${place}`]);
+    const address = await listening(server);
+    const { code, check } = await environment(['--url', `http://${address}`]);
     expect(code).toBe(1);
     expect(check('API')).toMatchObject({ verdict: 'warn' });
     expect(check('clock')).toMatchObject({ verdict: 'fail' });

@@ -118,7 +118,7 @@ describe('fleetbed journal', () => {
   it(
     'prints new entries until Ctrl-C',
     async () => {
-      const read = async (place: string) => (await fetch(`${ready.baseUrl}${place}`)).text();
+      const read = async (path: string) => (await fetch(`${ready.baseUrl}${path}`)).text();
       await read('/followed/before');
       const args = ['--follow', '--after', '0', '--text', 'followed'];
       const following = startCommand(['journal', ...at, ...args]);

@@ -144,14 +144,14 @@ class Passage {
 
   #passOn(incoming: IncomingMessage, response: ServerResponse): void {
     const { statusCode = 502, statusMessage, rawHeaders } = incoming;
-    const pieces: Buffer[] = [];
+    const chunks: Buffer[] = [];
     const isRead =
       /json/.test(incoming.headers['content-type'] ?? '') &&
       incoming.headers['content-encoding'] === undefined &&
       Number(incoming.headers['content-length'] ?? 0) <= READ_MAX_BYTES;
     if (!isRead) response.writeHead(statusCode, statusMessage, rawHeaders);
     incoming.on('data', (bytes: Buffer) => {
-      if (isRead) pieces.push(bytes);
+      if (isRead) chunks.push(bytes);
       else {
         this.#response.add(bytes);
         if (!response.write(bytes)) incoming.pause();
@@ -161,7 +161,7 @@ class Passage {
     incoming.once('error', () => response.destroy());
     incoming.once('end', () => {
       if (isRead) {
-        const body = this.#withOwnLinks(Buffer.concat(pieces));
+        const body = this.#withOwnLinks(Buffer.concat(chunks));
         this.#response.add(body);
         response.writeHead(statusCode, statusMessage, withLength(rawHeaders, body));
         response.write(body);

@@ -33,17 +33,17 @@ export function compareBodies(recorded: unknown, actual: unknown): BodyCompariso
   compare(recorded, actual, 'the body');
   return { differences: differences.slice(0, DIFFERENCES_MAX), pairs };
 
-  function compare(one: unknown, other: unknown, place: string): void {
+  function compare(one: unknown, other: unknown, location: string): void {
     if (Array.isArray(one) && Array.isArray(other)) {
       if (one.length !== other.length) {
-        differences.push(`${place} has ${other.length} elements, recorded ${one.length}`);
+        differences.push(`${location} has ${other.length} elements, recorded ${one.length}`);
       }
       for (const [at, each] of one.slice(0, other.length).entries()) {
-        compare(each, other[at], `${place}[${at}]`);
+        compare(each, other[at], `${location}[${at}]`);
       }
     } else if (isObject(one) && isObject(other)) {
       for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) {
-        const at = place === 'the body' ? name : `${place}.${name}`;
+        const at = location === 'the body' ? name : `${location}.${name}`;
         if (freeMembers.has(name)) continue;
         if (!Object.hasOwn(other, name)) differences.push(`${at} is missing`);
         else if (!Object.hasOwn(one, name)) differences.push(`${at} is there, not recorded`);
@@ -52,7 +52,7 @@ export function compareBodies(recorded: unknown, actual: unknown): BodyCompariso
     } else if (typeof one === 'string' && typeof other === 'string' && isServerOwn(one, other)) {
       pairs.push({ recorded: one, actual: other });
     } else if (one !== other) {
-      differences.push(`${place} is ${shown(other)}, recorded ${shown(one)}`);
+      differences.push(`${location} is ${shown(other)}, recorded ${shown(one)}`);
     }
   }
 }

@@ -61,8 +61,8 @@ export function addCleanup(simulate: Command): void {
     .argument('<ledger...>', 'file of --ledger, or folder of --state')
     .addOption(caOption())
     .addOption(jsonOption())
-    .action(async (places: readonly string[], options: FleetCleanupValues) => {
-      process.exitCode = await cleanUpFleets(places, options, command);
+    .action(async (locations: readonly string[], options: FleetCleanupValues) => {
+      process.exitCode = await cleanUpFleets(locations, options, command);
     });
 }
 
@@ -84,26 +84,26 @@ export function addFleetCleanupOptions(command: Command): Command {
  * @throws CommandError
  */
 export async function cleanUpFleets(
-  places: readonly string[],
+  locations: readonly string[],
   options: FleetCleanupValues,
   command: Command,
 ): Promise<ExitCode> {
   const credentials = userOf(options);
   if (credentials === undefined) return command.error(`${loginWays} is needed`);
-  return cleanup(places, { ...options, credentials });
+  return cleanup(locations, { ...options, credentials });
 }
 
 type OperatorCredentials = NonNullable<ReturnType<typeof userOf>>;
 
 async function cleanup(
-  places: readonly string[],
+  locations: readonly string[],
   options: FleetCleanupValues & { readonly credentials: OperatorCredentials },
 ): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   const { url: baseUrl, ca, cert, key, credentials } = options;
   const tls = await certificatesIn({ ca, cert, key });
   const result = await cleanUpFleet({
-    places,
+    locations,
     baseUrl,
     isForced: options.force,
     credentials,
@@ -115,8 +115,8 @@ async function cleanup(
       if (done % DEVICES_NAMED === 0) output.progress(`${done} of ${of} devices`);
     },
   }).catch((error: unknown) => {
-    const place = baseUrl ?? places.join(' ');
-    throw fleetError(error, { baseUrl: place, acceptWith: credentials, tls });
+    const location = baseUrl ?? locations.join(' ');
+    throw fleetError(error, { baseUrl: location, acceptWith: credentials, tls });
   });
   output.data(result);
   output.line(cleanupReport(result));

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { sampleProgress } from '../../../simulator/testing/sample-result.ts';
 import { type LiveFacts, liveFrame } from './live-frame.ts';
-import { widthOf } from './live-pieces.ts';
+import { widthOf } from './live-spans.ts';
 
 const size = { columns: 100, rows: 50, colour: false };
 const deployment = { deploymentId: 'id-1', artifactName: 'release-2' };

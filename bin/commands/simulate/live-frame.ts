@@ -2,13 +2,7 @@
 
 import type { FleetProgress } from '../../../simulator/engine/simulate-fleet.ts';
 import { violationText } from '../../../simulator/report/text-checks.ts';
-import {
-  type LineStyle,
-  styledLine,
-  type TextPiece,
-  type TextTone,
-  widthOf,
-} from './live-pieces.ts';
+import { type LineStyle, styledLine, type TextSpan, type TextTone, widthOf } from './live-spans.ts';
 
 /** The facts that one frame of the live view shows. */
 export interface LiveFacts {
@@ -47,13 +41,13 @@ export function liveFrame(facts: LiveFacts, size: LiveSize): string {
   const body = [...funnelLines(progress), ...standingLines(facts), ...generatorLines(progress)];
   const room = Math.max(0, size.rows - 1 - head.length - body.length);
   const lines = [...head, ...body, ...listLines(progress, room)].slice(0, size.rows - 1);
-  return lines.map((pieces) => styledLine(pieces, size)).join('\n');
+  return lines.map((spans) => styledLine(spans, size)).join('\n');
 }
 
-type FrameRow = readonly TextPiece[];
+type FrameRow = readonly TextSpan[];
 
 function titleLines({ title, progress, ending }: LiveFacts): FrameRow[] {
-  const segments: TextPiece[] = [{ text: clock(progress.elapsedMs), tone: 'strong' }];
+  const segments: TextSpan[] = [{ text: clock(progress.elapsedMs), tone: 'strong' }];
   const now = ending ? 'stopping …' : progress.phase;
   return [[...segments, '  ', { text: now, tone: ending ? 'warn' : 'dim' }, `  ${title}`]];
 }
@@ -96,7 +90,7 @@ function funnelLines({ funnel }: FleetProgress): FrameRow[] {
     const filled = bar(count / Math.max(1, funnel.devices));
     const number = String(count).padStart(NUMBER_COLUMNS);
     if (filled === '') return [label.padEnd(LABEL_COLUMNS), number];
-    const mark: TextPiece = tone ? { text: `  ${filled}`, tone } : `  ${filled}`;
+    const mark: TextSpan = tone ? { text: `  ${filled}`, tone } : `  ${filled}`;
     return [label.padEnd(LABEL_COLUMNS), number, mark];
   });
 }
@@ -111,7 +105,7 @@ function bar(share: number): string {
 
 function standingLines({ progress, rates }: LiveFacts): FrameRow[] {
   const { funnel, socketsOpen, exchanges, errors } = progress;
-  const counted = (label: string, count: number, tone: TextTone): TextPiece =>
+  const counted = (label: string, count: number, tone: TextTone): TextSpan =>
     count > 0 ? { text: `${label} ${count}  `, tone } : `${label} ${count}  `;
   return [
     [

@@ -18,7 +18,7 @@ const RESPONSE_MAX_MS = 15_000;
 const unsigned = /is not signed with the --worker-secret of this worker/;
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
-type Place = readonly (string | number)[];
+type JsonPath = readonly (string | number)[];
 
 let folder: string;
 const closers: (() => unknown)[] = [];
@@ -134,18 +134,18 @@ const signature = () => signedJob.slice(0, 64);
 const realJob = () => JSON.parse(signedJob.slice(64));
 
 /** Returns the place of every value in the job that is not an object or list. */
-function leaves(value: Json, place: Place = []): readonly Place[] {
-  if (typeof value !== 'object' || value === null) return [place];
-  return Object.entries(value).flatMap(([name, part]) => leaves(part, [...place, name]));
+function leaves(value: Json, path: JsonPath = []): readonly JsonPath[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  return Object.entries(value).flatMap(([name, part]) => leaves(part, [...path, name]));
 }
 
-function changed(value: Json, [name, ...place]: Place): Json {
+function changed(value: Json, [name, ...path]: JsonPath): Json {
   if (name === undefined) {
     if (typeof value === 'string') return urlOf(foreign);
     return typeof value === 'number' ? value + 1 : !value;
   }
   const copy = structuredClone(value) as Record<string, Json>;
-  copy[name] = changed(copy[name] ?? null, place);
+  copy[name] = changed(copy[name] ?? null, path);
   return copy;
 }
 
@@ -168,9 +168,9 @@ const own = (): Readonly<Record<string, Json>> => ({
 describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => {
   it('cannot change or add a field of a job', async () => {
     const job = realJob();
-    const places = leaves(job);
-    expect(places.length).toBeGreaterThan(10);
-    const tampered = places.map((place) => changed(job, place));
+    const paths = leaves(job);
+    expect(paths.length).toBeGreaterThan(10);
+    const tampered = paths.map((path) => changed(job, path));
     const grown = Object.entries(own()).map(([name, value]) => ({
       ...job,
       plan: { ...job.plan, [name]: value },

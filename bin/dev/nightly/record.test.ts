@@ -19,14 +19,14 @@ const step: NightlyStep = {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Returns the age of a record with this text at a time in January 2026. */
-function judgedOn(moment: string, text: string, names: readonly string[] = ['self-test']) {
+function judgedOn(time: string, text: string, names: readonly string[] = ['self-test']) {
   writeFileSync(file, text);
-  return ageOfRecord(file, names, Date.parse(`2026-01-${moment}`));
+  return ageOfRecord(file, names, Date.parse(`2026-01-${time}`));
 }
 
 describe('the age of the nightly record', () => {
-  it.each(['02T00:00:00Z', '15T11:59:59Z'])('is accepted and shown on 2026-01-%s', (moment) => {
-    const { isYoung, lines } = judgedOn(moment, JSON.stringify([step]));
+  it.each(['02T00:00:00Z', '15T11:59:59Z'])('is accepted and shown on 2026-01-%s', (time) => {
+    const { isYoung, lines } = judgedOn(time, JSON.stringify([step]));
     expect(isYoung).toBe(true);
     expect(lines[0]).toMatch(
       /^nightly self-test: \d+ days old \(2026-01-01T.*, commit a{12}\), valid for 14$/,

@@ -128,7 +128,7 @@ async function openTooMany(
   const port = Number(new URL(ready.baseUrl).port);
   const messages = await Promise.all(
     clients.map(async (client, index) => {
-      const own = tokens.filter((_, place) => place % CLIENTS === index);
+      const own = tokens.filter((_, position) => position % CLIENTS === index);
       const heard = once(client, 'message');
       client.send({ port, tokens: own } satisfies WebsocketOrder);
       const [message] = (await heard) as [WebsocketOutcomes];

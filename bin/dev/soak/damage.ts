@@ -166,9 +166,9 @@ function isPossible(path: string, damage: string): boolean {
 }
 
 function drawnFrom(all: readonly Case[], count: number, random: Random): Case[] {
-  const places = new Set<number>();
-  while (places.size < Math.min(count, all.length)) places.add(random.integer(0, all.length - 1));
-  return all.filter((_, at) => places.has(at));
+  const offsets = new Set<number>();
+  while (offsets.size < Math.min(count, all.length)) offsets.add(random.integer(0, all.length - 1));
+  return all.filter((_, at) => offsets.has(at));
 }
 
 /** Returns the kind of a file, without names that differ between runs. */

@@ -99,12 +99,12 @@ function readControl(ready: ServerReady, path: string): Promise<string> {
   const headers = { Authorization: `Bearer ${ready.controlToken}` };
   return new Promise((resolve, reject) => {
     get(ready.controlUrl + path, { headers, agent: false }, (response) => {
-      const pieces: Buffer[] = [];
-      response.on('data', (piece: Buffer) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => {
         // An archive is read but not kept.
-        if (path === '/overview') pieces.push(piece);
+        if (path === '/overview') chunks.push(chunk);
       });
-      response.on('end', () => resolve(Buffer.concat(pieces).toString()));
+      response.on('end', () => resolve(Buffer.concat(chunks).toString()));
       response.on('error', reject);
     }).on('error', reject);
   });

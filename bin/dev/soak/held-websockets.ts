@@ -44,8 +44,8 @@ function open(port: number, token: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     let text = '';
-    const read = (piece: Buffer): void => {
-      text += piece.toString('latin1');
+    const read = (chunk: Buffer): void => {
+      text += chunk.toString('latin1');
       if (!text.startsWith('HTTP/1.1 101 ')) return;
       socket.off('data', read);
       holdOpen(socket);

@@ -18,14 +18,14 @@ const texts: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Pieces on which backtracking regular expressions are slow. */
-const pieces = [
+const chunks = [
   ...['eyJ-', 'eyJa.', 'name="', '"name":"a",', 'a:', ' ', '\\"', "'", '=', ',', '((', '/'],
 ];
 
 /** A text of several thousand characters whose end does not match. */
 export const longText = fc
-  .tuple(fc.constantFrom(...pieces), fc.integer({ min: 200, max: 12_000 }))
-  .map(([piece, length]) => piece.repeat(Math.ceil(length / piece.length)));
+  .tuple(fc.constantFrom(...chunks), fc.integer({ min: 200, max: 12_000 }))
+  .map(([chunk, length]) => chunk.repeat(Math.ceil(length / chunk.length)));
 
 export const text = fc.oneof(
   { weight: 9, arbitrary: fc.string({ unit: 'binary', maxLength: 60 }) },

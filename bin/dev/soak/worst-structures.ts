@@ -9,15 +9,15 @@ import {
 /** Returns as many numbered pieces as fit into `charactersMax` characters. */
 export function filled(
   charactersMax: number,
-  pieceOf: (index: number) => string,
+  chunkOf: (index: number) => string,
   between = '',
 ): string {
-  const pieces: string[] = [];
+  const chunks: string[] = [];
   for (let length = 0; ; ) {
-    const piece = pieceOf(pieces.length);
-    length += piece.length + between.length;
-    if (length > charactersMax) return pieces.join(between);
-    pieces.push(piece);
+    const chunk = chunkOf(chunks.length);
+    length += chunk.length + between.length;
+    if (length > charactersMax) return chunks.join(between);
+    chunks.push(chunk);
   }
 }
 

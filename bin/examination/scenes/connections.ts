@@ -6,9 +6,9 @@ import { accepted, awaitPoll, type SceneRow, toPolls } from './steps.ts';
 const toSockets = { match: { operation: 'connect' } };
 
 /** A step for each: the client starts with an empty folder at an address that it must refuse. */
-const refusedAt = (...places: readonly (Step & { startAt: unknown })[]): SceneRow => ({
+const refusedAt = (...locations: readonly (Step & { startAt: unknown })[]): SceneRow => ({
   start: 'stopped',
-  steps: places,
+  steps: locations,
   needs: 'tls',
   recovers: false,
 });

@@ -77,8 +77,8 @@ function responseOf<Step extends HookStep>(step: Step, outcome: HookOutcome): St
   const shape: v.GenericSchema = hookSteps[step].shape;
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), shape), text);
   if (parsed.success) return parsed.output as StepResponse<Step>;
-  const place = v.getDotPath(parsed.issues[0]);
-  const why = `${place === null ? '' : `${place}: `}${parsed.issues[0].message}`;
+  const location = v.getDotPath(parsed.issues[0]);
+  const why = `${location === null ? '' : `${location}: `}${parsed.issues[0].message}`;
   throw failed(step, `${describeValue(output)} (${why})`);
 }
 

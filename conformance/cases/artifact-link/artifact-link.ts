@@ -102,8 +102,8 @@ const reported = defineScenario({
       title: 'The expire of the link is present and is a date-time.',
       requirements: ['link.expire'],
       run: async ({ link: { expire } }) => {
-        const isMoment = typeof expire === 'string' && isTimestamp(expire);
-        expectThat(isMoment, 'a date-time as expire', describeValue(expire ?? 'none'));
+        const isDateTime = typeof expire === 'string' && isTimestamp(expire);
+        expectThat(isDateTime, 'a date-time as expire', describeValue(expire ?? 'none'));
       },
     },
     {

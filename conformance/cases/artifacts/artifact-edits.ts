@@ -206,8 +206,8 @@ const plain = defineScenario<EditedArtifact>({
       needs: ['artifact-listing'],
       run: async (arranged) => {
         const { device, id } = arranged;
-        const places = [await shownArtifact(device, id), await listedArtifact(device, arranged)];
-        for (const { artifact_depends: depends } of places) {
+        const locations = [await shownArtifact(device, id), await listedArtifact(device, arranged)];
+        for (const { artifact_depends: depends } of locations) {
           if (isMap(depends)) expectEqualIfThere('flavour', depends.flavour, [needed]);
         }
       },

@@ -169,8 +169,8 @@ export const ownFields: readonly ArtifactField[] = [
     title: 'The time of the last change is present: a date-time that is not in the future.',
     requirement: 'artifacts.modified',
     holds: ({ where, members: { modified }, answeredMs }) => {
-      const isMoment = typeof modified === 'string' && isTimestamp(modified);
-      expectThat(isMoment, `a date-time as modified ${where}`, describeValue(modified ?? 'none'));
+      const isDateTime = typeof modified === 'string' && isTimestamp(modified);
+      expectThat(isDateTime, `a date-time as modified ${where}`, describeValue(modified ?? 'none'));
       const isPast = timestampMs(modified) <= answeredMs + CLOCK_SKEW_MS;
       expectThat(
         isPast,

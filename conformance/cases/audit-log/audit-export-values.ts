@@ -221,8 +221,8 @@ async function pagedEntries(
 
 /** Returns a text that identifies an entry, and the time of the entry. */
 function markOf(valueAt: (path: string) => string) {
-  const moment = valueAt('time');
-  return { moment, text: [moment, valueAt('action'), valueAt('object.id')].join(' ') };
+  const time = valueAt('time');
+  return { time, text: [time, valueAt('action'), valueAt('object.id')].join(' ') };
 }
 
 /** Returns the texts of `some` that `others` lacks or has less often. */
@@ -274,9 +274,9 @@ const large = defineScenario<AuditQuery>({
         );
         const inList = listed.map((entry) => markOf((path) => comparable(path, at(entry, path))));
         // The order of entries with the same time is left open.
-        const last = inList.at(-1)?.moment;
+        const last = inList.at(-1)?.time;
         const [some, others] = [inExport, inList].map((marks) =>
-          marks.filter(({ moment }) => moment !== last).map(({ text }) => text),
+          marks.filter(({ time }) => time !== last).map(({ text }) => text),
         );
         const missing = lacking(others ?? [], some ?? []);
         const surplus = lacking(some ?? [], others ?? []);

@@ -73,11 +73,11 @@ async function pagesFrom(
 
 /** Returns a text for each entry that identifies it, in the order of the entries. */
 export function entryKeys(found: readonly ReceivedEntry[]): readonly string[] {
-  return found.map((entry) => `${momentAt(entry)} ${textAt(entry, 'action')}`);
+  return found.map((entry) => `${timeAt(entry)} ${textAt(entry, 'action')}`);
 }
 
 /** Returns the time of an entry in UTC, since a server may use several time zones. */
-function momentAt(entry: ReceivedEntry): string {
+function timeAt(entry: ReceivedEntry): string {
   const time = String(textAt(entry, 'time'));
   const ms = Date.parse(time);
   return Number.isNaN(ms) ? time : new Date(ms).toISOString();

@@ -33,7 +33,7 @@ const malformedHeaders: Readonly<Record<string, (token: string) => string>> = {
 };
 
 /** Callers that send a valid token in a place other than the Authorization header. */
-const otherPlaces: Readonly<
+const otherLocations: Readonly<
   Record<string, (session: TargetSession, token: string, id: OperationId) => ApiCaller | undefined>
 > = {
   // Skipped where it is legal: /connect accepts this cookie, and web pages of users send it.
@@ -175,9 +175,9 @@ function spoiledCases(calls: OperationCalls): readonly JudgingCase<string>[] {
       title: `The operation ${id} answers ${status} to a token outside the Authorization header.`,
       requirements: ['tokens.missing-is-401'],
       run: async (token, { session }) => {
-        for (const [place, callerWith] of Object.entries(otherPlaces)) {
+        for (const [location, callerWith] of Object.entries(otherLocations)) {
           const caller = callerWith(session, token, id);
-          if (caller) await expectEach(status, { [place]: caller }, call);
+          if (caller) await expectEach(status, { [location]: caller }, call);
         }
       },
     })),
@@ -189,7 +189,7 @@ function spoiledCases(calls: OperationCalls): readonly JudgingCase<string>[] {
         const altered = { ...invalidTokens, ...(isJwt.test(token) ? inAnotherCase : {}) };
         const callers = Object.entries(altered).flatMap(([what, alter]) =>
           Object.entries(callersWith(context, id, alter(token))).map(
-            ([place, caller]) => [`${what} in ${place}`, caller] as const,
+            ([location, caller]) => [`${what} in ${location}`, caller] as const,
           ),
         );
         return expectEach(status, Object.fromEntries(callers), call);

@@ -269,13 +269,13 @@ const handshake = defineScenario({
       requirements: ['tokens.invalid-is-401'],
       run: async ({ token }, context) => {
         const stolen = forgeToken(token);
-        const places = {
+        const locations = {
           header: bearer(stolen),
           cookie: { cookie: `JWT=${stolen}` },
           'another cookie': { cookie: `TOKEN=${token}` },
         };
-        await expectEach(401, places, (place) =>
-          requestUpgrade(context, upgradeHeadersWith(place)),
+        await expectEach(401, locations, (location) =>
+          requestUpgrade(context, upgradeHeadersWith(location)),
         );
       },
     },

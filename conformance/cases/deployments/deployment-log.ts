@@ -136,10 +136,10 @@ const active = defineScenario({
         const timestamp = '2026-01-31T14:30:07+05:30';
         await arrangeUpload(arranged, { ...goodMessage, timestamp });
         const log = await shownLog(context, arranged, goodMessage.message);
-        const moments = [...log.matchAll(dateTimes)].map(([text]) => Date.parse(text));
-        if (moments.length === 0) throw new NotObservable('the log shows no date-times');
+        const times = [...log.matchAll(dateTimes)].map(([text]) => Date.parse(text));
+        if (times.length === 0) throw new NotObservable('the log shows no date-times');
         expectThat(
-          moments.includes(Date.parse(timestamp)),
+          times.includes(Date.parse(timestamp)),
           `a log of ${timestamp}`,
           describeValue(log),
         );
@@ -159,9 +159,11 @@ const active = defineScenario({
         }));
         await arrangeUpload(arranged, ...messages);
         const log = await shownLog(context, arranged, 'last line');
-        const places = sent.map((message) => log.indexOf(message));
-        if (places.includes(-1)) throw new NotObservable('the log does not show every message');
-        const isInOrder = places.every((place, index) => place > (places[index - 1] ?? -1));
+        const positions = sent.map((message) => log.indexOf(message));
+        if (positions.includes(-1)) throw new NotObservable('the log does not show every message');
+        const isInOrder = positions.every(
+          (position, index) => position > (positions[index - 1] ?? -1),
+        );
         expectThat(
           isInOrder,
           'the messages in the order in which they were sent',

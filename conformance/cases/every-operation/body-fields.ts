@@ -195,12 +195,12 @@ function extendedOf({ resource: name }: ResourceBody): readonly FieldInput[] {
       const entries = fieldsOf(table)
         .map(({ path }) => path.slice(0, path.lastIndexOf('[]') + 1))
         .filter((path) => path.length > 0);
-      const places = new Map([[], ...objects.map(({ path }) => path), ...entries].map(keyed));
-      return [...places.values()].map((place) => ({
-        what: `an unknown member in ${place.join('.') || 'the body'}`,
+      const locations = new Map([[], ...objects.map(({ path }) => path), ...entries].map(keyed));
+      return [...locations.values()].map((location) => ({
+        what: `an unknown member in ${location.join('.') || 'the body'}`,
         value: undefined,
         type: 'object',
-        resource: Object(withMember(table.sample, [...place, 'x_newer'], { of: ['one'] })),
+        resource: Object(withMember(table.sample, [...location, 'x_newer'], { of: ['one'] })),
       }));
     });
 }

@@ -39,7 +39,7 @@ function accepting(accept: string) {
   return (request: WireRequest) => withHeaders(request, { accept });
 }
 
-function inPieces(request: WireRequest): WireRequest | undefined {
+function inChunks(request: WireRequest): WireRequest | undefined {
   const { body } = request;
   if (typeof body !== 'string') return undefined;
   const bytes = Buffer.from(body);
@@ -82,7 +82,7 @@ const forms: readonly LegalForm[] = [
     id: 'chunked-bodies',
     title: 'Every operation reads a chunked body, without Content-Length, like any other.',
     requirement: 'service.chunked-bodies',
-    forms: { 'a body in chunks': inPieces },
+    forms: { 'a body in chunks': inChunks },
     markerEnd: ' für 東京 😀',
   },
   {

@@ -20,7 +20,7 @@ import { forgeToken, unsignedToken } from '../../target/token-claims.ts';
 import { mark, type Write, type WrittenList, writes } from './device-writes.ts';
 
 /** The numbers of valid elements before and after the wrong one. */
-const places = {
+const positions = {
   first: [0, 2],
   'in the middle': [1, 1],
   last: [2, 0],
@@ -37,8 +37,8 @@ function wrongLists({ good, wrong, body }: WrittenList): readonly WrongBody[] {
   const elements = (count: number, at: string) =>
     Array.from({ length: count }, (_each, index) => good(`${mark}-${at}-${index}`));
   return Object.entries(wrong).flatMap(([label, [requirement, element]]) =>
-    Object.entries(places).map(([place, [before, after]]) => ({
-      what: `an element with ${label}, ${place} among good ones`,
+    Object.entries(positions).map(([position, [before, after]]) => ({
+      what: `an element with ${label}, ${position} among good ones`,
       requirement,
       body: body([...elements(before, 'before'), element, ...elements(after, 'after')]),
     })),
@@ -48,7 +48,7 @@ function wrongLists({ good, wrong, body }: WrittenList): readonly WrongBody[] {
 /** Returns each wrong body of a row once; of lists, the wrong elements are at different places. */
 function wrongBodies({ list, wrong }: Write): readonly WrongBody[] {
   if (!list) return Object.entries(wrong).map(([what, body]) => ({ what, body }));
-  const next = Object.keys(places).length + 1;
+  const next = Object.keys(positions).length + 1;
   return wrongLists(list).filter((_, index) => index % next === 0);
 }
 

@@ -8,7 +8,7 @@ import { fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts'
 import { describeValue } from '../../target/expectations.ts';
 import type { ExchangeMemory, PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import { memberAt, momentOf, requirementOn } from '../response-parts.ts';
+import { memberAt, requirementOn, timeOf } from '../response-parts.ts';
 import type { RunMemory } from '../run-memory.ts';
 
 /** Longer lists are not compared, since the comparison takes quadratic time. */
@@ -53,8 +53,8 @@ function mayBeSame(one: unknown, other: unknown): boolean {
     const shared = Object.keys(one).filter((name) => known.has(name) && Object.hasOwn(other, name));
     return shared.every((name) => mayBeSame(one[name], other[name]));
   }
-  const moment = momentOf(one);
-  return one === other || (moment !== undefined && moment === momentOf(other));
+  const time = timeOf(one);
+  return one === other || (time !== undefined && time === timeOf(other));
 }
 
 function areSamePairs(one: unknown, other: unknown): boolean {
@@ -88,7 +88,7 @@ function violationIn(
     };
   }
   const modified = memberAt(artifact, ['modified']);
-  const ms = momentOf(modified);
+  const ms = timeOf(modified);
   const latest = ms === undefined ? undefined : run.latest(`artifact ${id}`, ms);
   // A difference of up to a day is tolerated: the server's clock may have been adjusted, and
   // concurrent responses may arrive out of order.

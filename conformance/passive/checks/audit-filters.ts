@@ -1,7 +1,7 @@
 /** The filters of the audit log, with the entries that each selects. Spec: Audit logs */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { actorTypes, auditObjectTypes } from '../../../fixtures/contract/vocabulary.ts';
-import { momentOf } from '../response-parts.ts';
+import { timeOf } from '../response-parts.ts';
 
 const MS_PER_SECOND = 1000;
 
@@ -9,7 +9,7 @@ const MS_PER_SECOND = 1000;
 export interface AuditFilter {
   readonly name: string;
   readonly requirement: RequirementId;
-  readonly place: readonly string[];
+  readonly path: readonly string[];
   /**
    * Returns whether the filter value `wanted` selects an entry with `value`; undefined if the
    * contract does not define which entries `wanted` selects.
@@ -27,7 +27,7 @@ function isSameOf(names: readonly string[]): AuditFilter['keeps'] {
 /** Compares the stamp of an entry with a bound: both are times of the server, so no clock matters. */
 function isInTime(holds: (ms: number, boundMs: number) => boolean): AuditFilter['keeps'] {
   return (wanted, value) => {
-    const ms = momentOf(value);
+    const ms = timeOf(value);
     if (!/^\d{1,11}$/.test(wanted) || ms === undefined) return undefined;
     return holds(ms, Number(wanted) * MS_PER_SECOND);
   };
@@ -41,47 +41,47 @@ const isSameAddress: AuditFilter['keeps'] = (wanted, value) => {
 
 /** The filters of the list; the export has the same. */
 export const auditFilters: readonly AuditFilter[] = [
-  { name: 'actor_id', requirement: 'audit.actor-filters', place: ['actor', 'id'], keeps: isSame },
+  { name: 'actor_id', requirement: 'audit.actor-filters', path: ['actor', 'id'], keeps: isSame },
   {
     name: 'actor_type',
     requirement: 'audit.actor-type-filter',
-    place: ['actor', 'type'],
+    path: ['actor', 'type'],
     keeps: isSameOf(actorTypes),
   },
   {
     name: 'actor_email',
     requirement: 'audit.actor-email-filter',
-    place: ['actor', 'email'],
+    path: ['actor', 'email'],
     keeps: isSameAddress,
   },
   {
     name: 'object_id',
     requirement: 'audit.object-filters',
-    place: ['object', 'id'],
+    path: ['object', 'id'],
     keeps: isSame,
   },
   {
     name: 'object_type',
     requirement: 'audit.object-type-filter',
-    place: ['object', 'type'],
+    path: ['object', 'type'],
     keeps: isSameOf(auditObjectTypes),
   },
   {
     name: 'object_deployment_name',
     requirement: 'audit.object-deployment-name-filter',
-    place: ['object', 'deployment', 'name'],
+    path: ['object', 'deployment', 'name'],
     keeps: isSame,
   },
   {
     name: 'created_after',
     requirement: 'audit.time-bounds',
-    place: ['time'],
+    path: ['time'],
     keeps: isInTime((ms, boundMs) => ms >= boundMs),
   },
   {
     name: 'created_before',
     requirement: 'audit.created-before',
-    place: ['time'],
+    path: ['time'],
     keeps: isInTime((ms, boundMs) => ms <= boundMs),
   },
 ];

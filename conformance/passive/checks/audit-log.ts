@@ -6,7 +6,7 @@ import { describeValue } from '../../target/expectations.ts';
 import { relationsOf } from '../../target/link-header.ts';
 import type { PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import { memberAt, momentOf } from '../response-parts.ts';
+import { memberAt, timeOf } from '../response-parts.ts';
 import { auditFilters } from './audit-filters.ts';
 
 /** Largest requested page size that every server is assumed to support. */
@@ -18,13 +18,13 @@ function entriesOf({ json }: JudgedExchange): readonly unknown[] {
 }
 
 function filteredOut(exchange: JudgedExchange): Violation | undefined {
-  for (const { name, requirement, place, keeps } of auditFilters) {
+  for (const { name, requirement, path, keeps } of auditFilters) {
     const wanted = exchange.parameter(name);
     if (wanted === undefined) continue;
     for (const [index, entry] of entriesOf(exchange).entries()) {
-      const value = memberAt(entry, place);
+      const value = memberAt(entry, path);
       if (keeps(wanted, value) !== false) continue;
-      const where = `200 body: /${index}/${place.join('/')}`;
+      const where = `200 body: /${index}/${path.join('/')}`;
       return {
         where,
         must: `fit ${name}=${wanted}`,
@@ -42,7 +42,7 @@ function outOfOrder(exchange: JudgedExchange, times: readonly unknown[], where: 
   const sort = requested ?? 'desc';
   if (sort !== 'asc' && sort !== 'desc') return undefined;
   for (const [index, time] of times.entries()) {
-    const [now, before] = [momentOf(time), momentOf(times[index - 1])];
+    const [now, before] = [timeOf(time), timeOf(times[index - 1])];
     if (now === undefined || before === undefined) continue;
     if (sort === 'asc' ? now >= before : now <= before) continue;
     return {

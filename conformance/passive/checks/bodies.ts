@@ -7,7 +7,7 @@ import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import { describeValue, responseSummary } from '../../target/expectations.ts';
 import type { PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import { linkPlaces, memberAt, requirementOn } from '../response-parts.ts';
+import { linkPaths, memberAt, requirementOn } from '../response-parts.ts';
 import { hasErrorBody } from './errors.ts';
 
 const jsonLabel = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
@@ -87,7 +87,7 @@ function isAbsoluteUrl(value: unknown): boolean {
 }
 
 function badLink(operation: OperationId, { json, status }: JudgedExchange): Violation | undefined {
-  for (const steps of linkPlaces(operation)) {
+  for (const steps of linkPaths(operation)) {
     const link = memberAt(json, steps);
     if (link === undefined || isAbsoluteUrl(link)) continue;
     return {

@@ -13,7 +13,7 @@ import { type ExchangeMemory, otherStatus, type PassiveCheck, type Violation } f
 import { type ObservedDeployment, SOURCE } from '../device-memory.ts';
 import { intermediateStatuses } from '../intermediate-statuses.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import { memberAt, momentOf } from '../response-parts.ts';
+import { memberAt, timeOf } from '../response-parts.ts';
 import { isWronglyRefused, succeedsWith } from './device-responses.ts';
 
 const polls = ['get-next-deployment', 'post-next-deployment', 'post-next-deployment-v2'] as const;
@@ -166,7 +166,7 @@ const pollChecks: readonly PassiveCheck[] = [
     violation: ({ json, serverNowMs }) => {
       const expire = memberAt(json, ['artifact', 'source', 'expire']);
       // Another requirement covers an expiry that is not a date-time.
-      const endMs = momentOf(expire);
+      const endMs = timeOf(expire);
       if (endMs === undefined || endMs > serverNowMs) return undefined;
       return {
         where: '200 body: /artifact/source/expire',

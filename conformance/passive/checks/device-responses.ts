@@ -42,12 +42,12 @@ const bodiless = [
 /** Returns an invariant limited to some operations, optionally for another requirement. */
 export function invariantOn(
   name: string,
-  places: readonly OperationId[],
+  ids: readonly OperationId[],
   requirement?: RequirementId,
 ): PassiveCheck {
   const found = invariants.find(({ id }) => id === name);
   if (!found) throw new Error(`there is no invariant ${name}`);
-  return { ...found, operations: places, ...(requirement && { requirement }) };
+  return { ...found, operations: ids, ...(requirement && { requirement }) };
 }
 
 /** The invariants on errors that hold even if a proxy is in front of the server. */

@@ -7,7 +7,7 @@ import { isArtifactFile } from '../../target/configuration-body.ts';
 import { describeValue, responseSummary } from '../../target/expectations.ts';
 import type { PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import { memberAt, momentOf } from '../response-parts.ts';
+import { memberAt, timeOf } from '../response-parts.ts';
 import type { RunMemory } from '../run-memory.ts';
 
 const LIST_MAX = 100;
@@ -89,7 +89,7 @@ function otherMap(
 function pastEnd(exchange: JudgedExchange, steps: readonly string[]): Violation | undefined {
   const expire = memberAt(exchange.json, steps);
   const { date = '' } = exchange.response.headers;
-  const [endMs, nowMs] = [momentOf(expire), Date.parse(date)];
+  const [endMs, nowMs] = [timeOf(expire), Date.parse(date)];
   if (endMs === undefined || Number.isNaN(nowMs) || endMs > nowMs) return undefined;
   return listViolation(
     `/${steps.join('/')}`,

@@ -6,7 +6,7 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { membersOf } from '../../target/json-members.ts';
 import { type AuditFilter, auditFilters } from '../checks/audit-filters.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import { memberAt, momentOf } from '../response-parts.ts';
+import { memberAt, timeOf } from '../response-parts.ts';
 import type { TrackedViolation, Tracker } from './tracker.ts';
 
 /** Maximum number of entries that are remembered for one case. */
@@ -120,12 +120,12 @@ function filtersOf(exchange: JudgedExchange): readonly RequestedFilter[] | undef
 }
 
 /** Returns true if every server must list the entry: it fits to the letter and the millisecond. */
-function fits({ name, place, keeps }: AuditFilter, wanted: string, entry: unknown): boolean {
-  const value = memberAt(entry, place);
+function fits({ name, path, keeps }: AuditFilter, wanted: string, entry: unknown): boolean {
+  const value = memberAt(entry, path);
   if (keeps(wanted, value) !== true) return false;
   if (name === 'created_after') return true;
   if (name !== 'created_before') return value === wanted;
-  return (momentOf(value) ?? Number.POSITIVE_INFINITY) <= Number(wanted) * 1000;
+  return (timeOf(value) ?? Number.POSITIVE_INFINITY) <= Number(wanted) * 1000;
 }
 
 /** Returns the requirement of the only filter besides the object, or that of all together. */

@@ -6,7 +6,7 @@ import { jsonInOrder } from '../../../fixtures/base/json.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import { momentOf } from '../response-parts.ts';
+import { timeOf } from '../response-parts.ts';
 import { type Effect, isPlainJson, isWellFormed, type Resource } from './resource.ts';
 import type { TrackedViolation } from './tracker.ts';
 
@@ -146,7 +146,7 @@ function alertsIn(value: unknown): readonly string[] {
     .map(membersOf)
     .map(({ name, level, subject, timestamp }) => {
       const { name: of, type, status } = membersOf(subject);
-      return jsonInOrder({ name, level, of, type, status, ms: momentOf(timestamp) });
+      return jsonInOrder({ name, level, of, type, status, ms: timeOf(timestamp) });
     });
 }
 

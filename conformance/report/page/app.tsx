@@ -26,9 +26,9 @@ export function App({ facts }: { facts: PageFacts }) {
   const { target, startedAt, durationMs, verdicts, suite } = facts;
   const [tab, setTab] = useState('cases');
   const [filter, setFilter] = useState(noFilter);
-  useAddress(facts, (place) => {
-    const isTab = tabs.some(({ id }) => id === place);
-    setTab(isTab ? place : 'cases');
+  useAddress(facts, (address) => {
+    const isTab = tabs.some(({ id }) => id === address);
+    setTab(isTab ? address : 'cases');
     if (!isTab) setFilter(noFilter);
   });
   const choose = (id: string): void => {
@@ -57,22 +57,22 @@ export function App({ facts }: { facts: PageFacts }) {
 }
 
 /** Calls `onPlace` when the URL fragment changes, which names a tab or a case to open. */
-function useAddress({ verdicts }: PageFacts, onPlace: (place: string) => void): void {
-  const [visit, setVisit] = useState({ place: '' });
+function useAddress({ verdicts }: PageFacts, onTarget: (address: string) => void): void {
+  const [visit, setVisit] = useState({ address: '' });
   useLayoutEffect(() => {
     const follow = (): void => {
-      const place = addressTarget();
+      const address = addressTarget();
       const isKnown =
-        tabs.some(({ id }) => id === place) || verdicts.some(({ id }) => id === place);
+        tabs.some(({ id }) => id === address) || verdicts.some(({ id }) => id === address);
       if (!isKnown) return;
-      onPlace(place);
-      setVisit({ place });
+      onTarget(address);
+      setVisit({ address });
     };
     follow();
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, []);
-  useLayoutEffect(() => openCase(visit.place), [visit]);
+  useLayoutEffect(() => openCase(visit.address), [visit]);
 }
 
 /** Opens a case and the groups that contain it. */

@@ -9,5 +9,5 @@ import { embeddedFacts } from '../../../fixtures/page/report.tsx';
 import type { PageFacts } from '../page-facts.ts';
 import { App } from './app.tsx';
 
-const place = document.getElementById('app');
-if (place) render(<App facts={embeddedFacts<PageFacts>()} />, place);
+const root = document.getElementById('app');
+if (root) render(<App facts={embeddedFacts<PageFacts>()} />, root);

@@ -98,7 +98,7 @@ function Axis({ totalMs }: { totalMs: number }) {
     <>
       <ol class="axis" aria-label="Time since the start of the run">
         {ticks.map((ms) => (
-          <li key={ms} {...placeOf((100 * ms) / totalMs)}>
+          <li key={ms} {...positionOf((100 * ms) / totalMs)}>
             {durationText(ms, stepMs)}
           </li>
         ))}
@@ -109,7 +109,7 @@ function Axis({ totalMs }: { totalMs: number }) {
 }
 
 /** Returns the attributes that place a tick; its label is before it near the end of the axis. */
-function placeOf(percent: number) {
+function positionOf(percent: number) {
   return percent > LABEL_BEFORE_PERCENT
     ? { 'data-label': 'before', style: { right: `${100 - percent}%` } }
     : { style: { left: `${percent}%` } };

@@ -13,32 +13,32 @@ const READ_MAX = '100';
 interface Filter {
   readonly name: string;
   readonly requirement: RequirementId;
-  readonly place: readonly string[];
+  readonly path: readonly string[];
 }
 
 const deploymentName: Filter = {
   name: 'object_deployment_name',
   requirement: 'audit.object-deployment-name-filter',
-  place: ['object', 'deployment', 'name'],
+  path: ['object', 'deployment', 'name'],
 };
 const actorId: Filter = {
   name: 'actor_id',
   requirement: 'audit.actor-filters',
-  place: ['actor', 'id'],
+  path: ['actor', 'id'],
 };
 const actorEmail: Filter = {
   name: 'actor_email',
   requirement: 'audit.actor-email-filter',
-  place: ['actor', 'email'],
+  path: ['actor', 'email'],
 };
 
-function textAt(entry: unknown, place: readonly string[]): string {
-  return String(place.reduce((value, name) => membersOf(value)[name], entry) ?? '');
+function textAt(entry: unknown, path: readonly string[]): string {
+  return String(path.reduce((value, name) => membersOf(value)[name], entry) ?? '');
 }
 
 /** Lists the entries whose value a looser or stricter comparison finds. */
 function comparedBy(
-  { name, place }: Filter,
+  { name, path }: Filter,
   fits: (value: string, wanted: string) => boolean,
 ): () => Alteration {
   return responseBecomes(async (response, request, send) => {
@@ -47,7 +47,7 @@ function comparedBy(
     if (!isSuccess(response) || wanted === '') return response;
     const changes = { [name]: undefined, page: undefined, per_page: READ_MAX };
     const all = listOf(await send(withQuery(request, changes)));
-    const found = all.filter((entry) => fits(textAt(entry, place), wanted));
+    const found = all.filter((entry) => fits(textAt(entry, path), wanted));
     if (String(found.length) === response.headers['x-total-count']) return response;
     const size = Number(query.get('per_page') ?? 20);
     const first = (Number(query.get('page') ?? 1) - 1) * size;

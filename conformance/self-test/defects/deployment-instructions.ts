@@ -114,9 +114,9 @@ export const deploymentInstructionDefects: readonly Defect[] = [
       request: withoutPrefix,
       response: (response, { operation }) => {
         if (!isSuccess(response) || response.body.length === 0) return response;
-        const place = operation === 'get-update-control-map' ? '' : 'artifact.';
-        const paths = place === '' ? [] : ['id'];
-        const map = `${place}update_control_map.id`;
+        const location = operation === 'get-update-control-map' ? '' : 'artifact.';
+        const paths = location === '' ? [] : ['id'];
+        const map = `${location}update_control_map.id`;
         return changedJson(response, (value) =>
           [...paths, map].reduce((so, path) => changedAt(so, path, prefixed), value),
         );

@@ -12,7 +12,7 @@ import {
   type ResourceField,
   tables,
 } from '../../../fixtures/contract/resource-tables.ts';
-import { linkPlaces, requirementOn } from '../../passive/response-parts.ts';
+import { linkPaths, requirementOn } from '../../passive/response-parts.ts';
 import { changedAt, changedJson, jsonOf, withHeaders, withText } from '../alter.ts';
 import { responseBecomes } from '../alterations.ts';
 import { answeredResources } from '../answered-resources.ts';
@@ -105,7 +105,7 @@ function isAlwaysThere(path: readonly string[]): boolean {
 }
 
 function linkDefects(id: OperationId): readonly Defect[] {
-  return linkPlaces(id).map((steps) =>
+  return linkPaths(id).map((steps) =>
     defectOf(id, {
       kind: 'link-is-relative',
       says: 'answers with a link that has no host',

@@ -42,7 +42,7 @@ const old: readonly Defect[] = idsOf(() => true).map((operation) => ({
 
 const pipelined = /-pipelined-(\d+)$/;
 
-function placeOf({ headers }: ProxiedRequest): string | undefined {
+function locationOf({ headers }: ProxiedRequest): string | undefined {
   const id = Object.entries(headers).find(([name]) => name.endsWith('-requestid'))?.[1] ?? '';
   return pipelined.exec(id)?.[1];
 }
@@ -51,10 +51,10 @@ function placeOf({ headers }: ProxiedRequest): string | undefined {
 function idsAreMixed(): Alteration {
   return {
     response: (response, request) => {
-      const place = placeOf(request);
-      if (place === undefined) return response;
+      const location = locationOf(request);
+      if (location === undefined) return response;
       const name = Object.keys(response.headers).find((each) => each.endsWith('-requestid')) ?? '';
-      const other = String(Number(place) ^ 1);
+      const other = String(Number(location) ^ 1);
       const id = response.headers[name]?.replace(pipelined, `-pipelined-${other}`);
       return withHeaders(response, { [name]: id });
     },
@@ -74,7 +74,7 @@ const one: readonly Defect[] = [
     title: 'A request that arrives before the previous one is answered is answered with 400.',
     violates: ['service.pipelining'],
     operations: 'all',
-    alter: refused((request) => Number(placeOf(request)) > 0),
+    alter: refused((request) => Number(locationOf(request)) > 0),
   },
   {
     id: 'pipelined-requests-lose-their-token',
@@ -83,7 +83,7 @@ const one: readonly Defect[] = [
     operations: 'all',
     alter: requestBecomes(
       (request) => withHeaders(request, { authorization: undefined }),
-      (request) => Number(placeOf(request)) > 0,
+      (request) => Number(locationOf(request)) > 0,
     ),
   },
 ];

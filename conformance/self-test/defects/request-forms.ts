@@ -148,7 +148,7 @@ function tokenTakenFrom(find: (request: ProxiedRequest) => string | undefined): 
   });
 }
 
-const places: Readonly<Record<string, (request: ProxiedRequest) => string | undefined>> = {
+const locations: Readonly<Record<string, (request: ProxiedRequest) => string | undefined>> = {
   cookie: ({ headers }) => /(?:^|; )(?:JWT|token)=([^;]+)/.exec(headers.cookie ?? '')?.[1],
   query: (request) =>
     queryOf(request).get('access_token') ?? queryOf(request).get('token') ?? undefined,
@@ -158,9 +158,9 @@ const places: Readonly<Record<string, (request: ProxiedRequest) => string | unde
 const elsewhere: readonly Defect[] = called
   .filter((id) => id !== 'post-auth-request')
   .flatMap((operation) =>
-    Object.entries(places).map(([place, find]) => ({
-      id: `${operation}-takes-a-token-from-${place}`,
-      title: `The operation ${operation} accepts a token from another place: ${place}.`,
+    Object.entries(locations).map(([location, find]) => ({
+      id: `${operation}-takes-a-token-from-${location}`,
+      title: `The operation ${operation} accepts a token from another place: ${location}.`,
       violates: ['tokens.missing-is-401'] as const,
       operations: [operation],
       alter: tokenTakenFrom(find),

@@ -31,7 +31,7 @@ export interface Alteration {
 }
 
 /** The entry of a list or the member of a map that is altered, if there are several. */
-export type AlteredPlace = 'first' | 'last' | 'every';
+export type AlteredPosition = 'first' | 'last' | 'every';
 
 /** Changes the object that holds a member, by the member's name. */
 type ChangeOwner = (
@@ -46,7 +46,7 @@ type ChangeOwner = (
 export function alteredAt(
   value: unknown,
   [step = '', ...rest]: readonly string[],
-  pick: AlteredPlace,
+  pick: AlteredPosition,
   change: ChangeOwner,
 ): unknown {
   if (Array.isArray(value)) {
@@ -67,7 +67,7 @@ export function alteredAt(
   return owner;
 }
 
-function picked<Key>(keys: readonly Key[], pick: AlteredPlace): readonly Key[] {
+function picked<Key>(keys: readonly Key[], pick: AlteredPosition): readonly Key[] {
   if (pick === 'every') return keys;
   return pick === 'first' ? keys.slice(0, 1) : keys.slice(-1);
 }

@@ -9,7 +9,7 @@ import {
 import { answeredResources } from '../answered-resources.ts';
 import {
   type Alteration,
-  type AlteredPlace,
+  type AlteredPosition,
   aboutPart,
   alteredAt,
   jsonOfStatus,
@@ -18,7 +18,7 @@ import {
 } from './alteration.ts';
 import { otherTypes, type ValueVariant, variantsOf } from './value-variants.ts';
 
-const listPlaces: readonly AlteredPlace[] = ['first', 'last', 'every'];
+const listPositions: readonly AlteredPosition[] = ['first', 'last', 'every'];
 const STATUS = 200;
 
 /** A member of the responses of an operation. */
@@ -58,10 +58,10 @@ function absenceOf(
   field: ResourceField,
   row: Operation,
 ): ViolatedLevel | undefined {
-  const place = steps.join('.');
+  const path = steps.join('.');
   if (field.isRequired) return 'must';
-  if (row.response?.removable?.includes(place)) return 'nothing';
-  return needed.some((form) => form.test(place)) ? 'must' : undefined;
+  if (row.response?.removable?.includes(path)) return 'nothing';
+  return needed.some((form) => form.test(path)) ? 'must' : undefined;
 }
 
 function absences(member: Member): readonly Alteration[] {
@@ -110,12 +110,12 @@ function altered(
   { kind, says, violatedLevel }: AlterationText,
   change: Parameters<typeof alteredAt>[3],
 ): readonly Alteration[] {
-  const own = steps.includes('*') ? listPlaces : (['every'] as const);
-  const place = `/${steps.join('/')}`;
+  const own = steps.includes('*') ? listPositions : (['every'] as const);
+  const path = `/${steps.join('/')}`;
   const ofList = steps[0] === '*' ? steps.slice(1) : steps;
   return own.map((pick) => ({
     kind,
-    says: `${says} ${place}${steps.includes('*') ? ` (${pick})` : ''}`,
+    says: `${says} ${path}${steps.includes('*') ? ` (${pick})` : ''}`,
     violatedLevel,
     about: aboutPart(id, 'body', ...ofList),
     change: jsonOfStatus(STATUS, (body) => alteredAt(body, steps, pick, change)),

@@ -50,19 +50,21 @@ export function variantsOf(
   { type }: ResourceField,
   row: Operation,
 ): readonly ValueVariant[] {
-  const place = steps.join('.');
-  if (free.some((form) => form.test(place))) return [];
-  if (type === 'time') return timesAt(place);
-  if (type === 'texts' || type === 'list') return listsAt(place, row);
+  const memberPath = steps.join('.');
+  if (free.some((form) => form.test(memberPath))) return [];
+  if (type === 'time') return timesAt(memberPath);
+  if (type === 'texts' || type === 'list') return listsAt(memberPath, row);
   if (type === 'word')
-    return [...enumVariantsAt(place), notAWord].filter(({ says }) => isJudgedWord(place, says));
-  if (place.endsWith('states.*.action')) return [otherWord(controlMapActions)];
+    return [...enumVariantsAt(memberPath), notAWord].filter(({ says }) =>
+      isJudgedWord(memberPath, says),
+    );
+  if (memberPath.endsWith('states.*.action')) return [otherWord(controlMapActions)];
   return byType[type] ?? [];
 }
 
 /** Returns false for an unknown word as an action, which is an open point of the contract. */
-function isJudgedWord(place: string, says: string): boolean {
-  return says !== notAWord.says || !place.endsWith('action');
+function isJudgedWord(memberPath: string, says: string): boolean {
+  return says !== notAWord.says || !memberPath.endsWith('action');
 }
 
 function ofText(change: (text: string) => string): ValueVariant['of'] {
@@ -165,10 +167,10 @@ const byType: Readonly<Record<string, readonly ValueVariant[]>> = {
   'map of objects': maps,
 };
 
-function timesAt(place: string): readonly ValueVariant[] {
+function timesAt(memberPath: string): readonly ValueVariant[] {
   const shifted = (days: number): ValueVariant['of'] =>
     ofText((text) => new Date(Date.parse(text) + days * MS_PER_DAY).toISOString());
-  const end = place.endsWith('expire');
+  const end = memberPath.endsWith('expire');
   return [
     {
       kind: 'time-altered',
@@ -219,9 +221,9 @@ function otherWord(values: readonly string[]): ValueVariant {
   };
 }
 
-function enumVariantsAt(place: string): readonly ValueVariant[] {
-  if (place.endsWith('actor.type')) return [otherWord(actorTypes)];
-  if (place.endsWith('object.type')) return [otherWord(auditObjectTypes)];
+function enumVariantsAt(memberPath: string): readonly ValueVariant[] {
+  if (memberPath.endsWith('actor.type')) return [otherWord(actorTypes)];
+  if (memberPath.endsWith('object.type')) return [otherWord(auditObjectTypes)];
   return [otherWord(auditActions)];
 }
 
@@ -232,9 +234,9 @@ function ofList(
   return (value) => (Array.isArray(value) && value.length >= min ? change(value) : value);
 }
 
-function listsAt(place: string, row: Operation): readonly ValueVariant[] {
-  const isFree = row.response?.lists?.[place] === 'free';
-  const ofTexts = /types|clears/.test(place);
+function listsAt(memberPath: string, row: Operation): readonly ValueVariant[] {
+  const isFree = row.response?.lists?.[memberPath] === 'free';
+  const ofTexts = /types|clears/.test(memberPath);
   return [
     {
       kind: 'entry-dropped',

@@ -129,12 +129,12 @@ describe('the time bounds of the audit log', () => {
   let server: TestServer;
 
   /** The server records one entry at each of these milliseconds after the start. */
-  const moments = [0, 400, 1000, 1999, 2000, 2001];
+  const offsetsMs = [0, 400, 1000, 1999, 2000, 2001];
 
   beforeAll(async () => {
     server = await startTestServer();
-    for (const [at, momentMs] of moments.entries()) {
-      server.clock.advance(startOfTest + momentMs - server.clock.now());
+    for (const [at, atMs] of offsetsMs.entries()) {
+      server.clock.advance(startOfTest + atMs - server.clock.now());
       await makeFirstContacts(server, [`device-${at}`]);
     }
   });
@@ -146,8 +146,8 @@ describe('the time bounds of the audit log', () => {
     ['before or at the start', undefined, 0, [0]],
     ['before or at the first second: 400 ms are in, 1999 ms are not', undefined, 1, [0, 400, 1000]],
     ['before or at the second second', undefined, 2, [0, 400, 1000, 1999, 2000]],
-    ['before or at the third second', undefined, 3, moments],
-    ['after or at the start', 0, undefined, moments],
+    ['before or at the third second', undefined, 3, offsetsMs],
+    ['after or at the start', 0, undefined, offsetsMs],
     ['after or at the first second', 1, undefined, [1000, 1999, 2000, 2001]],
     ['after or at the second second', 2, undefined, [2000, 2001]],
     ['after the last', 3, undefined, []],

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import type { Authorization, Operation } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
-import { placesIn, replaced } from '../../testing/bodies.ts';
+import { pathsIn, replaced } from '../../testing/bodies.ts';
 import { publish } from '../../testing/test-artifacts.ts';
 import { board, deploy, nextRequests, report } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';
@@ -206,10 +206,10 @@ describe('a server under random input', () => {
     async (operation) => {
       const { authorization } = rows[operation] as Operation;
       const good = goodBodies[operation];
-      const places = placesIn(good);
+      const paths = pathsIn(good);
       const parameters = { id: ids.at(-1) ?? '', aid: ids[1] ?? '' };
-      const property = fc.asyncProperty(fc.constantFrom(...places), json, async (place, value) => {
-        const call = { ...tokens[authorization](), parameters, json: replaced(good, place, value) };
+      const property = fc.asyncProperty(fc.constantFrom(...paths), json, async (path, value) => {
+        const call = { ...tokens[authorization](), parameters, json: replaced(good, path, value) };
         expectOrderly(await server.call(operation, call));
       });
       await fc.assert(property, { seed: 20_261_121, numRuns: 10, endOnFailure: true });

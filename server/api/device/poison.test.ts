@@ -124,7 +124,7 @@ async function expectReadable(): Promise<void> {
   const filters = new URLSearchParams(names.map((name): [string, string] => [name, name]));
   const sort = names.map((name) => `${name.replaceAll(',', '')}:asc`).join(',');
   const search = { filters: [], page: 1, per_page: 500 };
-  const place = { scope: 'identity', attribute: 'mac' };
+  const key = { scope: 'identity', attribute: 'mac' };
   await expectRead([
     ...readsOfDevice(),
     server.call('list-devices', { token, query: { per_page } }),
@@ -133,11 +133,11 @@ async function expectReadable(): Promise<void> {
     server.call('search-inventory', { token, json: { ...search, text: '[object x' } }),
     server.call('search-inventory', {
       token,
-      json: { ...search, sort: [{ ...place, order: 'asc' }] },
+      json: { ...search, sort: [{ ...key, order: 'asc' }] },
     }),
     server.call('search-inventory', {
       token,
-      json: { ...search, filters: [{ ...place, type: '$regex', value: 'to' }] },
+      json: { ...search, filters: [{ ...key, type: '$regex', value: 'to' }] },
     }),
     server.call('list-filterable-attributes', { token }),
     server.call('list-audit-logs', { token, query: { per_page } }),

@@ -33,17 +33,17 @@ interface DeviceAuthSet {
 }
 
 export const getAuthSetStatus = defineEndpoint('get-auth-set-status', ({ parameters }, context) => {
-  const place = placeOf(context, parameters);
-  if (place instanceof Refusal) return place;
-  return { status: 200, body: { status: place.set.status } };
+  const target = targetOf(context, parameters);
+  if (target instanceof Refusal) return target;
+  return { status: 200, body: { status: target.set.status } };
 });
 
 export const setAuthSetStatus = defineEndpoint(
   'set-auth-set-status',
   ({ parameters, body }, context) => {
-    const place = placeOf(context, parameters, mismatch);
-    if (place instanceof Refusal) return place;
-    const { device, set } = place;
+    const target = targetOf(context, parameters, mismatch);
+    if (target instanceof Refusal) return target;
+    const { device, set } = target;
     const change = authSetChanges[set.status][body.status];
     if (change === 'nothing') return { status: 204 };
     if (change === 'refuse') {
@@ -66,9 +66,9 @@ export const setAuthSetStatus = defineEndpoint(
 );
 
 export const deleteAuthSet = defineEndpoint('delete-auth-set', ({ parameters }, context) => {
-  const place = placeOf(context, parameters);
-  if (place instanceof Refusal) return place;
-  const { device, set } = place;
+  const target = targetOf(context, parameters);
+  if (target instanceof Refusal) return target;
+  const { device, set } = target;
   const { devices } = context.store;
   const isOnly = devices.listAuthSets(device.id).length === 1;
   // A preauthorized device that never connected has no other data, so it is deleted with its only
@@ -109,7 +109,7 @@ export const revokeToken = defineEndpoint('revoke-token', ({ parameters }, conte
  * Returns the authentication set of a device, or a refusal. `foreign` is the refusal if the set
  * belongs to another device.
  */
-function placeOf(
+function targetOf(
   context: UserContext,
   { id, aid }: { readonly id: string; readonly aid: string },
   foreign = noSuchSet,

@@ -52,11 +52,11 @@ function refuseUninstallable(form: GenerateForm): Refusal | undefined {
   const problem = payloadProblem(form);
   if (!problem) return undefined;
   const { member, expected, actual } = problem;
-  const place = member === 'type' ? 'type' : `args.${member}`;
+  const location = member === 'type' ? 'type' : `args.${member}`;
   const isMissing = actual === undefined;
   const where = isMissing ? ', in a part args before the file, such as {"dest_dir":"/opt"}' : '';
-  return refuse.malformed(`${place}: must be ${expected}${where}`, {
-    path: `form.${place}`,
+  return refuse.malformed(`${location}: must be ${expected}${where}`, {
+    path: `form.${location}`,
     expected: expected + where,
     actual: isMissing ? 'nothing' : describeValue(actual),
   });

@@ -81,8 +81,8 @@ describe('an artifact with a wrong checksum', () => {
     ['of the payload', /^.{5}(?=.* data\/)/m, /app\.bin/],
     ['of the header', /^.{5}(?=.* header)/m, /header\.tar\.gz/],
     ['of the version', /^.{5}(?=.* version)/m, /version/],
-  ])('is refused if it is the checksum %s', async (_, place, because) => {
-    const manifest = (lines: string): string => lines.replace(place, '00000');
+  ])('is refused if it is the checksum %s', async (_, location, because) => {
+    const manifest = (lines: string): string => lines.replace(location, '00000');
     await expectRefused(await looseArtifact({ manifest }), because);
   });
 

@@ -132,8 +132,8 @@ describe('the inventory search', () => {
 });
 
 describe('a malformed inventory search', () => {
-  const place = { scope: 'inventory', attribute: 'ip' };
-  const good = { ...place, type: '$eq', value: 'x' };
+  const key = { scope: 'inventory', attribute: 'ip' };
+  const good = { ...key, type: '$eq', value: 'x' };
   const one = (changes: object) => ({ filters: [{ ...good, ...changes }] });
 
   it.each<[unknown, string]>([
@@ -166,8 +166,8 @@ describe('a malformed inventory search', () => {
       'the pattern of a $regex is not valid RE2 syntax: invalid or unsupported Perl syntax: (?=',
     ],
     [{ filters: Array.from({ length: 101 }, () => good) }, 'filters: must hold at most 100'],
-    [{ sort: [place] }, 'sort.0.order'],
-    [{ sort: [{ ...place, order: 'up' }] }, 'sort.0.order'],
+    [{ sort: [key] }, 'sort.0.order'],
+    [{ sort: [{ ...key, order: 'up' }] }, 'sort.0.order'],
     [{ attributes: ['ip'] }, 'attributes.0'],
     [{ device_ids: [7] }, 'device_ids.0'],
     [{ device_ids: Array.from({ length: 1001 }, () => 'x') }, 'device_ids: must hold'],

@@ -5,7 +5,7 @@ import type {
   FilterableAttribute,
   InventoryDevice,
 } from '../../../fixtures/contract/management/inventory.ts';
-import type { AttributePlace } from '../../../fixtures/contract/management/inventory-search.ts';
+import type { AttributeKey } from '../../../fixtures/contract/management/inventory-search.ts';
 import { JsonList } from '../../http/json-list.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import {
@@ -98,7 +98,7 @@ async function searched(
 function listOf(
   ids: readonly string[],
   context: HandlerContext,
-  wanted: readonly AttributePlace[] = [],
+  wanted: readonly AttributeKey[] = [],
 ): Promise<JsonList<InventoryDevice>> {
   const { store } = context;
   const read = (id: string): InventoryDevice | undefined => {
@@ -112,10 +112,10 @@ function listOf(
  * Returns the device with only the requested attributes, or with all attributes if none is
  * requested.
  */
-function chosen(device: InventoryDevice, wanted: readonly AttributePlace[]): InventoryDevice {
+function chosen(device: InventoryDevice, wanted: readonly AttributeKey[]): InventoryDevice {
   if (wanted.length === 0) return device;
   const isWanted = ({ scope, name }: InventoryDevice['attributes'][number]): boolean =>
-    wanted.some((place) => place.scope === scope && place.attribute === name);
+    wanted.some((attributeKey) => attributeKey.scope === scope && attributeKey.attribute === name);
   return { ...device, attributes: device.attributes.filter(isWanted) };
 }
 

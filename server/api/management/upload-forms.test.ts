@@ -75,8 +75,8 @@ describe('the deprecated form part size', () => {
   it.each([
     ['before its end of life', '2027-08-24T23:59:59.999Z'],
     ['after it', '2027-08-25T00:00:00.000Z'],
-  ])('is accepted and ignored %s, whatever its value', async (_, moment) => {
-    const own = await startTestServer({ clock: new ManualClock(Date.parse(moment)) });
+  ])('is accepted and ignored %s, whatever its value', async (_, time) => {
+    const own = await startTestServer({ clock: new ManualClock(Date.parse(time)) });
     const ids = ['17408', '1', '-5', 'large', ''];
     for (const [at, size] of ids.entries()) {
       const bytes = await artifactBytes({ name: `release-${at}` });

@@ -8,7 +8,7 @@ import type { StoredUser, UserFilter } from '../../store/users.ts';
 import { isActingAdmin } from '../../tenants/access.ts';
 import { audit, userActor, userObject } from '../../tenants/audit.ts';
 import { ifGiven } from '../optional.ts';
-import { linkedResponse, momentMs } from '../paging.ts';
+import { atMs, linkedResponse } from '../paging.ts';
 import { iso } from './views.ts';
 
 const noSuchUser = refuse.notFound(
@@ -27,10 +27,10 @@ export const listUsers = defineEndpoint('list-users', ({ query }, context) => {
   const filter: UserFilter = {
     id: query.id,
     email: query.email,
-    createdAfterMs: ifGiven(query.created_after, momentMs),
-    createdBeforeMs: ifGiven(query.created_before, momentMs),
-    updatedAfterMs: ifGiven(query.updated_after, momentMs),
-    updatedBeforeMs: ifGiven(query.updated_before, momentMs),
+    createdAfterMs: ifGiven(query.created_after, atMs),
+    createdBeforeMs: ifGiven(query.created_before, atMs),
+    updatedAfterMs: ifGiven(query.updated_after, atMs),
+    updatedBeforeMs: ifGiven(query.updated_before, atMs),
   };
   return linkedResponse(context, query, {
     total: users.count(filter),

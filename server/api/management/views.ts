@@ -19,8 +19,8 @@ import type { StoredAuthSet, StoredDevice } from '../../store/devices.ts';
 import { ifGiven } from '../optional.ts';
 
 /** Returns the time as ISO 8601 in UTC, with milliseconds. */
-export function iso(momentMs: number): string {
-  return new Date(momentMs).toISOString();
+export function iso(atMs: number): string {
+  return new Date(atMs).toISOString();
 }
 
 /** Returns the identity of a device as an object. */

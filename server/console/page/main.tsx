@@ -16,5 +16,5 @@ import { applyTheme } from './theme.ts';
 followAddress();
 applyTheme();
 startLive();
-const place = document.getElementById('app');
-if (place) render(<App />, place);
+const root = document.getElementById('app');
+if (root) render(<App />, root);

@@ -14,8 +14,8 @@ export function applyClockCommand(
   if (until !== undefined && until < clock.now()) {
     return 'until: is in the past; use "now" to set the clock back';
   }
-  const moment = now ?? until;
-  if (moment !== undefined) clock.set(moment);
+  const time = now ?? until;
+  if (time !== undefined) clock.set(time);
   if (advanceSeconds !== undefined) clock.advance(advanceSeconds * 1000);
   if (rate !== undefined) clock.scale(rate);
   return undefined;

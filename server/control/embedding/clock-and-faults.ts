@@ -17,7 +17,7 @@ export interface TestbedClock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
   /** Advances the clock to a time, or sets it back to that time; strings are ISO 8601. */
-  set(moment: string | number | Date): void;
+  set(time: string | number | Date): void;
   advance(seconds: number): void;
   /** Sets the speed: 0 stops the clock, 1 is real time, 60 is a minute per second. */
   scale(rate: number): void;
@@ -35,8 +35,8 @@ export function testbedClock(clock: AdjustableClock): TestbedClock {
   };
   return {
     now: () => clock.now(),
-    set: (moment) => {
-      adjust({ now: typeof moment === 'string' ? moment : new Date(moment).toISOString() });
+    set: (time) => {
+      adjust({ now: typeof time === 'string' ? time : new Date(time).toISOString() });
     },
     advance: (seconds) => adjust({ advanceSeconds: seconds }),
     scale: (rate) => adjust({ rate }),

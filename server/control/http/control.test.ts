@@ -338,7 +338,7 @@ describe('the stream of events', () => {
       return false;
     })();
     // This exceeds any kernel buffer; the good reader gets its turn between two chunks.
-    for (let piece = 0; source.listeners.size > 1 && piece < 2000; piece++) {
+    for (let chunk = 0; source.listeners.size > 1 && chunk < 2000; chunk++) {
       source.say({ requestId: 'x'.repeat(100_000) });
       await new Promise((resolve) => setImmediate(resolve));
     }

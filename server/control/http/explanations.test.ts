@@ -144,25 +144,25 @@ describe('GET /explanations/{requestId}', () => {
 });
 
 describe('the explanation header of refused responses', () => {
-  const placeIn = (response: TestResponse) => response.headers.get('X-SVC-Testbed-Explain');
+  const locationIn = (response: TestResponse) => response.headers.get('X-SVC-Testbed-Explain');
 
   it('links to the explanation', async () => {
     const id = 'a b/c';
     const response = await server.call('get-configuration', named(id));
-    expect(placeIn(response)).toBe(`${server.controlUrl}/#request=a%20b%2Fc`);
+    expect(locationIn(response)).toBe(`${server.controlUrl}/#request=a%20b%2Fc`);
     const explained = await ask(`/explanations/${encodeURIComponent(id)}`);
     expect(await explained.json()).toMatchObject({ requestId: id, status: 401 });
   });
 
   it('is set for an unknown path, and not on successful responses', async () => {
-    expect(placeIn(await server.request('GET', '/nowhere'))).not.toBeNull();
+    expect(locationIn(await server.request('GET', '/nowhere'))).not.toBeNull();
     const path = operations['get-configuration'].path;
-    expect(placeIn(await server.request('OPTIONS', path))).toBeNull();
+    expect(locationIn(await server.request('OPTIONS', path))).toBeNull();
   });
 
   it('is set only when the server is configured to send it', async () => {
     const plain = await startTestServer();
-    expect(placeIn(await plain.call('get-configuration'))).toBeNull();
+    expect(locationIn(await plain.call('get-configuration'))).toBeNull();
     await plain.close();
   });
 });

@@ -341,8 +341,8 @@ describe('the stream of the journal', () => {
 
   async function firstEvent(stream: IncomingMessage): Promise<string> {
     let text = '';
-    for await (const piece of stream.setEncoding('utf8')) {
-      text += piece;
+    for await (const chunk of stream.setEncoding('utf8')) {
+      text += chunk;
       const event = text.split('\n\n').find((one) => one.startsWith('id: '));
       if (event) return event;
     }

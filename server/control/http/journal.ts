@@ -14,7 +14,7 @@ import { ambiguousNameSentence, deviceNamed } from '../../journal/known-devices.
 import { journalOf } from '../../journal/tenant-journal.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import type { EventStreams } from './event-stream.ts';
-import { listing, mapped, sendPieces } from './listing.ts';
+import { listing, mapped, sendChunks } from './listing.ts';
 import type { Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';
 
@@ -38,7 +38,7 @@ export function journalHandlers(streams: EventStreams) {
       const found = await matching(tenant, query);
       // The name would set the type of its extension, which no table knows.
       response.attachment('fleetbed.har').type('application/json');
-      await sendPieces(response, harOf(found));
+      await sendChunks(response, harOf(found));
     },
     'GET /journal/stream': ({ tenant, query, response }) => {
       requireJournal(tenant);
@@ -51,7 +51,7 @@ export function journalHandlers(streams: EventStreams) {
     'GET /journal/{sequence}/har': ({ tenant, parameters: { sequence }, response }) => {
       const entry = entryOf(tenant, sequence);
       response.type('application/json');
-      return sendPieces(response, harOf([entry]));
+      return sendChunks(response, harOf([entry]));
     },
   } satisfies Partial<Handlers>;
 }
@@ -102,7 +102,7 @@ export function filterOf(query: EntryQuery): EntryFilter {
 export function requireKnownDevice(
   { device }: Pick<EntryFilter, 'device'>,
   tenant: Tenant,
-  place: 'query' | 'body',
+  location: 'query' | 'body',
 ): void {
   if (device === undefined) return;
   const named = deviceNamed(tenant.store, device);
@@ -111,7 +111,7 @@ export function requireKnownDevice(
   for (const entry of journalOf(tenant).entries()) if (matches(entry)) return;
   refuse(
     400,
-    maskText(`${place}: device: ${ambiguousNameSentence(named, 'there are no devices')}`),
+    maskText(`${location}: device: ${ambiguousNameSentence(named, 'there are no devices')}`),
   );
 }
 

@@ -37,14 +37,14 @@ export function sendListing(
   { members, lists }: Listing<unknown>,
 ): Promise<void> {
   response.type('json');
-  return sendPieces(response, piecesOf(members, lists));
+  return sendChunks(response, chunksOf(members, lists));
 }
 
 /** Sends all pieces and ends the response. Waits while the reader is slow. */
-export async function sendPieces(response: Response, pieces: Iterable<string>): Promise<void> {
-  for await (const piece of inTurns(pieces)) {
+export async function sendChunks(response: Response, chunks: Iterable<string>): Promise<void> {
+  for await (const chunk of inTurns(chunks)) {
     if (response.destroyed) return;
-    if (!response.write(piece)) await drained(response);
+    if (!response.write(chunk)) await drained(response);
   }
   response.end();
 }
@@ -57,7 +57,7 @@ export function* mapped<Item, Made>(
   for (const item of items) yield make(item);
 }
 
-function* piecesOf(members: object, lists: Lists<unknown>): Generator<string> {
+function* chunksOf(members: object, lists: Lists<unknown>): Generator<string> {
   yield JSON.stringify(members).slice(0, -1);
   let isFirst = Object.keys(members).length === 0;
   for (const [name, items] of Object.entries(lists)) {

@@ -46,12 +46,12 @@ function statusWith(headers: Record<string, string>, method: string, path: strin
 describe('the management API behind the control listener', () => {
   it('lists where each operation is', async () => {
     const { text } = await control(server, 'GET', '/management');
-    const places = JSON.parse(text);
-    expect(places['list-devices']).toEqual({
+    const rows = JSON.parse(text);
+    expect(rows['list-devices']).toEqual({
       method: 'GET',
       path: pathOf(managementOperations['list-devices']),
     });
-    expect(places['list-audit-logs'].path).toBe(operations['list-audit-logs'].path);
+    expect(rows['list-audit-logs'].path).toBe(operations['list-audit-logs'].path);
   });
 
   it('acts as the administrator, which the audit log shows', async () => {

@@ -50,7 +50,7 @@ const rows = {
 };
 
 /** The operations with their path patterns and the query parameters that each accepts. */
-const places = Object.values(rows).map(({ id, method, path, ...row }) => ({
+const paths = Object.values(rows).map(({ id, method, path, ...row }) => ({
   id,
   method,
   pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}/?$`),
@@ -67,13 +67,13 @@ function requireOperationsOwn(
   query: Readonly<Record<string, unknown>>,
 ): void {
   const method = wanted === 'HEAD' ? 'GET' : wanted;
-  const place = places.find((each) => each.method === method && each.pattern.test(path));
-  if (place === undefined) return;
+  const found = paths.find((each) => each.method === method && each.pattern.test(path));
+  if (found === undefined) return;
   // This operation accepts any attribute name as a parameter, so only misspelt forms of `tenant`
   // are refused.
-  const isOpen = place.id === 'list-inventory';
+  const isOpen = found.id === 'list-inventory';
   const meant = Object.keys(query).filter((name) => !isOpen || isTenantMisspelt(name));
-  requireKnown(Object.fromEntries(meant.map((name) => [name, true])), place.takes);
+  requireKnown(Object.fromEntries(meant.map((name) => [name, true])), found.takes);
 }
 
 function isTenantMisspelt(name: string): boolean {

@@ -42,14 +42,14 @@ export function signsByPss(
 }
 
 function unmasked(masked: Buffer, { seed, mask }: { seed: Buffer; mask: string }): Buffer {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   for (let bytes = 0; bytes < masked.length; ) {
     const counter = Buffer.alloc(4);
-    counter.writeUInt32BE(pieces.length);
-    const piece = createHash(mask).update(seed).update(counter).digest();
-    pieces.push(piece);
-    bytes += piece.length;
+    counter.writeUInt32BE(chunks.length);
+    const chunk = createHash(mask).update(seed).update(counter).digest();
+    chunks.push(chunk);
+    bytes += chunk.length;
   }
-  const stream = Buffer.concat(pieces);
+  const stream = Buffer.concat(chunks);
   return Buffer.from(masked.map((byte, index) => byte ^ (stream[index] ?? 0)));
 }

@@ -298,14 +298,14 @@ describe('the work for the diagnosis of a signature is bounded', () => {
     const signatureText = rightly('ed25519', body, other).toString('base64');
     const key = publicKeyOf(privateKeys.ed25519);
     const asked: number[] = [];
-    function* keysWithOtherAt(place: number): Generator<NamedDeviceKey> {
+    function* keysWithOtherAt(position: number): Generator<NamedDeviceKey> {
       for (let index = 0; index < 10_000; index += 1) {
         asked.push(index);
-        yield { device: `${index}`, key: index === place ? publicKeyOf(other) : key };
+        yield { device: `${index}`, key: index === position ? publicKeyOf(other) : key };
       }
     }
-    const at = (place: number) =>
-      diagnoseSignature({ body, key, signatureText, otherKeys: keysWithOtherAt(place) });
+    const at = (position: number) =>
+      diagnoseSignature({ body, key, signatureText, otherKeys: keysWithOtherAt(position) });
     expect(at(OTHER_KEYS_MAX - 1)?.mistake).toBe('key-of-another-device');
     expect(at(OTHER_KEYS_MAX)).toBeUndefined();
     expect(Math.max(...asked)).toBe(OTHER_KEYS_MAX);

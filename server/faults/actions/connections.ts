@@ -20,11 +20,11 @@ const EXTRA_MAX_BYTES = 1_048_576;
 const HALF_CLOSED_MAX_MS = 60_000;
 
 /** A position in the body: its middle, its end, or a number of bytes. */
-const placeShape = v.union(
+const positionShape = v.union(
   [v.picklist(['half', 'end']), whole(0, OFFSET_MAX_BYTES)],
   'must be half, end, or a number of bytes',
 );
-type BodyPosition = v.InferOutput<typeof placeShape>;
+type BodyPosition = v.InferOutput<typeof positionShape>;
 
 const delay = defineAction({
   kind: 'delay',
@@ -48,7 +48,7 @@ const stall = defineAction({
   kind: 'stall',
   does: 'sends nothing, or in the body nothing after the given number of bytes, until the caller disconnects, the rule is removed or maxSeconds have passed; then cuts the connection',
   entries: {
-    afterBytes: v.optional(placeShape, 'half'),
+    afterBytes: v.optional(positionShape, 'half'),
     maxSeconds: v.optional(whole(1, HOUR_MS / 1000), 300),
   },
   injectionPoints: ['before', 'after', 'body'],
@@ -66,7 +66,7 @@ const stall = defineAction({
 const reset = defineAction({
   kind: 'reset',
   does: 'cuts the connection with an RST; in the body, after the given number of bytes, half of it, or its end',
-  entries: { afterBytes: v.optional(placeShape, 'half') },
+  entries: { afterBytes: v.optional(positionShape, 'half') },
   injectionPoints: ['before', 'after', 'body'],
   execute: async (_given, { wire }) => {
     wire.reset();
@@ -123,8 +123,8 @@ const truncated = defineAction({
   transform: async ({ missingBytes }, context, response) => {
     const announced = lengthOf(await response.head);
     const isKnown = missingBytes !== undefined && announced !== undefined;
-    const place = isKnown ? Math.max(0, announced - missingBytes) : 'half';
-    await writeUpTo(context, response, place);
+    const position = isKnown ? Math.max(0, announced - missingBytes) : 'half';
+    await writeUpTo(context, response, position);
     context.wire.cut();
   },
 });
@@ -199,13 +199,13 @@ export async function writeRest(
 async function writeUpTo(
   context: ActionContext,
   response: HeldResponse,
-  place: BodyPosition,
+  position: BodyPosition,
   head?: ResponseHead,
 ): Promise<void> {
   const own = await response.head;
   const { status, headers } = head ?? own;
   context.wire.head(status, headers);
-  await writeRest(context, response, await bytesUpTo(place, response, lengthOf(own)));
+  await writeRest(context, response, await bytesUpTo(position, response, lengthOf(own)));
   await context.wire.flush();
 }
 
@@ -214,12 +214,12 @@ async function writeUpTo(
  * the middle of the first chunk.
  */
 async function bytesUpTo(
-  place: BodyPosition,
+  position: BodyPosition,
   response: HeldResponse,
   announced: number | undefined,
 ): Promise<number> {
-  if (typeof place === 'number') return place;
-  if (place === 'end') return Number.POSITIVE_INFINITY;
+  if (typeof position === 'number') return position;
+  if (position === 'end') return Number.POSITIVE_INFINITY;
   if (announced !== undefined) return Math.floor(announced / 2);
   const first = await response.next();
   if (first) response.putBack(first);

@@ -27,8 +27,8 @@ const corrupted = defineAction({
     for (let chunk = await response.next(); chunk; chunk = await response.next()) {
       const first = Math.max(0, atByte - begin);
       const end = Math.min(chunk.length, atByte + bytes - begin);
-      for (let place = first; place < end; place += 1) {
-        chunk.writeUInt8(chunk.readUInt8(place) ^ 0xff, place);
+      for (let position = first; position < end; position += 1) {
+        chunk.writeUInt8(chunk.readUInt8(position) ^ 0xff, position);
       }
       begin += chunk.length;
       await wire.write(chunk);

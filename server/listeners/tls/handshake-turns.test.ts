@@ -98,8 +98,8 @@ describe('the first message of a TLS handshake', () => {
   it("is cut when it exceeds the size of any client's message", async () => {
     const [socket] = (await open(1)) as [Socket];
     const records = Buffer.from([22, 3, 1, 0, 4, 1, 0, 255, 255]);
-    const piece = Buffer.from([22, 3, 1, 64, 0, ...Buffer.alloc(16_384)]);
-    socket.write(Buffer.concat([records, piece]));
+    const chunk = Buffer.from([22, 3, 1, 64, 0, ...Buffer.alloc(16_384)]);
+    socket.write(Buffer.concat([records, chunk]));
     expect(await untilClosed(socket).catch(() => '')).toBe('');
   });
 });

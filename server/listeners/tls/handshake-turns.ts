@@ -98,8 +98,8 @@ function onceHello(
     if (read.length > 0) cutOff();
   };
   socket.once('end', end);
-  const look = (piece: Buffer): void => {
-    read = read.length === 0 ? piece : Buffer.concat([read, piece]);
+  const look = (chunk: Buffer): void => {
+    read = read.length === 0 ? chunk : Buffer.concat([read, chunk]);
     const isWhole = holdsHello(read);
     if (!isWhole && read.length <= HELLO_MAX_BYTES) return;
     socket.off('data', look);

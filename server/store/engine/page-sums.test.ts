@@ -47,8 +47,8 @@ function nextHead(log: Buffer): Buffer {
   const isLittle = head.readUInt32BE(0) === 0x377f0682;
   let [sum0, sum1] = [0, 0];
   for (let at = 0; at < 24; at += 8) {
-    const word = (place: number) =>
-      isLittle ? head.readUInt32LE(place) : head.readUInt32BE(place);
+    const word = (offset: number) =>
+      isLittle ? head.readUInt32LE(offset) : head.readUInt32BE(offset);
     sum0 = (sum0 + word(at) + sum1) >>> 0;
     sum1 = (sum1 + word(at + 4) + sum0) >>> 0;
   }

@@ -27,8 +27,8 @@ import { syncPath } from './sync-path.ts';
 import { type LogPosition, WriteAheadLog } from './write-ahead-log.ts';
 
 const title = 'fleetbed sums 1\n';
-const PLACE_OF_MARK = 32;
-const PLACE_OF_SUMS = 64;
+const MARK_OFFSET = 32;
+const SUMS_OFFSET = 64;
 /** Offset of the page size, the number of pages, and the checksum over both and the checksums. */
 const FIELDS = 16;
 
@@ -67,7 +67,7 @@ export function readSums(database: string): SavedSums | undefined {
   const size = statSync(plainFile(path), { throwIfNoEntry: false })?.size;
   if (size === undefined) return undefined;
   const pages = pagesIn(path);
-  const wanted = PLACE_OF_SUMS + 4 * pages;
+  const wanted = SUMS_OFFSET + 4 * pages;
   if (size !== wanted) throw new StateError('damaged', `${path} has ${size} of ${wanted} bytes`);
   const bytes = readFileSync(path);
   const isWhole =
@@ -75,18 +75,18 @@ export function readSums(database: string): SavedSums | undefined {
     bytes.toString('latin1', 0, title.length) === title &&
     isPageSize(bytes.readUInt32LE(FIELDS)) &&
     bytes.readUInt32LE(FIELDS + 8) === sumOf(bytes) &&
-    bytes.readUInt32LE(PLACE_OF_MARK + 12) === sumOfMark(bytes.subarray(PLACE_OF_MARK));
+    bytes.readUInt32LE(MARK_OFFSET + 12) === sumOfMark(bytes.subarray(MARK_OFFSET));
   if (!isWhole) throw new StateError('damaged', `${path} is damaged`);
   const sums = Uint32Array.from({ length: pages }, (_, at) =>
-    bytes.readUInt32LE(PLACE_OF_SUMS + 4 * at),
+    bytes.readUInt32LE(SUMS_OFFSET + 4 * at),
   );
   return {
     pageBytes: bytes.readUInt32LE(FIELDS),
     sums,
     mark: {
-      salt1: bytes.readUInt32LE(PLACE_OF_MARK),
-      salt2: bytes.readUInt32LE(PLACE_OF_MARK + 4),
-      frames: bytes.readUInt32LE(PLACE_OF_MARK + 8),
+      salt1: bytes.readUInt32LE(MARK_OFFSET),
+      salt2: bytes.readUInt32LE(MARK_OFFSET + 4),
+      frames: bytes.readUInt32LE(MARK_OFFSET + 8),
     },
   };
 }
@@ -96,7 +96,7 @@ export function readSums(database: string): SavedSums | undefined {
  * large to read.
  */
 function pagesIn(path: string): number {
-  const head = Buffer.alloc(PLACE_OF_SUMS);
+  const head = Buffer.alloc(SUMS_OFFSET);
   const descriptor = openSync(path, 'r');
   try {
     readSync(descriptor, head);
@@ -108,13 +108,13 @@ function pagesIn(path: string): number {
 
 /** Writes the file atomically, and flushes it to the disk. */
 export function writeSums(database: string, { pageBytes, sums, mark }: SavedSums): void {
-  const bytes = Buffer.alloc(PLACE_OF_SUMS + 4 * sums.length);
+  const bytes = Buffer.alloc(SUMS_OFFSET + 4 * sums.length);
   bytes.write(title, 'latin1');
   bytes.writeUInt32LE(pageBytes, FIELDS);
   bytes.writeUInt32LE(sums.length, FIELDS + 4);
-  for (const [at, sum] of sums.entries()) bytes.writeUInt32LE(sum, PLACE_OF_SUMS + 4 * at);
+  for (const [at, sum] of sums.entries()) bytes.writeUInt32LE(sum, SUMS_OFFSET + 4 * at);
   bytes.writeUInt32LE(sumOf(bytes), FIELDS + 8);
-  bytesOfMark(mark).copy(bytes, PLACE_OF_MARK);
+  bytesOfMark(mark).copy(bytes, MARK_OFFSET);
   const path = sumsPathOf(database);
   const draft = `${path}.draft`;
   try {
@@ -141,7 +141,7 @@ function sumOfMark(bytes: Buffer): number {
 }
 
 function sumOf(bytes: Buffer): number {
-  return crc32(bytes.subarray(PLACE_OF_SUMS), crc32(bytes.subarray(0, FIELDS + 8)));
+  return crc32(bytes.subarray(SUMS_OFFSET), crc32(bytes.subarray(0, FIELDS + 8)));
 }
 
 /** Keeps the checksums of an open database up to date. */
@@ -197,7 +197,7 @@ export class PageSums {
 
   #note(mark: LogPosition): void {
     this.#saved = { ...this.#saved, mark };
-    writeSync(this.#descriptor, bytesOfMark(mark), 0, 16, PLACE_OF_MARK);
+    writeSync(this.#descriptor, bytesOfMark(mark), 0, 16, MARK_OFFSET);
   }
 
   #save(saved: SavedSums): void {

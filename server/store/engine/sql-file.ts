@@ -210,19 +210,19 @@ export class FileSql extends Transactional implements Sql {
   }
 
   /** Restores in one synchronous transaction, so that no request sees a partly restored state. */
-  async restore(copy: SqlCopy, moment: RestoreContext): Promise<void> {
+  async restore(copy: SqlCopy, context: RestoreContext): Promise<void> {
     if (!(copy instanceof FileCopy)) throw new TypeError('a copy of another engine');
-    moment.before();
+    context.before();
     this.run('ATTACH ? AS snapshot', [copy.location]);
     try {
       this.atomically(() => {
-        restoreTables(this, moment.keptTables);
-        moment.within();
+        restoreTables(this, context.keptTables);
+        context.within();
       });
     } finally {
       this.run('DETACH snapshot');
     }
-    moment.after();
+    context.after();
   }
 
   /** Closes the database, and leaves a single file without a log. */

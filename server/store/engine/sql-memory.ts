@@ -219,13 +219,13 @@ class MemorySql extends Transactional implements Sql {
   }
 
   /** Fills a new database from the copy, and replaces the current one by it. */
-  async restore(copy: SqlCopy, moment: RestoreContext): Promise<void> {
+  async restore(copy: SqlCopy, context: RestoreContext): Promise<void> {
     if (!(copy instanceof MemoryCopy)) throw new TypeError('a copy of another engine');
     const isOver = () => this.#isClosed || copy.isDiscarded();
     const from = copy.database;
     const restored = await this.#copyOf({ from, isOver, isWritten: () => false });
-    moment.before();
-    const kept = [...moment.keptTables].map((table) => {
+    context.before();
+    const kept = [...context.keptTables].map((table) => {
       return { table, rows: this.all(`SELECT * FROM ${table}`) };
     });
     this.#prepared.clear();
@@ -234,9 +234,9 @@ class MemorySql extends Transactional implements Sql {
     this.changes.noteAll();
     this.atomically(() => {
       for (const { table, rows } of kept) this.#replace(table, rows);
-      moment.within();
+      context.within();
     });
-    moment.after();
+    context.after();
   }
 
   #replace(table: string, rows: readonly SqlRow[]): void {

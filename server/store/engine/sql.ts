@@ -73,15 +73,18 @@ export interface Sql {
    * Restores the database from a copy.
    * @throws TypeError for a copy of the other engine
    */
-  restore(copy: SqlCopy, moment: RestoreContext): Promise<void>;
+  restore(copy: SqlCopy, context: RestoreContext): Promise<void>;
   close(): void;
 }
 
 /** Inserts a row; its keys are the column names. */
 export function insertRow(sql: Pick<Sql, 'run'>, table: string, row: SqlRow): void {
   const columns = Object.keys(row);
-  const places = columns.map(() => '?').join(', ');
-  sql.run(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places})`, Object.values(row));
+  const parameters = columns.map(() => '?').join(', ');
+  sql.run(
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${parameters})`,
+    Object.values(row),
+  );
 }
 
 /** Maximum number of cached statements; filters create many different ones. */

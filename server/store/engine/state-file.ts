@@ -75,10 +75,10 @@ function withPlainSql<Result>(
  * supports.
  */
 function openCopy(path: string): FileSql {
-  const place = `${path}.copy-0`;
+  const copyPath = `${path}.copy-0`;
   try {
-    copyDatabase(path, place);
-    return openPlainSql(place);
+    copyDatabase(path, copyPath);
+    return openPlainSql(copyPath);
   } catch (error) {
     if (storageProblem(error) !== noSpace || existsSync(`${path}-journal`)) throw error;
     const log = new WriteAheadLog(`${path}-wal`);
@@ -115,11 +115,11 @@ function copyStart(from: string, to: string, bytesMax: number): void {
   if (!existsSync(from)) return;
   const [source, copy] = [openSync(plainFile(from), 'r'), openSync(to, 'w', 0o600)];
   try {
-    const piece = Buffer.allocUnsafe(COPIED_BYTES);
+    const chunk = Buffer.allocUnsafe(COPIED_BYTES);
     for (let at = 0; at < bytesMax; ) {
-      const length = readSync(source, piece, 0, Math.min(piece.length, bytesMax - at), at);
+      const length = readSync(source, chunk, 0, Math.min(chunk.length, bytesMax - at), at);
       if (length === 0) return;
-      writeSync(copy, piece, 0, length);
+      writeSync(copy, chunk, 0, length);
       at += length;
     }
   } finally {

@@ -115,8 +115,8 @@ export class WriteAheadLog {
     let sum = this.#sum;
     const uncommitted = new Map<number, number>();
     for (;;) {
-      const place = HEAD_BYTES + frames * frameBytes;
-      const length = readSync(descriptor, this.#chunk, 0, this.#chunk.length, place);
+      const offset = HEAD_BYTES + frames * frameBytes;
+      const length = readSync(descriptor, this.#chunk, 0, this.#chunk.length, offset);
       for (let at = 0; at + frameBytes <= length; at += frameBytes) {
         const next = this.#frameSum(at, sum);
         if (!next) return;

@@ -51,10 +51,10 @@ const kinds: Readonly<Record<string, (path: string) => void | Promise<void>>> = 
   'a folder': (path) => mkdirSync(path),
   'a socket': async (path) => {
     // The path of a socket must be short.
-    const place = join(folder.path, 's');
+    const target = join(folder.path, 's');
     const listening = createServer();
-    await new Promise<void>((resolve) => listening.listen(place, resolve));
-    renameSync(place, path);
+    await new Promise<void>((resolve) => listening.listen(target, resolve));
+    renameSync(target, path);
     await new Promise((resolve) => listening.close(resolve));
   },
   'a device': (path) => symlinkSync('/dev/zero', path),
@@ -64,11 +64,11 @@ const kinds: Readonly<Record<string, (path: string) => void | Promise<void>>> = 
 function listed(path: string): Readonly<Record<string, string>> {
   const names = readdirSync(path, { recursive: true }).map(String).toSorted();
   const outcome = names.map((name) => {
-    const place = join(path, name);
-    const found = lstatSync(place);
+    const target = join(path, name);
+    const found = lstatSync(target);
     const content = found.isFile()
-      ? readFileSync(place, 'base64')
-      : found.isSymbolicLink() && readlinkSync(place);
+      ? readFileSync(target, 'base64')
+      : found.isSymbolicLink() && readlinkSync(target);
     return [name, `${found.mode.toString(8)} ${content}`];
   });
   return Object.fromEntries(outcome);

@@ -12,7 +12,7 @@ interface SchemaParts {
   readonly options?: readonly (v.GenericSchema | string)[];
 }
 
-const moments = fc
+const dateTimes = fc
   .date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true })
   .map((date) => date.toISOString());
 const texts = fc.oneof(
@@ -30,7 +30,7 @@ export function bodiesOf(shape: v.GenericSchema): fc.Arbitrary<unknown> {
 }
 
 function arbitraryOf(schema: v.GenericSchema): fc.Arbitrary<unknown> {
-  if (schema === timestamp) return moments;
+  if (schema === timestamp) return dateTimes;
   const parts = schema as unknown as SchemaParts;
   if (parts.type === 'custom') return customOf(schema, parts);
   const { item, wrapped, entries, options = [] } = parts;

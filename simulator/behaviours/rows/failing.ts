@@ -42,11 +42,11 @@ export const failing: readonly Behaviour[] = [
     // checksum.
     parameters: { installMs: 200, rebootMs: 300, spoiledAtBytes: 1536 },
     hooks: {
-      async whileDownloading({ parameters, fromByte }, piece) {
+      async whileDownloading({ parameters, fromByte }, chunk) {
         const at = parameters.spoiledAtBytes - fromByte;
-        const byte = piece[at];
-        if (byte === undefined) return piece;
-        const spoiled = Buffer.from(piece);
+        const byte = chunk[at];
+        if (byte === undefined) return chunk;
+        const spoiled = Buffer.from(chunk);
         spoiled.writeUInt8(byte === DIGIT_ZERO ? DIGIT_ZERO + 1 : DIGIT_ZERO, at);
         return spoiled;
       },
@@ -59,8 +59,8 @@ export const failing: readonly Behaviour[] = [
       'Records failure with a log that says so; the aborted download affects no other device.',
     parameters: { installMs: 200, rebootMs: 300, freeBytes: 4096 },
     hooks: {
-      async whileDownloading({ parameters, fromByte, log, fail }, piece) {
-        if (fromByte + piece.length <= parameters.freeBytes) return piece;
+      async whileDownloading({ parameters, fromByte, log, fail }, chunk) {
+        if (fromByte + chunk.length <= parameters.freeBytes) return chunk;
         log('error', `writing at ${parameters.freeBytes} bytes: no space left on device`);
         return fail('no space left on device');
       },
@@ -86,13 +86,13 @@ export const failing: readonly Behaviour[] = [
       'Shows downloading meanwhile, closes the dead connection, and serves the rest by range.',
     parameters: { installMs: 200, rebootMs: 300, hangAfterBytes: 2048, hangMs: 600_000 },
     hooks: {
-      async whileDownloading({ parameters, memory, fromByte, sleep }, piece) {
-        const reached = fromByte + piece.length > parameters.hangAfterBytes;
+      async whileDownloading({ parameters, memory, fromByte, sleep }, chunk) {
+        const reached = fromByte + chunk.length > parameters.hangAfterBytes;
         if (memory.hung === undefined && reached) {
           memory.hung = 1;
           await sleep(parameters.hangMs);
         }
-        return piece;
+        return chunk;
       },
     },
   }),
@@ -141,9 +141,9 @@ export const failing: readonly Behaviour[] = [
       'Offers the same deployment again with a new link, serves the rest by range with 206, and records success once.',
     parameters: { installMs: 200, rebootMs: 300, crashAfterBytes: 2048, offMs: 5000 },
     hooks: {
-      async whileDownloading({ parameters, attempt, fromByte, losePower }, piece) {
-        const reached = fromByte + piece.length > parameters.crashAfterBytes;
-        return attempt === 1 && reached ? losePower(parameters.offMs) : piece;
+      async whileDownloading({ parameters, attempt, fromByte, losePower }, chunk) {
+        const reached = fromByte + chunk.length > parameters.crashAfterBytes;
+        return attempt === 1 && reached ? losePower(parameters.offMs) : chunk;
       },
     },
   }),

@@ -76,12 +76,12 @@ class CommandLineParser {
     for (let next = this.#peek(); next !== '' && next !== '>'; next = this.#peek()) {
       if (BLANK.test(next)) break;
       if (unsupported.includes(next)) throw unexpected(next);
-      word += this.#piece();
+      word += this.#part();
     }
     return word;
   }
 
-  #piece(): string {
+  #part(): string {
     const character = this.#take();
     if (character === "'") return this.#quoted();
     if (character === '"') return this.#doubleQuoted();

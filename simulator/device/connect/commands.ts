@@ -244,7 +244,7 @@ function uname({ context, flags, out }: CommandRun): void {
 }
 
 /** Formats a time as the `date` command does: `Sat Jan 31 12:00:00 UTC 2026`. */
-function dateText(momentMs: number): string {
-  const [weekday, day, month, year, time] = new Date(momentMs).toUTCString().split(/[, ]+/);
+function dateText(atMs: number): string {
+  const [weekday, day, month, year, time] = new Date(atMs).toUTCString().split(/[, ]+/);
   return `${weekday} ${month} ${day} ${time} UTC ${year}`;
 }

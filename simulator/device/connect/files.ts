@@ -109,7 +109,7 @@ export class DeviceFiles {
 
   /** Creates or replaces a file; its folder must exist. */
   write(path: string, content: Buffer, ownership: FileOwnership = {}): void {
-    const [folder, name] = this.#placeOf(path);
+    const [folder, name] = this.#locationOf(path);
     const before = folder.entries.get(name);
     if (before !== undefined && isFolder(before)) throw new FileError('Is a directory');
     const freed = before === undefined ? 0 : sizeOf(before);
@@ -125,7 +125,7 @@ export class DeviceFiles {
   }
 
   makeFolder(path: string): void {
-    const [folder, name] = this.#placeOf(path);
+    const [folder, name] = this.#locationOf(path);
     if (folder.entries.has(name)) throw new FileError('File exists');
     this.#claim(0, 1);
     folder.entries.set(name, this.#newFolder());
@@ -134,7 +134,7 @@ export class DeviceFiles {
 
   /** Removes a file, or a folder with its contents. */
   remove(path: string): void {
-    const [folder, name] = this.#placeOf(path);
+    const [folder, name] = this.#locationOf(path);
     const entry = folder.entries.get(name);
     if (entry === undefined) throw new FileError('No such file or directory');
     folder.entries.delete(name);
@@ -144,7 +144,7 @@ export class DeviceFiles {
   }
 
   /** Returns the parent folder and the name of a path. */
-  #placeOf(path: string): readonly [Folder, string] {
+  #locationOf(path: string): readonly [Folder, string] {
     const whole = absolutePath(path);
     const cut = whole.lastIndexOf('/');
     const name = whole.slice(cut + 1);
@@ -197,7 +197,7 @@ export class DeviceFiles {
   }
 
   #refreshOnRead(path: string, content: () => string): void {
-    const [folder, name] = this.#placeOf(path);
+    const [folder, name] = this.#locationOf(path);
     const modifiedMs = this.#clock.now();
     folder.entries.set(name, { content, modifiedMs, mode: FILE_MODE, uid: 0, gid: 0 });
   }

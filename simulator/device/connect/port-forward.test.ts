@@ -136,10 +136,10 @@ describe('a port forwarding connection', () => {
 });
 
 describe('the web page of a device', () => {
-  const ask = (...pieces: readonly string[]) => {
+  const ask = (...chunks: readonly string[]) => {
     const ports = new Ports();
     ports.open({ remote_port: 80 });
-    const responses = pieces.flatMap((piece) => ports.send('forward', Buffer.from(piece)));
+    const responses = chunks.flatMap((chunk) => ports.send('forward', Buffer.from(chunk)));
     return { ports, responses, text: textOf(responses) };
   };
 

@@ -23,7 +23,7 @@ const portForwardLimits = {
 interface Forward {
   readonly connection: PortConnection;
   /** Pieces that wait until the previous piece is acknowledged. */
-  readonly queuedPieces: Buffer[];
+  readonly queuedChunks: Buffer[];
   isInFlight: boolean;
 }
 
@@ -62,7 +62,7 @@ export class PortForward implements ProtocolHandler {
     const id = idOf(message);
     const connection = this.#connect(message, id);
     if (typeof connection === 'string') return [failure(message, connection)];
-    this.#forwards.set(id, { connection, queuedPieces: [], isInFlight: false });
+    this.#forwards.set(id, { connection, queuedChunks: [], isInFlight: false });
     return [reply('new', id)];
   }
 
@@ -74,10 +74,10 @@ export class PortForward implements ProtocolHandler {
     try {
       const wanted = decodeBody(portForwardShape, message.body);
       const { remote_host: host, remote_port: port, protocol } = wanted;
-      const place = `dial ${protocol} ${host}:${port}`;
+      const location = `dial ${protocol} ${host}:${port}`;
       const hosts = ['localhost', '127.0.0.1', '::1', this.#facts.hostname];
-      if (!hosts.includes(host)) return `${place}: no route to host`;
-      return openPort(protocol, port, this.#facts) ?? `${place}: connection refused`;
+      if (!hosts.includes(host)) return `${location}: no route to host`;
+      return openPort(protocol, port, this.#facts) ?? `${location}: connection refused`;
     } catch (error) {
       if (!(error instanceof ConnectMessageError)) throw error;
       return `invalid port-forward message: ${error.message}`;
@@ -87,8 +87,8 @@ export class PortForward implements ProtocolHandler {
   #forward(message: ConnectMessage): readonly OutgoingMessage[] {
     return this.#with(message, (forward, id) => {
       const response = forward.connection.receive(message.body ?? new Uint8Array());
-      forward.queuedPieces.push(...messageChunks(response));
-      const waitingBytes = forward.queuedPieces.reduce((total, { length }) => total + length, 0);
+      forward.queuedChunks.push(...messageChunks(response));
+      const waitingBytes = forward.queuedChunks.reduce((total, { length }) => total + length, 0);
       if (waitingBytes <= portForwardLimits.waitingMaxBytes) {
         return [reply('ack', id), ...this.#resume(forward, id)];
       }
@@ -106,7 +106,7 @@ export class PortForward implements ProtocolHandler {
 
   #resume(forward: Forward, id: string): readonly OutgoingMessage[] {
     if (forward.isInFlight) return [];
-    const body = forward.queuedPieces.shift();
+    const body = forward.queuedChunks.shift();
     if (body !== undefined) {
       forward.isInFlight = true;
       return [{ ...reply('forward', id), body }];

@@ -175,8 +175,8 @@ describe('the shell of a device', () => {
     const keys = Buffer.from('mkdir ü\r\ncd ü\recho 🙂 > f\rcat f\rls -l\x7f\x7f -a\r\x03exit\n');
     const whole = terminalOf().terminal.type(keys).toString();
     const { terminal } = terminalOf();
-    const pieces = [...keys].map((byte) => terminal.type(Buffer.from([byte])));
-    expect(Buffer.concat(pieces).toString()).toBe(whole);
+    const chunks = [...keys].map((byte) => terminal.type(Buffer.from([byte])));
+    expect(Buffer.concat(chunks).toString()).toBe(whole);
   });
 
   it('cuts very long output, says so, and continues', () => {

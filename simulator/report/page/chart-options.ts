@@ -18,7 +18,7 @@ export interface ChartInPage {
   readonly marks: readonly ShownMark[];
   /** Time of second 0, in ISO 8601 and UTC. */
   readonly startsAt: string;
-  readonly place: HTMLElement;
+  readonly container: HTMLElement;
   readonly onRange: (range?: TimeRange) => void;
 }
 
@@ -41,8 +41,8 @@ const tones: Readonly<Record<ShownTone, string>> = {
 
 /** Returns the options of a chart without its size. */
 export function optionsOf(shown: ChartInPage): Omit<uPlot.Options, 'width' | 'height'> {
-  const { chart, marks, startsAt, place } = shown;
-  const colour = (variable: string) => (): string => colourOf(place, variable);
+  const { chart, marks, startsAt, container } = shown;
+  const colour = (variable: string) => (): string => colourOf(container, variable);
   const axis = { stroke: colour('--quiet'), font: '12px system-ui, sans-serif' };
   const grid = { stroke: colour('--line'), width: 1 };
   return {
@@ -70,11 +70,11 @@ export function optionsOf(shown: ChartInPage): Omit<uPlot.Options, 'width' | 'he
       { ...axis, grid, ticks: grid, size: AXIS_WIDTH, values: each(shortNumber) },
     ],
     series: [
-      { label: 'Time', value: (_, seconds) => momentText(startsAt, seconds) },
+      { label: 'Time', value: (_, seconds) => timeText(startsAt, seconds) },
       ...chart.lines.map((line) => seriesOf(line, chart.unit, colour(tones[line.tone]))),
     ],
     hooks: {
-      drawClear: [(plot) => drawMarks(plot, marks, (variable) => colourOf(place, variable))],
+      drawClear: [(plot) => drawMarks(plot, marks, (variable) => colourOf(container, variable))],
       setSelect: [(plot) => reportSelection(plot, shown)],
     },
   };
@@ -124,16 +124,16 @@ function reportSelection(plot: uPlot, { onRange }: ChartInPage): void {
   onRange({ from, to });
 }
 
-function momentText(startsAt: string, seconds: number | null): string {
+function timeText(startsAt: string, seconds: number | null): string {
   if (seconds === null) return '–';
-  const moment = new Date(Date.parse(startsAt) + 1000 * seconds).toISOString();
-  return `${clockText(seconds)} (${moment.slice(0, 19).replace('T', ' ')} UTC)`;
+  const time = new Date(Date.parse(startsAt) + 1000 * seconds).toISOString();
+  return `${clockText(seconds)} (${time.slice(0, 19).replace('T', ' ')} UTC)`;
 }
 
 /** Returns a colour of the theme as a value that a canvas accepts. */
-function colourOf(place: HTMLElement, variable: string): string {
-  place.style.color = `var(${variable})`;
-  const { color } = getComputedStyle(place);
-  place.style.color = '';
+function colourOf(container: HTMLElement, variable: string): string {
+  container.style.color = `var(${variable})`;
+  const { color } = getComputedStyle(container);
+  container.style.color = '';
   return color;
 }

@@ -26,23 +26,23 @@ export function Chart({
   /** Called with the range that the reader selects, or without a range to show the whole run. */
   onRange: (range?: TimeRange) => void;
 }) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const isPrinting = usePrinting();
   useLayoutEffect(() => {
-    if (!place.current) return;
-    const shown = { chart, marks, startsAt, place: place.current, onRange };
+    if (!container.current) return;
+    const shown = { chart, marks, startsAt, container: container.current, onRange };
     const made = new uPlot(
-      { ...optionsOf(shown), width: place.current.clientWidth, height: HEIGHT },
+      { ...optionsOf(shown), width: container.current.clientWidth, height: HEIGHT },
       [[...chart.seconds], ...chart.lines.map(({ values }) => [...values])],
-      place.current,
+      container.current,
     );
     plot.current = made;
-    return following(made, place.current);
+    return following(made, container.current);
   }, [chart]);
   useLayoutEffect(() => plot.current?.setScale('x', { min: range.from, max: range.to }), [range]);
   useLayoutEffect(() => {
-    const width = isPrinting ? PRINTED_WIDTH : place.current?.clientWidth;
+    const width = isPrinting ? PRINTED_WIDTH : container.current?.clientWidth;
     plot.current?.setSize({ width: width ?? PRINTED_WIDTH, height: HEIGHT });
     plot.current?.redraw(false);
   }, [isPrinting]);
@@ -53,7 +53,7 @@ export function Chart({
         <p class="report-hint">{highestText(chart)}</p>
       </figcaption>
       <p class="axis-title">↑ {chart.axis}</p>
-      <div class="plot" ref={place} />
+      <div class="plot" ref={container} />
     </figure>
   );
 }
@@ -62,15 +62,15 @@ export function Chart({
  * Adapts the chart to the width of the page and to its colour scheme. Returns a function that
  * destroys the chart.
  */
-function following(made: uPlot, place: HTMLElement): () => void {
+function following(made: uPlot, container: HTMLElement): () => void {
   const paper = matchMedia('print');
   const sizes = new ResizeObserver(() => {
     // The printed chart has a fixed width.
-    if (!paper.matches && place.clientWidth !== made.width) {
-      made.setSize({ width: place.clientWidth, height: HEIGHT });
+    if (!paper.matches && container.clientWidth !== made.width) {
+      made.setSize({ width: container.clientWidth, height: HEIGHT });
     }
   });
-  sizes.observe(place);
+  sizes.observe(container);
   const scheme = matchMedia('(prefers-color-scheme: dark)');
   const recolour = (): void => made.redraw(false);
   scheme.addEventListener('change', recolour);

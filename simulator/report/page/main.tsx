@@ -10,5 +10,5 @@ import { embeddedFacts } from '../../../fixtures/page/report.tsx';
 import type { FleetFacts } from '../page-facts.ts';
 import { App } from './app.tsx';
 
-const place = document.getElementById('app');
-if (place) render(<App facts={embeddedFacts<FleetFacts>()} />, place);
+const root = document.getElementById('app');
+if (root) render(<App facts={embeddedFacts<FleetFacts>()} />, root);

@@ -35,7 +35,7 @@ export function drawMarks(
 }
 
 /** Returns the left and right edge of a mark on the canvas, clipped to the chart. */
-function placeOf(plot: uPlot, { from, to }: ShownMark): { left: number; right: number } {
+function positionOf(plot: uPlot, { from, to }: ShownMark): { left: number; right: number } {
   const { left, width } = plot.bbox;
   const at = (seconds: number): number =>
     Math.min(Math.max(plot.valToPos(seconds, 'x', true), left), left + width);
@@ -43,7 +43,7 @@ function placeOf(plot: uPlot, { from, to }: ShownMark): { left: number; right: n
 }
 
 function drawBand(plot: uPlot, mark: ShownMark, colour: string): void {
-  const { left, right } = placeOf(plot, mark);
+  const { left, right } = positionOf(plot, mark);
   plot.ctx.fillStyle = colour;
   plot.ctx.fillRect(left, plot.bbox.top, right - left, plot.bbox.height);
 }
@@ -72,7 +72,7 @@ function drawNames(
   ctx.fillStyle = colour;
   let free = bbox.left;
   for (const mark of marks) {
-    const { left, right } = placeOf(plot, mark);
+    const { left, right } = positionOf(plot, mark);
     const isShown = right > left || (left > bbox.left && left < bbox.left + bbox.width);
     const end = left + ctx.measureText(mark.name).width;
     if (!isShown || left < free || end > bbox.left + bbox.width) continue;

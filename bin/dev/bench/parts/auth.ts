@@ -8,7 +8,7 @@ import type { AuthCost } from '../children/auth-cost.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
 import { underLoad, unit, warmUp } from './exchange-row.ts';
-import { cpuSecondsOf, placeOf, type ServerWithDevices } from './knowing-server.ts';
+import { cpuSecondsOf, type ServerWithDevices, targetOf } from './knowing-server.ts';
 
 const what = 'authentication request of a known device';
 /** Least ratio: an authentication request may take 1.3 times as long as its cryptography. */
@@ -22,7 +22,7 @@ export async function authRow(context: BenchContext, known: ServerWithDevices): 
   const { headerPrefix } = known.server.ready;
   const requests = devices.map((device) => [authRequest(device)]);
   const cpuSeconds = cpuSecondsOf(context);
-  const server = underLoad('fleetbed', { ...placeOf(known), requests, status: 200, cpuSeconds });
+  const server = underLoad('fleetbed', { ...targetOf(known), requests, status: 200, cpuSeconds });
   await warmUp(context, [server]);
   const alone = () => cryptoAlone(context, devices, headerPrefix);
   const [subject, baseline] = await inRounds(context, {

@@ -25,7 +25,7 @@ export async function downloadRow(
   const agent = new Agent({ keepAlive: true });
   const headers = await headersOf(agent, link);
   const bare = await context.children.script('subject', 'file-server', file, headers);
-  const place = `http://127.0.0.1:${bare.firstLine}`;
+  const target = `http://127.0.0.1:${bare.firstLine}`;
   const measure = (url: string, pid: number) => async (): Promise<number> => {
     const beforeMs = spentMs(pid);
     for (let time = 0; time < DOWNLOADS; time++) await download(agent, url, bytes);
@@ -33,7 +33,7 @@ export async function downloadRow(
   };
   const programs = [
     { name: 'fleetbed', measure: measure(link, server.pid) },
-    { name: 'node:http', measure: measure(place, bare.pid) },
+    { name: 'node:http', measure: measure(target, bare.pid) },
   ] as const;
   for (const { measure: warmUp } of programs) await warmUp();
   const what = `download of ${Math.round(bytes / BYTES_PER_MB)} MB`;

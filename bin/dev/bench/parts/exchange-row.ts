@@ -10,7 +10,7 @@ import { type BenchLoad, CONNECTIONS, type LoadFigures, load } from '../load.ts'
 import { type BenchContext, inRounds, type MeasuredProgram } from '../rounds.ts';
 import { type BenchRow, median, rowOf } from '../row.ts';
 import type { BenchExchange } from './exchanges.ts';
-import { cpuSecondsOf, placeOf, type ServerWithDevices } from './knowing-server.ts';
+import { cpuSecondsOf, type ServerWithDevices, targetOf } from './knowing-server.ts';
 
 /**
  * The unit of every figure. CPU time of the server does not depend on the speed of the load
@@ -41,10 +41,10 @@ export async function exchangeRow(
   const requests = known.devices.map(requestsOf);
   const [first] = requests.flat();
   if (!first) throw new Error('no device is known');
-  const peers = await startPeers(context, placeOf(known).baseUrl, first);
+  const peers = await startPeers(context, targetOf(known).baseUrl, first);
   const rest = { requests, status, cpuSeconds: cpuSecondsOf(context) };
   const programs = [
-    underLoad('fleetbed', { ...placeOf(known), ...rest }),
+    underLoad('fleetbed', { ...targetOf(known), ...rest }),
     ...peers.map(({ kind, baseUrl, pid }) => underLoad(kind, { baseUrl, pid, ...rest })),
   ];
   await warmUp(context, programs);

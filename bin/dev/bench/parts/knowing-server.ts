@@ -32,6 +32,6 @@ export function cpuSecondsOf({ quick }: BenchContext): number {
 }
 
 /** Returns the base URL and the process ID of the server, for a `BenchLoad`. */
-export function placeOf({ server }: ServerWithDevices) {
+export function targetOf({ server }: ServerWithDevices) {
   return { baseUrl: server.ready.baseUrl, pid: server.pid };
 }

@@ -10,7 +10,7 @@ import { authRow } from './auth.ts';
 import { downloadRow } from './download.ts';
 import { exchangeRow, underLoad, unit, warmUp } from './exchange-row.ts';
 import { idleExchanges, poll, pollRequest, updateExchanges } from './exchanges.ts';
-import { cpuSecondsOf, knowingServer, placeOf, type ServerWithDevices } from './knowing-server.ts';
+import { cpuSecondsOf, knowingServer, type ServerWithDevices, targetOf } from './knowing-server.ts';
 import { deployRelease } from './release.ts';
 
 /** Least ratio of polls with the journal to polls without: the journal may cost 15 percent. */
@@ -103,7 +103,7 @@ async function withoutRow(
   const without = await knowingServer(context, ...off);
   const polled = (name: string, each: ServerWithDevices) =>
     underLoad(name, {
-      ...placeOf(each),
+      ...targetOf(each),
       requests: each.devices.map(poll.requests),
       status: poll.status,
       cpuSeconds: cpuSecondsOf(context) / SHORT_ROUNDS,
@@ -124,5 +124,5 @@ async function withoutRow(
 /** Polls once as every device, so that the deployment is offered to each. */
 async function offerToAll(known: ServerWithDevices): Promise<void> {
   const requests = known.devices.map((device) => [pollRequest(device)]);
-  await load({ ...placeOf(known), requests, status: 200, cpuSeconds: 'once' });
+  await load({ ...targetOf(known), requests, status: 200, cpuSeconds: 'once' });
 }

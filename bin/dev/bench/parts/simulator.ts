@@ -114,8 +114,8 @@ async function cannonRate({ ready, pid }: ServerChild, seconds: number): Promise
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     return [{ method, path: pathOf({ path }), headers, body }];
   });
-  const place = { baseUrl: ready.baseUrl, pid, connections: CONNECTIONS };
-  return (await load({ ...place, requests, status: 204, cpuSeconds: seconds }))
+  const target = { baseUrl: ready.baseUrl, pid, connections: CONNECTIONS };
+  return (await load({ ...target, requests, status: 204, cpuSeconds: seconds }))
     .perGeneratorCpuSecond;
 }
 

@@ -25,10 +25,10 @@ export async function firstContactRows({
   const { baseUrl, headerPrefix } = server.ready;
   const devices = Array.from({ length: WARM_UP + count }, (_, at) => newDevice(headerPrefix, at));
   const requests = devices.map((device) => [authRequest(device)]);
-  const place = { baseUrl, pid: server.pid, status: 401, cpuSeconds: 'once' } as const;
-  await load({ ...place, requests: requests.slice(0, WARM_UP) });
+  const target = { baseUrl, pid: server.pid, status: 401, cpuSeconds: 'once' } as const;
+  await load({ ...target, requests: requests.slice(0, WARM_UP) });
   await server.begin();
-  const { perServerCpuSecond } = await load({ ...place, requests: requests.slice(WARM_UP) });
+  const { perServerCpuSecond } = await load({ ...target, requests: requests.slice(WARM_UP) });
   const seen = await server.seen();
   await server.end();
   return [

@@ -6,7 +6,7 @@ import { exchange, peerResponseLike } from '../exchange.ts';
 import { CONNECTIONS, load } from '../load.ts';
 import { authRequest } from '../parts/auth.ts';
 import { bearer, idleExchanges, poll, pollRequest } from '../parts/exchanges.ts';
-import { knowingServer, placeOf } from '../parts/knowing-server.ts';
+import { knowingServer, targetOf } from '../parts/knowing-server.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type BenchRow, median, rowOf } from '../row.ts';
 
@@ -34,11 +34,11 @@ interface PolledServer {
 export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow[]> {
   const known = await knowingServer(context);
   const { devices } = known;
-  const place = placeOf(known);
+  const target = targetOf(known);
   const [device] = devices;
   if (!device) throw new Error('no device is known');
   const response = peerResponseLike(
-    await exchange(place.baseUrl, pollRequest(device)),
+    await exchange(target.baseUrl, pollRequest(device)),
     pollRequest(device),
   );
   const bare = await context.children.script(
@@ -56,7 +56,7 @@ export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow
         polled(context, loaded, devices.slice(0, POLLING)),
         loadOf(context, loaded, devices.slice(POLLING)),
       ]);
-      if (loaded.pid === place.pid) busy.push(serverBusy);
+      if (loaded.pid === target.pid) busy.push(serverBusy);
       return p99Ms;
     },
   });
@@ -65,7 +65,7 @@ export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow
     what,
     rounds: context.rounds,
     programs: [
-      program('fleetbed', { ...place, status: 200 }),
+      program('fleetbed', { ...target, status: 200 }),
       program('node:http', { baseUrl: bareUrl, pid: bare.pid, status: poll.status }),
     ],
   });

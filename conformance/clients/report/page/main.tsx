@@ -9,5 +9,5 @@ import { embeddedFacts } from '../../../../fixtures/page/report.tsx';
 import type { Examination } from '../examination.ts';
 import { App } from './app.tsx';
 
-const place = document.getElementById('app');
-if (place) render(<App examination={embeddedFacts<Examination>()} />, place);
+const root = document.getElementById('app');
+if (root) render(<App examination={embeddedFacts<Examination>()} />, root);

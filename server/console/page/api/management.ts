@@ -20,12 +20,12 @@ export interface ManagementCall extends Pick<RequestSettings, 'json' | 'body'> {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-let places: Promise<OperationPaths> | undefined;
+let paths: Promise<OperationPaths> | undefined;
 
 /** Calls an operation and returns the response. Throws as `request` does. */
 export async function callManagement(id: string, call: ManagementCall = {}): Promise<Response> {
   const { parameters, query, ...sent } = call;
-  const { method, path } = await placeOf(id, parameters);
+  const { method, path } = await pathOf(id, parameters);
   return send(withTenant(path, query), { ...sent, method });
 }
 
@@ -56,18 +56,18 @@ export async function manageAll<Row>(
 }
 
 /** Returns the method and path of an operation, with the parameters filled in. */
-export async function placeOf(
+export async function pathOf(
   id: string,
   parameters: Readonly<Record<string, string>> = {},
 ): Promise<OperationPaths[string]> {
-  places ??= requestJson('GET /management').catch((error: unknown) => {
-    places = undefined;
+  paths ??= requestJson('GET /management').catch((error: unknown) => {
+    paths = undefined;
     throw error;
   });
-  const place = (await places)[id];
-  if (!place) throw new Error(`the server has no operation ${id}`);
-  const path = place.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+  const operationPath = (await paths)[id];
+  if (!operationPath) throw new Error(`the server has no operation ${id}`);
+  const path = operationPath.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(parameters[name] ?? ''),
   );
-  return { method: place.method, path: `/management${path}` };
+  return { method: operationPath.method, path: `/management${path}` };
 }

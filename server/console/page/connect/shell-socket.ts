@@ -1,7 +1,7 @@
 /** Runs a shell on a device over a websocket. Spec: Device connect */
 import { decode, encode } from '@msgpack/msgpack';
 import { reasonOf, requestJson, withTenant } from '../api/client.ts';
-import { placeOf } from '../api/management.ts';
+import { pathOf } from '../api/management.ts';
 
 const SHELL = 1;
 const CONTROL = 0xffff;
@@ -42,7 +42,7 @@ export class ShellSocket {
   async open(): Promise<void> {
     try {
       const { ticket } = await requestJson('POST /management/tickets');
-      const { path } = await placeOf('connect-device', { id: this.#deviceId });
+      const { path } = await pathOf('connect-device', { id: this.#deviceId });
       if (this.#isOver) return;
       const url = new URL(withTenant(path, { ticket }), location.href);
       url.protocol = url.protocol.replace('http', 'ws');

@@ -77,7 +77,7 @@ export function LongTable<Row>({
                 aria-rowindex={index + 2}
               >
                 {columns.map((column) => (
-                  <td key={column.title} class={placeOf(column)} data-title={column.title}>
+                  <td key={column.title} class={classOf(column)} data-title={column.title}>
                     {column.cell(row)}
                   </td>
                 ))}
@@ -92,7 +92,7 @@ export function LongTable<Row>({
 }
 
 /** Returns the class that places a column's cells on a narrow page. */
-function placeOf<Row>({ width = '', isMinor }: LongColumn<Row>): string {
+function classOf<Row>({ width = '', isMinor }: LongColumn<Row>): string {
   if (isMinor) return 'minor';
   return width.endsWith('%') ? 'main' : '';
 }
@@ -117,10 +117,10 @@ function Heading<Row>({
 }: { column: LongColumn<Row> } & Partial<TableOrder>) {
   const { title, width = 'auto', sorts } = column;
   const style = { '--width': width };
-  const place = placeOf(column);
+  const className = classOf(column);
   if (!sorts || !onOrder) {
     return (
-      <th scope="col" style={style} class={place}>
+      <th scope="col" style={style} class={className}>
         {title}
       </th>
     );
@@ -130,7 +130,7 @@ function Heading<Row>({
   const isDown = order === `-${id}`;
   const sorted = isUp ? 'ascending' : isDown ? 'descending' : 'none';
   return (
-    <th scope="col" style={style} class={place} aria-sort={sorted}>
+    <th scope="col" style={style} class={className} aria-sort={sorted}>
       <button type="button" onClick={() => onOrder(isUp ? `-${id}` : id)}>
         {title}
         <span aria-hidden="true">{isUp ? ' ↑' : isDown ? ' ↓' : ''}</span>

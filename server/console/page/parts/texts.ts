@@ -1,6 +1,6 @@
 /** Formats values for the page: times, sizes, device names. */
 
-const moment = new Intl.DateTimeFormat('en-GB', {
+const dateTimeFormat = new Intl.DateTimeFormat('en-GB', {
   dateStyle: 'medium',
   timeStyle: 'medium',
   timeZone: 'UTC',
@@ -9,7 +9,7 @@ const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 
 
 /** Returns a date and time in UTC, or a dash for undefined. */
 export function dayAndTime(iso: string | undefined): string {
-  return iso === undefined ? '–' : moment.format(new Date(iso));
+  return iso === undefined ? '–' : dateTimeFormat.format(new Date(iso));
 }
 
 /**

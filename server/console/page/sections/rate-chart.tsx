@@ -110,7 +110,7 @@ function optionsFor(element: HTMLElement): UPlot.Options {
     legend: { live: false },
     scales: { y: { range: (_, __, max) => [0, Math.max(max, 5)] } },
     axes: [
-      { ...axis, space: 90, values: (_, moments) => moments.map(timeText) },
+      { ...axis, space: 90, values: (_, times) => times.map(timeText) },
       { ...axis, size: 44 },
     ],
     series: [

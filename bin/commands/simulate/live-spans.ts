@@ -5,7 +5,7 @@ import { printable } from '../../../fixtures/base/printable.ts';
 export type TextTone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
 
 /** Text, with or without a colour. */
-export type TextPiece = string | { readonly text: string; readonly tone: TextTone };
+export type TextSpan = string | { readonly text: string; readonly tone: TextTone };
 
 const codes: Readonly<Record<TextTone, readonly [number, number]>> = {
   good: [32, 39],
@@ -25,11 +25,11 @@ export interface LineStyle {
 }
 
 /** Returns the pieces as one printable line, cut to the width of the terminal. */
-export function styledLine(pieces: readonly TextPiece[], { columns, colour }: LineStyle): string {
+export function styledLine(spans: readonly TextSpan[], { columns, colour }: LineStyle): string {
   let room = columns;
   let line = '';
-  for (const piece of pieces) {
-    const { text, tone } = typeof piece === 'string' ? { text: piece, tone: undefined } : piece;
+  for (const span of spans) {
+    const { text, tone } = typeof span === 'string' ? { text: span, tone: undefined } : span;
     const cut = cutTo(printable(text, TEXT_MAX_CHARACTERS), room);
     room -= widthOf(cut);
     line += tone === undefined || !colour ? cut : coloured(cut, tone);

@@ -13,7 +13,7 @@ import type { Output } from '../../output/output.ts';
 import { type ConformOptions, credentialsOf } from './options.ts';
 
 /** The ledger file of one run. */
-export interface LedgerPlace {
+export interface LedgerLocation {
   readonly file: string;
   /** The sentence that tells the user how to remove leftover resources. */
   readonly hint: string;
@@ -23,14 +23,14 @@ export interface LedgerPlace {
  * Returns the file of `--ledger`. Without that option, returns a new file in the user's state
  * folder if the suite has credentials and so creates resources; undefined otherwise.
  */
-export function ledgerPlace(
+export function ledgerLocation(
   options: ConformOptions & { readonly ledger?: string },
-): LedgerPlace | undefined {
+): LedgerLocation | undefined {
   const { ledger: named } = options;
   if (named !== undefined) return { file: named, hint: hintOf(named, options) };
   if (credentialsOf(options) === 'none') return undefined;
-  const moment = new Date(systemClock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
-  const file = join(stateFolder(), `conform-${moment}-${process.pid}.ledger`);
+  const time = new Date(systemClock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
+  const file = join(stateFolder(), `conform-${time}-${process.pid}.ledger`);
   return { file, hint: hintOf(file, options) };
 }
 
@@ -39,7 +39,7 @@ export function ledgerPlace(
  * `dismiss` once the run has closed its ledger.
  */
 export function notifyWhenInterrupted(
-  { file, hint }: LedgerPlace,
+  { file, hint }: LedgerLocation,
   stop: AbortSignal,
 ): { dismiss(): void } {
   const notify = (): void => {
@@ -50,7 +50,7 @@ export function notifyWhenInterrupted(
 }
 
 /** Deletes the ledger of a run that ended without a result, unless it still lists resources. */
-export function closeEmptyLedger({ file, hint }: LedgerPlace, output: Output): void {
+export function closeEmptyLedger({ file, hint }: LedgerLocation, output: Output): void {
   if (!existsSync(file)) return;
   try {
     if (readLedger(file).remainders.length === 0) rmSync(file);
@@ -66,7 +66,7 @@ export function closeEmptyLedger({ file, hint }: LedgerPlace, output: Output): v
  * it still lists resources of earlier runs.
  */
 export function closeLedger(
-  { file, hint }: LedgerPlace,
+  { file, hint }: LedgerLocation,
   result: ConformanceResult,
   output: Output,
 ) {

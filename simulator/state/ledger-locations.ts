@@ -12,7 +12,7 @@ import { takeStateLock } from './state-lock.ts';
 import { ledgerFile } from './storage.ts';
 
 /** A ledger that is locked against use by other processes. */
-export interface PlacedLedger {
+export interface LocatedLedger {
   readonly path: string;
   readonly content: LedgerContent;
   readonly lock: Lock;
@@ -22,10 +22,10 @@ export interface PlacedLedger {
  * Returns the ledgers at these paths, locked. The caller must release the locks.
  * @throws FleetStateError when there is no ledger, or one is in use or invalid
  */
-export function ledgersAt(places: readonly string[]): readonly PlacedLedger[] {
-  const taken: PlacedLedger[] = [];
+export function ledgersAt(locations: readonly string[]): readonly LocatedLedger[] {
+  const taken: LocatedLedger[] = [];
   try {
-    for (const { path, lockFile } of places.flatMap(pathsAt)) {
+    for (const { path, lockFile } of locations.flatMap(pathsAt)) {
       const lock = takeStateLock(lockFile, `the ledger ${path}`);
       const content = readOrRelease(path, lock);
       if (content === undefined) lock.release();
@@ -33,7 +33,7 @@ export function ledgersAt(places: readonly string[]): readonly PlacedLedger[] {
     }
     if (taken.length > 0) return taken;
     throw new FleetStateError(
-      `there is no ledger at ${places.join(' or ')}; give a ledger or a folder of --state.`,
+      `there is no ledger at ${locations.join(' or ')}; give a ledger or a folder of --state.`,
     );
   } catch (error) {
     for (const { lock } of taken) lock.release();
@@ -50,23 +50,25 @@ function readOrRelease(path: string, lock: Lock): LedgerContent | undefined {
   }
 }
 
-function pathsAt(place: string): readonly { readonly path: string; readonly lockFile: string }[] {
+function pathsAt(
+  location: string,
+): readonly { readonly path: string; readonly lockFile: string }[] {
   try {
-    if (existsSync(place) && statSync(place).isDirectory()) {
-      return [place, ...shardFolders(place)]
+    if (existsSync(location) && statSync(location).isDirectory()) {
+      return [location, ...shardFolders(location)]
         .filter((folder) => existsSync(join(folder, ledgerFile)))
         .map((folder) => ({ path: join(folder, ledgerFile), lockFile: join(folder, 'lock') }));
     }
-    const beside = existsSync(dirname(place)) ? readdirSync(dirname(place)) : [];
+    const beside = existsSync(dirname(location)) ? readdirSync(dirname(location)) : [];
     const shards = beside.filter((name) => {
-      const own = basename(place);
+      const own = basename(location);
       return name.startsWith(`${own}.`) && /^\d+-of-\d+$/.test(name.slice(own.length + 1));
     });
-    return [basename(place), ...shards.sort()]
-      .map((name) => join(dirname(place), name))
+    return [basename(location), ...shards.sort()]
+      .map((name) => join(dirname(location), name))
       .filter((path) => existsSync(path))
       .map((path) => ({ path, lockFile: `${path}.lock` }));
   } catch (error) {
-    throw fileError(`cannot read ${place}`, error);
+    throw fileError(`cannot read ${location}`, error);
   }
 }

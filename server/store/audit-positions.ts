@@ -33,14 +33,14 @@ const stepQueries = {
 };
 
 /** The number of entries, and the cached positions of some. */
-export class AuditPlaces {
+export class AuditPositions {
   readonly #sql: Sql;
   /** Undefined until first needed, because counting reads a large part of the file. */
   #count: number | undefined;
   /**
    * Element n is the position of the entry with `n * ENTRIES_APART` entries before it, if known.
    */
-  #places: (EntryPosition | undefined)[] = [];
+  #positions: (EntryPosition | undefined)[] = [];
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -49,7 +49,7 @@ export class AuditPlaces {
 
   /** Discards the cache, for a log that was replaced. */
   load(): void {
-    this.#places = [startOfLog];
+    this.#positions = [startOfLog];
     this.#count = this.#sql.first('SELECT 1 FROM audit_logs LIMIT 1') ? undefined : 0;
   }
 
@@ -63,12 +63,12 @@ export class AuditPlaces {
   add(timeMs: number): void {
     this.#sql.afterUndo(() => this.#remove(timeMs));
     // After a clock was set back, the entries later than this one have moved by one.
-    this.#forget((place) => place.timeMs > timeMs);
+    this.#forget((entry) => entry.timeMs > timeMs);
     if (this.#count === undefined) return;
     const last = this.#count;
     this.#count += 1;
     if (last % ENTRIES_APART === 0 && last > 0) {
-      this.#places[last / ENTRIES_APART] = this.#step('before', endOfLog, 1);
+      this.#positions[last / ENTRIES_APART] = this.#step('before', endOfLog, 1);
     }
   }
 
@@ -76,50 +76,50 @@ export class AuditPlaces {
    * Returns a known position, and the number of steps from it to the entry that has `position`
    * entries before it.
    */
-  near(position: number): { readonly place: EntryPosition; readonly steps: number } {
+  near(position: number): { readonly entry: EntryPosition; readonly steps: number } {
     const at = Math.floor(position / ENTRIES_APART);
-    return { place: this.#place(at), steps: position % ENTRIES_APART };
+    return { entry: this.#position(at), steps: position % ENTRIES_APART };
   }
 
   #remove(timeMs: number): void {
-    this.#forget((place) => place.timeMs >= timeMs);
+    this.#forget((entry) => entry.timeMs >= timeMs);
     if (this.#count !== undefined) this.#count -= 1;
   }
 
   /** Discards cached positions from the end while they match. */
-  #forget(isLike: (place: EntryPosition) => boolean): void {
-    for (let last = this.#places.at(-1); !last || isLike(last); last = this.#places.at(-1)) {
-      this.#places.pop();
+  #forget(isLike: (entry: EntryPosition) => boolean): void {
+    for (let last = this.#positions.at(-1); !last || isLike(last); last = this.#positions.at(-1)) {
+      this.#positions.pop();
     }
   }
 
-  #place(at: number): EntryPosition {
-    return this.#places[at] ?? this.#walk(this.#nearest(at), at * ENTRIES_APART);
+  #position(at: number): EntryPosition {
+    return this.#positions[at] ?? this.#walk(this.#nearest(at), at * ENTRIES_APART);
   }
 
   /** Returns the nearest cached position, and the number of entries before it. */
   #nearest(at: number): readonly [EntryPosition, number] {
-    const isKnown = (place: EntryPosition | undefined): boolean => place !== undefined;
-    const below = this.#places.slice(0, at).findLastIndex(isKnown);
-    const above = this.#places.findIndex((place, other) => other > at && isKnown(place));
+    const isKnown = (entry: EntryPosition | undefined): boolean => entry !== undefined;
+    const below = this.#positions.slice(0, at).findLastIndex(isKnown);
+    const above = this.#positions.findIndex((entry, other) => other > at && isKnown(entry));
     const next = above < 0 ? this.count() : above * ENTRIES_APART;
     return (at - below) * ENTRIES_APART <= next - at * ENTRIES_APART
-      ? [this.#places[below] ?? startOfLog, below * ENTRIES_APART]
-      : [this.#places[above] ?? endOfLog, next];
+      ? [this.#positions[below] ?? startOfLog, below * ENTRIES_APART]
+      : [this.#positions[above] ?? endOfLog, next];
   }
 
   /** Steps from a cached position to the wanted one, and caches the positions in between. */
   #walk([from, start]: readonly [EntryPosition, number], wanted: number): EntryPosition {
     const isUp = start < wanted;
-    let [place, position] = [from, start];
+    let [entry, position] = [from, start];
     while (position !== wanted) {
       const rest = position % ENTRIES_APART;
       const steps = isUp || rest === 0 ? ENTRIES_APART : rest;
-      place = this.#step(isUp ? 'after' : 'before', place, steps);
+      entry = this.#step(isUp ? 'after' : 'before', entry, steps);
       position += isUp ? steps : -steps;
-      this.#places[position / ENTRIES_APART] = place;
+      this.#positions[position / ENTRIES_APART] = entry;
     }
-    return place;
+    return entry;
   }
 
   /** Returns the entry a number of steps after or before a position. */

@@ -9,7 +9,7 @@ import { timestamp } from '../../fixtures/contract/text.ts';
 export type { MemberPath as Place };
 
 /** The places of a shape, by their properties. */
-export interface ShapePlaces {
+export interface ShapePaths {
   /** Objects that may have members which the shape does not name. */
   readonly open: readonly MemberPath[];
   readonly lists: readonly MemberPath[];
@@ -18,7 +18,7 @@ export interface ShapePlaces {
   readonly optional: readonly MemberPath[];
 }
 
-interface FoundPlaces {
+interface FoundPaths {
   readonly open: Set<MemberPath>;
   readonly lists: Set<MemberPath>;
   readonly timestamps: Set<MemberPath>;
@@ -37,7 +37,7 @@ interface SchemaParts {
   readonly options?: readonly unknown[];
 }
 
-const known = new WeakMap<v.GenericSchema, ShapePlaces>();
+const known = new WeakMap<v.GenericSchema, ShapePaths>();
 
 /**
  * Returns the lists in an operation's response that have no defined order. Only these are shuffled,
@@ -45,31 +45,31 @@ const known = new WeakMap<v.GenericSchema, ShapePlaces>();
  */
 export function freeLists(operation: Operation | undefined): readonly MemberPath[] {
   const orders = operation?.response?.lists ?? {};
-  return Object.keys(orders).filter((place) => orders[place] === 'free');
+  return Object.keys(orders).filter((memberPath) => orders[memberPath] === 'free');
 }
 
 /** Returns the places of a shape. Places inside maps with arbitrary names are not included. */
-export function placesOf(shape: v.GenericSchema): ShapePlaces {
+export function pathsOf(shape: v.GenericSchema): ShapePaths {
   const before = known.get(shape);
   if (before) return before;
-  const found: FoundPlaces = {
+  const found: FoundPaths = {
     open: new Set(),
     lists: new Set(),
     timestamps: new Set(),
     optional: new Set(),
   };
   look(shape, [], found);
-  const places = {
+  const paths = {
     open: [...found.open],
     lists: [...found.lists],
     timestamps: [...found.timestamps],
     optional: [...found.optional],
   };
-  known.set(shape, places);
-  return places;
+  known.set(shape, paths);
+  return paths;
 }
 
-function look(schema: v.GenericSchema, path: readonly string[], found: FoundPlaces): void {
+function look(schema: v.GenericSchema, path: readonly string[], found: FoundPaths): void {
   const parts = schema as unknown as SchemaParts;
   const here = path.join('.');
   if (schema === timestamp) found.timestamps.add(here);
@@ -98,15 +98,15 @@ function look(schema: v.GenericSchema, path: readonly string[], found: FoundPlac
 /** Returns the value with `change` applied at every existing place with that path. */
 export function changedAt(
   value: unknown,
-  place: MemberPath,
+  memberPath: MemberPath,
   change: (found: unknown) => unknown,
 ): unknown {
-  return changedBelow(value, place === '' ? [] : place.split('.'), change);
+  return changedBelow(value, memberPath === '' ? [] : memberPath.split('.'), change);
 }
 
 /** Returns the value without the member at every place with that path. */
-export function withoutMember(value: unknown, place: MemberPath): unknown {
-  const names = place.split('.');
+export function withoutMember(value: unknown, memberPath: MemberPath): unknown {
+  const names = memberPath.split('.');
   const member = names.pop() ?? '';
   return changedBelow(value, names, (found) => {
     if (!isObject(found) || !Object.hasOwn(found, member)) return found;
