@@ -128,4 +128,8 @@ export const unwanted = [
       /\b(\w+(Pieces?|Moments?)|(piece|moment)s?(Of|Ms|In|Bytes)\w*|places?(Of|In)[A-Z]?\w*)\b/g,
     instead: 'chunk, part, time, position, location, path',
   },
+  {
+    pattern: /\bFrameLine\b|\b(learn|see|on)Silence\b/g,
+    instead: 'FrameConnection, noResponse',
+  },
 ];

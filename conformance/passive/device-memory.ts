@@ -83,7 +83,7 @@ export class DeviceMemory {
   }
 
   /** Records a request without a response: the effect of a status report is then unknown. */
-  learnSilence(operation: string, url: string): void {
+  learnNoResponse(operation: string, url: string): void {
     const deployment = this.deployments.get(segmentOf(url, 1));
     if (operation !== 'put-deployment-status' || deployment === undefined) return;
     deployment.reports++;

@@ -132,7 +132,7 @@ export class InvariantJudge {
     });
     const isInjected =
       exchange.response.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
-    if (!isAnswered || isInjected) trackers.seeSilence(exchange);
+    if (!isAnswered || isInjected) trackers.seeNoResponse(exchange);
     if (!isAnswered) return hang(row.id, outcome, record);
     // An injected fault of a test server is not a mistake of the server.
     if (isInjected) return [];

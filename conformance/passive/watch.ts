@@ -106,7 +106,7 @@ export class DeviceWatch {
     // An injected fault of a test server is not a mistake of the server.
     const isPlanned = response?.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
     if (response === undefined || isPlanned) {
-      device.learnSilence(row.id, observed.url);
+      device.learnNoResponse(row.id, observed.url);
       return [];
     }
     const exchange = judgedExchange(row, { ...observed, response }, this.#names);

@@ -88,11 +88,11 @@ export interface Alteration {
   /**
    * Handles a frame of an open /connect; returns the frames to forward in its place, possibly none.
    */
-  frame?(frame: Frame, from: FrameSide, line: FrameTunnel): Frame | readonly Frame[];
+  frame?(frame: Frame, from: FrameSide, tunnel: FrameTunnel): Frame | readonly Frame[];
   /**
    * Called when one side of an open /connect ends its connection: false keeps the other one open.
    */
-  ended?(from: FrameSide, line: FrameTunnel): boolean;
+  ended?(from: FrameSide, tunnel: FrameTunnel): boolean;
   /**
    * True if the effect shows only when exchanges overlap. The baseline run examines them one after
    * another, so each exchange of the defect's operations counts as changed.

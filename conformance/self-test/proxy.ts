@@ -200,12 +200,12 @@ export class DefectProxy {
 
   /** Forwards what Node's parser rejects, so that the target decides. */
   #passUnreadable(packet: Buffer, socket: Duplex): void {
-    const line = connect(Number(this.#target.port || 80), this.#target.hostname);
-    this.#own(line);
-    line.on('error', () => socket.destroy());
-    socket.on('error', () => line.destroy());
-    line.pipe(socket);
-    line.write(packet);
+    const tunnel = connect(Number(this.#target.port || 80), this.#target.hostname);
+    this.#own(tunnel);
+    tunnel.on('error', () => socket.destroy());
+    socket.on('error', () => tunnel.destroy());
+    tunnel.pipe(socket);
+    tunnel.write(packet);
   }
 
   #seen(request: IncomingMessage): Omit<ProxiedRequest, 'body'> {

@@ -216,8 +216,8 @@ export class DeviceSocket {
     this.#endFrames();
     if (this.state === 'closed') return;
     if (this.state === 'opening' && this.refusedWith === undefined) {
-      const silence = noResponseKindOf(this.#error ?? cause);
-      this.#options.observer.unanswered({ operation: operation.id, silence });
+      const noResponse = noResponseKindOf(this.#error ?? cause);
+      this.#options.observer.unanswered({ operation: operation.id, noResponse });
     }
     this.state = 'closed';
     this.closedBy ??= cause;

@@ -27,7 +27,7 @@ function headOf(shards: number, options: Partial<CoordinatorOptions> = {}) {
     clock,
     startLeadMs: 0,
     send: (message) => messages.push(message),
-    onSilence: (shard, worker) => silent.push(`${shard} ${worker}`),
+    onNoResponse: (shard, worker) => silent.push(`${shard} ${worker}`),
     ...options,
   });
   coordinators.push(coordinator);

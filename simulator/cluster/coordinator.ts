@@ -60,7 +60,7 @@ export interface CoordinatorOptions {
   /** Called with the number of events that a worker could not send. */
   readonly onEventsLost?: ((events: number) => void) | undefined;
   /** Called for a worker that has sent nothing for `SILENCE_MAX_MS`. The owner must end it. */
-  readonly onSilence: (shard: number, worker: string) => void;
+  readonly onNoResponse: (shard: number, worker: string) => void;
 }
 
 /** Silence in milliseconds after which a worker counts as lost; workers report every second. */
@@ -278,7 +278,7 @@ export class Coordinator {
    * Reports the progress of the run, judges its thresholds, and reports workers that are silent.
    */
   #look(): void {
-    const { clock, onProgress, onSilence } = this.#options;
+    const { clock, onProgress, onNoResponse } = this.#options;
     // The report is undefined until all shards have reported, because a part would look like the
     // whole.
     const whole = this.#reports.whole((shard) => this.#shards[shard]?.isGivenUp === false);
@@ -290,7 +290,7 @@ export class Coordinator {
     const minMs = clock.monotonicMs() - SILENCE_MAX_MS;
     for (const [shard, { worker, lastMessageMs, result }] of this.#shards.entries()) {
       const isSilent = worker !== undefined && !result && lastMessageMs < minMs;
-      if (isSilent) onSilence(shard, worker);
+      if (isSilent) onNoResponse(shard, worker);
     }
   }
 

@@ -55,7 +55,7 @@ class WorkerPool {
       onProgress,
       onEvent,
       onEventsLost,
-      onSilence: (shard) => this.#workers.get(shard)?.kill(),
+      onNoResponse: (shard) => this.#workers.get(shard)?.kill(),
     });
   }
 

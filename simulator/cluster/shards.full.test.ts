@@ -76,7 +76,7 @@ class RunInShards {
         for (const listener of this.#listeners) listener(message);
       },
       deploy,
-      onSilence: () => undefined,
+      onNoResponse: () => undefined,
     });
     closers.push(() => this.coordinator.close());
   }

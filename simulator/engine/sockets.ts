@@ -61,7 +61,7 @@ interface SocketState {
 export class FleetSockets {
   readonly #options: FleetSocketsOptions;
   readonly #devices: readonly SimulatedDevice[];
-  readonly #lines = new Map<SimulatedDevice, SocketState>();
+  readonly #states = new Map<SimulatedDevice, SocketState>();
   readonly #opening = new Set<DeviceSocket>();
   readonly #turns: number;
   #turn = 0;
@@ -79,7 +79,7 @@ export class FleetSockets {
   /** Returns the number of open sockets. */
   openCount(): number {
     let count = 0;
-    for (const { socket } of this.#lines.values()) if (socket?.state === 'open') count++;
+    for (const { socket } of this.#states.values()) if (socket?.state === 'open') count++;
     return count;
   }
 
@@ -94,7 +94,7 @@ export class FleetSockets {
   /** Closes every socket cleanly, as devices do that are shut down. */
   close(): void {
     this.#sweeps.cancel();
-    for (const [{ index: device }, { socket }] of this.#lines) {
+    for (const [{ index: device }, { socket }] of this.#states) {
       const wasOpen = socket?.state === 'open';
       socket?.close();
       if (wasOpen) this.#options.events.emit({ kind: 'socket-closed', device, cause: RUN_ENDED });
@@ -103,13 +103,13 @@ export class FleetSockets {
 
   /** Drops the connection of a device that lost power. This is not counted as an error. */
   drop(device: SimulatedDevice, cause = 'power-lost'): void {
-    const line = this.#lines.get(device);
-    if (line?.socket === undefined) return;
-    const wasOpen = line.socket.state === 'open';
-    line.socket.drop();
-    line.socket = undefined;
-    line.spoken?.disconnect();
-    line.breaks = 0;
+    const state = this.#states.get(device);
+    if (state?.socket === undefined) return;
+    const wasOpen = state.socket.state === 'open';
+    state.socket.drop();
+    state.socket = undefined;
+    state.spoken?.disconnect();
+    state.breaks = 0;
     if (wasOpen) {
       this.#options.events.emit({ kind: 'socket-closed', device: device.index, cause });
     }
@@ -119,13 +119,13 @@ export class FleetSockets {
    * Drops a connection that the device's behaviour has held for its maximum time. The device
    * reconnects after its back-off.
    */
-  #dropExpired(device: SimulatedDevice, line: SocketState, nowMs: number): void {
+  #dropExpired(device: SimulatedDevice, state: SocketState, nowMs: number): void {
     const { hooks, parameters } = device.behaviour;
     const holdsMs = hooks.socketHoldsMs?.(parameters);
-    const isOpen = line.socket?.state === 'open';
-    if (holdsMs === undefined || !isOpen || nowMs - line.openedMs < holdsMs) return;
+    const isOpen = state.socket?.state === 'open';
+    if (holdsMs === undefined || !isOpen || nowMs - state.openedMs < holdsMs) return;
     this.drop(device, 'dropped');
-    line.dueMs = nowMs + this.#backOffMs(device, 1);
+    state.dueMs = nowMs + this.#backOffMs(device, 1);
   }
 
   #backOffMs(device: SimulatedDevice, breaks: number): number {
@@ -140,18 +140,18 @@ export class FleetSockets {
     let handshakes = this.openingCount();
     for (const device of this.#devicesOfTurn()) {
       if (device.off || device.session?.token === undefined) continue;
-      const line = this.#line(device);
+      const state = this.#stateOf(device);
       const isCutOff = this.#options.isCutOff(device);
-      if (isCutOff && line.socket !== undefined) this.cut(device);
-      line.socket?.watch(monotonicMs);
-      this.#dropExpired(device, line, nowMs);
-      if (line.spoken !== undefined) line.socket?.say(line.spoken.due());
-      if (line.socket?.state === 'closed') this.#broken(device, line, nowMs);
-      const isDue = line.socket === undefined && line.dueMs <= nowMs;
-      if (isDue && isCutOff) this.#unreached(device, line, 'transport/OUTAGE');
-      else if (isDue && handshakes < HANDSHAKES_MAX && this.#passesNetwork(device, line)) {
+      if (isCutOff && state.socket !== undefined) this.cut(device);
+      state.socket?.watch(monotonicMs);
+      this.#dropExpired(device, state, nowMs);
+      if (state.spoken !== undefined) state.socket?.say(state.spoken.due());
+      if (state.socket?.state === 'closed') this.#broken(device, state, nowMs);
+      const isDue = state.socket === undefined && state.dueMs <= nowMs;
+      if (isDue && isCutOff) this.#unreached(device, state, 'transport/OUTAGE');
+      else if (isDue && handshakes < HANDSHAKES_MAX && this.#passesNetwork(device, state)) {
         handshakes++;
-        this.#open(device, line);
+        this.#open(device, state);
       }
     }
   }
@@ -168,43 +168,43 @@ export class FleetSockets {
    * @param returnsAfterMs wait before the device reconnects; undefined for the device's back-off
    */
   cut(device: SimulatedDevice, returnsAfterMs?: number): void {
-    const line = this.#lines.get(device);
-    if (line?.socket === undefined) return;
+    const state = this.#states.get(device);
+    if (state?.socket === undefined) return;
     this.drop(device, 'cut');
     this.#options.metrics.countError({ operation: operations.connect.id, label: 'cut' });
-    line.breaks = 1;
-    const waitMs = returnsAfterMs ?? this.#backOffMs(device, line.breaks);
-    line.dueMs = this.#options.clock.now() + waitMs;
+    state.breaks = 1;
+    const waitMs = returnsAfterMs ?? this.#backOffMs(device, state.breaks);
+    state.dueMs = this.#options.clock.now() + waitMs;
   }
 
   /**
    * Returns true when the handshake may be sent. As for requests, the delay of both directions
    * passes before that.
    */
-  #passesNetwork(device: SimulatedDevice, line: SocketState): boolean {
+  #passesNetwork(device: SimulatedDevice, state: SocketState): boolean {
     const network = device.session?.network;
-    if (network === undefined || line.isOnWay) return true;
-    const waitMs = network.handshakeMs(line.openings++);
+    if (network === undefined || state.isOnWay) return true;
+    const waitMs = network.handshakeMs(state.openings++);
     if (waitMs === undefined) {
-      this.#unreached(device, line, 'transport/LINK_LOST');
+      this.#unreached(device, state, 'transport/LINK_LOST');
       return false;
     }
-    line.isOnWay = true;
-    line.dueMs = this.#options.clock.now() + waitMs;
+    state.isOnWay = true;
+    state.dueMs = this.#options.clock.now() + waitMs;
     return waitMs === 0;
   }
 
-  #unreached(device: SimulatedDevice, line: SocketState, label: string): void {
-    line.breaks++;
-    line.isOnWay = false;
+  #unreached(device: SimulatedDevice, state: SocketState, label: string): void {
+    state.breaks++;
+    state.isOnWay = false;
     this.#options.metrics.countError({ operation: operations.connect.id, label });
-    line.dueMs = this.#options.clock.now() + this.#backOffMs(device, line.breaks);
+    state.dueMs = this.#options.clock.now() + this.#backOffMs(device, state.breaks);
   }
 
-  #line(device: SimulatedDevice): SocketState {
-    const known = this.#lines.get(device);
+  #stateOf(device: SimulatedDevice): SocketState {
+    const known = this.#states.get(device);
     if (known) return known;
-    const line = {
+    const state = {
       socket: undefined,
       spoken: undefined,
       breaks: 0,
@@ -213,37 +213,37 @@ export class FleetSockets {
       openings: 0,
       isOnWay: false,
     };
-    this.#lines.set(device, line);
-    return line;
+    this.#states.set(device, state);
+    return state;
   }
 
-  #broken(device: SimulatedDevice, line: SocketState, nowMs: number): void {
-    line.breaks = line.socket?.wasOpen ? 1 : line.breaks + 1;
-    const label = line.socket?.closedBy ?? 'closed';
+  #broken(device: SimulatedDevice, state: SocketState, nowMs: number): void {
+    state.breaks = state.socket?.wasOpen ? 1 : state.breaks + 1;
+    const label = state.socket?.closedBy ?? 'closed';
     this.#options.metrics.countError({ operation: operations.connect.id, label });
     this.#options.events.emit({ kind: 'socket-closed', device: device.index, cause: label });
     // The server no longer accepts the token, so the device must authenticate before it reconnects.
     const { session } = device;
-    const isRefused = line.socket?.refusedWith === 401;
+    const isRefused = state.socket?.refusedWith === 401;
     if (isRefused && session?.renewsToken) session.token = undefined;
-    line.socket = undefined;
-    line.spoken?.disconnect();
-    line.dueMs = nowMs + this.#backOffMs(device, line.breaks);
+    state.socket = undefined;
+    state.spoken?.disconnect();
+    state.dueMs = nowMs + this.#backOffMs(device, state.breaks);
   }
 
-  #open(device: SimulatedDevice, line: SocketState): void {
+  #open(device: SimulatedDevice, state: SocketState): void {
     const { token, network } = device.session ?? {};
     if (token === undefined) return;
-    line.isOnWay = false;
+    state.isOnWay = false;
     const { metrics: _, events, wiring, ...options } = this.#options;
     const sourceAddress = this.#nextAddress();
     const observer = this.#handshakeObserver(device);
     const respond: DeviceSocketOptions['respond'] = (message) => {
-      line.spoken ??= this.#spokenDevice(device);
-      return line.spoken.respond(message);
+      state.spoken ??= this.#spokenDevice(device);
+      return state.spoken.respond(message);
     };
     const onOpen = (): void => {
-      line.openedMs = this.#options.clock.now();
+      state.openedMs = this.#options.clock.now();
       events.emit({ kind: 'socket-opened', device: device.index });
     };
     const socket = new DeviceSocket(token, {
@@ -253,9 +253,9 @@ export class FleetSockets {
       observer,
       respond,
       onOpen,
-      frames: network && ((broken) => network.frames(line.openings, broken)),
+      frames: network && ((broken) => network.frames(state.openings, broken)),
     });
-    line.socket = socket;
+    state.socket = socket;
     this.#opening.add(socket);
   }
 
@@ -273,10 +273,10 @@ export class FleetSockets {
         metrics.answered({ operation, caller, status, elapsedMs, waitingMs });
         events.emit({ kind: 'exchange', device, operation, status, elapsedMs, waitingMs });
       },
-      unanswered: ({ operation, silence }) => {
-        metrics.unanswered({ operation, caller, silence });
+      unanswered: ({ operation, noResponse }) => {
+        metrics.unanswered({ operation, caller, noResponse });
         const elapsedMs = clock.monotonicMs() - startedMs;
-        events.emit({ kind: 'exchange', device, operation, cause: silence, elapsedMs });
+        events.emit({ kind: 'exchange', device, operation, cause: noResponse, elapsedMs });
       },
     };
   }

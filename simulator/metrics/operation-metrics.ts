@@ -9,7 +9,7 @@ interface OperationEntry {
   readonly waiting: DurationHistogram;
   readonly service: DurationHistogram;
   readonly responses: Record<string, number>;
-  readonly silences: Record<NoResponseKind, number>;
+  readonly noResponses: Record<NoResponseKind, number>;
   signatureRefusals: number;
   sentBytes: number;
   receivedBytes: number;
@@ -31,8 +31,8 @@ export class OperationMetrics {
     service.record(elapsedMs - waitingMs);
   }
 
-  unanswered({ operation, silence }: UnansweredExchange): void {
-    this.#entry(operation).silences[silence]++;
+  unanswered({ operation, noResponse }: UnansweredExchange): void {
+    this.#entry(operation).noResponses[noResponse]++;
   }
 
   bytesSent(operation: string, bytes: number): void {
@@ -49,7 +49,7 @@ export class OperationMetrics {
 
   /** Returns the counts by operation. */
   counts(): OperationCount[] {
-    return this.#sorted().map(([operation, { responses, silences: of, ...row }]) => ({
+    return this.#sorted().map(([operation, { responses, noResponses: of, ...row }]) => ({
       operation,
       responses: sortedCounts(responses),
       unanswered: of.timeout + of.reset + of.refused + of.other,
@@ -97,7 +97,7 @@ export class OperationMetrics {
       waiting: DurationHistogram.empty(),
       service: DurationHistogram.empty(),
       responses: {},
-      silences: { timeout: 0, reset: 0, refused: 0, other: 0 },
+      noResponses: { timeout: 0, reset: 0, refused: 0, other: 0 },
       signatureRefusals: 0,
       sentBytes: 0,
       receivedBytes: 0,

@@ -45,7 +45,7 @@ describe('the metrics of a run', () => {
     metrics.answered(answered('post-alerts', 204, 1));
     metrics.answered(answered('post-alerts', 200, 1));
     metrics.answered(answered('post-alerts', 503, 1));
-    metrics.unanswered({ operation: 'post-alerts', silence: 'timeout' });
+    metrics.unanswered({ operation: 'post-alerts', noResponse: 'timeout' });
     expect(metrics.operations()).toEqual([
       {
         operation: 'post-alerts',
@@ -79,7 +79,7 @@ describe('the metrics of a run', () => {
     metrics.bytesSent('post-alerts', 120);
     metrics.enterPhase('hold');
     metrics.bytesReceived('download-artifact', 5000);
-    metrics.unanswered({ operation: 'download-artifact', silence: 'reset' });
+    metrics.unanswered({ operation: 'download-artifact', noResponse: 'reset' });
     const bytes = { sentBytes: 120, receivedBytes: 5000 };
     expect(metrics.operations()).toMatchObject([
       { operation: 'download-artifact', sentBytes: 0, receivedBytes: 5000, unanswered: 1 },
@@ -102,7 +102,7 @@ describe('the metrics of a run', () => {
     metrics.enterPhase('hold');
     metrics.answered(slow);
     metrics.answered({ ...slow, caller: 'device 2' });
-    metrics.unanswered({ operation: 'post-alerts', caller: 'device 1', silence: 'timeout' });
+    metrics.unanswered({ operation: 'post-alerts', caller: 'device 1', noResponse: 'timeout' });
     own.advance(3000);
     expect(metrics.scopes()).toMatchObject([
       {
@@ -118,7 +118,7 @@ describe('the metrics of a run', () => {
 
   it('contain no latency for an operation that was never answered', () => {
     const metrics = new RunMetrics(clock);
-    metrics.unanswered({ operation: 'connect', silence: 'refused' });
+    metrics.unanswered({ operation: 'connect', noResponse: 'refused' });
     expect(metrics.latencies()).toEqual([]);
   });
 
@@ -138,7 +138,7 @@ describe('the metrics of a run', () => {
   it('count unanswered exchanges and 5xx answers as errors', () => {
     const metrics = new RunMetrics(clock);
     for (const status of [200, 401, 503]) metrics.answered(answered('post-alerts', status, 1));
-    metrics.unanswered({ operation: 'post-alerts', silence: 'timeout' });
+    metrics.unanswered({ operation: 'post-alerts', noResponse: 'timeout' });
     expect([metrics.exchangeCount, metrics.errorCount]).toEqual([4, 2]);
   });
 
@@ -150,7 +150,7 @@ describe('the metrics of a run', () => {
     metrics.enterPhase('hold');
     metrics.sent(1);
     metrics.answered(answered('post-alerts', 204, 5));
-    metrics.unanswered({ operation: 'post-alerts', silence: 'timeout' });
+    metrics.unanswered({ operation: 'post-alerts', noResponse: 'timeout' });
     metrics.enterPhase('drain');
     const seen = metrics.phases().map(({ name, lateness, latencies, operations }) => ({
       name,

@@ -56,7 +56,7 @@ export class TransportError extends ClientError {
 /** Category under which an exchange without a response is counted. */
 export type NoResponseKind = 'timeout' | 'reset' | 'refused' | 'other';
 
-const silences: Readonly<Record<string, NoResponseKind>> = {
+const noResponses: Readonly<Record<string, NoResponseKind>> = {
   ECONNREFUSED: 'refused',
   ECONNRESET: 'reset',
   ECONNABORTED: 'reset',
@@ -67,7 +67,7 @@ const silences: Readonly<Record<string, NoResponseKind>> = {
 
 /** Returns the category of an error code from the system or library. */
 export function noResponseKindOf(reason: string): NoResponseKind {
-  return silences[reason] ?? 'other';
+  return noResponses[reason] ?? 'other';
 }
 
 const untrusted =

@@ -59,7 +59,7 @@ export interface AnsweredExchange {
 export interface UnansweredExchange {
   readonly operation: string;
   readonly caller?: string;
-  readonly silence: NoResponseKind;
+  readonly noResponse: NoResponseKind;
 }
 
 /** An exchange that has ended: its status or the cause of its failure, and its duration. */
@@ -367,7 +367,7 @@ export class Transport {
 
   #unanswered(error: ClientError): void {
     const { operation, caller, label: cause, elapsedMs } = error;
-    this.observer.unanswered({ operation, caller, silence: silenceIn(error) });
+    this.observer.unanswered({ operation, caller, noResponse: noResponseIn(error) });
     this.#options.onExchange?.({ operation, caller, cause, elapsedMs });
   }
 }
@@ -387,7 +387,7 @@ function whenSent(onSent: () => void): Dispatcher.DispatcherComposeInterceptor {
     });
 }
 
-function silenceIn(error: ClientError): NoResponseKind {
+function noResponseIn(error: ClientError): NoResponseKind {
   if (error instanceof TransportError) return noResponseKindOf(error.reason);
   return error.code === 'timeout' ? 'timeout' : 'other';
 }

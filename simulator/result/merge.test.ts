@@ -100,7 +100,7 @@ function live(
     metrics.answered({ operation, caller, status: end, elapsedMs: latencyMs, waitingMs });
     metrics.bytesReceived(operation, Math.round(2 * latencyMs));
   } else {
-    metrics.unanswered({ operation, caller, silence: end });
+    metrics.unanswered({ operation, caller, noResponse: end });
     metrics.countError({ operation, label: end });
   }
 }

@@ -201,13 +201,13 @@ export function differenceOf(deviceIndex: number, serverStatus = 'failure') {
 export function shardFiguresOf(durationsMs: readonly number[], unanswered = 0): ShardFigures {
   const operation = 'post-alerts';
   const responses = { '2xx': durationsMs.length };
-  const silences = { timeouts: unanswered, resets: 0, refusedConnections: 0, otherErrors: 0 };
+  const noResponses = { timeouts: unanswered, resets: 0, refusedConnections: 0, otherErrors: 0 };
   return {
     startMs: 0,
     endMs: 1000,
     elapsedMs: 1000,
     latencies: [{ operation, ...figuresOf(durationsMs) }],
-    operations: [{ operation, responses, unanswered, ...silences, signatureRefusals: 0 }],
+    operations: [{ operation, responses, unanswered, ...noResponses, signatureRefusals: 0 }],
     errors: unanswered === 0 ? [] : [{ operation, cause: 'timeout', count: unanswered }],
     updates: { whole: [], stages: [] },
     schedule: { due: durationsMs.length, sent: durationsMs.length, lateness: figuresOf([1]) },

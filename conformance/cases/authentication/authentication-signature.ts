@@ -112,7 +112,7 @@ const known = defineScenario({
     },
     {
       id: 'signature-over-another-body-is-refused',
-      title: 'A signature over bytes other than those sent is rejected.',
+      title: 'A signature over bytes other than those sent is refused.',
       requirements: ['auth.body-is-what-is-signed', 'auth.signature-must-verify'],
       run: (device) =>
         expectEach(refusals, otherBodies, (write) =>
@@ -121,7 +121,7 @@ const known = defineScenario({
     },
     {
       id: 'signature-by-another-key-is-refused',
-      title: 'A signature by a key other than the one in the request is rejected.',
+      title: 'A signature by a key other than the one in the request is refused.',
       requirements: ['auth.signature-must-verify'],
       run: (device, context) =>
         expectEach(
@@ -132,7 +132,7 @@ const known = defineScenario({
     },
     {
       id: 'no-signature-at-all-is-refused',
-      title: 'A header with zeros, one byte or four thousand letters is rejected as a signature.',
+      title: 'A header with zeros, one byte or four thousand letters is refused as a signature.',
       requirements: ['auth.signature-must-verify'],
       run: (device) => {
         const zeros = Buffer.from('3006020100020100', 'hex').toString('base64');
@@ -186,18 +186,18 @@ function escapeOf(unit: string): string {
 const algorithmTitles: Readonly<Record<KeyType, readonly [string, string, string]>> = {
   rsa: [
     'An RSA key signs the SHA-256 of the body by PKCS #1 version 1.5; two libraries agree.',
-    'An RSA signature over SHA-1, SHA-384, SHA-512 or a digest of the digest is rejected.',
-    'An RSA signature with PSS padding, or over the bare digest, is rejected.',
+    'An RSA signature over SHA-1, SHA-384, SHA-512 or a digest of the digest is refused.',
+    'An RSA signature with PSS padding, or over the bare digest, is refused.',
   ],
   ecdsa: [
     'A P-256 key signs the SHA-256 of the body; R and S go in an ASN.1 sequence.',
-    'A P-256 signature over SHA-1, SHA-384, SHA-512 or a digest of the digest is rejected.',
-    'A P-256 signature as 64 bare bytes, or with S before R, is rejected.',
+    'A P-256 signature over SHA-1, SHA-384, SHA-512 or a digest of the digest is refused.',
+    'A P-256 signature as 64 bare bytes, or with S before R, is refused.',
   ],
   ed25519: [
     'An Ed25519 key signs the body itself, not a digest; two libraries agree.',
-    'An Ed25519 signature over a digest of the body is rejected.',
-    'An Ed25519 signature followed by the body is rejected.',
+    'An Ed25519 signature over a digest of the body is refused.',
+    'An Ed25519 signature followed by the body is refused.',
   ],
 };
 
@@ -240,7 +240,7 @@ function algorithmCases(keyType: KeyType): readonly JudgingCase<SuiteDevice>[] {
     },
     {
       id: `${keyType}-signature-that-is-no-base64-is-refused`,
-      title: `The signature of ${keyNames[keyType]} in hexadecimal, cut off or in another Base64 is rejected.`,
+      title: `The signature of ${keyNames[keyType]} in hexadecimal, cut off or in another Base64 is refused.`,
       requirements: [`auth.${keyType}-base64`],
       run: (device) => {
         const { text, signature } = requestWithAlterableSignature(device);

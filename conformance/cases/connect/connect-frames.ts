@@ -11,7 +11,7 @@ import {
   expectThat,
   observationOf,
 } from '../../target/expectations.ts';
-import { closeCodeOf, FrameLine, type FrameToSend } from '../../target/frame-line.ts';
+import { closeCodeOf, FrameConnection, type FrameToSend } from '../../target/frame-connection.ts';
 import { opcodes } from '../../target/frames.ts';
 import { openedBy, requestUpgrade, upgradeHeaders } from './upgrade-request.ts';
 
@@ -155,23 +155,23 @@ const illegal: readonly FrameRequirement[] = [
 ];
 
 /** Opens a connection of the device on which frames are written by hand. */
-async function lineOf(context: TestContext, { token }: SuiteDevice): Promise<FrameLine> {
+async function connectionOf(context: TestContext, { token }: SuiteDevice): Promise<FrameConnection> {
   const authorization = `Bearer ${token}`;
   const response = await requestUpgrade(context, { ...upgradeHeaders, authorization });
   needResponse('connect', response, 101);
-  return new FrameLine(openedBy(response), context.clock);
+  return new FrameConnection(openedBy(response), context.clock);
 }
 
 /** Returns true when a ping is answered, so that everything sent before it has been processed. */
-async function isAlive(line: FrameLine, data: string): Promise<boolean> {
+async function isAlive(connection: FrameConnection, data: string): Promise<boolean> {
   const isBack = (): boolean =>
-    line.received.some((each) => each.opcode === pong && each.payload.toString() === data);
-  line.send({ opcode: ping, payload: Buffer.from(data) });
-  await line.until((each) => isBack() || each.close !== undefined, FRAME_WAIT_MAX_MS);
+    connection.received.some((each) => each.opcode === pong && each.payload.toString() === data);
+  connection.send({ opcode: ping, payload: Buffer.from(data) });
+  await connection.until((each) => isBack() || each.close !== undefined, FRAME_WAIT_MAX_MS);
   return isBack();
 }
 
-function received({ received: frames, ended }: FrameLine): string {
+function received({ received: frames, ended }: FrameConnection): string {
   const seen = frames.map(
     ({ opcode, payload: data }) => `opcode ${opcode} of ${data.length} bytes`,
   );
@@ -191,14 +191,14 @@ function illegalCase({
     requirements: [requirement],
     run: async (device, context) => {
       for (const [name, sent] of Object.entries(frames)) {
-        const line = await lineOf(context, device);
-        line.send(...sent);
-        const isOver = await line.until(
+        const connection = await connectionOf(context, device);
+        connection.send(...sent);
+        const isOver = await connection.until(
           (each) => each.ended || each.close !== undefined,
           FRAME_WAIT_MAX_MS,
         );
-        expectThat(isOver || line.ended, `the end after ${name}`, received(line));
-        const code = line.close && closeCodeOf(line.close);
+        expectThat(isOver || connection.ended, `the end after ${name}`, received(connection));
+        const code = connection.close && closeCodeOf(connection.close);
         if (code === undefined || codes.includes(code)) continue;
         throw new ExpectationFailure(
           `the code ${codes.join(' or ')} after ${name}`,
@@ -209,7 +209,7 @@ function illegalCase({
   };
 }
 
-function closed({ close: frame }: FrameLine): boolean {
+function closed({ close: frame }: FrameConnection): boolean {
   return frame !== undefined;
 }
 
@@ -226,8 +226,8 @@ const legal = defineScenario({
       title: 'A ping is answered with a pong that carries the same data.',
       requirements: ['connect.pong'],
       run: async (device, context) => {
-        const line = await lineOf(context, device);
-        expectThat(await isAlive(line, '60'), 'a pong with the data "60"', received(line));
+        const connection = await connectionOf(context, device);
+        expectThat(await isAlive(connection, '60'), 'a pong with the data "60"', received(connection));
       },
     },
     {
@@ -235,10 +235,10 @@ const legal = defineScenario({
       title: 'A ping without data, and one with 125 bytes, is answered with a pong.',
       requirements: ['connect.pong-of-any-length'],
       run: async (device, context) => {
-        const line = await lineOf(context, device);
+        const connection = await connectionOf(context, device);
         for (const data of ['', 'x'.repeat(125)]) {
-          const isBack = await isAlive(line, data);
-          expectThat(isBack, `a pong of ${data.length} bytes`, received(line));
+          const isBack = await isAlive(connection, data);
+          expectThat(isBack, `a pong of ${data.length} bytes`, received(connection));
         }
       },
     },
@@ -247,9 +247,9 @@ const legal = defineScenario({
       title: 'After an unsolicited pong, the connection is still open.',
       requirements: ['connect.unsolicited-pong'],
       run: async (device, context) => {
-        const line = await lineOf(context, device);
-        line.send({ opcode: pong, payload: Buffer.from('unsolicited') });
-        expectThat(await isAlive(line, 'after'), 'an open connection', received(line));
+        const connection = await connectionOf(context, device);
+        connection.send({ opcode: pong, payload: Buffer.from('unsolicited') });
+        expectThat(await isAlive(connection, 'after'), 'an open connection', received(connection));
       },
     },
     {
@@ -257,10 +257,10 @@ const legal = defineScenario({
       title: 'The frames of the server are not masked.',
       requirements: ['connect.frames-are-unmasked'],
       run: async (device, context) => {
-        const line = await lineOf(context, device);
-        line.send({ opcode: ping });
-        await line.until(({ received: [first] }) => first !== undefined, FRAME_WAIT_MAX_MS);
-        const masked = line.received.filter((frame) => frame.masked);
+        const connection = await connectionOf(context, device);
+        connection.send({ opcode: ping });
+        await connection.until(({ received: [first] }) => first !== undefined, FRAME_WAIT_MAX_MS);
+        const masked = connection.received.filter((frame) => frame.masked);
         expectEqual('masked frames', masked.length, 0);
       },
     },
@@ -270,16 +270,16 @@ const legal = defineScenario({
         'A message in three fragments with a ping between them is accepted, and the ping is answered.',
       requirements: ['connect.fragments'],
       run: async (device, context) => {
-        const line = await lineOf(context, device);
-        line.send(
+        const connection = await connectionOf(context, device);
+        connection.send(
           { opcode: binary, fin: false, payload: payload.subarray(0, 9) },
           { opcode: ping, payload: Buffer.from('between') },
           { opcode: continuation, fin: false, payload: payload.subarray(9, 12) },
           { opcode: continuation, payload: payload.subarray(12) },
         );
-        expectThat(await isAlive(line, 'after'), 'an open connection', received(line));
-        const pongs = line.received.filter(({ opcode }) => opcode === pong);
-        expectThat(pongs.length === 2, 'a pong between fragments', received(line));
+        expectThat(await isAlive(connection, 'after'), 'an open connection', received(connection));
+        const pongs = connection.received.filter(({ opcode }) => opcode === pong);
+        expectThat(pongs.length === 2, 'a pong between fragments', received(connection));
       },
     },
     {
@@ -288,10 +288,10 @@ const legal = defineScenario({
       requirements: ['connect.close-is-answered'],
       run: async (device, context) => {
         for (const code of [1000, 1001, 3000, 4999]) {
-          const line = await lineOf(context, device);
-          line.send(...close(codeOf(code, Buffer.from('bye'))));
-          await line.until(closed, FRAME_WAIT_MAX_MS);
-          const seen = line.close ? closeCodeOf(line.close) : received(line);
+          const connection = await connectionOf(context, device);
+          connection.send(...close(codeOf(code, Buffer.from('bye'))));
+          await connection.until(closed, FRAME_WAIT_MAX_MS);
+          const seen = connection.close ? closeCodeOf(connection.close) : received(connection);
           expectEqual('close code', seen, code);
         }
       },
@@ -301,10 +301,10 @@ const legal = defineScenario({
       title: 'A close frame without a code is answered with a close frame.',
       requirements: ['connect.close-without-code'],
       run: async (device, context) => {
-        const line = await lineOf(context, device);
-        line.send({ opcode: opcodes.close });
-        const isAnswered = await line.until(closed, FRAME_WAIT_MAX_MS);
-        expectThat(isAnswered, 'a close frame', received(line));
+        const connection = await connectionOf(context, device);
+        connection.send({ opcode: opcodes.close });
+        const isAnswered = await connection.until(closed, FRAME_WAIT_MAX_MS);
+        expectThat(isAnswered, 'a close frame', received(connection));
       },
     },
     {
@@ -312,10 +312,10 @@ const legal = defineScenario({
       title: 'After both close frames, the server ends the connection.',
       requirements: ['connect.close-ends-the-connection'],
       run: async (device, context) => {
-        const line = await lineOf(context, device);
-        line.send(...close(codeOf(1000)));
-        await line.until(({ ended }) => ended, FRAME_WAIT_MAX_MS);
-        expectThat(line.ended, 'the end of the connection', received(line));
+        const connection = await connectionOf(context, device);
+        connection.send(...close(codeOf(1000)));
+        await connection.until(({ ended }) => ended, FRAME_WAIT_MAX_MS);
+        expectThat(connection.ended, 'the end of the connection', received(connection));
       },
     },
     {
@@ -323,10 +323,10 @@ const legal = defineScenario({
       title: 'How the server handles a text message, though the messages of devices are binary.',
       requirements: ['connect.text-frames'],
       observe: async (device, context) => {
-        const line = await lineOf(context, device);
-        line.send({ opcode: text, payload: Buffer.from('hello') });
-        const lives = await isAlive(line, 'after');
-        const code = line.close && closeCodeOf(line.close);
+        const connection = await connectionOf(context, device);
+        connection.send({ opcode: text, payload: Buffer.from('hello') });
+        const lives = await isAlive(connection, 'after');
+        const code = connection.close && closeCodeOf(connection.close);
         return observationOf(lives ? 'the connection stays' : `it ends with ${code ?? 'no code'}`);
       },
     },

@@ -5,7 +5,7 @@ import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';
 import { bearer } from '../../target/call.ts';
 import { expectEqual, expectThat, observationOf } from '../../target/expectations.ts';
-import { FrameLine } from '../../target/frame-line.ts';
+import { FrameConnection } from '../../target/frame-connection.ts';
 import { openedBy, requestUpgrade, upgradeHeaders } from './upgrade-request.ts';
 
 /** Silence in milliseconds that no server may take for the end of a device. */
@@ -21,7 +21,7 @@ function presence(context: TestContext, { id }: SuiteDevice, expected: string) {
 
 interface ConnectedDevice {
   readonly device: SuiteDevice;
-  readonly line: FrameLine;
+  readonly connection: FrameConnection;
   readonly cut: () => void;
 }
 
@@ -34,7 +34,7 @@ async function connected(context: TestContext, device: SuiteDevice): Promise<Con
   const response = await requestUpgrade(context, { ...upgradeHeaders, ...bearer(device.token) });
   needResponse('connect', response, 101);
   const socket = openedBy(response);
-  return { device, line: new FrameLine(socket, context.clock), cut: () => socket.destroy() };
+  return { device, connection: new FrameConnection(socket, context.clock), cut: () => socket.destroy() };
 }
 
 /** Arranges a connection that users see, so that its end can be observed. */
@@ -46,9 +46,9 @@ async function shownDevice(context: TestContext): Promise<ConnectedDevice> {
 }
 
 /** Waits a second for the end of a connection, and says whether it came. */
-async function endOf(line: FrameLine): Promise<string> {
-  await line.until(({ close, ended }) => ended || !!close, 1000);
-  return line.ended || line.close ? 'it ends' : 'it stays open';
+async function endOf(connection: FrameConnection): Promise<string> {
+  await connection.until(({ close, ended }) => ended || !!close, 1000);
+  return connection.ended || connection.close ? 'it ends' : 'it stays open';
 }
 
 const closeFrame = { opcode: 8, payload: Buffer.from([0x03, 0xe8]) };
@@ -72,9 +72,9 @@ const available = defineScenario({
       id: 'silence-keeps-it-open',
       title: 'A device that sends nothing for twelve seconds is still connected.',
       requirements: ['connect.makes-available'],
-      run: async ({ device, line }, context) => {
+      run: async ({ device, connection }, context) => {
         await context.clock.sleep(SILENCE_MS);
-        expectThat(!line.ended && !line.close, 'an open connection', 'its end');
+        expectThat(!connection.ended && !connection.close, 'an open connection', 'its end');
         expectEqual('status', await presence(context, device, 'connected'), 'connected');
       },
     },
@@ -93,8 +93,8 @@ const ending = defineScenario({
       id: 'disconnected-is-shown',
       title: 'After the device closes the connection, users see it as disconnected.',
       requirements: ['connect.ends-available'],
-      run: async ({ device, line }, context) => {
-        line.send(closeFrame);
+      run: async ({ device, connection }, context) => {
+        connection.send(closeFrame);
         const status = await presence(context, device, 'disconnected');
         expectEqual('status', status, 'disconnected');
       },
@@ -113,30 +113,30 @@ const ending = defineScenario({
       id: 'decommission-ends-the-connection',
       title: 'What happens to the open connection when a user decommissions the device.',
       requirements: ['connect.ends-with-decommission'],
-      observe: async ({ device, line }, context) => {
+      observe: async ({ device, connection }, context) => {
         await context.admin.decommission(device.id);
-        return observationOf(await endOf(line));
+        return observationOf(await endOf(connection));
       },
     },
     {
       id: 'rejected-device',
       title: 'What happens to the open connection when a user rejects the device.',
       requirements: ['connect.after-rejection'],
-      observe: async ({ device, line }, context) => {
+      observe: async ({ device, connection }, context) => {
         await context.admin.decide(device.id, device.key, 'rejected');
-        return observationOf(await endOf(line));
+        return observationOf(await endOf(connection));
       },
     },
     {
       id: 'second-connection',
       title: 'What happens to the connection when the device opens a second one.',
       requirements: ['connect.second-connection'],
-      observe: async ({ device, line }, context) => {
+      observe: async ({ device, connection }, context) => {
         await connected(context, device);
-        const isOver = await line.until(({ close, ended }) => ended || !!close, 1000);
-        if (!isOver && !line.ended) return observationOf('both stay open');
+        const isOver = await connection.until(({ close, ended }) => ended || !!close, 1000);
+        if (!isOver && !connection.ended) return observationOf('both stay open');
         return observationOf(
-          line.close ? 'the first is closed' : 'the first ends without a close frame',
+          connection.close ? 'the first is closed' : 'the first ends without a close frame',
         );
       },
     },
@@ -144,9 +144,9 @@ const ending = defineScenario({
       id: 'second-connection-is-shown',
       title: 'If a second connection replaces the first, users still see the device as connected.',
       requirements: ['connect.second-keeps-available'],
-      run: async ({ device, line, cut }, context) => {
+      run: async ({ device, connection, cut }, context) => {
         await connected(context, device);
-        await line.until(({ ended }) => ended, 1000);
+        await connection.until(({ ended }) => ended, 1000);
         cut();
         // The target may process the end of the first connection late, so the state is polled.
         const status = await context.eventually(

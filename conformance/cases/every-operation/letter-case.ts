@@ -55,7 +55,7 @@ const trusted = defineScenario<SuiteDevice>({
   cases: [
     {
       id: 'signature-in-other-case-is-refused',
-      title: 'A signature whose Base64 has changed letter case is rejected.',
+      title: 'A signature whose Base64 has changed letter case is refused.',
       requirements: ['auth.signature-must-verify'],
       run: async (device) => {
         const text = device.authRequest();

@@ -43,7 +43,7 @@ export class AuditTracker implements Tracker {
     return violations.filter((each) => each !== undefined);
   }
 
-  seeSilence(exchange: JudgedExchange): void {
+  seeNoResponse(exchange: JudgedExchange): void {
     this.#act(exchange);
   }
 

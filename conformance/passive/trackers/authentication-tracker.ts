@@ -52,11 +52,11 @@ export class AuthenticationTracker implements Tracker {
         for (const each of entriesOf(json)) this.#shown(each);
     }
     if (decidingOperations.includes(row.id) && isSuccess) this.#decided(exchange, request);
-    else if (status >= 500) this.seeSilence(exchange);
+    else if (status >= 500) this.seeNoResponse(exchange);
     return [];
   }
 
-  seeSilence(exchange: JudgedExchange): void {
+  seeNoResponse(exchange: JudgedExchange): void {
     const { row, request } = exchange;
     if (row.id === 'preauthorize-device') {
       this.#preauthorized(exchange, openEnded(request));

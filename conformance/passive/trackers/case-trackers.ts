@@ -47,7 +47,7 @@ export class CaseTrackers implements Tracker {
     return this.#all.flatMap((each) => each.see(exchange));
   }
 
-  seeSilence(exchange: JudgedExchange): void {
-    for (const each of this.#all) each.seeSilence(exchange);
+  seeNoResponse(exchange: JudgedExchange): void {
+    for (const each of this.#all) each.seeNoResponse(exchange);
   }
 }

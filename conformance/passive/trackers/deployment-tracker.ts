@@ -44,7 +44,7 @@ export class DeploymentTracker implements Tracker {
     }
   }
 
-  seeSilence(exchange: JudgedExchange): void {
+  seeNoResponse(exchange: JudgedExchange): void {
     const { row, sent } = exchange;
     const span = openEnded(exchange.request);
     if (row.id === 'put-deployment-status') {

@@ -29,13 +29,13 @@ export class ResourceTracker<State> implements Tracker {
     this.#open(exchange);
     if (isSuccess) this.#write(exchange, request);
     // A server error may have occurred before or after the effect.
-    else if (status >= 500) this.seeSilence(exchange);
+    else if (status >= 500) this.seeNoResponse(exchange);
     if (status !== 200 || !hasBody) return [];
     const readings = this.#resource.reads[row.id]?.(exchange, this.#facts) ?? [];
     return readings.flatMap((reading) => this.#judge(reading, exchange));
   }
 
-  seeSilence(exchange: JudgedExchange): void {
+  seeNoResponse(exchange: JudgedExchange): void {
     this.#open(exchange);
     if (!this.#facts.allows('failed-writes-may-count')) return;
     this.#write(exchange, openEnded(exchange.request));

@@ -16,5 +16,5 @@ export interface Tracker {
   /** Learns from an exchange, in the order in which the exchanges end, and judges its response. */
   see(exchange: JudgedExchange): readonly TrackedViolation[];
   /** Learns that a request got no response, so that its effect is unknown. */
-  seeSilence(exchange: JudgedExchange): void;
+  seeNoResponse(exchange: JudgedExchange): void;
 }

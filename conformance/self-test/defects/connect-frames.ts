@@ -10,9 +10,9 @@ const continuation = 0;
 /** Changes or drops frames of one side. */
 function frames(
   side: FrameSide,
-  change: (frame: Frame, line: FrameTunnel) => Frame | readonly Frame[],
+  change: (frame: Frame, connection: FrameTunnel) => Frame | readonly Frame[],
 ): () => Alteration {
-  return () => ({ frame: (frame, from, line) => (from === side ? change(frame, line) : frame) });
+  return () => ({ frame: (frame, from, connection) => (from === side ? change(frame, connection) : frame) });
 }
 
 function codeOf({ payload }: Frame): number {
@@ -117,9 +117,9 @@ export const connectFrameDefects: readonly Defect[] = [
   ]),
   row('unsolicited-pong-ends-the-connection', 'An unsolicited pong ends the connection.', [
     'connect.unsolicited-pong',
-    frames('device', (frame, line) => {
+    frames('device', (frame, connection) => {
       if (frame.opcode !== pong) return frame;
-      line.destroy();
+      connection.destroy();
       return [];
     }),
   ]),
@@ -129,9 +129,9 @@ export const connectFrameDefects: readonly Defect[] = [
   ]),
   row('fragments-end-the-connection', 'A fragmented message ends the connection.', [
     'connect.fragments',
-    frames('device', (frame, line) => {
+    frames('device', (frame, connection) => {
       if (frame.fin || frame.opcode !== binary) return frame;
-      line.destroy();
+      connection.destroy();
       return [];
     }),
   ]),
@@ -140,10 +140,10 @@ export const connectFrameDefects: readonly Defect[] = [
     () => {
       const open = new WeakSet<FrameTunnel>();
       return {
-        frame: (frame, from, line) => {
+        frame: (frame, from, connection) => {
           if (from === 'target') return frame;
-          if (frame.opcode === ping && open.has(line)) line.destroy();
-          if (frame.opcode <= binary && !frame.fin) open.add(line);
+          if (frame.opcode === ping && open.has(connection)) connection.destroy();
+          if (frame.opcode <= binary && !frame.fin) open.add(connection);
           return frame;
         },
       };
@@ -166,10 +166,10 @@ export const connectFrameDefects: readonly Defect[] = [
     () => {
       const bare = new WeakSet<FrameTunnel>();
       return {
-        frame: (frame, from, line) => {
+        frame: (frame, from, connection) => {
           if (frame.opcode !== close) return frame;
-          if (from === 'device' && frame.payload.length === 0) bare.add(line);
-          return from === 'target' && bare.has(line) ? [] : frame;
+          if (from === 'device' && frame.payload.length === 0) bare.add(connection);
+          return from === 'target' && bare.has(connection) ? [] : frame;
         },
       };
     },

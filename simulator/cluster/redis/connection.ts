@@ -98,7 +98,7 @@ export async function openRedis(address: RedisAddress, clock: Clock): Promise<Re
     const late = clock.sleep(CONNECT_MAX_MS, given.signal).then(() => undefined);
     const received = await Promise.race([responses, late]);
     if (received === undefined) {
-      throw setUpProblem(shown, silenceOf(address));
+      throw setUpProblem(shown, noResponseText(address));
     }
     const [info, [seconds, microseconds]] = received;
     checkVersion(shown, info);
@@ -134,7 +134,7 @@ function redisClient({ url, caPem }: RedisAddress, options: ConnectingOptions): 
  * Returns the clause for a Redis that does not answer. A Redis without TLS does not answer a TLS
  * handshake, because it waits for the end of a command.
  */
-function silenceOf({ url }: RedisAddress): string {
+function noResponseText({ url }: RedisAddress): string {
   const isTls = url.startsWith('rediss:');
   return isTls
     ? 'does not answer over TLS; try redis:// if it does not use TLS'

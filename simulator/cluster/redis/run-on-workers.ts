@@ -146,7 +146,7 @@ class RedisCoordinator {
       onEvent,
       onEventsLost,
       // Not needed: the worker watches its process, and `ShardAssignments` watches the worker.
-      onSilence: () => undefined,
+      onNoResponse: () => undefined,
     });
     this.#assignments = new ShardAssignments({
       coordinator: this.#coordinator,

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { systemClock } from '../../fixtures/base/clock.ts';
-import { closeCodeOf, FrameLine } from './frame-line.ts';
+import { closeCodeOf, FrameConnection } from './frame-connection.ts';
 import { requestUpgrade } from './upgrade.ts';
 
 const WAIT_MAX_MS = 2000;
 
-/** Opens a frame line to a WebSocket server that handles each connection with `serve`. */
-async function lineTo(serve: (socket: WebSocket) => void): Promise<FrameLine> {
+/** Opens a frame connection to a WebSocket server that handles each connection with `serve`. */
+async function connectionTo(serve: (socket: WebSocket) => void): Promise<FrameConnection> {
   const server = createServer();
   const sockets = new WebSocketServer({ server, perMessageDeflate: false });
   sockets.on('connection', (socket) => {
@@ -34,25 +34,25 @@ async function lineTo(serve: (socket: WebSocket) => void): Promise<FrameLine> {
     sockets.close();
     server.close();
   });
-  return new FrameLine(socket, systemClock);
+  return new FrameConnection(socket, systemClock);
 }
 
-describe('a line of WebSocket frames', () => {
+describe('a connection of WebSocket frames', () => {
   it('receives a frame that arrives together with the handshake', async () => {
-    const line = await lineTo((socket) => socket.send('at once'));
-    expect(await line.until(({ received }) => received.length > 0, WAIT_MAX_MS)).toBe(true);
-    expect(line.received[0]?.payload.toString()).toBe('at once');
-    expect(line.received[0]?.masked).toBe(false);
+    const connection = await connectionTo((socket) => socket.send('at once'));
+    expect(await connection.until(({ received }) => received.length > 0, WAIT_MAX_MS)).toBe(true);
+    expect(connection.received[0]?.payload.toString()).toBe('at once');
+    expect(connection.received[0]?.masked).toBe(false);
   });
 
   it.each([0, 1, 125, 126, 65_535, 65_536])(
     'masks a message of %i bytes, as clients must',
     async (length) => {
-      const line = await lineTo((socket) => socket.on('message', (data) => socket.send(data)));
+      const connection = await connectionTo((socket) => socket.on('message', (data) => socket.send(data)));
       const payload = Buffer.alloc(length, 'frames');
-      line.send({ opcode: 2, payload });
-      await line.until(({ received }) => received.length > 0, WAIT_MAX_MS);
-      expect(line.received[0]?.payload.equals(payload)).toBe(true);
+      connection.send({ opcode: 2, payload });
+      await connection.until(({ received }) => received.length > 0, WAIT_MAX_MS);
+      expect(connection.received[0]?.payload.equals(payload)).toBe(true);
     },
   );
 
@@ -62,26 +62,26 @@ describe('a line of WebSocket frames', () => {
     ['a frame that is too long', 1, 4 * 1_048_576 + 1, 0],
   ])('disconnects at %s', async (_, count, bytes, kept) => {
     const payload = Buffer.alloc(bytes);
-    const line = await lineTo((socket) => {
+    const connection = await connectionTo((socket) => {
       for (let sent = 0; sent < count; sent++) socket.send(payload);
     });
     // The awaited frame never arrives, so only the end of the connection ends the wait.
-    expect(await line.until(() => false, 10 * WAIT_MAX_MS)).toBe(false);
-    expect(line.ended).toBe(true);
-    expect(line.received).toHaveLength(kept);
+    expect(await connection.until(() => false, 10 * WAIT_MAX_MS)).toBe(false);
+    expect(connection.ended).toBe(true);
+    expect(connection.received).toHaveLength(kept);
   });
 
   it('sends fragments and control frames in the given order', async () => {
-    const line = await lineTo((socket) =>
+    const connection = await connectionTo((socket) =>
       socket.on('message', (data) => socket.send(data, { binary: false })),
     );
-    line.send(
+    connection.send(
       { opcode: 1, fin: false, payload: Buffer.from('a') },
       { opcode: 9, payload: Buffer.from('ping') },
       { opcode: 0, payload: Buffer.from('b') },
     );
-    await line.until(({ received }) => received.length > 1, WAIT_MAX_MS);
-    expect(line.received.map(({ opcode, payload }) => [opcode, payload.toString()])).toEqual([
+    await connection.until(({ received }) => received.length > 1, WAIT_MAX_MS);
+    expect(connection.received.map(({ opcode, payload }) => [opcode, payload.toString()])).toEqual([
       [10, 'ping'],
       [1, 'ab'],
     ]);
@@ -92,22 +92,22 @@ describe('a line of WebSocket frames', () => {
     ['of a reserved opcode', { opcode: 3 }],
     ['with a reserved bit', { opcode: 2, reserved: 2 }],
   ])('sends a frame that WebSocket libraries forbid: %s', async (_, frame) => {
-    const line = await lineTo(() => undefined);
-    line.send(frame);
-    expect(await line.until(({ close, ended }) => ended || !!close, WAIT_MAX_MS)).toBe(true);
-    expect(line.close === undefined ? 1002 : closeCodeOf(line.close)).toBe(1002);
+    const connection = await connectionTo(() => undefined);
+    connection.send(frame);
+    expect(await connection.until(({ close, ended }) => ended || !!close, WAIT_MAX_MS)).toBe(true);
+    expect(connection.close === undefined ? 1002 : closeCodeOf(connection.close)).toBe(1002);
   });
 
   it('stops waiting when the connection ends', async () => {
-    const line = await lineTo((socket) => socket.terminate());
-    expect(await line.until(() => false, 60_000)).toBe(false);
-    expect(line.ended).toBe(true);
+    const connection = await connectionTo((socket) => socket.terminate());
+    expect(await connection.until(() => false, 60_000)).toBe(false);
+    expect(connection.ended).toBe(true);
   });
 
   it('stops waiting at the time limit, and returns no code for a short close frame', async () => {
-    const line = await lineTo(() => undefined);
-    expect(await line.until(() => false, 10)).toBe(false);
-    expect(line.ended).toBe(false);
+    const connection = await connectionTo(() => undefined);
+    expect(await connection.until(() => false, 10)).toBe(false);
+    expect(connection.ended).toBe(false);
     expect(
       closeCodeOf({ fin: true, reserved: 0, opcode: 8, masked: false, payload: Buffer.from('x') }),
     ).toBeUndefined();

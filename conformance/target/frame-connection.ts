@@ -18,7 +18,7 @@ export interface FrameToSend extends Partial<Frame> {
 }
 
 /** An open connection on which frames are written by hand. Its owner destroys the socket. */
-export class FrameLine {
+export class FrameConnection {
   /** The frames received so far, the oldest first. */
   readonly received: Frame[] = [];
   ended = false;
@@ -51,7 +51,7 @@ export class FrameLine {
   }
 
   /** Resolves to true once the predicate holds, false when it does not within the time limit. */
-  async until(holds: (line: FrameLine) => boolean, limitMs: number): Promise<boolean> {
+  async until(holds: (connection: FrameConnection) => boolean, limitMs: number): Promise<boolean> {
     if (holds(this)) return true;
     return new Promise((resolve) => {
       const settle = (outcome: boolean): void => {
