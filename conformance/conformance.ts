@@ -179,7 +179,7 @@ function requireUsable(admin: AdminSource, baseUrl: string): void {
   if (admin.kind !== 'unusable') return;
   const wayOut =
     'check --url and the credentials, or give --anonymous to run only the cases that need no user';
-  throw new AdminUnusableError(`${baseUrl}: ${admin.because}`, wayOut, admin.isStarting);
+  throw new AdminUnusableError(`${baseUrl}: ${admin.reason}`, wayOut, admin.isStarting);
 }
 
 /** The facts about a run that are known before the first case. */

@@ -116,9 +116,9 @@ function exitCodeTable(): string {
 }
 
 function controlTable(): string {
-  const rows = Object.entries(controlRows).map(([id, { query = {}, does }]) => {
+  const rows = Object.entries(controlRows).map(([id, { query = {}, summary }]) => {
     const names = Object.keys(query).filter((name) => name !== 'tenant');
-    return [`\`${id}\``, names.join(', '), does];
+    return [`\`${id}\``, names.join(', '), summary];
   });
   return table(['call', 'query', 'what it does'], rows);
 }

@@ -109,7 +109,6 @@ export const unwanted = [
   {
     pattern: /'operator(\/[a-z-]+)?'/g,
     instead: 'user',
-    legal: ['bin/commands/terminal/', 'bin/virtual/', 'simulator/'],
   },
   { pattern: /\bsplitByTurn\b|\bturn: '(first|last)'/g, instead: 'phase' },
   { pattern: /\blegal,? but unwise\b/gi, instead: 'valid, but not recommended' },
@@ -131,5 +130,15 @@ export const unwanted = [
   {
     pattern: /\bFrameLine\b|\b(learn|see|on)Silence\b/g,
     instead: 'FrameConnection, noResponse',
+  },
+  {
+    pattern:
+      /\b(Operator(Socket|Values|Credentials)\w*|FleetOperator\w*|operator(Ms|IntervalMs))\b/g,
+    instead: 'user',
+  },
+  {
+    pattern:
+      /\bneed(Token|Authorized|Refusal|Instructions|Response|Offer|Status|Decided|Names)\b|\b(signature|password)Fits\b/g,
+    instead: 'require…, verify…',
   },
 ];

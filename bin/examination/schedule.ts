@@ -55,7 +55,7 @@ function omissionOf(
   if (selection.length > 0 && !selection.includes(name)) return NOT_SELECTED;
   const skip = skips.get(name);
   if (skip !== undefined) return skip;
-  if (needs && capabilities && !capabilities.includes(needs)) return needSentences[needs];
+  if (needs && capabilities && !capabilities.includes(needs)) return capabilitySentences[needs];
   if (lacks && capabilities?.includes(lacks)) return `it is for clients without ${lacks}`;
   if (isLong(scene) && timeMs === undefined && selection.length === 0)
     return 'it waits for longer than the quick examination; give --time, or --scene';
@@ -67,7 +67,7 @@ function omissionOf(
     : undefined;
 }
 
-const needSentences: Readonly<Record<ClientCapability, string>> = {
+const capabilitySentences: Readonly<Record<ClientCapability, string>> = {
   tls: 'the client is started without TLS; use {ca} in --command',
   websocket: 'the client opened no websocket; if it can, give --capability websocket',
   'control-map': 'the client requests no control map; if it can, give --capability control-map',

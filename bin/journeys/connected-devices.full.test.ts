@@ -6,7 +6,7 @@ import { pathOf } from '../../fixtures/contract/operation.ts';
 import { acceptShape, decodeBody, encodeBody } from '../../fixtures/formats/connect-bodies.ts';
 import type { ConnectMessage } from '../../fixtures/formats/connect-message.ts';
 import type { FleetResult } from '../../simulator/engine/simulate-fleet.ts';
-import { OperatorSocket } from '../commands/terminal/operator-socket.ts';
+import { UserSocket } from '../commands/terminal/user-socket.ts';
 import type { ServerReady } from '../server-access/ready.ts';
 import { type RunningCommand, startCommand, startServe } from '../testing/built-command.ts';
 
@@ -114,7 +114,7 @@ async function socket({ ready, id: deviceId } = connected) {
   let wake: () => void = () => undefined;
   const options = { baseUrl: ready.baseUrl, token: ready.adminToken, deviceId };
   const reach = { ...options, clock: systemClock, requestTimeLimitMs: RUN_MAX_MS };
-  const open = await OperatorSocket.open(reach, {
+  const open = await UserSocket.open(reach, {
     message: (message) => {
       heard.push(message);
       wake();

@@ -70,7 +70,7 @@ const NO_CONTENT = 204;
  * and the server does not stop while it waits for a response. Without a response to its creation, a
  * run could not know whether a deployment exists.
  */
-const SPARED_CALLER = 'operator';
+const SPARED_CALLER = 'user';
 const undisturbed: ExchangePlan = {
   requestDelayMs: 0,
   responseDelayMs: 0,

@@ -50,12 +50,12 @@ export interface VirtualOutcome {
 const PROGRESS_MIN_MS = 1000;
 /** Limit on the progress reports of a run, because each one reads every device. */
 const PROGRESS_MAX_LOOKS = 300;
-const OPERATOR_MIN_MS = 250;
+const USER_MIN_MS = 250;
 /**
  * Checks for pending devices per poll interval: a device waits at most a tenth of the interval to
  * be accepted.
  */
-const OPERATOR_LOOKS_PER_POLL = 10;
+const USER_LOOKS_PER_POLL = 10;
 
 /** Returns true when the trial restarts its server. */
 function restartsServer({ faults, restarts }: VirtualTrial): boolean {
@@ -157,7 +157,7 @@ function minPollMs(plan: FleetPlan): number {
 function looksAt({ durationMs = 0 }: FleetPlan, pollIntervalMs: number): FleetIntervals {
   return {
     progressMs: Math.max(PROGRESS_MIN_MS, durationMs / PROGRESS_MAX_LOOKS),
-    operatorMs: Math.max(OPERATOR_MIN_MS, pollIntervalMs / OPERATOR_LOOKS_PER_POLL),
+    userMs: Math.max(USER_MIN_MS, pollIntervalMs / USER_LOOKS_PER_POLL),
   };
 }
 

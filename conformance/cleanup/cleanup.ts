@@ -119,7 +119,7 @@ async function remover(
   const session = target.session();
   await reachTarget(session, baseUrl);
   const source = await logIn(session, options.credentials, new Mask());
-  if (source.kind === 'unusable') throw new AdminUnusableError(source.because);
+  if (source.kind === 'unusable') throw new AdminUnusableError(source.reason);
   const admin = adminOn(source, session);
   const control = options.control && new HttpControl(options.control, session);
   if (options.control) await checkControl(session, options.control);

@@ -2,7 +2,7 @@
 import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources.ts';
 import { expectShape, expectUrl } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
-import { acceptedDevice, factoryProvides, needOffer } from './start-states.ts';
+import { acceptedDevice, factoryProvides, requireOffer } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
 import type { TestContext } from './test-context.ts';
 
@@ -35,7 +35,7 @@ export async function configurationOffer(
   await context.admin.configure(device.id, pairs);
   await context.deployConfiguration(device);
   const query = { ...factoryProvides, device_type: deviceType };
-  const response = await needOffer(context, 'get-next-deployment', () =>
+  const response = await requireOffer(context, 'get-next-deployment', () =>
     device.call('get-next-deployment', { query }),
   );
   const { id, artifact } = expectShape(response, deploymentInstructionsV1Shape);

@@ -6,9 +6,9 @@ import {
   acceptedDevice,
   factoryProvides,
   instructedId,
-  needOffer,
-  needResponse,
   type OfferedDeployment,
+  requireOffer,
+  requireResponse,
   StartStateMissed,
 } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
@@ -32,7 +32,7 @@ export async function arrangeReports(
   ...statuses: readonly string[]
 ): Promise<void> {
   for (const status of statuses) {
-    needResponse('put-deployment-status', await report(arranged, { status }), 204);
+    requireResponse('put-deployment-status', await report(arranged, { status }), 204);
   }
 }
 
@@ -120,5 +120,5 @@ export async function sharedDeployment(context: TestContext): Promise<SharedDepl
 /** Returns the id under which the device is offered its pending deployment. */
 export async function offeredId(context: TestContext, device: SuiteDevice): Promise<string> {
   const poll = () => device.call('get-next-deployment', { query: factoryProvides });
-  return instructedId(await needOffer(context, 'get-next-deployment', poll));
+  return instructedId(await requireOffer(context, 'get-next-deployment', poll));
 }

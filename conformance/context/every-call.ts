@@ -4,7 +4,7 @@ import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources
 import type { ApiCaller } from '../target/call.ts';
 import { expectShape } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
-import { factoryProvides, needOffer, StartStateMissed } from './start-states.ts';
+import { factoryProvides, requireOffer, StartStateMissed } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
 import type { TestContext } from './test-context.ts';
 
@@ -89,7 +89,7 @@ export async function configurationLink(
   }
   await context.admin.configure(device.id, { timezone: 'Europe/Oslo' });
   await context.deployConfiguration(device);
-  const offer = await needOffer(context, 'get-next-deployment', () =>
+  const offer = await requireOffer(context, 'get-next-deployment', () =>
     device.call('get-next-deployment', { query: factoryProvides }),
   );
   const { uri } = expectShape(offer, deploymentInstructionsV1Shape).artifact.source;

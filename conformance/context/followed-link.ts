@@ -12,7 +12,7 @@ import {
 import { isMap, type Members } from '../target/json-members.ts';
 import type { HttpResponse } from '../target/response.ts';
 import type { SampleName } from './sample-artifacts.ts';
-import { acceptedDevice, needResponse } from './start-states.ts';
+import { acceptedDevice, requireResponse } from './start-states.ts';
 import type { TestContext } from './test-context.ts';
 
 /** A file, and its download link. */
@@ -32,7 +32,7 @@ export async function askedLink(
 ): Promise<[Members, HttpResponse]> {
   const device = await acceptedDevice(context);
   const response = await device.call('get-artifact-link', { path: { id: artifactId } });
-  needResponse('get-artifact-link', response, 200);
+  requireResponse('get-artifact-link', response, 200);
   const link = expectJson(response);
   expectThat(isMap(link), 'an object', describeValue(link));
   return [link, response];
@@ -54,7 +54,7 @@ export async function linkedFile(
   const follow: LinkedFile['follow'] = (headers = {}) =>
     context.session.send({ method: 'GET', url: uri, headers });
   const whole = await follow();
-  needResponse('get-artifact-link', whole, 200);
+  requireResponse('get-artifact-link', whole, 200);
   expectThat(whole.bytes.equals(bytes), 'the uploaded file', 'other bytes');
   return { uri, bytes, whole, follow };
 }

@@ -4,16 +4,16 @@ import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { responseSummary } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
-import { needResponse, StartStateMissed } from './start-states.ts';
+import { requireResponse, StartStateMissed } from './start-states.ts';
 
 /** Returns the response if it grants a token; otherwise throws StartStateMissed. */
-export function needToken(response: HttpResponse): HttpResponse {
-  needResponse('post-auth-request', response, 200);
+export function requireToken(response: HttpResponse): HttpResponse {
+  requireResponse('post-auth-request', response, 200);
   return response;
 }
 
 /** Returns the response to a request with a new token; throws StartStateMissed if it is 401. */
-export function needAuthorized(response: HttpResponse): HttpResponse {
+export function requireAuthorized(response: HttpResponse): HttpResponse {
   if (response.status !== 401) return response;
   throw new StartStateMissed('a new token that works', `got ${responseSummary(response)}`);
 }
@@ -25,7 +25,7 @@ interface ExpectedRefusal {
 }
 
 /** Returns the response if its status is 4xx; otherwise throws StartStateMissed. */
-export function needRefusal(
+export function requireRefusal(
   { operation, requirement }: ExpectedRefusal,
   response: HttpResponse,
 ): HttpResponse {

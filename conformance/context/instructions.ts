@@ -7,8 +7,8 @@ import type { PollForm } from './poll-forms.ts';
 import {
   type DeviceInDeployment,
   factoryProvides,
-  needOffer,
   pendingDeployment,
+  requireOffer,
   StartStateMissed,
 } from './start-states.ts';
 import type { TestContext } from './test-context.ts';
@@ -25,14 +25,14 @@ export async function instructedBy(
   arrange: (context: TestContext) => Promise<DeviceInDeployment> = pendingDeployment,
 ): Promise<InstructedDevice> {
   const arranged = await arrange(context);
-  const response = await needOffer(context, form.operation, () =>
+  const response = await requireOffer(context, form.operation, () =>
     form.poll(arranged.device, factoryProvides),
   );
   return { ...arranged, response };
 }
 
 /** Returns the instructions as a JSON object. Throws a StartStateMissed when they are not one. */
-export function needInstructions(response: HttpResponse): Readonly<Record<string, unknown>> {
+export function requireInstructions(response: HttpResponse): Readonly<Record<string, unknown>> {
   const body = objectIn(response.text);
   if (body) return body;
   throw new StartStateMissed('instructions', 'the body of the response is not a JSON object');

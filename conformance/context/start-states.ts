@@ -69,7 +69,7 @@ const responseRequirements = {
  * documents. Only 429 and server errors leave the case inconclusive, since a busy server may send
  * them.
  */
-export function needResponse(
+export function requireResponse(
   operation: keyof typeof responseRequirements,
   response: HttpResponse,
   status: number,
@@ -97,7 +97,7 @@ export function unknownDevice(context: TestContext): Promise<SuiteDevice> {
 /** Arranges a device that has authenticated once and waits for a decision. */
 export async function pendingDevice(context: TestContext): Promise<SuiteDevice> {
   const device = await context.newDevice();
-  needStatus('a first contact that is refused', await device.authenticate(), 401);
+  requireStatus('a first contact that is refused', await device.authenticate(), 401);
   const shown = await context.eventually(
     async () => {
       const pending = await context.admin.findDevice(device.identity, 'pending');
@@ -133,7 +133,7 @@ export async function acceptedDevice(
 ): Promise<SuiteDevice> {
   const device = await preauthorizedDevice(context, keyType, members);
   const granted = await device.authenticate();
-  needResponse('post-auth-request', granted, 200);
+  requireResponse('post-auth-request', granted, 200);
   device.token = granted.text;
   if (!/^[\w.~+/=-]+$/.test(device.token)) {
     throw new StartStateMissed('a token that a header can carry', 'another text');
@@ -199,20 +199,20 @@ export interface OfferedDeployment extends DeviceInDeployment {
 export async function activeDeployment(context: TestContext): Promise<OfferedDeployment> {
   const arranged = await pendingDeployment(context);
   const { device } = arranged;
-  const response = await needOffer(context, 'get-next-deployment', () =>
+  const response = await requireOffer(context, 'get-next-deployment', () =>
     device.call('get-next-deployment', { query: factoryProvides }),
   );
   return { ...arranged, id: instructedId(response) };
 }
 
 /** Polls for an update until it is offered, for as long as effects take; needs an offer. */
-export async function needOffer(
+export async function requireOffer(
   context: TestContext,
   operation: PollOperation,
   poll: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   const response = await context.eventually(poll, ({ status }) => status !== 204);
-  needResponse(operation, response, 200);
+  requireResponse(operation, response, 200);
   return response;
 }
 
@@ -238,7 +238,7 @@ export async function withdrawnDeployment(context: TestContext): Promise<DeviceI
 
 /** Returns the deployment id in the instructions of a response that offers an update. */
 export function instructedId(response: HttpResponse): string {
-  needStatus('an offered update', response, 200);
+  requireStatus('an offered update', response, 200);
   const named = v.pipe(v.string(), v.parseJson(), v.looseObject({ id: v.string() }));
   const parsed = v.safeParse(named, response.text);
   if (parsed.success) return parsed.output.id;
@@ -246,7 +246,7 @@ export function instructedId(response: HttpResponse): string {
 }
 
 /** Throws StartStateMissed unless the response has the status. */
-export function needStatus(state: string, response: HttpResponse, status: number): void {
+export function requireStatus(state: string, response: HttpResponse, status: number): void {
   if (response.status !== status) throw missed(state, response, status);
 }
 

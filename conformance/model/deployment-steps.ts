@@ -183,9 +183,9 @@ function note(
   );
 }
 
-function offeredId({ text }: HttpResponse, ...because: readonly RequirementId[]): string {
+function offeredId({ text }: HttpResponse, ...reason: readonly RequirementId[]): string {
   const id = /"id"\s*:\s*"([^"]+)"/.exec(withoutArtifact(text))?.[1];
-  return id ?? failWith('instructions with an id', describeValue(text), ...because);
+  return id ?? failWith('instructions with an id', describeValue(text), ...reason);
 }
 
 /** Returns the instructions without the artifact, which has an id of its own. */
@@ -308,8 +308,8 @@ export function showDeploymentStep(number: number): ModelStep {
         (shownDeviceDeployment) => shownDeviceDeployment?.status === expected,
       );
       if (found?.status === expected) return;
-      const because = expected === 'aborted' ? 'status.aborted-stays' : 'status.becomes-the-state';
-      failWith(`the state ${expected}`, describeValue(found?.status ?? 'none'), because);
+      const reason = expected === 'aborted' ? 'status.aborted-stays' : 'status.becomes-the-state';
+      failWith(`the state ${expected}`, describeValue(found?.status ?? 'none'), reason);
     },
   };
 }

@@ -22,10 +22,10 @@ export function authenticates(index: number): ModelStep {
       const device = realDevice(targetSide, index);
       const response = await device.authenticate();
       if (model.identity === 'accepted') {
-        const because = model.isPreauthorized
+        const reason = model.isPreauthorized
           ? 'auth.preauthorized-gets-token'
           : 'auth.accepted-gets-token';
-        expectStatus(response, [200], because);
+        expectStatus(response, [200], reason);
         device.token = tokenOf(() => expectToken(response));
         model.token = 'good';
         model.isPreauthorized = false;

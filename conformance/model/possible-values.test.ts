@@ -9,7 +9,7 @@ describe('the possible values of a name', () => {
   it('are none at first, so any value is impossible', () => {
     const firstImpossible = possible().firstImpossible({ colour: 'red' });
     expect(firstImpossible).toMatchObject({ name: 'colour', found: 'red' });
-    expect(firstImpossible?.because).toBe('configuration.own-store');
+    expect(firstImpossible?.reason).toBe('configuration.own-store');
   });
 
   it.each([
@@ -18,14 +18,14 @@ describe('the possible values of a name', () => {
   ])('exclude that a name that was set is %s, and name the requirement', (_, found) => {
     const values = possible();
     values.set('colour', 'red', 'configuration.write');
-    expect(values.firstImpossible(found)?.because).toBe('configuration.write');
+    expect(values.firstImpossible(found)?.reason).toBe('configuration.write');
     expect(values.firstImpossible({ colour: 'red' })).toBeUndefined();
   });
 
   it('exclude the former value of a removed name', () => {
     const values = possible();
     values.set('colour', undefined, 'configuration.empty-removes');
-    expect(values.firstImpossible({ colour: 'red' })?.because).toBe('configuration.empty-removes');
+    expect(values.firstImpossible({ colour: 'red' })?.reason).toBe('configuration.empty-removes');
   });
 
   it('are two where the contract is silent, and exclude a third', () => {

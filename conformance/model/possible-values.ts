@@ -8,7 +8,7 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 /** The possible values of a name, including undefined where it may be absent. */
 interface ValueChoice<Value> {
   readonly values: readonly (Value | undefined)[];
-  readonly because: RequirementId;
+  readonly reason: RequirementId;
 }
 
 /** A name with a value that is not possible. */
@@ -16,7 +16,7 @@ export interface ImpossibleValue {
   readonly name: string;
   readonly allowed: readonly unknown[];
   readonly found: unknown;
-  readonly because: RequirementId;
+  readonly reason: RequirementId;
 }
 
 /** The possible values of one device's names. */
@@ -28,20 +28,20 @@ export class PossibleValues<Value> {
   constructor(names: readonly string[], becauseAbsent: RequirementId) {
     this.#names = names;
     for (const name of names) {
-      this.#possible.set(name, { values: [undefined], because: becauseAbsent });
+      this.#possible.set(name, { values: [undefined], reason: becauseAbsent });
     }
   }
 
   /** Sets the only possible value of the name; undefined when it is removed. */
-  set(name: string, value: Value | undefined, because: RequirementId): void {
-    this.#possible.set(name, { values: [value], because });
+  set(name: string, value: Value | undefined, reason: RequirementId): void {
+    this.#possible.set(name, { values: [value], reason });
   }
 
   /** Allows all names except `except` to have their value or to be absent. */
   allowAbsence(except: readonly string[] = []): void {
-    for (const [name, { values, because }] of this.#possible) {
+    for (const [name, { values, reason }] of this.#possible) {
       if (except.includes(name) || values.includes(undefined)) continue;
-      this.#possible.set(name, { values: [...values, undefined], because });
+      this.#possible.set(name, { values: [...values, undefined], reason });
     }
   }
 
@@ -63,15 +63,15 @@ export class PossibleValues<Value> {
 
   /** Returns the first name whose value is not possible. */
   firstImpossible(found: Readonly<Record<string, Value>>): ImpossibleValue | undefined {
-    for (const [name, { values, because }] of this.#possible) {
+    for (const [name, { values, reason }] of this.#possible) {
       if (values.some((value) => isDeepStrictEqual(value, found[name]))) continue;
-      return { name, allowed: values, found: found[name], because };
+      return { name, allowed: values, found: found[name], reason };
     }
     return undefined;
   }
 
   /** Adopts the found values as the target's choice. */
   adopt(found: Readonly<Record<string, Value>>): void {
-    for (const [name, { because }] of this.#possible) this.set(name, found[name], because);
+    for (const [name, { reason }] of this.#possible) this.set(name, found[name], reason);
   }
 }

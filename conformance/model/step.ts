@@ -44,11 +44,11 @@ export function realDevice({ devices }: TargetSide, index: number): SuiteDevice 
 export function expectStatus(
   response: HttpResponse,
   statuses: readonly number[],
-  ...because: readonly RequirementId[]
+  ...reason: readonly RequirementId[]
 ): void {
   if (statuses.includes(response.status)) return;
   // A 401 also violates the requirement on renewed tokens, since every step uses the newest token.
-  const violated = response.status === 401 ? [...because, 'tokens.renewal' as const] : because;
+  const violated = response.status === 401 ? [...reason, 'tokens.renewal' as const] : reason;
   throw new ExpectationFailure(
     `status ${statuses.join(' or ')}`,
     responseSummary(response),
@@ -60,9 +60,9 @@ export function expectStatus(
 export function failWith(
   expected: string,
   actual: string,
-  ...because: readonly RequirementId[]
+  ...reason: readonly RequirementId[]
 ): never {
-  throw new ExpectationFailure(expected, actual, because);
+  throw new ExpectationFailure(expected, actual, reason);
 }
 
 /**

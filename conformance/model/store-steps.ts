@@ -146,12 +146,12 @@ export function describes(
       const response = await realDevice(targetSide, index).call(operation, { body });
       if (!checkTokenAccess(model, response)) return;
       expectStatus(response, [200], isPatch ? 'inventory.patch-is-200' : 'inventory.put-is-200');
-      const because = isPatch ? 'inventory.patch-upserts' : 'inventory.put-replaces';
+      const reason = isPatch ? 'inventory.patch-upserts' : 'inventory.put-replaces';
       for (const [name, value] of Object.entries({
         ...(isPatch ? {} : noAttributes),
         ...attributes,
       })) {
-        model.attributes.set(name, value, because);
+        model.attributes.set(name, value, reason);
       }
     },
   };
@@ -230,11 +230,11 @@ export function sendAlertStep(index: number, level: string): ModelStep {
  * the general `requirements`, since the cause may be missing persistence or a mix-up of devices.
  */
 function missValue(
-  { name, allowed, found, because }: ImpossibleValue,
+  { name, allowed, found, reason }: ImpossibleValue,
   requirements: readonly RequirementId[],
 ): never {
   const values = allowed.map((value) => (value === undefined ? 'no value' : describeValue(value)));
-  const violated = [...new Set([because, ...requirements])];
+  const violated = [...new Set([reason, ...requirements])];
   failWith(
     `${values.join(' or ')} for ${name}`,
     found === undefined ? 'none' : describeValue(found),

@@ -120,7 +120,7 @@ export class SuiteRun {
       capabilities: offered,
       disruptive,
       readOnly,
-      adminUnusable: admin.kind === 'unusable' ? admin.because : undefined,
+      adminUnusable: admin.kind === 'unusable' ? admin.reason : undefined,
     };
     const { target, headerPrefix } = options;
     const names = vendorNames(headerPrefix);

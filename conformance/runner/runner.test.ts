@@ -3,7 +3,7 @@ import { ManualClock } from '../../fixtures/base/clock.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { MissingCapability } from '../adapters/missing-capability.ts';
 import { ControlFailure } from '../context/control.ts';
-import { needResponse, StartStateMissed } from '../context/start-states.ts';
+import { requireResponse, StartStateMissed } from '../context/start-states.ts';
 import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import type { CaseVerdict } from '../result/result.ts';
@@ -139,7 +139,7 @@ describe('a case that judges', () => {
       const each = judging({
         arrange: async (context) => {
           const response = await context.caller('a').call('put-attributes', { body: [] });
-          needResponse('put-attributes', response, 200);
+          requireResponse('put-attributes', response, 200);
         },
       });
       const found = await playOn(each, [], baseUrl);

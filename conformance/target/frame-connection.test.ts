@@ -48,7 +48,9 @@ describe('a connection of WebSocket frames', () => {
   it.each([0, 1, 125, 126, 65_535, 65_536])(
     'masks a message of %i bytes, as clients must',
     async (length) => {
-      const connection = await connectionTo((socket) => socket.on('message', (data) => socket.send(data)));
+      const connection = await connectionTo((socket) =>
+        socket.on('message', (data) => socket.send(data)),
+      );
       const payload = Buffer.alloc(length, 'frames');
       connection.send({ opcode: 2, payload });
       await connection.until(({ received }) => received.length > 0, WAIT_MAX_MS);

@@ -134,8 +134,8 @@ export class ControlRefusedError extends SetupError {
 export class HookLoginError extends SetupError {
   readonly code = 'hook-login-failed';
 
-  constructor(because: string) {
-    super(`${because}; fix the hook, or omit the step to skip the cases that need a user's token`);
+  constructor(reason: string) {
+    super(`${reason}; fix the hook, or omit the step to skip the cases that need a user's token`);
     this.name = 'HookLoginError';
   }
 }
@@ -146,11 +146,11 @@ export class AdminUnusableError extends SetupError {
   override readonly isStarting: boolean;
 
   constructor(
-    because: string,
+    reason: string,
     wayOut = 'without a user, nothing can be removed',
     isStarting = false,
   ) {
-    super(`${because}; ${wayOut}`);
+    super(`${reason}; ${wayOut}`);
     this.name = 'AdminUnusableError';
     this.isStarting = isStarting;
   }

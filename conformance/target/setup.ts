@@ -24,7 +24,7 @@ export type SuiteCredentials =
 /** A user token, or the reason why an expected one is missing. */
 export type Login =
   | { readonly kind: 'token'; readonly token: string }
-  | { readonly kind: 'unusable'; readonly because: string; readonly isStarting: boolean }
+  | { readonly kind: 'unusable'; readonly reason: string; readonly isStarting: boolean }
   | { readonly kind: 'none' };
 
 /** Returns the base URL without a trailing slash. Throws a BaseUrlError. */
@@ -72,8 +72,8 @@ export async function logIn(
       : await passwordLogin(session, credentials, mask);
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
-    const because = `the login request failed: ${error.message}`;
-    return { kind: 'unusable', because, isStarting: true };
+    const reason = `the login request failed: ${error.message}`;
+    return { kind: 'unusable', reason, isStarting: true };
   }
 }
 
@@ -110,6 +110,6 @@ async function checkToken(session: TargetSession, token: string): Promise<Login>
 }
 
 function unusable(what: string, response: HttpResponse, came = describeResponse(response)): Login {
-  const because = `${what} was answered with ${came}`;
-  return { kind: 'unusable', because, isStarting: gatewayErrors.includes(response.status) };
+  const reason = `${what} was answered with ${came}`;
+  return { kind: 'unusable', reason, isStarting: gatewayErrors.includes(response.status) };
 }

@@ -25,7 +25,7 @@ const replyMaxMs = limits.connectReplyMaxSeconds * 1000;
 /** A failure, with the status code of the HTTP response. */
 export interface SessionFailure {
   readonly status: number;
-  readonly because: string;
+  readonly reason: string;
 }
 
 /** A failure that ends a session. */
@@ -39,7 +39,7 @@ export class DeviceSessionError extends Error {
   }
 
   get failure(): SessionFailure {
-    return { status: this.status, because: this.message };
+    return { status: this.status, reason: this.message };
   }
 }
 

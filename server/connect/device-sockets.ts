@@ -122,7 +122,7 @@ export class DeviceSockets implements DeviceSessions {
       const deviceSocket = this.#open.get(device.id);
       const refusal = this.refusalFor(device.id);
       if (!deviceSocket || refusal) {
-        closeWith(socket, closeCodes.goingAway, refusal?.because ?? disconnected.because);
+        closeWith(socket, closeCodes.goingAway, refusal?.reason ?? disconnected.reason);
         return;
       }
       const sessionId = this.#random.uuid();
@@ -241,13 +241,13 @@ export class DeviceSockets implements DeviceSessions {
   }
 }
 
-const disconnected: SessionFailure = { status: 409, because: 'device disconnected' };
+const disconnected: SessionFailure = { status: 409, reason: 'device disconnected' };
 const { connectSessionsPerDeviceMax: deviceMax, userSocketsMax: usersMax } = limits;
 const tooManyOfDevice: SessionFailure = {
   status: 429,
-  because: `the device has ${deviceMax} open sessions; close one of them first`,
+  reason: `the device has ${deviceMax} open sessions; close one of them first`,
 };
 const tooManyOfUsers: SessionFailure = {
   status: 429,
-  because: `users have ${usersMax} open websockets; close one of them first`,
+  reason: `users have ${usersMax} open websockets; close one of them first`,
 };

@@ -131,8 +131,8 @@ export async function storeFile(
 }
 
 /** Aborts a transfer that the device considers to be in progress. */
-export function abortTransfer(session: DeviceSession, because: string): void {
-  const body = encodeBody({ err: because, close: true });
+export function abortTransfer(session: DeviceSession, reason: string): void {
+  const body = encodeBody({ err: reason, close: true });
   session.send({ proto: fileTransfer, typ: 'error', body });
 }
 

@@ -1,12 +1,12 @@
 import { constants, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { authRequestVectors, publishedVectors } from '../../fixtures/vectors/signatures.ts';
-import { signatureFits } from './device-signature.ts';
+import { verifySignature } from './device-signature.ts';
 import { type PublicKey, readPublicKey } from './public-key.ts';
 
 function keyOf(pem: string): PublicKey {
   const key = readPublicKey(pem);
-  if ('because' in key) throw new Error(`the key was refused: it ${key.because}`);
+  if ('reason' in key) throw new Error(`the key was refused: it ${key.reason}`);
   return key;
 }
 
@@ -17,8 +17,8 @@ function publicKeyOf({ publicKey }: { publicKey: KeyObject }): PublicKey {
 /** Returns whether the request was accepted, refused for its key, or refused for its signature. */
 function judged({ publicKeyPem, body, signatureBase64 }: ReturnType<typeof authRequestVectors>[0]) {
   const key = readPublicKey(publicKeyPem);
-  if ('because' in key) return 'key';
-  return signatureFits(Buffer.from(body), key, signatureBase64) ? 'accepted' : 'signature';
+  if ('reason' in key) return 'key';
+  return verifySignature(Buffer.from(body), key, signatureBase64) ? 'accepted' : 'signature';
 }
 
 const requests = authRequestVectors().map((vector) => [vector.title, vector] as const);
@@ -39,13 +39,13 @@ describe('published signatures', () => {
     (_, { publicKeyPem, messageHex, signatureBase64 }) => {
       const key = keyOf(publicKeyPem);
       const message = Buffer.from(messageHex, 'hex');
-      expect(signatureFits(message, key, signatureBase64)).toBe(true);
-      expect(signatureFits(Buffer.concat([message, Buffer.from([0])]), key, signatureBase64)).toBe(
-        false,
-      );
+      expect(verifySignature(message, key, signatureBase64)).toBe(true);
+      expect(
+        verifySignature(Buffer.concat([message, Buffer.from([0])]), key, signatureBase64),
+      ).toBe(false);
       const altered = Buffer.from(signatureBase64, 'base64');
       altered.writeUInt8(altered.readUInt8(altered.length - 1) ^ 1, altered.length - 1);
-      expect(signatureFits(message, key, altered.toString('base64'))).toBe(false);
+      expect(verifySignature(message, key, altered.toString('base64'))).toBe(false);
     },
   );
 });
@@ -123,29 +123,29 @@ describe.each(Object.entries(signers()))(
     const good = right(message).toString('base64');
 
     it('matches the bytes that were signed', () => {
-      expect(signatureFits(message, key, good)).toBe(true);
+      expect(verifySignature(message, key, good)).toBe(true);
     });
 
     it('matches no bytes that are changed, longer or shorter by one', () => {
       for (let index = 0; index < message.length; index += 1) {
         const altered = Buffer.from(message);
         altered.writeUInt8(altered.readUInt8(index) ^ 0x20, index);
-        expect(signatureFits(altered, key, good)).toBe(false);
+        expect(verifySignature(altered, key, good)).toBe(false);
       }
-      expect(signatureFits(Buffer.concat([message, Buffer.from('\n')]), key, good)).toBe(false);
-      expect(signatureFits(message.subarray(0, -1), key, good)).toBe(false);
-      expect(signatureFits(Buffer.alloc(0), key, good)).toBe(false);
+      expect(verifySignature(Buffer.concat([message, Buffer.from('\n')]), key, good)).toBe(false);
+      expect(verifySignature(message.subarray(0, -1), key, good)).toBe(false);
+      expect(verifySignature(Buffer.alloc(0), key, good)).toBe(false);
     });
 
     it('distinguishes a body with a trailing line break from one without', () => {
       const longer = Buffer.concat([message, Buffer.from('\n')]);
       const withBreak = right(longer).toString('base64');
-      expect(signatureFits(longer, key, withBreak)).toBe(true);
-      expect(signatureFits(message, key, withBreak)).toBe(false);
+      expect(verifySignature(longer, key, withBreak)).toBe(true);
+      expect(verifySignature(message, key, withBreak)).toBe(false);
     });
 
     it.each(Object.entries(wrong))('does not match as %s', (_, make) => {
-      expect(signatureFits(message, key, make().toString('base64'))).toBe(false);
+      expect(verifySignature(message, key, make().toString('base64'))).toBe(false);
     });
 
     it.each<[string, (text: string) => string]>([
@@ -162,12 +162,12 @@ describe.each(Object.entries(signers()))(
       ['its algorithm before it', (text) => `sha256=${text}`],
       ['nothing', () => ''],
     ])('does not match when written as %s', (_, rewrite) => {
-      expect(signatureFits(message, key, rewrite(good))).toBe(false);
+      expect(verifySignature(message, key, rewrite(good))).toBe(false);
     });
 
     it('does not match any other key, whatever its kind', () => {
       for (const other of Object.values(signers())) {
-        expect(signatureFits(message, publicKeyOf(other.pair), good)).toBe(false);
+        expect(verifySignature(message, publicKeyOf(other.pair), good)).toBe(false);
       }
     });
   },
@@ -179,8 +179,8 @@ describe('the Base64 padding of a signature', () => {
     const good = sign(null, message, privateKey).toString('base64');
     expect(good.endsWith('==')).toBe(true);
     const key = publicKeyOf({ publicKey });
-    expect(signatureFits(message, key, good)).toBe(true);
-    expect(signatureFits(message, key, good.slice(0, -1))).toBe(false);
-    expect(signatureFits(message, key, good.slice(0, -2))).toBe(false);
+    expect(verifySignature(message, key, good)).toBe(true);
+    expect(verifySignature(message, key, good.slice(0, -1))).toBe(false);
+    expect(verifySignature(message, key, good.slice(0, -2))).toBe(false);
   });
 });

@@ -63,7 +63,7 @@ const standardBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/
  * Returns true when the header's value is a signature made with this key over exactly the bytes of
  * `signed`.
  */
-export function signatureFits(
+export function verifySignature(
   signed: Uint8Array,
   { keyType, key }: { readonly keyType: KeyType; readonly key: KeyObject },
   signatureText: string,

@@ -39,7 +39,10 @@ const noHash = `${'0'.repeat(32)}:${'0'.repeat(2 * HASH_BYTES)}`;
  * user, and for an invited user without a password; the result is then false.
  * @throws TooManyLogins when too many hashes are waiting
  */
-export async function passwordFits(password: string, stored: string | undefined): Promise<boolean> {
+export async function verifyPassword(
+  password: string,
+  stored: string | undefined,
+): Promise<boolean> {
   const [salt = '', hash = ''] = (stored ?? noHash).split(':');
   const derived = await derive(password, Buffer.from(salt, 'hex'));
   return timingSafeEqual(Buffer.from(hash, 'hex'), derived) && stored !== undefined;

@@ -16,14 +16,14 @@ function spki(key: KeyObject): string {
 
 function read(text: string) {
   const key = readPublicKey(text);
-  if ('because' in key) throw new Error(`it was refused: it ${key.because}`);
+  if ('reason' in key) throw new Error(`it was refused: it ${key.reason}`);
   return key;
 }
 
 function refusal(text: string): string {
   const key = readPublicKey(text);
-  if (!('because' in key)) throw new Error('it was taken');
-  return key.because;
+  if (!('reason' in key)) throw new Error('it was taken');
+  return key.reason;
 }
 
 /** Returns the base64 of a PEM block without line breaks. */
@@ -198,14 +198,14 @@ describe('the size of an RSA key', () => {
     [2048, 'is an RSA key with a public exponent of 2048 bits; use 65537'],
   ])(
     'is refused for a large exponent, because it would slow down verification: %i',
-    (bits, because) => {
+    (bits, reason) => {
       const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
       const exponent = (2n ** BigInt(bits) - 1n).toString(16);
       const bytes = Buffer.from(exponent.length % 2 ? `0${exponent}` : exponent, 'hex');
       const jwk = { ...publicKey.export({ format: 'jwk' }), e: bytes.toString('base64url') };
       const pem = spki(createPublicKey({ key: jwk, format: 'jwk' }));
-      if (because === '') expect(read(pem).keyType).toBe('rsa');
-      else expect(refusal(pem)).toBe(because);
+      if (reason === '') expect(read(pem).keyType).toBe('rsa');
+      else expect(refusal(pem)).toBe(reason);
     },
   );
 });

@@ -17,7 +17,7 @@ export interface PublicKey {
 
 /** The reason why a text is not an accepted key. */
 export interface UnusableKey {
-  readonly because: string;
+  readonly reason: string;
 }
 
 const pemBlock = /^-----BEGIN ([A-Z0-9 ]+)-----[A-Za-z0-9+/=\s]*-----END \1-----$/;
@@ -36,7 +36,7 @@ export function readPublicKey(text: string): PublicKey | UnusableKey {
   const known = held.get(text);
   if (known) return known;
   const read = readPlainEd25519(text) ?? parse(text);
-  if ('because' in read || text.length > HELD_TEXT_MAX_CHARACTERS) return read;
+  if ('reason' in read || text.length > HELD_TEXT_MAX_CHARACTERS) return read;
   if (held.size >= HELD_KEYS_MAX) held.clear();
   held.set(text, read);
   return read;
@@ -66,25 +66,25 @@ function readPlainEd25519(text: string): PublicKey | undefined {
 
 function parse(text: string): PublicKey | UnusableKey {
   if (!hasAtMostCharacters(text, TEXT_MAX_CHARACTERS)) {
-    return { because: `has more than ${TEXT_MAX_CHARACTERS} characters` };
+    return { reason: `has more than ${TEXT_MAX_CHARACTERS} characters` };
   }
   const [, label] = pemBlock.exec(text.trim()) ?? [];
-  if (label === undefined) return { because: 'is not a single PEM block' };
+  if (label === undefined) return { reason: 'is not a single PEM block' };
   if (label !== 'PUBLIC KEY') {
     return {
-      because: `is a PEM block of type "${label}"; send SubjectPublicKeyInfo ("PUBLIC KEY")`,
+      reason: `is a PEM block of type "${label}"; send SubjectPublicKeyInfo ("PUBLIC KEY")`,
     };
   }
   const key = toKeyObject(text);
-  if (!key) return { because: 'cannot be decoded as SubjectPublicKeyInfo' };
+  if (!key) return { reason: 'cannot be decoded as SubjectPublicKeyInfo' };
   const algorithm = keyAlgorithms.find(({ detects }) => detects(key));
   if (!algorithm) {
     return {
-      because: `has an unsupported algorithm (${describe(key)}); use RSA, ECDSA P-256 or Ed25519`,
+      reason: `has an unsupported algorithm (${describe(key)}); use RSA, ECDSA P-256 or Ed25519`,
     };
   }
   const unfit = algorithm.unfit?.(key);
-  if (unfit) return { because: unfit };
+  if (unfit) return { reason: unfit };
   const plain = plainKey(key);
   const pem = plain.export({ type: 'spki', format: 'pem' }).toString();
   return { keyType: algorithm.keyType, key: plain, pem };

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/base/random.ts';
 import { digestOf } from './digest.ts';
 import { createLinkSigner, type SignedLink } from './link-signature.ts';
-import { hashPassword, passwordFits } from './passwords.ts';
+import { hashPassword, verifyPassword } from './passwords.ts';
 
 describe('the signature of a link', () => {
   const link: SignedLink = { path: '/a/b', expire: '2026-01-01T00:00:00Z', tenantId: '' };
@@ -44,20 +44,20 @@ describe('a stored password hash', () => {
   });
 
   it('matches its password', async () => {
-    expect(await passwordFits('correct horse', stored)).toBe(true);
+    expect(await verifyPassword('correct horse', stored)).toBe(true);
   });
 
   it.each(['', 'correct hors', 'correct horse ', 'Correct horse', 'correct\0horse', 'the hash'])(
     'does not match another password: %j',
     async (password) => {
       const given = password === 'the hash' ? stored : password;
-      expect(await passwordFits(given, stored)).toBe(false);
+      expect(await verifyPassword(given, stored)).toBe(false);
     },
   );
 
   it.each(['', 'correct horse', '0', '\0'.repeat(32)])(
     'that is absent matches no password: %j',
-    async (password) => expect(await passwordFits(password, undefined)).toBe(false),
+    async (password) => expect(await verifyPassword(password, undefined)).toBe(false),
   );
 
   it('never contains the password, and differs each time', async () => {
@@ -66,8 +66,8 @@ describe('a stored password hash', () => {
     const second = await hashPassword('abcdefgh', random);
     expect(first).not.toBe(second);
     expect(first).not.toContain('abcdefgh');
-    expect(await passwordFits('abcdefgh', first)).toBe(true);
-    expect(await passwordFits('abcdefgh', second)).toBe(true);
+    expect(await verifyPassword('abcdefgh', first)).toBe(true);
+    expect(await verifyPassword('abcdefgh', second)).toBe(true);
   });
 });
 

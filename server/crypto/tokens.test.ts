@@ -49,8 +49,8 @@ function hs256(header: object, key: string | Buffer): string {
 
 function refusal(text: string): string {
   const read = issuer.read(text);
-  if (!('because' in read)) throw new Error('the token was taken');
-  return read.because;
+  if (!('reason' in read)) throw new Error('the token was taken');
+  return read.reason;
 }
 
 describe('an issued token', () => {
@@ -79,7 +79,7 @@ describe('an issued token', () => {
   it('is reproducible from the seed, and invalid for another issuer', async () => {
     expect((await issuerOf(seed)).read(token)).toEqual({ ...claims, issuedAt });
     const other = await issuerOf('other');
-    expect(other.read(token)).toEqual({ because: 'has a signature that does not verify' });
+    expect(other.read(token)).toEqual({ reason: 'has a signature that does not verify' });
   });
 });
 

@@ -31,7 +31,7 @@ export interface ReadClaims extends TokenClaims {
 
 /** The reason why a text is not a token of this server. */
 interface InvalidToken {
-  readonly because: string;
+  readonly reason: string;
 }
 
 export interface TokenIssuer {
@@ -78,19 +78,19 @@ export function createTokenIssuer(key: TokenKey): TokenIssuer {
       }
       const [head, payload, signature, ...rest] = token.split('.');
       if (payload === undefined || signature === undefined || rest.length > 0) {
-        return { because: 'is not a JWT (three parts separated by dots)' };
+        return { reason: 'is not a JWT (three parts separated by dots)' };
       }
       // The algorithm is fixed: a token with any other header was not issued here.
       if (head !== header) {
-        const because = `was not issued by this server${algorithmIn(head, key.algorithm.name)}`;
-        return { because };
+        const reason = `was not issued by this server${algorithmIn(head, key.algorithm.name)}`;
+        return { reason };
       }
       const raw = Buffer.from(signature, 'base64url');
       // The decoder ignores stray characters, but a token with such characters is not the issued
       // one.
       const isExact = raw.toString('base64url') === signature;
       if (!isExact || !key.verifies(`${head}.${payload}`, raw)) {
-        return { because: 'has a signature that does not verify' };
+        return { reason: 'has a signature that does not verify' };
       }
       return claimsOf(payload);
     },
@@ -128,7 +128,7 @@ function claimsOf(payload: string): ReadClaims | InvalidToken {
     payloadShape,
     JSON.parse(Buffer.from(payload, 'base64url').toString()),
   );
-  if (!claims.success) return { because: 'lacks claims' };
+  if (!claims.success) return { reason: 'lacks claims' };
   const { jti, sub, iat, exp, 'svc.device': device, 'svc.tenant': tenantId } = claims.output;
   return {
     kind: device ? 'device' : 'user',

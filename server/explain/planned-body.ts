@@ -148,7 +148,7 @@ function isUnclear(value: Readonly<Record<string, unknown>>): boolean {
 function inOwnForm(value: unknown): unknown {
   if (!isObject(value)) return value;
   const { pubkey, devices } = value;
-  const isNoKey = typeof pubkey === 'string' && 'because' in readPublicKey(pubkey);
+  const isNoKey = typeof pubkey === 'string' && 'reason' in readPublicKey(pubkey);
   if (isNoKey) return { ...value, pubkey: markFor('PUBLIC_KEY') };
   return devices === bareMarkFor('devices') ? { ...value, devices: oneDevice } : value;
 }

@@ -124,7 +124,7 @@ export function authSetIn(
   const given = new Map<string, unknown>(Object.entries(body ?? {}));
   const identity = readIdentity(valueText(given.get('id_data')));
   const key = readPublicKey(valueText(given.get('pubkey')));
-  if ('because' in identity || 'because' in key) return undefined;
+  if ('reason' in identity || 'reason' in key) return undefined;
   const device = devices.findByIdentity(identity.canonical);
   return device && devices.findAuthSet(device.id, key.pem);
 }

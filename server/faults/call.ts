@@ -106,7 +106,7 @@ export class FaultCall {
   #deviceOfBody(): RequestingDevice | undefined {
     const body = v.safeParse(authBody, this.json);
     const identity = body.success && readIdentity(body.output.id_data);
-    if (!identity || 'because' in identity) return undefined;
+    if (!identity || 'reason' in identity) return undefined;
     return { identity: identity.canonical, ...keyTypeOf(body.output.pubkey) };
   }
 }

@@ -135,10 +135,10 @@ export const refuse = {
   unprocessable: (error: string, detail?: OptionalDetail) => new Refusal(422, error, { detail }),
   tooManyRequests: (
     retryAfterSeconds: number,
-    because = 'too many requests',
+    reason = 'too many requests',
     detail?: OptionalDetail,
   ) =>
-    new Refusal(429, `${because}; try again in ${retryAfterSeconds} s`, {
+    new Refusal(429, `${reason}; try again in ${retryAfterSeconds} s`, {
       headers: { 'Retry-After': String(retryAfterSeconds) },
       detail: { path: 'state', ...detail },
     }),
@@ -154,8 +154,8 @@ export const refuse = {
       headers: { 'Retry-After': String(RETRY_AFTER_SECONDS), Connection: 'close' },
       detail: { path: 'state' },
     }),
-  insufficientStorage: (because = "the server's storage is full; try again when space is free") =>
-    new Refusal(507, because, {
+  insufficientStorage: (reason = "the server's storage is full; try again when space is free") =>
+    new Refusal(507, reason, {
       detail: {
         path: 'state',
         expected: 'free space in the storage of the server',

@@ -17,7 +17,7 @@ it('a long body whose reader pauses arrives complete and leaves no listeners beh
     id: 'long',
     method: 'GET',
     path: '/long',
-    does: 'Send a long text.',
+    summary: 'Send a long text.',
     authorization: 'signature',
     success: { 200: { mediaType: 'text/plain' } },
     refusals: [],

@@ -172,7 +172,7 @@ export class Callers {
     const token = bearerToken(request, cookieToo);
     if (typeof token !== 'string') return token;
     const claims = this.#tokens.read(token);
-    if ('because' in claims) return unreadableToken(request, token, claims.because);
+    if ('reason' in claims) return unreadableToken(request, token, claims.reason);
     if (header !== undefined) this.#hold({ header, claims });
     return claims;
   }
@@ -246,7 +246,7 @@ function userOf({ claims, tenant, nowMs }: VerifiedToken, operationId?: string):
   const access = accessOf(store, user, operationId);
   if (access.decision === 'refuse') {
     const roles = user.roles.join(', ');
-    return refuse.forbidden(access.because, {
+    return refuse.forbidden(access.reason, {
       ...tokenDetail('a user whose roles permit this', roles, 'errors.role-forbidden-is-403'),
       rule: roleRule,
     });

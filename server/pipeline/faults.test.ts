@@ -29,7 +29,7 @@ afterEach(async () => {
 function operationOf(fields: Partial<Operation>): Operation {
   return {
     id: 'faulty',
-    does: 'Fail.',
+    summary: 'Fail.',
     method: 'POST',
     path: '/faulty',
     authorization: 'signature',

@@ -53,7 +53,7 @@ describe('the access decision for a user', () => {
   it('names the missing permission set', () => {
     expect(decideAccess('list-users', [role({ set: 'ReadDevices' })])).toEqual({
       decision: 'refuse',
-      because:
+      reason:
         "the user's roles do not permit this; one of them must include the permission set ReadUsers or ManageUsers or SuperUser",
     });
   });
@@ -89,7 +89,7 @@ describe('roles that are limited to groups', () => {
       const decision = decideAccess(id, [role({ set: 'ManageDevices', groups: ['a'] })]);
       expect(decision).toMatchObject({
         decision: 'refuse',
-        because: expect.stringContaining('for all devices, not only for groups'),
+        reason: expect.stringContaining('for all devices, not only for groups'),
       });
     },
   );

@@ -33,7 +33,7 @@ export interface Role {
  */
 export type AccessDecision =
   | { readonly decision: 'allow'; readonly groups?: readonly string[] }
-  | { readonly decision: 'refuse'; readonly because: string };
+  | { readonly decision: 'refuse'; readonly reason: string };
 
 const allowed: AccessDecision = { decision: 'allow' };
 
@@ -48,7 +48,7 @@ export function decideAccess(operationId: string, roles: readonly Role[]): Acces
   const scopes = opening.map((grant) => ('set' in grant ? grant.groups : undefined));
   if (scopes.includes(undefined)) return allowed;
   if (scopes.length === 0 || isForAll) {
-    return { decision: 'refuse', because: missing(takes, isForAll) };
+    return { decision: 'refuse', reason: missing(takes, isForAll) };
   }
   return { decision: 'allow', groups: [...new Set(scopes.flatMap((groups) => groups ?? []))] };
 }

@@ -135,7 +135,7 @@ describe('the decision on an authentication request', () => {
   });
 
   it('has its own sentence for each refusal, except one shared with automatic acceptance', () => {
-    const sentences = Object.values(authOutcomes).map(({ because }) => because);
+    const sentences = Object.values(authOutcomes).map(({ reason }) => reason);
     expect(new Set(sentences).size).toBe(sentences.length - 1);
   });
 

@@ -48,7 +48,7 @@ interface AuthOutcome {
    */
   readonly effect?: 'record' | 'record-and-accept' | 'accept';
   /** The reason; in a refusal it is the error text for the device. */
-  readonly because: string;
+  readonly reason: string;
   readonly detail?: AuthRefusalDetail;
 }
 
@@ -79,10 +79,10 @@ const newKey = {
 
 /** Every outcome, in the order of the decision. The first contact of a device is always refused. */
 export const authOutcomes = {
-  'wrong-signature': { status: 401, because: 'signature verification failed' },
+  'wrong-signature': { status: 401, reason: 'signature verification failed' },
   'unknown-tenant': {
     status: 401,
-    because: 'the tenant_token is unknown; send the token of a tenant, or leave it out',
+    reason: 'the tenant_token is unknown; send the token of a tenant, or leave it out',
     detail: {
       path: 'body.tenant_token',
       expected: 'the token of a tenant of this server, or none',
@@ -91,7 +91,7 @@ export const authOutcomes = {
   },
   'suspended-tenant': {
     status: 403,
-    because: "Account suspended: the tenant's devices cannot authenticate",
+    reason: "Account suspended: the tenant's devices cannot authenticate",
     detail: {
       path: 'state',
       expected: 'an active tenant',
@@ -102,7 +102,7 @@ export const authOutcomes = {
   },
   'too-many-keys': {
     status: 401,
-    because:
+    reason:
       'device not authorized: the device has used too many keys; a user must decommission it first',
     detail: {
       path: 'state',
@@ -114,18 +114,18 @@ export const authOutcomes = {
   'new-device-accepted': {
     status: 401,
     effect: 'record-and-accept',
-    because: acceptedAutomatically,
+    reason: acceptedAutomatically,
     detail: newDevice,
   },
   'new-key-accepted': {
     status: 401,
     effect: 'record-and-accept',
-    because: acceptedAutomatically,
+    reason: acceptedAutomatically,
     detail: newKey,
   },
   'too-many-unaccepted': {
     status: 429,
-    because:
+    reason:
       'too many keys were never accepted; a user must accept or decommission some of their devices',
     detail: {
       path: 'state',
@@ -139,20 +139,20 @@ export const authOutcomes = {
   'new-device': {
     status: 401,
     effect: 'record',
-    because:
+    reason:
       'device not authorized: the device is new; it is recorded as pending until a user accepts it',
     detail: newDevice,
   },
   'new-key': {
     status: 401,
     effect: 'record',
-    because:
+    reason:
       'device not authorized: the key is new for this device; it is recorded as pending until a user accepts it',
     detail: newKey,
   },
   'limit-reached': {
     status: 401,
-    because:
+    reason:
       'device not authorized: the device was preauthorized, but the maximum number of accepted devices is reached; a user must decommission or reject one first',
     detail: {
       path: 'state',
@@ -163,7 +163,7 @@ export const authOutcomes = {
   },
   pending: {
     status: 401,
-    because: 'device not authorized: the device is pending; a user must accept it',
+    reason: 'device not authorized: the device is pending; a user must accept it',
     detail: {
       path: 'state',
       expected: anAcceptedKey,
@@ -173,7 +173,7 @@ export const authOutcomes = {
   },
   rejected: {
     status: 401,
-    because: 'device not authorized: the device has been rejected',
+    reason: 'device not authorized: the device has been rejected',
     detail: {
       path: 'state',
       expected: anAcceptedKey,
@@ -181,8 +181,8 @@ export const authOutcomes = {
       requirement: 'auth.rejected-is-refused',
     },
   },
-  preauthorized: { status: 200, effect: 'accept', because: 'the device was preauthorized' },
-  accepted: { status: 200, because: 'the device is accepted' },
+  preauthorized: { status: 200, effect: 'accept', reason: 'the device was preauthorized' },
+  accepted: { status: 200, reason: 'the device is accepted' },
 } as const satisfies Record<string, AuthOutcome>;
 
 export type AuthOutcomeName = keyof typeof authOutcomes;

@@ -35,7 +35,7 @@ describe('merging device settings', () => {
     ['more than a hundred with those there are', many(60), many(41, 60)],
   ])('is refused for %s', (_, current, change) => {
     expect(mergeSettings(current, change)).toEqual({
-      because: 'a device can have at most 100 settings',
+      reason: 'a device can have at most 100 settings',
     });
   });
 });
@@ -44,8 +44,8 @@ it('device settings may have at most 1 MiB of JSON in total', () => {
   const long = (value: string) =>
     Object.fromEntries(Object.keys(many(100)).map((name) => [name, value]));
   expect(mergeSettings({}, long('x'.repeat(4096)))).toHaveProperty('settings');
-  const because = 'the settings of a device can have at most 1048576 bytes in total';
-  expect(mergeSettings({}, long('\u0001'.repeat(4096)))).toEqual({ because });
+  const reason = 'the settings of a device can have at most 1048576 bytes in total';
+  expect(mergeSettings({}, long('\u0001'.repeat(4096)))).toEqual({ reason });
 });
 
 describe('a replacement of device settings', () => {
@@ -55,7 +55,7 @@ describe('a replacement of device settings', () => {
   });
 
   it('is refused for more than a hundred settings', () => {
-    expect(replaceSettings(many(101))).toHaveProperty('because');
+    expect(replaceSettings(many(101))).toHaveProperty('reason');
   });
 });
 
@@ -67,6 +67,6 @@ describe('device settings that are stored unchanged', () => {
 
   it('are limited to a hundred, including empty ones', () => {
     expect(keepSettings(many(100))).toHaveProperty('settings');
-    expect(keepSettings({ ...many(100), empty: '' })).toHaveProperty('because');
+    expect(keepSettings({ ...many(100), empty: '' })).toHaveProperty('reason');
   });
 });

@@ -5,7 +5,7 @@ import { isJsonWithin } from '../../fixtures/contract/text.ts';
 export type DeviceSettings = Readonly<Record<string, string>>;
 
 /** The settings after a change, or the reason why the change is refused. */
-export type MergeDecision = { readonly settings: DeviceSettings } | { readonly because: string };
+export type MergeDecision = { readonly settings: DeviceSettings } | { readonly reason: string };
 
 /** Updates the named settings, and removes those whose new value is empty. */
 export function mergeSettings(current: DeviceSettings, change: DeviceSettings): MergeDecision {
@@ -29,9 +29,9 @@ export function keepSettings(change: DeviceSettings): MergeDecision {
 
 function bounded(all: ReadonlyMap<string, string>): MergeDecision {
   const { configurationKeysMax: keysMax, configurationMaxBytes: bytesMax } = limits;
-  if (all.size > keysMax) return { because: `a device can have at most ${keysMax} settings` };
+  if (all.size > keysMax) return { reason: `a device can have at most ${keysMax} settings` };
   const settings = Object.fromEntries(all);
   return isJsonWithin(settings, bytesMax)
     ? { settings }
-    : { because: `the settings of a device can have at most ${bytesMax} bytes in total` };
+    : { reason: `the settings of a device can have at most ${bytesMax} bytes in total` };
 }

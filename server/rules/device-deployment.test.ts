@@ -84,7 +84,7 @@ describe("a device's status report", () => {
   it.each(pairs)('from %s to %s: %s', (from, to, decision) => {
     const changed = afterReport(started(from), { status: to }, 90);
     if (decision === 'refuse') {
-      expect(changed).toEqual({ because: expect.stringContaining(from) });
+      expect(changed).toEqual({ reason: expect.stringContaining(from) });
       return;
     }
     const finishedMs = over.some((end) => end === to) ? 90 : undefined;

@@ -144,9 +144,9 @@ export function afterReport<State extends DeviceDeployment>(
   current: State,
   report: StatusReport,
   nowMs: number,
-): State | { readonly because: string } {
-  const because = refusedReports[current.status];
-  if (because !== undefined) return { because };
+): State | { readonly reason: string } {
+  const reason = refusedReports[current.status];
+  if (reason !== undefined) return { reason };
   return {
     ...withStatus(current, report.status, nowMs),
     substate: report.substate || current.substate,

@@ -4,14 +4,14 @@ import { identityOf, readIdentity } from './identity.ts';
 
 function canonical(text: string): string {
   const identity = readIdentity(text);
-  if ('because' in identity) throw new Error(`it was refused: it ${identity.because}`);
+  if ('reason' in identity) throw new Error(`it was refused: it ${identity.reason}`);
   return identity.canonical;
 }
 
 function refusal(text: string): string {
   const identity = readIdentity(text);
-  if (!('because' in identity)) throw new Error(`it was taken: ${identity.canonical}`);
-  return identity.because;
+  if (!('reason' in identity)) throw new Error(`it was taken: ${identity.canonical}`);
+  return identity.reason;
 }
 
 function nested(levels: number, open = '{"a":', close = '}'): string {
@@ -134,7 +134,7 @@ describe('an invalid identity text', () => {
   ])('is refused without a stack overflow at 100,000 levels: %s', (_, text) => {
     expect(refusal(text)).toBe('must have at most 4096 bytes');
     expect(identityOf(JSON.parse(text))).toEqual({
-      because: 'must not be nested deeper than 32 levels',
+      reason: 'must not be nested deeper than 32 levels',
     });
   });
 });
@@ -143,7 +143,7 @@ describe('an identity given as decoded data', () => {
   it.each([[undefined], [null], ['{}'], [[]], [7]])(
     'is refused when it is not an object: %j',
     (data) => {
-      expect(identityOf(data)).toHaveProperty('because');
+      expect(identityOf(data)).toHaveProperty('reason');
     },
   );
 
@@ -169,7 +169,7 @@ describe('the size of an identity', () => {
     expect(canonical(numbers(185)).length).toBeLessThanOrEqual(4096);
     expect(refusal(numbers(190))).toBe('must have at most 4096 bytes');
     expect(identityOf(JSON.parse(ofBytes(4097)))).toEqual({
-      because: 'must have at most 4096 bytes',
+      reason: 'must have at most 4096 bytes',
       expected: 'at most 4096 bytes',
     });
   });

@@ -11,14 +11,14 @@ export interface Identity {
 
 /** The reason why a text is not an identity. */
 export interface NoIdentity {
-  readonly because: string;
+  readonly reason: string;
   /** Set when the text is too long. */
   readonly expected?: string;
 }
 
 const DEPTH_MAX = 32;
 const tooLong = {
-  because: `must have at most ${limits.identityMaxBytes} bytes`,
+  reason: `must have at most ${limits.identityMaxBytes} bytes`,
   expected: `at most ${limits.identityMaxBytes} bytes`,
 };
 
@@ -29,7 +29,7 @@ export function readIdentity(idData: string): Identity | NoIdentity {
   try {
     data = JSON.parse(idData);
   } catch {
-    return { because: `is not JSON text: it ${jsonBreak(idData)}` };
+    return { reason: `is not JSON text: it ${jsonBreak(idData)}` };
   }
   return identityOf(data);
 }
@@ -39,7 +39,7 @@ export function identityOf(data: unknown): Identity | NoIdentity {
   if (!isObject(data)) {
     const isTwice = typeof data === 'string' && isObject(parsedJson(data));
     const twice = isTwice ? '; it holds one that was encoded twice, so encode it once' : '';
-    return { because: `must be a string that holds a JSON object${twice}` };
+    return { reason: `must be a string that holds a JSON object${twice}` };
   }
   const canonical = canonicalText(data, DEPTH_MAX);
   if (typeof canonical !== 'string') return canonical;
@@ -50,10 +50,10 @@ export function identityOf(data: unknown): Identity | NoIdentity {
 function canonicalText(value: unknown, depthLeft: number): string | NoIdentity {
   if (typeof value === 'number' && !Number.isFinite(value)) {
     // Beyond the range of a double, different numbers would become equal.
-    return { because: 'has a number that is too large' };
+    return { reason: 'has a number that is too large' };
   }
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (depthLeft === 0) return { because: `must not be nested deeper than ${DEPTH_MAX} levels` };
+  if (depthLeft === 0) return { reason: `must not be nested deeper than ${DEPTH_MAX} levels` };
   const isList = Array.isArray(value);
   const members: string[] = [];
   for (const [name, member] of isList ? Object.entries(value) : sortedEntries(value)) {

@@ -48,7 +48,7 @@ function after(
   retriesLeft = 0,
 ): InstructedDeviceDeployment {
   const changed = afterReport({ ...served, retriesLeft }, { status }, 30);
-  if ('because' in changed) throw new Error(changed.because);
+  if ('reason' in changed) throw new Error(changed.reason);
   return changed;
 }
 

@@ -45,14 +45,14 @@ describe('the query of the inventory list', () => {
   });
 
   it.each(['sort=ip:up', 'sort=ip:', 'sort=ip:asc,a:ASC'])('%s is refused as an order', (query) => {
-    expect(termsOf(query)).toEqual({ because: expect.stringMatching(/^sort: .*asc or desc$/) });
+    expect(termsOf(query)).toEqual({ reason: expect.stringMatching(/^sort: .*asc or desc$/) });
   });
 
   it('is refused with more than 100 terms', () => {
     const many = Array.from({ length: 101 }, (_, index) => `a${index}`);
     const filters = many.map((name) => `${name}=1`).join('&');
-    expect(termsOf(filters)).toHaveProperty('because', expect.stringContaining('100'));
-    expect(termsOf(`sort=${many.join(',')}`)).toHaveProperty('because');
+    expect(termsOf(filters)).toHaveProperty('reason', expect.stringContaining('100'));
+    expect(termsOf(`sort=${many.join(',')}`)).toHaveProperty('reason');
     expect(termsOf(`sort=${many.slice(1).join(',')}`)).toHaveProperty('sort');
   });
 });

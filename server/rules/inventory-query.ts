@@ -19,16 +19,16 @@ export interface ListTerms {
 const ownParameters = ['page', 'per_page', 'group', 'has_group', 'sort'];
 
 /** Reads `name=value` and `sort=name:asc,other:desc`; a name may have its scope in front. */
-export function readListTerms(query: URLSearchParams): ListTerms | { readonly because: string } {
+export function readListTerms(query: URLSearchParams): ListTerms | { readonly reason: string } {
   const names = [...new Set(query.keys())].filter((name) => !ownParameters.includes(name));
   const keys = (query.get('sort') ?? '').split(',').filter((key) => key !== '');
   const max = limits.searchTermsMax;
-  if (names.length > max) return { because: `must filter by at most ${max} attributes` };
-  if (keys.length > max) return { because: `sort: has more than ${max} attributes` };
+  if (names.length > max) return { reason: `must filter by at most ${max} attributes` };
+  if (keys.length > max) return { reason: `sort: has more than ${max} attributes` };
   const sort = keys.map(sortKey);
   const wrong = keys.find((_, index) => sort[index] === undefined);
   if (wrong !== undefined) {
-    return { because: `sort: ${firstCharacters(wrong, 100)}: the order must be asc or desc` };
+    return { reason: `sort: ${firstCharacters(wrong, 100)}: the order must be asc or desc` };
   }
   return {
     filters: names.map((name) => ({

@@ -9,8 +9,8 @@ describe('a new password', () => {
     ['USER@EXAMPLE.COM', 'too similar'],
     ['example.com', 'too similar'],
     ['r@example', 'too similar'],
-  ])('is refused as %j', (password, because) => {
-    expect(passwordProblem(password, 'User@example.com')).toContain(because);
+  ])('is refused as %j', (password, reason) => {
+    expect(passwordProblem(password, 'User@example.com')).toContain(reason);
   });
 
   it.each(['12345678', 'user@example.com!', 'mocelpmaxe', '\u00e4'.repeat(8)])(

@@ -136,9 +136,9 @@ describe('a text given as a search pattern', () => {
     ['(?=a)', 'unsupported Perl syntax: (?='],
     ['(?<!a)b', '(?<!a)b'],
     ['(?<=a)b', '(?<=a)b'],
-  ])('%s is refused with the reason: %s', (source, because) => {
+  ])('%s is refused with the reason: %s', (source, reason) => {
     expect(() => compilePattern(source)).toThrow(PatternError);
-    expect(() => compilePattern(source)).toThrow(because);
+    expect(() => compilePattern(source)).toThrow(reason);
     expect(() => compilePattern(source)).toThrow(/^is (not valid RE2 syntax: |too large when)/);
   });
 

@@ -65,8 +65,8 @@ describe('phases of a deployment are refused', () => {
       [{ batch_size: 5 }, { start_ts: hour(1) }],
       'phases.0.batch_size: must cover at least one of 10 devices',
     ],
-  ])('%s', (_, given, because) => {
-    expect(plan(given)).toEqual({ because: expect.stringContaining(because) });
+  ])('%s', (_, given, reason) => {
+    expect(plan(given)).toEqual({ reason: expect.stringContaining(reason) });
   });
 });
 

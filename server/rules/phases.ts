@@ -22,30 +22,30 @@ export interface Phase {
 export function planPhases(
   given: readonly GivenPhase[],
   { deviceCount, nowMs }: { deviceCount: number; nowMs: number },
-): readonly Phase[] | { readonly because: string } {
+): readonly Phase[] | { readonly reason: string } {
   const phases: Phase[] = [];
   let percent = 0;
   for (const [at, { batch_size: share, start_ts: start }] of given.entries()) {
     const isLast = at === given.length - 1;
     const batchSize = share ?? (isLast ? 100 - percent : undefined);
-    if (batchSize === undefined) return { because: `phases.${at}.batch_size: is required` };
-    if (start === undefined && at > 0) return { because: `phases.${at}.start_ts: is required` };
+    if (batchSize === undefined) return { reason: `phases.${at}.batch_size: is required` };
+    if (start === undefined && at > 0) return { reason: `phases.${at}.start_ts: is required` };
     percent += batchSize;
     if (batchSize <= 0 || percent > 100 || (isLast && percent < 100)) {
       return {
-        because: `phases.${at}.batch_size: the batch sizes of all phases must add up to 100 percent`,
+        reason: `phases.${at}.batch_size: the batch sizes of all phases must add up to 100 percent`,
       };
     }
     const before = phases.at(-1);
     const startMs = start === undefined ? nowMs : timestampMs(start);
     if (before && startMs <= before.startMs) {
-      return { because: `phases.${at}.start_ts: must be later than in the previous phase` };
+      return { reason: `phases.${at}.start_ts: must be later than in the previous phase` };
     }
     const devices = Math.floor((deviceCount * batchSize) / 100);
     const devicesUntil = isLast ? deviceCount : (before?.devicesUntil ?? 0) + devices;
     if (devicesUntil === (before?.devicesUntil ?? 0)) {
       return {
-        because: `phases.${at}.batch_size: must cover at least one of ${deviceCount} devices`,
+        reason: `phases.${at}.batch_size: must cover at least one of ${deviceCount} devices`,
       };
     }
     phases.push({ batchSize, startMs, devicesUntil });

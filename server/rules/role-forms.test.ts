@@ -112,7 +112,7 @@ describe('a role in the first form', () => {
     ['permissions.0.object.value', http('GET', 'a b')],
   ])('is refused at %s: %j', (location, permission) => {
     const refused = grantsOfPermissions([permission]);
-    expect(refused).toEqual({ because: expect.stringContaining(location) });
+    expect(refused).toEqual({ reason: expect.stringContaining(location) });
   });
 });
 

@@ -77,17 +77,17 @@ export function permissionsOfSet(name: PermissionSetName): Permission[] {
 /** Returns the grants of a role in the first form, or why it is invalid. */
 export function grantsOfPermissions(
   permissions: readonly Permission[],
-): readonly Grant[] | { readonly because: string } {
+): readonly Grant[] | { readonly reason: string } {
   const grants: Grant[] = [];
   for (const [index, permission] of permissions.entries()) {
     const grant = grantOf(permission);
-    if ('because' in grant) return { because: `permissions.${index}.${grant.because}` };
+    if ('reason' in grant) return { reason: `permissions.${index}.${grant.reason}` };
     grants.push(grant);
   }
   return grants;
 }
 
-function grantOf(permission: Permission): Grant | { readonly because: string } {
+function grantOf(permission: Permission): Grant | { readonly reason: string } {
   const { action, object } = permission;
   if (action === 'any' && object.type === 'any' && ['any', ''].includes(object.value)) {
     return { set: 'SuperUser' };
@@ -97,13 +97,13 @@ function grantOf(permission: Permission): Grant | { readonly because: string } {
   if (!set) {
     const names = [...Object.keys(groupActions), ...scopedSets].join(', ');
     return {
-      because: `action: "${action}" must be one of any, http, ${names}; any requires the object type any and the value any`,
+      reason: `action: "${action}" must be one of any, http, ${names}; any requires the object type any and the value any`,
     };
   }
   if (object.type !== groupType)
-    return { because: `object.type: must be ${groupType} for this action` };
+    return { reason: `object.type: must be ${groupType} for this action` };
   if (!groupNamePattern.test(object.value)) {
-    return { because: 'object.value: must be a group name' };
+    return { reason: 'object.value: must be a group name' };
   }
   return { set, groups: [object.value] };
 }
@@ -123,16 +123,16 @@ function scopedSetNamed(action: string): PermissionSetName | undefined {
 const pattern = /^\^?(?:[\w/-]|\.[*+]?|\[\^\/\][*+]?|\[\d-\d\]|\((?:[\w.-]|\||\[\d-\d\])+\))+\$?$/;
 const WILDCARDS_MAX = 3;
 
-function pathGrantOf({ type, value }: Permission['object']): PathGrant | { because: string } {
+function pathGrantOf({ type, value }: Permission['object']): PathGrant | { reason: string } {
   if (!methods.includes(type)) {
-    return { because: `object.type: must be one of ${methods.join(', ')}` };
+    return { reason: `object.type: must be one of ${methods.join(', ')}` };
   }
   if (
     (value !== '' && !pattern.test(value)) ||
     (value.match(/[*+]/g)?.length ?? 0) > WILDCARDS_MAX
   ) {
     return {
-      because: `object.value: must be a path pattern of letters, (a|b), (v[1-9]) and at most ${WILDCARDS_MAX} of .* and [^/]+`,
+      reason: `object.value: must be a path pattern of letters, (a|b), (v[1-9]) and at most ${WILDCARDS_MAX} of .* and [^/]+`,
     };
   }
   return { method: type, pattern: value, operations: operationsAt(type, new RegExp(value)) };

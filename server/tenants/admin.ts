@@ -1,7 +1,7 @@
 /** The admin that the server prints at its start; created at the first start, and then reused. */
 import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Random } from '../../fixtures/base/random.ts';
-import { hashPassword, passwordFits } from '../crypto/passwords.ts';
+import { hashPassword, verifyPassword } from '../crypto/passwords.ts';
 import type { TokenIssuer } from '../crypto/tokens.ts';
 import { SettingError, type Settings } from '../settings.ts';
 import type { DataFolder } from '../store/folder/data-folder.ts';
@@ -55,7 +55,7 @@ async function adminOf(services: AdminServices, data: DataFolder | undefined) {
   const known = store.users.findByEmail(email);
   if (known && password === undefined) {
     const made = (await data?.secret(passwordSecret, () => Buffer.alloc(0)))?.toString() ?? '';
-    return { ...known, password: (await passwordFits(made, known.passwordHash)) ? made : '' };
+    return { ...known, password: (await verifyPassword(made, known.passwordHash)) ? made : '' };
   }
   if (known && password !== undefined) {
     const passwordHash = await hashPassword(password, random);

@@ -15,7 +15,7 @@ export function keysOfFleet(
     *[Symbol.iterator]() {
       for (const { deviceId, publicKeyPem } of devices.newestKeys(identity, OTHER_KEYS_MAX)) {
         const key = readPublicKey(publicKeyPem);
-        if (!('because' in key)) yield { device: `device ${deviceId}`, key };
+        if (!('reason' in key)) yield { device: `device ${deviceId}`, key };
       }
     },
   };

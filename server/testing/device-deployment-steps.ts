@@ -34,7 +34,7 @@ export function recordReport(
   { nowMs, ...report }: StatusReport & { readonly nowMs: number },
 ): StoredDeviceDeployment {
   const changed = afterReport(deviceDeployment, report, nowMs);
-  if ('because' in changed) throw new Error(changed.because);
+  if ('reason' in changed) throw new Error(changed.reason);
   return record(deviceDeployments, deviceDeployment, { changed, nowMs });
 }
 

@@ -84,7 +84,7 @@ function unlimitedAccess(services: Services, tenant: Tenant, nowMs: number) {
     end: () => {
       rates.set(limit);
       const claims = services.tokens.read(token);
-      if (!('because' in claims)) store.userTokens.end(claims.id);
+      if (!('reason' in claims)) store.userTokens.end(claims.id);
     },
   };
 }

@@ -118,11 +118,11 @@ async function addDevice(loading: LoadContext, device: WorldDevice): Promise<voi
   const where = `devices: ${device.name}`;
   const given = device.identity ?? { name: device.name };
   const identity = readIdentity(JSON.stringify(given));
-  if ('because' in identity) throw new WorldFileError(`${where}: identity: ${identity.because}`);
+  if ('reason' in identity) throw new WorldFileError(`${where}: identity: ${identity.reason}`);
   const made = device.publicKey === undefined ? newKey(loading) : undefined;
   const pem = device.publicKey ?? publicPem(made);
   const key = readPublicKey(pem);
-  if ('because' in key) throw new WorldFileError(`${where}: publicKey: ${key.because}`);
+  if ('reason' in key) throw new WorldFileError(`${where}: publicKey: ${key.reason}`);
   const recorded =
     device.status === 'preauthorized'
       ? await preauthorize(loading, { where, identity: given, pem })

@@ -270,7 +270,7 @@ export class TenantStates {
 
 function deviceIdOf({ store }: Tenant, named: string): string {
   const identity = readIdentity(named);
-  const known = deviceNamed(store, 'because' in identity ? named : identity.canonical);
+  const known = deviceNamed(store, 'reason' in identity ? named : identity.canonical);
   return 'id' in known ? known.id : named;
 }
 

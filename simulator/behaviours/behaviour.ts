@@ -74,12 +74,12 @@ interface UpdateContext<Parameters extends BehaviourParameters = BehaviourParame
   /** Adds a line to the update log. */
   log(level: LogLevel, message: string): void;
   /**
-   * Asks the operator to abort this device's deployment. Returns false when the run has no operator
+   * Asks the user to abort this device's deployment. Returns false when the run has no user
    * or the server refuses.
    */
   requestAbort(): Promise<boolean>;
   /** Fails the update with a one-sentence reason. */
-  fail(because: string): never;
+  fail(reason: string): never;
   /**
    * Switches the device off for `offMs`; then it restarts and authenticates again. An interrupted
    * download resumes by range, an interrupted installation is rolled back and fails, and an

@@ -52,7 +52,7 @@ function partsOf(count: number) {
   };
 }
 
-describe('the management client of the operator', () => {
+describe('the management client of the user', () => {
   it('logs in with HTTP Basic in UTF-8, and continues with the token', async () => {
     const { server, management } = await started({
       'abort-device-deployments': () => ({ status: 204 }),

@@ -1,5 +1,5 @@
 /**
- * The operator side of the API, limited to the operations that a fleet needs: log in, accept
+ * the user side of the API, limited to the operations that a fleet needs: log in, accept
  * devices, deploy to them, abort the deployment of one device, and read the server's records.
  */
 import type * as v from 'valibot';
@@ -35,12 +35,12 @@ export interface RunDeployment {
   readonly createdMs?: number;
 }
 
-/** The operator's credentials: either email and password, or a token. */
+/** The user's credentials: either email and password, or a token. */
 export type Credentials =
   | { readonly email: string; readonly password: string }
   | { readonly token: string };
 
-/** The transport and the credentials of the operator. */
+/** The transport and the credentials of the user. */
 export interface ManagementClientOptions {
   readonly transport: Transport;
   readonly clock: Clock;
@@ -106,7 +106,7 @@ export class ManagementClient {
     expectSuccess(response, this.#context(operation));
   }
 
-  /** Returns the operator's token, after a login when there is none yet. */
+  /** Returns the user's token, after a login when there is none yet. */
   async token(): Promise<string> {
     if (this.#token === undefined) await this.login();
     return this.#token ?? '';
@@ -277,7 +277,7 @@ export class ManagementClient {
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
     return this.#options.transport.exchange({
       operation: operation.id,
-      caller: 'operator',
+      caller: 'user',
       method: operation.method,
       target: path,
       headers: {
@@ -291,6 +291,6 @@ export class ManagementClient {
   }
 
   #context(operation: ManagementRequest['operation']): ResponseContext {
-    return { operation, caller: 'operator', clock: this.#options.clock };
+    return { operation, caller: 'user', clock: this.#options.clock };
   }
 }

@@ -74,7 +74,7 @@ type ProgressMessage = Extract<WorkerMessage, { readonly type: 'progress' }>;
 interface ShardState {
   worker: string | undefined;
   lastWorker: string | undefined;
-  lostBecause: string | undefined;
+  lostReason: string | undefined;
   lastMessageMs: number;
   isReady: boolean;
   deviceIds: readonly string[] | undefined;
@@ -140,7 +140,7 @@ export class Coordinator {
         afterMs: this.#elapsedMs(),
         from: state.lastWorker,
         to: worker,
-        because: state.lostBecause ?? 'it stopped reporting',
+        because: state.lostReason ?? 'it stopped reporting',
         adopted: 0,
         ...(kept && { kept }),
       };
@@ -148,7 +148,7 @@ export class Coordinator {
     }
     state.worker = worker;
     state.lastWorker = worker;
-    state.lostBecause = undefined;
+    state.lostReason = undefined;
     state.lastMessageMs = this.#options.clock.monotonicMs();
   }
 
@@ -178,7 +178,7 @@ export class Coordinator {
     const state = this.#shards[shard];
     if (state === undefined || state.worker !== worker || state.result) return false;
     state.worker = undefined;
-    state.lostBecause = because;
+    state.lostReason = because;
     this.#order?.ended(shard);
     return true;
   }
@@ -190,7 +190,7 @@ export class Coordinator {
     state.worker = undefined;
     state.isGivenUp = true;
     this.#order?.ended(shard);
-    state.lostBecause = because;
+    state.lostReason = because;
     this.#advance();
   }
 
@@ -251,11 +251,11 @@ export class Coordinator {
   #end(): void {
     this.#look();
     this.#order?.close();
-    const lost = [...this.#shards.entries()].flatMap(([shard, { isGivenUp, lostBecause }]) => {
+    const lost = [...this.#shards.entries()].flatMap(([shard, { isGivenUp, lostReason }]) => {
       if (!isGivenUp) return [];
       this.#reports.ended(shard, this.#options.clock.monotonicMs());
       const kept = this.#reports.keep(shard);
-      return [{ shard, because: lostBecause ?? 'no worker ran it', ...(kept && { kept }) }];
+      return [{ shard, because: lostReason ?? 'no worker ran it', ...(kept && { kept }) }];
     });
     const missingDeviceMs = this.#missingDeviceMs();
     const missing = missingDeviceMs === 0 ? {} : { missingDeviceMs };
@@ -304,7 +304,7 @@ export class Coordinator {
     if (!measures || !isInProgress || this.#isEnding) return;
     if (!this.#thresholds.look(measures)) return;
     this.#isEnding = true;
-    this.#options.send({ type: 'end', because: 'threshold' });
+    this.#options.send({ type: 'end', reason: 'threshold' });
   }
 
   #noteReady(shard: number, worker: string, plan: string | undefined): void {
@@ -366,7 +366,7 @@ function newShardState(): ShardState {
   return {
     worker: undefined,
     lastWorker: undefined,
-    lostBecause: undefined,
+    lostReason: undefined,
     lastMessageMs: 0,
     isReady: false,
     deviceIds: undefined,

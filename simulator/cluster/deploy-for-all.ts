@@ -4,7 +4,7 @@ import { seededRandom } from '../../fixtures/base/random.ts';
 import type { RunDeployment } from '../client/management.ts';
 import { ManagementClient } from '../client/management.ts';
 import { createPlannedDeployment } from '../engine/deployment.ts';
-import { FleetOperator } from '../engine/operator.ts';
+import { FleetUser } from '../engine/fleet-user.ts';
 import { Scheduler } from '../engine/scheduler.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import { FleetStopped } from '../network/errors.ts';
@@ -14,7 +14,7 @@ import type { FleetPlan } from '../plan/plan.ts';
 const CONNECTIONS_MAX = 2;
 
 /**
- * Creates the plan's deployment for these devices, with the retries of a fleet's operator.
+ * Creates the plan's deployment for these devices, with the retries of a fleet's user.
  * @throws ClientError when the server refuses or errors continue; FleetStopped when the signal
  *   aborts first
  */
@@ -39,22 +39,22 @@ export async function deployForAll(
   };
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
-  const operator = new FleetOperator({
+  const fleetUser = new FleetUser({
     management,
     clock,
     devices: [],
     metrics,
     random: seededRandom(plan.seed),
     sleep: (waitMs) => scheduler.sleep(waitMs),
-    // The operator would work until the end of a run, so it is stopped once the deployment exists.
+    // The user would work until the end of a run, so it is stopped once the deployment exists.
     onDeployed: () => scheduler.stop(),
     deployment: () =>
       createPlannedDeployment(management, deviceIds, { plan, deploy, nowMs: clock.now() }),
   });
   try {
-    return await operator.work();
+    return await fleetUser.work();
   } catch (error) {
-    if (operator.runDeployment !== undefined) return operator.runDeployment;
+    if (fleetUser.runDeployment !== undefined) return fleetUser.runDeployment;
     throw error;
   } finally {
     signal.removeEventListener('abort', stop);

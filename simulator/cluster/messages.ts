@@ -26,7 +26,7 @@ export type CoordinatorMessage =
   | { readonly type: 'start'; readonly atMs: number }
   | { readonly type: 'deployment'; readonly runDeployment: RunDeployment }
   /** End cleanly, because a threshold of the whole run can no longer be met. */
-  | { readonly type: 'end'; readonly because: Extract<EndReason, 'threshold'> }
+  | { readonly type: 'end'; readonly reason: Extract<EndReason, 'threshold'> }
   /** End cleanly and send the result. */
   | { readonly type: 'stop' }
   /** Do not wait for deployments in progress; sent after `stop`. */

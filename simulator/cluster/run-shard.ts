@@ -91,7 +91,7 @@ class ShardLink implements CoordinatorLink {
     channel.onMessage((message) => {
       if (message.type === 'start') this.#startAtMs.resolve(message.atMs);
       else if (message.type === 'deployment') this.#runDeployment.resolve(message.runDeployment);
-      else if (message.type === 'end') this.#ended.resolve(message.because);
+      else if (message.type === 'end') this.#ended.resolve(message.reason);
       else if (message.type === 'forceStop') this.#forceStop.abort();
       else this.#giveUp();
     });

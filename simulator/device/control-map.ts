@@ -1,5 +1,5 @@
 /**
- * Applies an update control map, with which an operator can pause or stop an update in three of its
+ * Applies an update control map, with which a user can pause or stop an update in three of its
  * states. A map expires when the device cannot fetch it again in time; then its fallback action
  * applies.
  * Spec: UpdateControlMap

@@ -29,7 +29,7 @@ export interface DeploymentRecord {
    */
   refused: ReportableStatus | undefined;
   /**
-   * True when the operator was asked to abort the deployment on this device. The device itself
+   * True when the user was asked to abort the deployment on this device. The device itself
    * learns of the abort only from a 409.
    */
   abortRequested: boolean;

@@ -39,7 +39,7 @@ interface UpdateFact {
   readonly state: UpdateState;
 }
 
-/** A request has ended: a device's, or the operator's when `device` is absent. */
+/** A request has ended: a device's, or the user's when `device` is absent. */
 interface ExchangeFact {
   readonly kind: 'exchange';
   readonly device?: number;

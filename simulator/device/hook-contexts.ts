@@ -122,8 +122,8 @@ export class DuringUpdateContext
     return subject.environment.abortDevice(subject.device);
   };
 
-  readonly fail = (because: string): never => {
-    throw new UpdateFailure(because);
+  readonly fail = (reason: string): never => {
+    throw new UpdateFailure(reason);
   };
 
   readonly losePower = (offMs: number): never => {

@@ -112,7 +112,7 @@ describe('the life of a device', () => {
     expect(environment.metrics.errorCount).toBe(0);
   });
 
-  it('continues as soon as the operator has accepted the device', async () => {
+  it('continues as soon as the user has accepted the device', async () => {
     const answers = inOrder<PretendResponse>([{ status: 401 }, { status: 401 }], {
       status: 200,
       body: token,

@@ -232,8 +232,8 @@ class UpdateRun {
         await this.#advance('recognise');
         return false;
       }
-      const does = (await device.behaviour.hooks.whenOffered?.(this.#context)) ?? 'update';
-      if (does === 'claim-success') {
+      const decision = (await device.behaviour.hooks.whenOffered?.(this.#context)) ?? 'update';
+      if (decision === 'claim-success') {
         await this.#advance('claim');
         return false;
       }

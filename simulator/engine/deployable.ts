@@ -19,7 +19,7 @@ export class NotDeployableError extends Error {
  * Checks that the artifact of the plan's deployment exists. The check passes when the server does
  * not support the list of artifacts.
  * @throws NotDeployableError when no artifact is suitable; ClientError when the server cannot be
- *   reached or refuses the operator
+ *   reached or refuses the user
  */
 export async function requireDeployable(
   plan: FleetPlan,

@@ -20,5 +20,5 @@ export interface DeviceControl {
   /** Aborts the deployment of the run for every device that has not finished it. */
   abortDeployment(): void;
   /** Ends the run for the given reason. */
-  end(because: EndReason): void;
+  end(reason: EndReason): void;
 }

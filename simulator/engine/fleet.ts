@@ -30,8 +30,8 @@ import { deploymentSource } from './deployment.ts';
 import type { DeviceControl } from './device-control.ts';
 import { firstFailure, throwOwnError, waitAtMost } from './device-loops.ts';
 import { FinishedDevices } from './finished-devices.ts';
+import { FleetUser } from './fleet-user.ts';
 import { FleetLoad } from './load.ts';
-import { FleetOperator } from './operator.ts';
 import { untilNextPollMs } from './poll-schedule.ts';
 import { reconcile } from './reconciliation.ts';
 import { RunEnd } from './run-end.ts';
@@ -59,8 +59,8 @@ export interface FleetEnvironment {
   readonly coordinator?: CoordinatorLink | undefined;
   readonly judge?: ExchangeJudge | undefined;
   readonly inProcess?: InProcessTransport | undefined;
-  /** Milliseconds between two rounds of the operator; the default when undefined. */
-  readonly operatorIntervalMs?: number | undefined;
+  /** Milliseconds between two rounds of the user; the default when undefined. */
+  readonly userIntervalMs?: number | undefined;
 }
 
 interface FleetRunOptions {
@@ -86,7 +86,7 @@ export class Fleet {
   readonly #events: EventSink;
   readonly #identities: Identities;
   readonly #transport: Transport;
-  readonly #operator: FleetOperator | undefined;
+  readonly #user: FleetUser | undefined;
   readonly #finished: FinishedDevices;
   readonly #control: DeviceControl;
   #startedMs: number;
@@ -145,8 +145,7 @@ export class Fleet {
     const { acceptWith: credentials } = plan;
     const transport = this.#transport;
     this.management = credentials && new ManagementClient({ transport, clock, credentials });
-    this.#operator =
-      this.management && this.#newOperator(this.management, environment.operatorIntervalMs);
+    this.#user = this.management && this.#newUser(this.management, environment.userIntervalMs);
   }
 
   #cohortOf(caller: string): string | undefined {
@@ -157,7 +156,7 @@ export class Fleet {
 
   /** The deployment of the run, once it has been created. */
   get runDeployment(): RunDeployment | undefined {
-    return this.#operator?.runDeployment;
+    return this.#user?.runDeployment;
   }
 
   get socketsOpen(): number {
@@ -192,7 +191,7 @@ export class Fleet {
   }
 
   /**
-   * Checks that the server is reachable and accepts the operator's login, if there is an operator.
+   * Checks that the server is reachable and accepts the user's login, if there is a user.
    * @throws ClientError when it is not; FleetStopped when the signal aborts first
    */
   async reach(signal: AbortSignal): Promise<void> {
@@ -218,7 +217,7 @@ export class Fleet {
     const timer =
       ended === 'interrupted' ? this.#clock.after(FORCE_STOP_MAX_MS, forceStop) : undefined;
     try {
-      const isAborted = this.#operator?.isTargetAborted;
+      const isAborted = this.#user?.isTargetAborted;
       return await reconcile({
         devices,
         runDeployment,
@@ -234,7 +233,7 @@ export class Fleet {
   /**
    * Runs all devices until the run ends: by the signal, by the plan's duration, stages or
    * iterations, by a threshold, or once all devices have finished.
-   * @throws ClientError when the operator cannot work
+   * @throws ClientError when the user cannot work
    */
   async run(
     signal: AbortSignal,
@@ -302,7 +301,7 @@ export class Fleet {
       ),
     );
     this.#load.start(environment);
-    return this.#operator ? [...loops, this.#operator.work()] : loops;
+    return this.#user ? [...loops, this.#user.work()] : loops;
   }
 
   /**
@@ -355,7 +354,7 @@ export class Fleet {
       losesSocket: (device) => this.#sockets?.drop(device),
       runDeployment: () => this.runDeployment,
       settled: (device, deployment) => this.#finished.settled(device, deployment),
-      abortDevice: async (device) => (await this.#operator?.abort(device)) ?? false,
+      abortDevice: async (device) => (await this.#user?.abort(device)) ?? false,
     };
   }
 
@@ -384,13 +383,13 @@ export class Fleet {
         this.metrics.enterPhase(phase);
         this.#events.emit({ kind: 'phase', phase });
       },
-      abortDeployment: () => void this.#operator?.abortTarget(),
+      abortDeployment: () => void this.#user?.abortTarget(),
       end: (because) => this.end(because),
     };
   }
 
   #emit(fact: EventFact): void {
-    if (fact.kind === 'life' && fact.state === 'pending') this.#operator?.noticePending();
+    if (fact.kind === 'life' && fact.state === 'pending') this.#user?.noticePending();
     this.#events.emit(fact);
   }
 
@@ -405,9 +404,9 @@ export class Fleet {
     });
   }
 
-  #newOperator(management: ManagementClient, roundMs: number | undefined): FleetOperator {
+  #newUser(management: ManagementClient, roundMs: number | undefined): FleetUser {
     const { devices } = this;
-    return new FleetOperator({
+    return new FleetUser({
       management,
       devices,
       metrics: this.metrics,

@@ -32,7 +32,7 @@ export interface ReconciliationSubject {
    * because they count the whole fleet.
    */
   readonly isShard?: boolean;
-  /** True when the operator has aborted the deployment of the run. */
+  /** True when the user has aborted the deployment of the run. */
   readonly isAborted?: boolean | undefined;
 }
 
@@ -206,7 +206,7 @@ function oursOf(deployment: DeploymentRecord, theirs: string | undefined): strin
 
 /**
  * Returns true when the records agree. An unacknowledged report may or may not be recorded, and the
- * run may end before a device learns that the operator aborted its deployment.
+ * run may end before a device learns that the user aborted its deployment.
  */
 function deploymentAgrees(
   deployment: DeploymentRecord,

@@ -60,7 +60,7 @@ export async function statisticsDifferences(
 
 /**
  * Returns a difference when the audit log contains the creation of the deployment more than once.
- * Returns undefined when there is no audit log or the operator may not read it. A missing entry is
+ * Returns undefined when there is no audit log or the user may not read it. A missing entry is
  * no difference, because old entries may have been deleted.
  * @throws ClientError when the log cannot be read for another reason
  */

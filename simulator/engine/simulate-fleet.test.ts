@@ -47,7 +47,7 @@ function run(plan: FleetPlan, signal = new AbortController().signal) {
   return simulateFleet(plan, { clock, signal });
 }
 
-describe('a simulated run with an operator', () => {
+describe('a simulated run with a user', () => {
   it('takes a mixed fleet through a deployment and agrees on every device', async () => {
     const environment = await serverOf();
     const result = await run(planFor(environment.server.baseUrl));
@@ -164,7 +164,7 @@ describe('a simulated run with an operator', () => {
   });
 });
 
-describe('a run without an operator', () => {
+describe('a run without a user', () => {
   function planAlone(baseUrl: string, change: Partial<FleetPlan> = {}): FleetPlan {
     const { acceptWith: _a, deploy: _d, until: _u, ...plan } = planFor(baseUrl);
     return { ...plan, ...change };
@@ -266,7 +266,7 @@ describe('a run that cannot succeed', () => {
     expect(environment.server.requests).toEqual([]);
   });
 
-  it('ends at once when the login of the operator is refused', async () => {
+  it('ends at once when the login of the user is refused', async () => {
     const environment = await serverOf(() => ({ login: () => ({ status: 401 }) }));
     const running = run(planFor(environment.server.baseUrl));
     await expect(running).rejects.toMatchObject({ operation: 'login', status: 401 });

@@ -89,8 +89,8 @@ export interface FleetHooks {
 export interface FleetIntervals {
   /** Interval of progress reports, threshold checks and the time series; one second by default. */
   readonly progressMs: number;
-  /** Interval of the operator's search for devices to accept. */
-  readonly operatorMs: number;
+  /** Interval of the user's search for devices to accept. */
+  readonly userMs: number;
 }
 
 const PROGRESS_PERIOD_MS = 1000;
@@ -110,7 +110,7 @@ function disablePretenuring(): void {
  * @throws BehaviourFileError when a behaviour file is invalid, and PlanError when a `checkShare`
  *   has no judge, both before anything starts; IdentityError when the devices cannot be built;
  *   StateError when the state or the ledger cannot be stored; ClientError when the server cannot be
- *   reached, or refuses the operator's login or the deployment
+ *   reached, or refuses the user's login or the deployment
  */
 export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise<FleetResult> {
   disablePretenuring();
@@ -126,7 +126,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const summary = await planSummary(plan);
   coordinator?.planned(summary.digest);
   const { inProcess, looks } = hooks;
-  const roundMs = looks?.operatorMs;
+  const roundMs = looks?.userMs;
   const around = { identities, events, coordinator, judge, inProcess, roundMs };
   const fleet = new Fleet(plan, clock, around);
   const watch = new GeneratorWatch((hooks.machine ?? thisMachine)());

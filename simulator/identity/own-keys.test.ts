@@ -86,11 +86,11 @@ describe('a folder without usable device keys', () => {
       generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey.export(pkcs8),
       'RSA with 512 bits is too short',
     ],
-  ])('is refused for a file with %s', async (_, content, because) => {
+  ])('is refused for a file with %s', async (_, content, reason) => {
     keep('good.pem', ed25519.export(pkcs8));
     keep('wrong.pem', content);
     const message = await refusal();
-    expect(message).toContain(`wrong.pem cannot be a device's key: ${because}`);
+    expect(message).toContain(`wrong.pem cannot be a device's key: ${reason}`);
   });
 
   it('is refused for a file that is far too large', async () => {

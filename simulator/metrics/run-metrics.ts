@@ -117,7 +117,7 @@ export class RunMetrics implements ExchangeMeter {
   }
 
   /**
-   * Counts the cause of an error of a device or of the operator, including refusals and broken
+   * Counts the cause of an error of a device or of the user, including refusals and broken
    * sockets.
    */
   countError(error: Pick<ClientError, 'operation' | 'label'>): void {

@@ -5,7 +5,7 @@ import { printable } from '../../fixtures/base/printable.ts';
 export interface ErrorContext {
   /** ID of the contract's operation, such as `put-deployment-status`. */
   readonly operation: string;
-  /** The device (`device 3`), or `operator`. */
+  /** The device (`device 3`), or `user`. */
   readonly caller: string;
   /** Milliseconds from the start of the exchange to the error. */
   readonly elapsedMs: number;

@@ -52,7 +52,7 @@ function hello(host: string, caPem?: string, at: HelloOptions = {}) {
     ...own,
   });
   transports.push(transport);
-  const request = { operation: 'login', caller: 'operator', method: 'GET' } as const;
+  const request = { operation: 'login', caller: 'user', method: 'GET' } as const;
   return transport.exchange({ ...request, target: '/', headers: {} });
 }
 

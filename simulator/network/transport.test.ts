@@ -173,13 +173,13 @@ describe('an exchange with a server', () => {
   });
 
   it('names the remedy when the CA of the certificate is unknown', () => {
-    const circumstances = { operation: 'login', caller: 'operator', elapsedMs: 1 };
+    const circumstances = { operation: 'login', caller: 'user', elapsedMs: 1 };
     const error = new TransportError('DEPTH_ZERO_SELF_SIGNED_CERT', circumstances);
     expect(error.message).toContain('give the CA certificate');
   });
 
   it('never copies control characters of an error into its message', () => {
-    const circumstances = { operation: 'login', caller: 'operator', elapsedMs: 1 };
+    const circumstances = { operation: 'login', caller: 'user', elapsedMs: 1 };
     const error = new TransportError('\u001b[2J', circumstances);
     expect(error.message).not.toContain('\u001b');
     expect(error).toBeInstanceOf(ClientError);

@@ -1,5 +1,5 @@
 /**
- * The options of a plan that concern the server, and the credentials of the fleet and its operator.
+ * The options of a plan that concern the server, and the credentials of the fleet and its user.
  */
 
 import * as v from 'valibot';

@@ -36,8 +36,8 @@ function usageOf(flag: string): string {
 
 const needsFields = {
   url: v.string(),
-  /** The operator whose credentials the worker needs. */
-  operator: v.exactOptional(v.string()),
+  /** The user whose credentials the worker needs. */
+  login: v.exactOptional(v.string()),
   own: v.array(v.picklist(Object.keys(needed))),
 };
 /** Schema of the values that a worker needs of its own to take part in a run. */
@@ -66,7 +66,7 @@ export function dividedPlan(input: OwnPlan) {
   const entries = Object.entries(input).filter(([name]) => isOfCoordinator(name));
   const needs: WorkerNeeds = {
     url: input.url,
-    ...(input.acceptWith && { operator: userName(input.acceptWith) }),
+    ...(input.acceptWith && { login: userName(input.acceptWith) }),
     own: Object.keys(needed).filter((name) => isGiven(input, name)),
   };
   return { input: Object.fromEntries(entries), needs };
@@ -97,7 +97,7 @@ export function wholePlan(
     url,
     rsaPoolFolder,
     sourceAddresses,
-    ...(needs.operator !== undefined && { acceptWith }),
+    ...(needs.login !== undefined && { acceptWith }),
     ...(tls && { tls: isNeeded('certificate') ? tls : trust }),
   };
 }
@@ -109,12 +109,12 @@ function userName(user: NonNullable<FleetPlan['acceptWith']>): string {
 }
 
 /**
- * Returns true when the worker's user may be the operator. For a token this cannot be checked,
- * because its owner is unknown here.
+ * Returns true when the user of the worker may be that of the coordinator. For a token this cannot
+ * be checked, because its owner is unknown here.
  */
-function mayActFor(user: OwnPlan['acceptWith'], operator: string): boolean {
+function mayActFor(user: OwnPlan['acceptWith'], login: string): boolean {
   if (user === undefined) return false;
-  return [TOKEN_USER, operator].includes(userName(user)) || operator === TOKEN_USER;
+  return [TOKEN_USER, login].includes(userName(user)) || login === TOKEN_USER;
 }
 
 /**
@@ -123,13 +123,13 @@ function mayActFor(user: OwnPlan['acceptWith'], operator: string): boolean {
  */
 export function missingIn(
   own: OwnPlan,
-  { url, operator, own: names }: WorkerNeeds,
+  { url, login, own: names }: WorkerNeeds,
 ): string | undefined {
   if (own.url !== url) {
     return `the run is against ${url}, but the --url of this worker is ${own.url}`;
   }
-  if (operator !== undefined && !mayActFor(own.acceptWith, operator)) {
-    return `it cannot log in as ${operator}: start it with FLEETBED_EMAIL and FLEETBED_PASSWORD, or FLEETBED_TOKEN, in its environment`;
+  if (login !== undefined && !mayActFor(own.acceptWith, login)) {
+    return `it cannot log in as ${login}: start it with FLEETBED_EMAIL and FLEETBED_PASSWORD, or FLEETBED_TOKEN, in its environment`;
   }
   const missing = names.find((name) => !isGiven(own, name));
   return missing && needed[missing];

@@ -19,7 +19,7 @@ const DEPLOYED_DEVICES_MAX = 25_000;
 const moreEntries = {
   /** The part of the devices that this process runs; absent for all devices. */
   shard: v.optional(shardShape),
-  /** The operator who accepts the fleet's devices; without one, the devices stay pending. */
+  /** The user who accepts the fleet's devices; without one, the devices stay pending. */
   acceptWith: v.optional(
     v.union(
       [v.strictObject({ email: filled, password: filled }), v.strictObject({ token: filled })],
@@ -57,7 +57,7 @@ export type FleetPlan = FieldsOf<typeof options> &
   };
 
 /**
- * A plan in the notation of users, with the operator's login and the contents of certificate files.
+ * A plan in the notation of users, with the user's login and the contents of certificate files.
  */
 export type PlanInput = InputOf<typeof options> & Readonly<ExtraPlanFields>;
 

@@ -5,7 +5,7 @@ import { printable } from '../../fixtures/base/printable.ts';
 import { operationsById } from '../../fixtures/contract/operation-ids.ts';
 import { pollOperations } from '../../fixtures/contract/operations.ts';
 
-/** Operator that compares the observed value with the limit. */
+/** User that compares the observed value with the limit. */
 export type Comparator = '<=' | '>=' | '<' | '>' | '=';
 
 /** The measured quantity. An empty list of operations means all operations. */
@@ -53,11 +53,11 @@ export interface Threshold {
 export class ThresholdError extends Error {
   override readonly name = 'ThresholdError';
   /** The reason, without the text of the threshold. */
-  readonly because: string;
+  readonly reason: string;
 
-  constructor(text: string, because: string) {
-    super(`"${printable(text, TEXT_MAX_CHARACTERS)}" is not a threshold: ${because}`);
-    this.because = because;
+  constructor(text: string, reason: string) {
+    super(`"${printable(text, TEXT_MAX_CHARACTERS)}" is not a threshold: ${reason}`);
+    this.reason = reason;
   }
 }
 
@@ -275,7 +275,7 @@ const thresholdShape = v.pipe(
       thresholdOf(dataset.value);
     } catch (error) {
       if (!(error instanceof ThresholdError)) throw error;
-      addIssue({ message: `must be a threshold (${error.because})` });
+      addIssue({ message: `must be a threshold (${error.reason})` });
     }
   }),
 );

@@ -90,7 +90,7 @@ export function pollFindings(result: FleetResult): readonly RunFinding[] {
 }
 
 /**
- * Returns the number of authentication sets that the operator accepted. Their devices may not have
+ * Returns the number of authentication sets that the user accepted. Their devices may not have
  * authenticated since.
  */
 function acceptedByUser({ operations }: FleetResult): number {
@@ -114,7 +114,7 @@ function isAboutAuthRequests({ thresholds }: FleetResult): boolean {
 }
 
 /**
- * Returns sentences that say what to do about pending devices: those of a run without an operator,
+ * Returns sentences that say what to do about pending devices: those of a run without a user,
  * or a fleet of which no device was accepted.
  */
 export function remedies(result: FleetResult): string[] {

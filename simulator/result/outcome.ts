@@ -62,7 +62,7 @@ function reconciliationFindings({ reconciliation, funnel }: FleetResult): readon
   const { checked, ok, because = 'no reason is known', deploymentsChecked } = reconciliation;
   if (!checked) {
     const sentence = `Nothing was reconciled: ${because}.`;
-    // Without an operator, no reconciliation is expected.
+    // Without a user, no reconciliation is expected.
     if (because === noUser) return [{ condition, state: 'not judged', sentence }];
     return [{ condition, state: 'inconclusive', sentence, brief: 'reconciliation not possible' }];
   }

@@ -114,7 +114,7 @@ export const reconciliationShape = v.object({
   statistics: v.array(statisticsDifference),
 });
 
-/** Reason why a run without an operator has no reconciliation. */
+/** Reason why a run without a user has no reconciliation. */
 export const noUser = 'no user was given with --accept';
 
 /** A device at the end of the run. */

@@ -151,8 +151,8 @@ function shared(count: number, of: number, what: string): ThresholdObservation {
   };
 }
 
-function nothing(because: string): ThresholdObservation {
-  return { value: undefined, observed: printable(because) };
+function nothing(reason: string): ThresholdObservation {
+  return { value: undefined, observed: printable(reason) };
 }
 
 function rounded(value: number): string {

@@ -93,11 +93,11 @@ export async function cleanUpFleets(
   return cleanup(locations, { ...options, credentials });
 }
 
-type OperatorCredentials = NonNullable<ReturnType<typeof userOf>>;
+type UserCredentials = NonNullable<ReturnType<typeof userOf>>;
 
 async function cleanup(
   locations: readonly string[],
-  options: FleetCleanupValues & { readonly credentials: OperatorCredentials },
+  options: FleetCleanupValues & { readonly credentials: UserCredentials },
 ): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   const { url: baseUrl, ca, cert, key, credentials } = options;

@@ -95,10 +95,10 @@ function inOptions(error: unknown, command: Command): unknown {
   return new PlanError(named);
 }
 
-type OperatorValues = Pick<PlanInput, 'accept' | 'email' | 'password' | 'token'>;
+type UserValues = Pick<PlanInput, 'accept' | 'email' | 'password' | 'token'>;
 
 /** Returns the user that accepts the devices, if any. */
-function userIn(input: OperatorValues, command: Command): FleetPlan['acceptWith'] {
+function userIn(input: UserValues, command: Command): FleetPlan['acceptWith'] {
   const { accept, password, token } = input;
   const email = input.email ?? String(command.getOptionValue('email'));
   const isGiven = (name: string): boolean => command.getOptionValueSource(name) === 'cli';

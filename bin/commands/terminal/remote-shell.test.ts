@@ -50,7 +50,7 @@ async function faultOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe("an operator's shell", () => {
+describe("a user's shell", () => {
   it('is requested with the token, the subprotocol and the screen size', async () => {
     const { requests, received: heard, remote } = await shellOn();
     const [request] = requests;
@@ -107,7 +107,7 @@ describe("an operator's shell", () => {
     expect(screen.shown).toMatch(/\r\n\/root\r\n.*exit\r\n$/s);
   });
 
-  it('is stopped when the operator leaves', async () => {
+  it('is stopped when the user leaves', async () => {
     const { remote, received: heard, websocket } = await shellOn();
     const closed = new Promise((resolve) => websocket.once('close', resolve));
     await remote.stop();

@@ -1,5 +1,5 @@
 /**
- * The operator's side of a remote shell: sends keystrokes, and receives bytes for the screen.
+ * The user's side of a remote shell: sends keystrokes, and receives bytes for the screen.
  * Spec: Device connect
  */
 import type { Timer } from '../../../fixtures/base/clock.ts';
@@ -10,7 +10,7 @@ import {
   ConnectMessageError,
   connectProtocols,
 } from '../../../fixtures/formats/connect-message.ts';
-import { OperatorSocket, type OperatorSocketOptions } from './operator-socket.ts';
+import { UserSocket, type UserSocketOptions } from './user-socket.ts';
 
 /** Screen size in characters. */
 export interface ScreenSize {
@@ -52,8 +52,8 @@ const LEAVE_MAX_MS = 2000;
 /** A shell on a device, from its start to its end. */
 export class RemoteShell {
   readonly #screen: ShellScreen;
-  readonly #options: OperatorSocketOptions;
-  #socket: OperatorSocket | undefined;
+  readonly #options: UserSocketOptions;
+  #socket: UserSocket | undefined;
   #sid: string | undefined;
   #started: (error?: string) => void = () => undefined;
   #end: (end: ShellEnd) => void = () => undefined;
@@ -62,7 +62,7 @@ export class RemoteShell {
   /** Resolves once the shell has ended. Never rejects. */
   readonly ended: Promise<ShellEnd>;
 
-  private constructor(options: OperatorSocketOptions, screen: ShellScreen) {
+  private constructor(options: UserSocketOptions, screen: ShellScreen) {
     this.#options = options;
     this.#screen = screen;
     this.ended = new Promise((resolve) => {
@@ -74,7 +74,7 @@ export class RemoteShell {
    * Opens the socket and starts a shell.
    * @throws ClientError when the socket cannot be opened; ShellRefused when there is no shell
    */
-  static async start(options: OperatorSocketOptions, screen: ShellScreen): Promise<RemoteShell> {
+  static async start(options: UserSocketOptions, screen: ShellScreen): Promise<RemoteShell> {
     const remote = new RemoteShell(options, screen);
     await remote.#begin();
     return remote;
@@ -116,7 +116,7 @@ export class RemoteShell {
     const started = new Promise<string | undefined>((resolve) => {
       this.#started = resolve;
     });
-    this.#socket = await OperatorSocket.open(this.#options, {
+    this.#socket = await UserSocket.open(this.#options, {
       message: (message) => this.#take(message),
       closed: (cause) => this.#finish(cause),
     });

@@ -67,7 +67,7 @@ beforeAll(async () => {
   const environment = {
     FLEETBED_REDIS: redis.url,
     FLEETBED_WORKER_SECRET: SECRET,
-    FLEETBED_PASSWORD: 'a-password-of-the-operator',
+    FLEETBED_PASSWORD: 'a-password-of-the-user',
   };
   const small = ['--devices', '2', '--keys', 'ed25519=1', '--poll', '200ms', '--ramp', '0'];
   const rich = [
@@ -89,7 +89,7 @@ beforeAll(async () => {
     at('events.ndjson'),
   ];
   const args = ['simulate', '--json', '--url', urlOf(target), ...small, ...rich, ...spread];
-  // Only the worker may log in as the operator.
+  // Only the worker may log in as the user.
   coordinator = startCommand(args, { ...environment, FLEETBED_PASSWORD: '' });
   closers.push(() => coordinator.end('SIGKILL'));
   [, run = ''] =

@@ -5,7 +5,7 @@ import { exampleSource } from '../../testing/example-client.ts';
 /** A mistake: texts of the example that are replaced. */
 interface Mistake {
   /** What the client does, for the title of a test. */
-  readonly does: string;
+  readonly description: string;
   readonly duty: string;
   /** Duties that the same mistake breaks as well. */
   readonly consequences?: readonly string[];
@@ -15,19 +15,19 @@ interface Mistake {
 
 export const mistakes: readonly Mistake[] = [
   {
-    does: 'sends its bodies as text',
+    description: 'sends its bodies as text',
     duty: 'http.documented-operations',
     scene: 'ordinary-traffic',
     replaced: [['"Content-Type": "application/json"', '"Content-Type": "text/plain"']],
   },
   {
-    does: 'signs other bytes than it sends',
+    description: 'signs other bytes than it sends',
     duty: 'auth.signs-exact-bytes',
     scene: 'ordinary-traffic',
     replaced: [['self.key, input=body)', 'self.key, input=body + b" ")']],
   },
   {
-    does: 'writes the version of its firmware into its identity',
+    description: 'writes the version of its firmware into its identity',
     duty: 'auth.identity-stable',
     scene: 'update',
     replaced: [
@@ -38,13 +38,13 @@ export const mistakes: readonly Mistake[] = [
     ],
   },
   {
-    does: 'names the former artifact after success',
+    description: 'names the former artifact after success',
     duty: 'next.name-follows-update',
     scene: 'update',
     replaced: [['self.save(installed=deployment["name"], deployment', 'self.save(deployment']],
   },
   {
-    does: 'names the new artifact before it is installed',
+    description: 'names the new artifact before it is installed',
     duty: 'next.name-follows-update',
     scene: 'wrong-checksum',
     replaced: [
@@ -55,7 +55,7 @@ export const mistakes: readonly Mistake[] = [
     ],
   },
   {
-    does: 'waits a second after each failure',
+    description: 'waits a second after each failure',
     duty: 'http.backoff',
     scene: 'outage',
     replaced: [
@@ -63,7 +63,7 @@ export const mistakes: readonly Mistake[] = [
     ],
   },
   {
-    does: 'takes a 401 to a report or a log for a response',
+    description: 'takes a 401 to a report or a log for a response',
     duty: 'auth.renews-on-401',
     consequences: ['log.on-failure', 'next.request-stable', 'report.retries-final'],
     scene: 'revoked-in-update',
@@ -75,7 +75,7 @@ export const mistakes: readonly Mistake[] = [
     ],
   },
   {
-    does: 'sends a log again with each poll after a 413',
+    description: 'sends a log again with each poll after a 413',
     duty: 'log.413-stops',
     scene: 'log-too-large',
     replaced: [
@@ -90,7 +90,7 @@ export const mistakes: readonly Mistake[] = [
     ],
   },
   {
-    does: 'joins whatever a 206 brings, and checks nothing',
+    description: 'joins whatever a 206 brings, and checks nothing',
     duty: 'get.checks-206',
     scene: 'wrong-range',
     replaced: [
@@ -102,13 +102,13 @@ export const mistakes: readonly Mistake[] = [
     ],
   },
   {
-    does: 'installs a file whose checksums do not match',
+    description: 'installs a file whose checksums do not match',
     duty: 'get.checksum',
     scene: 'wrong-checksum',
     replaced: [['if digests != {line[66:]: line[:64] for line in manifest}:', 'if False:']],
   },
   {
-    does: 'keeps its token in the headers across a redirect',
+    description: 'keeps its token in the headers across a redirect',
     duty: 'get.no-token-to-other-hosts',
     scene: 'redirected-to-host',
     replaced: [
@@ -119,19 +119,19 @@ export const mistakes: readonly Mistake[] = [
     ],
   },
   {
-    does: 'writes the id of its deployment as a UUID parser prints it',
+    description: 'writes the id of its deployment as a UUID parser prints it',
     duty: 'report.own-deployment',
     scene: 'legal-variations',
     replaced: [['str(offer["id"])', 'str(__import__("uuid").UUID(offer["id"]))']],
   },
   {
-    does: 'goes on after a 409',
+    description: 'goes on after a 409',
     duty: 'report.stops-at-409',
     scene: 'abort',
     replaced: [['in (404, 409): raise Ended', 'in (404,): raise Ended']],
   },
   {
-    does: 'sends its inventory only after an update',
+    description: 'sends its inventory only after an update',
     duty: 'inventory.on-acceptance',
     scene: 'inventory',
     replaced: [
@@ -144,11 +144,11 @@ export const mistakes: readonly Mistake[] = [
 ];
 
 /** Returns the source of the example with the mistake. Throws if the example has no such text. */
-export function carelessSource({ does, replaced }: Mistake): string {
+export function carelessSource({ description, replaced }: Mistake): string {
   return replaced.reduce(
     (source, [from, to]) => {
       if (!source.includes(from))
-        throw new Error(`the example cannot be one that ${does}: ${from}`);
+        throw new Error(`the example cannot be one that ${description}: ${from}`);
       return source.replace(from, () => to);
     },
     readFileSync(exampleSource('client.py'), 'utf8'),

@@ -41,8 +41,8 @@ export class HookAdmin implements TargetAdmin {
 
   get caller(): ApiCaller {
     if (this.#user) return new ApiCaller(this.#session, bearer(this.#user.token));
-    const because = 'no login hook and no credentials are given';
-    throw new MissingCapability('user/login', because);
+    const reason = 'no login hook and no credentials are given';
+    throw new MissingCapability('user/login', reason);
   }
 
   async findDevice(identity: HookIdentity, status?: string): Promise<ManagedDevice | undefined> {
@@ -88,8 +88,8 @@ export class HookAdmin implements TargetAdmin {
   }
 
   describeArtifact(): Promise<void> {
-    const because = 'no step changes the description of an artifact';
-    return Promise.reject(new MissingCapability('user/describe-artifact', because));
+    const reason = 'no step changes the description of an artifact';
+    return Promise.reject(new MissingCapability('user/describe-artifact', reason));
   }
 
   changeControlMap(): Promise<void> {

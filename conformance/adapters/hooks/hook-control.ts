@@ -95,8 +95,8 @@ export class HookControl implements Control {
 
   async suspend(): Promise<void> {
     if (this.#hooks.tenant === undefined) {
-      const because = 'the case has no tenant of its own to suspend';
-      throw new MissingCapability('tenant-control', because);
+      const reason = 'the case has no tenant of its own to suspend';
+      throw new MissingCapability('tenant-control', reason);
     }
     await this.#hooks.run(this.#session, 'suspend-tenant');
   }

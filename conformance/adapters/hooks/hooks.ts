@@ -87,8 +87,8 @@ function recorded({ code, output, stderr }: HookOutcome) {
   return { status: code, headers, bytes: Buffer.from(output), text: output };
 }
 
-function missing(step: HookStep, because: string): MissingCapability {
-  return new MissingCapability(`user/${step}`, `the step ${step} is not possible: ${because}`);
+function missing(step: HookStep, reason: string): MissingCapability {
+  return new MissingCapability(`user/${step}`, `the step ${step} is not possible: ${reason}`);
 }
 
 function failed(step: HookStep, response: string): AdminFailure {

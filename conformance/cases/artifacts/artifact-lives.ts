@@ -8,8 +8,8 @@ import { boardType } from '../../context/sample-artifacts.ts';
 import {
   acceptedDevice,
   factoryProvides,
-  needOffer,
-  needResponse,
+  requireOffer,
+  requireResponse,
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -51,7 +51,7 @@ async function idsFor(
   const query = { release_name: release, device_type: deviceType };
   const response = await device.call('list-artifacts', { query });
   if (response.status === 404) return [];
-  needResponse('list-artifacts', response, 200);
+  requireResponse('list-artifacts', response, 200);
   return entriesOf(expectJson(response))
     .map((artifact) => String(membersOf(artifact).id))
     .sort();
@@ -76,7 +76,7 @@ async function expectListed(
 
 async function linkTo(device: SuiteDevice, id: string): Promise<string> {
   const response = await device.call('get-artifact-link', { path: { id } });
-  needResponse('get-artifact-link', response, 200);
+  requireResponse('get-artifact-link', response, 200);
   const { uri } = membersOf(expectJson(response));
   return expectUrl('a link', typeof uri === 'string' ? uri : undefined);
 }
@@ -137,7 +137,7 @@ async function expectOffered(
 ): Promise<void> {
   await context.deploy({ artifact_name: release, devices: [device.id] });
   const body = { ...factoryProvides, flavour: second.flavour };
-  await needOffer(context, 'post-next-deployment', () =>
+  await requireOffer(context, 'post-next-deployment', () =>
     device.call('post-next-deployment', { body }),
   );
 }

@@ -2,7 +2,7 @@
 
 import { largeRelease } from '../../context/large-release.ts';
 import { boardType, nearTypes } from '../../context/sample-artifacts.ts';
-import { deviceAndArtifact, needResponse } from '../../context/start-states.ts';
+import { deviceAndArtifact, requireResponse } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import { defineScenario } from '../../suite/case.ts';
 import {
@@ -41,7 +41,7 @@ function list(device: SuiteDevice, release: string, deviceType: string): Promise
 /** Returns the listed artifacts; the case of the list itself checks the response. */
 function listedIn(response: HttpResponse): readonly Members[] {
   if (response.status === 404) return [];
-  needResponse('list-artifacts', response, 200);
+  requireResponse('list-artifacts', response, 200);
   const entries = expectJson(response);
   if (!Array.isArray(entries)) throw new NotObservable('the response is not an array');
   return entries.map(membersOf);

@@ -14,10 +14,10 @@ import {
   acceptedDevice,
   factoryProvides,
   instructedId,
-  needOffer,
-  needResponse,
   pendingDevice,
   preauthorizedDevice,
+  requireOffer,
+  requireResponse,
   StartStateMissed,
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
@@ -121,12 +121,12 @@ const deploymentRows: readonly DeploymentRow[] = [
 
 /** Asks for the deployment as the device, and reports the status unless it is empty. */
 async function follow(context: TestContext, device: SuiteDevice, status: string): Promise<void> {
-  const offer = await needOffer(context, 'get-next-deployment', () =>
+  const offer = await requireOffer(context, 'get-next-deployment', () =>
     device.call('get-next-deployment', { query: factoryProvides }),
   );
   if (status === '') return;
   const reported = await report({ device, id: instructedId(offer) }, { status });
-  needResponse('put-deployment-status', reported, 204);
+  requireResponse('put-deployment-status', reported, 204);
 }
 
 /** Creates the deployment of a row, and aborts it twice. */
@@ -225,7 +225,7 @@ async function actsOnArtifact(context: TestContext): Promise<readonly Act[]> {
 }
 
 /** Throws NotObservable if the log has no entries on artifacts at all. */
-async function needArtifactEntries(context: TestContext): Promise<void> {
+async function requireArtifactEntries(context: TestContext): Promise<void> {
   const found = await context.eventually(
     async () => listIn(await list(context, { object_type: 'artifact', per_page: 1 })) ?? [],
     ({ length }) => length > 0,
@@ -291,7 +291,7 @@ export const auditActStateCases = defineScenario<TestContext>({
       requirements: ['audit.artifact-changed', 'audit.one-entry-per-action'],
       run: async (context) => {
         const acts = await actsOnArtifact(context);
-        await needArtifactEntries(context);
+        await requireArtifactEntries(context);
         await expectRecorded(context, acts);
       },
     },

@@ -9,9 +9,9 @@ import { auditFilters, type FilterParameter } from './audit-filters.ts';
 import {
   type AuditQuery,
   entriesOn,
-  needCreateAndAbort,
   nobody,
   type ReceivedEntry,
+  requireCreateAndAbort,
   textAt,
 } from './audit-reading.ts';
 
@@ -24,7 +24,7 @@ export interface DeploymentWithEntries extends DeviceInDeployment {
 export async function deploymentWithEntries(context: TestContext): Promise<DeploymentWithEntries> {
   const arranged = await withdrawnDeployment(context);
   const both = await entriesOn(context, arranged.deploymentId, 2);
-  needCreateAndAbort(both.map((entry) => textAt(entry, 'action') ?? ''));
+  requireCreateAndAbort(both.map((entry) => textAt(entry, 'action') ?? ''));
   return { ...arranged, both };
 }
 

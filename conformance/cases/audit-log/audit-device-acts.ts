@@ -1,6 +1,6 @@
 /** Cases: audit entries of actions by a device. Spec: AuditLog entry */
 
-import { acceptedDevice, needStatus, pendingDevice } from '../../context/start-states.ts';
+import { acceptedDevice, pendingDevice, requireStatus } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';
 import { observationOf } from '../../target/expectations.ts';
@@ -18,7 +18,7 @@ async function actors(context: TestContext): Promise<Actors> {
   const pending = await pendingDevice(context);
   const signedBy = await context.newKey();
   const members = { pubkey: signedBy.publicKeyPem };
-  needStatus('a new key that waits', await pending.authenticate({ members, signedBy }), 401);
+  requireStatus('a new key that waits', await pending.authenticate({ members, signedBy }), 401);
   return { pending: pending.id, trusted: (await acceptedDevice(context)).id };
 }
 

@@ -1,5 +1,5 @@
 /** Reads the export of the audit log as a table; nothing about it is checked. Spec: Audit logs */
-import { needResponse, StartStateMissed } from '../../context/start-states.ts';
+import { requireResponse, StartStateMissed } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { readCsv } from '../../target/csv.ts';
 import { describeValue } from '../../target/expectations.ts';
@@ -21,7 +21,7 @@ export function exported(context: TestContext, query: AuditQuery): Promise<HttpR
 /** Returns the lines of an export, whatever their widths; needs the status 200. */
 export async function exportedTable(context: TestContext, query: AuditQuery): Promise<ExportTable> {
   const response = await exported(context, query);
-  needResponse('export-audit-logs', response, 200);
+  requireResponse('export-audit-logs', response, 200);
   const [names = [], ...records] = readCsv(response.text);
   return { names, records };
 }
@@ -32,7 +32,7 @@ export function irregularRecord({ names, records }: ExportTable): readonly strin
 }
 
 /** Throws StartStateMissed unless the first line has names of fields, which another case checks. */
-export function needNames({ names }: ExportTable): void {
+export function requireNames({ names }: ExportTable): void {
   if (names.includes('action') || names.includes('time')) return;
   throw new StartStateMissed('an export with the names of its fields', describeValue(names));
 }

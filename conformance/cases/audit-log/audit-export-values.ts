@@ -6,7 +6,7 @@ import { fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts'
 import {
   acceptedDevice,
   deviceAndArtifact,
-  needResponse,
+  requireResponse,
   StartStateMissed,
 } from '../../context/start-states.ts';
 import { AdminFailure } from '../../context/target-admin.ts';
@@ -137,7 +137,7 @@ function exportCase(
       for (const id of objectIds) {
         await entriesOn(context, id, 1);
         const response = await exported(context, { object_id: id, format_separator: '.' });
-        needResponse('export-audit-logs', response, 200);
+        requireResponse('export-audit-logs', response, 200);
         judge(response.text, await entries(context, { object_id: id, per_page: 100 }));
       }
     },

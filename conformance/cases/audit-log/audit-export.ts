@@ -4,7 +4,7 @@ import { ownArtifact } from '../../context/own-artifact.ts';
 import {
   acceptedDevice,
   type DeviceInDeployment,
-  needResponse,
+  requireResponse,
   StartStateMissed,
   withdrawnDeployment,
 } from '../../context/start-states.ts';
@@ -24,7 +24,7 @@ import {
   exported,
   exportedTable,
   irregularRecord,
-  needNames,
+  requireNames,
 } from './audit-export-table.ts';
 import { auditFilters, emptyQueries, type FilterParameter } from './audit-filters.ts';
 import {
@@ -33,8 +33,8 @@ import {
   at,
   entriesOn,
   exportedTypes,
-  needCreateAndAbort,
   type ReceivedEntry,
+  requireCreateAndAbort,
 } from './audit-reading.ts';
 
 /** A deployment with its two entries as listed, newest first. */
@@ -92,7 +92,7 @@ function orderCase(
       actionsOf(both);
       const found = await table(context, { object_id: deploymentId, ...query });
       const actions = column(found, 'action');
-      needCreateAndAbort(actions);
+      requireCreateAndAbort(actions);
       expectEqual('actions', actions, order);
     },
   };
@@ -148,7 +148,7 @@ const document = defineScenario({
       requirements: ['audit.export-media-type'],
       run: async ({ deploymentId }, context) => {
         const response = await exported(context, { object_id: deploymentId });
-        needResponse('export-audit-logs', response, 200);
+        requireResponse('export-audit-logs', response, 200);
         const type = response.headers['content-type'] ?? '';
         expectThat(/^text\/csv\s*(;|$)/i.test(type), 'text/csv', describeValue(type));
       },
@@ -173,7 +173,7 @@ const document = defineScenario({
       requirements: ['audit.export-is-streamed'],
       run: async ({ deploymentId }, context) => {
         const response = await exported(context, { object_id: deploymentId });
-        needResponse('export-audit-logs', response, 200);
+        requireResponse('export-audit-logs', response, 200);
         const { 'transfer-encoding': coding, 'content-length': length } = response.headers;
         // A gateway with HTTP/1.0 cannot use chunks, and closes the connection after a stream.
         const isStreamed = coding === 'chunked' || (coding === undefined && length === undefined);
@@ -252,7 +252,7 @@ const document = defineScenario({
         await entriesOn(context, device.id, 1);
         const query = { object_id: device.id, format_separator: '.' };
         const plain = await exportedTable(context, query);
-        needNames(plain);
+        requireNames(plain);
         const odd = irregularRecord(plain);
         const fields = `records of ${plain.names.length} fields`;
         expectThat(odd === undefined, fields, describeValue(odd));

@@ -5,7 +5,7 @@
  */
 
 import { fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
-import { needResponse, StartStateMissed } from '../../context/start-states.ts';
+import { requireResponse, StartStateMissed } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import type { CallOptions } from '../../target/call.ts';
 import { describeValue } from '../../target/expectations.ts';
@@ -38,7 +38,7 @@ export function list(context: TestContext, query: AuditQuery = {}): Promise<Http
 
 /** Returns the entries in a response; throws StartStateMissed when it is not a list of objects. */
 export function entriesIn(response: HttpResponse): readonly ReceivedEntry[] {
-  needResponse('list-audit-logs', response, 200);
+  requireResponse('list-audit-logs', response, 200);
   const entries = listIn(response);
   if (entries?.every(isEntry)) return entries;
   throw new StartStateMissed('a list of entries', describeValue(response.text));
@@ -130,12 +130,12 @@ export function isSameEntry(one: ReceivedEntry, other: ReceivedEntry): boolean {
  */
 export function actionsOf(found: readonly ReceivedEntry[]): readonly string[] {
   const actions = found.map((entry) => textAt(entry, 'action') ?? '');
-  needCreateAndAbort(actions);
+  requireCreateAndAbort(actions);
   return actions;
 }
 
 /** Throws StartStateMissed when the actions are not one `create` and one `abort`. */
-export function needCreateAndAbort(actions: readonly string[]): void {
+export function requireCreateAndAbort(actions: readonly string[]): void {
   if ([...actions].sort().join() === 'abort,create') return;
   throw new StartStateMissed(
     'an entry `create` and an entry `abort`',

@@ -2,13 +2,13 @@
  * Cases: what authentication requests leave behind. A refused one records nothing, and none changes
  * a decision of a user. Spec: States and transitions; Device authentication
  */
-import { needRefusal } from '../../context/granted.ts';
+import { requireRefusal } from '../../context/granted.ts';
 import {
   acceptedDevice,
   factoryProvides,
-  needResponse,
   pendingDevice,
   preauthorizedDevice,
+  requireResponse,
   unknownDevice,
 } from '../../context/start-states.ts';
 import type { AuthenticationChanges, SuiteDevice } from '../../context/suite-device.ts';
@@ -145,7 +145,8 @@ const contacts = defineScenario<SuiteDevice>({
         const requests = Array.from({ length: REQUESTS_AT_ONCE }, () =>
           authenticateByNewKey(device, context),
         );
-        for (const response of await Promise.all(requests)) needRefusal(toFirstContact, response);
+        for (const response of await Promise.all(requests))
+          requireRefusal(toFirstContact, response);
         const found = await context.eventually(
           () => context.admin.findDevice(device.identity),
           (each) => each?.auth_sets.length === REQUESTS_AT_ONCE,
@@ -159,7 +160,7 @@ const contacts = defineScenario<SuiteDevice>({
 });
 
 /** Authenticates a device whose decision is known. Other cases judge the response. */
-async function needDecided(device: SuiteDevice, responses: readonly number[]): Promise<void> {
+async function requireDecided(device: SuiteDevice, responses: readonly number[]): Promise<void> {
   const response = await device.authenticate();
   if (!responses.includes(response.status)) throw new NotObservable(responseSummary(response));
 }
@@ -209,7 +210,7 @@ const decided = decidedStates.flatMap(({ id, start, arrange, responses }) =>
         title: `Requests that are refused for form or signature change nothing about the ${id} device.`,
         requirements: ['auth.refused-changes-nothing'],
         run: async (device, context) => {
-          await needDecided(device, responses);
+          await requireDecided(device, responses);
           const before = await decisions(device, context);
           await sendRefused(device, context);
           expectEqual('decisions', await decisions(device, context), before);
@@ -225,7 +226,7 @@ const decided = decidedStates.flatMap(({ id, start, arrange, responses }) =>
         requirements: ['auth.decision-stays'],
         run: async (device, context) => {
           const before = await decisions(device, context);
-          await needDecided(device, responses);
+          await requireDecided(device, responses);
           expectEqual('decisions', await decisions(device, context), before);
           const other = await authenticateByNewKey(device, context);
           // Another case judges the response to the other key.
@@ -284,7 +285,7 @@ const changed = defineScenario<SuiteDevice>({
         'auth.undecided-is-401',
       ],
       run: async (device, context) => {
-        needResponse('post-auth-request', await device.authenticate(), 200);
+        requireResponse('post-auth-request', await device.authenticate(), 200);
         for (const decision of decisionsInTurn) {
           await context.admin.decide(device.id, device.key, decision);
           const isAccepted = decision === 'accepted';
@@ -309,7 +310,7 @@ const changed = defineScenario<SuiteDevice>({
       title: 'Once a user has accepted another key of an accepted device, it is granted a token.',
       requirements: ['auth.accepted-gets-token'],
       run: async (device, context) => {
-        needResponse('post-auth-request', await device.authenticate(), 200);
+        requireResponse('post-auth-request', await device.authenticate(), 200);
         const signedBy = await context.newKey();
         const changes = { members: { pubkey: signedBy.publicKeyPem }, signedBy };
         const first = await device.authenticate(changes);

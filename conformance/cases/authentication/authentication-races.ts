@@ -5,9 +5,9 @@
 import {
   acceptedDevice,
   factoryProvides,
-  needResponse,
   pendingDevice,
   preauthorizedDevice,
+  requireResponse,
   unknownDevice,
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
@@ -204,7 +204,7 @@ const ofOneDevice = defineScenario<SuiteDevice>({
       title: 'A request with a new key, at once with one by the accepted key, does not affect it.',
       requirements: ['auth.decision-stays', 'auth.new-key-waits'],
       run: async (device, context) => {
-        needResponse('post-auth-request', await device.authenticate(), 200);
+        requireResponse('post-auth-request', await device.authenticate(), 200);
         const [own, other] = await Promise.all([
           device.authenticate(),
           authenticateByNewKey(device, context),

@@ -4,7 +4,7 @@
  * authentication
  */
 import { type KeyType, keyTypes } from '../../../fixtures/contract/vocabulary.ts';
-import { needToken } from '../../context/granted.ts';
+import { requireToken } from '../../context/granted.ts';
 import { acceptedDevice, preauthorizedDevice, unknownDevice } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import { signingAlgorithms } from '../../signing/algorithms.ts';
@@ -170,7 +170,7 @@ const foreign = defineScenario({
       requirements: ['auth.body-is-what-is-signed'],
       run: async (device) => {
         const escaped = device.authRequest().replace(/[^\0-\x7f]/g, escapeOf);
-        needToken(await device.authenticate({ text: escaped }));
+        requireToken(await device.authenticate({ text: escaped }));
         expectStatus(await device.authenticate(), 200);
       },
     },

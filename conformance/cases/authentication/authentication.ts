@@ -1,7 +1,7 @@
 /** Cases: how a device gets its token. Spec: States and transitions; Device authentication */
 import * as v from 'valibot';
 import { errorBody } from '../../context/error-body.ts';
-import { needRefusal, needToken } from '../../context/granted.ts';
+import { requireRefusal, requireToken } from '../../context/granted.ts';
 import {
   acceptedDevice,
   factoryProvides,
@@ -105,8 +105,8 @@ const firstContact = defineScenario({
       requirements: ['auth.refusals-are-errors'],
       run: async (device) => {
         const malformed = { members: { id_data: undefined } };
-        expectShape(needRefusal(toMalformed, await device.authenticate(malformed)), errorBody);
-        expectShape(needRefusal(toUnknown, await device.authenticate()), errorBody);
+        expectShape(requireRefusal(toMalformed, await device.authenticate(malformed)), errorBody);
+        expectShape(requireRefusal(toUnknown, await device.authenticate()), errorBody);
       },
     },
     {
@@ -114,7 +114,7 @@ const firstContact = defineScenario({
       title: 'The Error body of a first contact says why the device is refused.',
       requirements: ['auth.refusal-says-why'],
       run: async (device) => {
-        const response = needRefusal(toUnknown, await device.authenticate());
+        const response = requireRefusal(toUnknown, await device.authenticate());
         const { error } = expectShape(response, errorBody);
         const isStated = error !== undefined && error !== '';
         expectThat(isStated, 'a string in `error`', responseSummary(response));
@@ -203,7 +203,7 @@ const preauthorized = defineScenario({
       title: 'The token is the whole body, without quotes, white space or a line end.',
       requirements: ['auth.token-is-plain-text'],
       run: async (device) => {
-        const response = needToken(await device.authenticate());
+        const response = requireToken(await device.authenticate());
         expectThat(/^[^\s"{}]+$/.test(response.text), 'a bare token', responseSummary(response));
       },
     },
@@ -212,7 +212,7 @@ const preauthorized = defineScenario({
       title: 'The token is a JWT: header, claims and signature, joined by dots.',
       requirements: ['auth.token-is-a-jwt'],
       run: async (device) => {
-        const response = needToken(await device.authenticate());
+        const response = requireToken(await device.authenticate());
         // Another requirement covers whitespace around the token.
         const [header, claims, signature, ...more] = response.text
           .trim()
@@ -266,7 +266,7 @@ const known = defineScenario({
       title: 'By its own claims, a device token expires one week after it was issued.',
       requirements: ['tokens.device-token-lasts-a-week'],
       run: async (device) => {
-        const { exp, iat } = claimsOf(expectToken(needToken(await device.authenticate())));
+        const { exp, iat } = claimsOf(expectToken(requireToken(await device.authenticate())));
         expectEqual('seconds from iat to exp', exp - iat, WEEK_SECONDS);
       },
     },
@@ -275,7 +275,7 @@ const known = defineScenario({
       title: 'By its own claims, a new token expires a week after the time of the response.',
       requirements: ['tokens.device-token-lasts-a-week'],
       run: async (device, context) => {
-        const response = needToken(await device.authenticate());
+        const response = requireToken(await device.authenticate());
         const { exp, iat } = claimsOf(expectToken(response));
         if (exp - iat !== WEEK_SECONDS) throw new NotObservable('it lasts another time');
         const apart = Math.abs(iat - context.serverNowMs(response) / 1000);
@@ -326,7 +326,7 @@ const known = defineScenario({
       requirements: ['auth.rejected-is-refused'],
       run: async (device, context) => {
         const request = device.authenticationRequest();
-        needToken(await context.session.send(request));
+        requireToken(await context.session.send(request));
         await context.admin.decide(device.id, device.key, 'rejected');
         expectStatus(await context.session.send(request), 400, 401, 403);
       },
@@ -361,7 +361,7 @@ const known = defineScenario({
         for (let request = 1; request <= REPEATED_REQUESTS; request += 1) {
           // Another case judges which of the two it is.
           expectStatus(await device.authenticate({ members, signedBy }), 401, 403);
-          needToken(await device.authenticate());
+          requireToken(await device.authenticate());
         }
       },
     },

@@ -60,8 +60,8 @@ const needsUser = {
 
 const everyKind = Object.keys(callerKinds) as CallerKind[];
 
-function open(because: string): AuthorizationRow {
-  return Object.fromEntries(everyKind.map((kind) => [kind, because])) as Record<
+function open(reason: string): AuthorizationRow {
+  return Object.fromEntries(everyKind.map((kind) => [kind, reason])) as Record<
     CallerKind,
     ExpectedStatus
   >;

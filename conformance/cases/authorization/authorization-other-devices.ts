@@ -6,8 +6,8 @@ import {
   acceptedDevice,
   activeDeployment,
   factoryProvides,
-  needResponse,
   type OfferedDeployment,
+  requireResponse,
   twoDevices,
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
@@ -166,7 +166,7 @@ function writeCase(write: DeviceWrite): JudgingCase<TwoDevices> {
     covers: [`${operation} ${status}`],
     run: async ({ device, other }, context) => {
       const response = await device.call(operation, { body });
-      needResponse(operation, response, status);
+      requireResponse(operation, response, status);
       // When users see the text at the writing device, a wrong copy would be visible as well.
       const isThere = (seen: unknown) => JSON.stringify(seen).includes(mark);
       const own = await context.eventually(() => look(context, device), isThere);

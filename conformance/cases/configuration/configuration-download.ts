@@ -1,7 +1,7 @@
 import { isTimestamp } from '../../../fixtures/contract/text.ts';
 import { configurationOffer, configured } from '../../context/configuration-offer.ts';
 import { report } from '../../context/deployment-life.ts';
-import { needResponse } from '../../context/start-states.ts';
+import { requireResponse } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';
 import { withAlteredSignature, withParameter, withSegment } from '../../target/altered-link.ts';
@@ -173,7 +173,7 @@ const link = defineScenario({
       requirements: ['download.holds-the-pairs'],
       run: async ({ uri, get }) => {
         const response = await get(uri);
-        needResponse('download-configuration', response, 200);
+        requireResponse('download-configuration', response, 200);
         const pairs = await pairsIn(response.bytes);
         if (!pairs) throw new NotObservable('the configuration has a form of its own');
         expectEqual('pairs', { ...pairs }, configured);
@@ -185,7 +185,7 @@ const link = defineScenario({
       requirements: ['download.is-an-artifact'],
       run: async ({ uri, get }) => {
         const response = await get(uri);
-        needResponse('download-configuration', response, 200);
+        requireResponse('download-configuration', response, 200);
         expectThat(isArtifactFile(response.bytes), 'an artifact file', responseSummary(response));
       },
     },
@@ -341,7 +341,7 @@ const large = defineScenario<TestContext>({
         const given = largeConfiguration(context);
         const { uri, get } = await configurationOffer(context, { pairs: given });
         const response = await get(uri);
-        needResponse('download-configuration', response, 200);
+        requireResponse('download-configuration', response, 200);
         const found = await pairsIn(response.bytes);
         if (!found) throw new NotObservable('the configuration has a form of its own');
         const wrong = Object.keys(given).filter((name) => found[name] !== given[name]);

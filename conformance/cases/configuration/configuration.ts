@@ -3,7 +3,7 @@
  * Spec: Device configuration; DeviceAPIConfiguration
  */
 
-import { acceptedDevice, needResponse, twoDevices } from '../../context/start-states.ts';
+import { acceptedDevice, requireResponse, twoDevices } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import { defineScenario } from '../../suite/case.ts';
 import {
@@ -92,7 +92,7 @@ function write(device: SuiteDevice, body: unknown): Promise<HttpResponse> {
 /** Returns the pairs that the device reads; the cases of reading check the response itself. */
 export async function readPairs(device: SuiteDevice): Promise<Members> {
   const response = await device.call('get-configuration');
-  needResponse('get-configuration', response, 200);
+  requireResponse('get-configuration', response, 200);
   const pairs = expectJson(response);
   if (!isMap(pairs)) throw new NotObservable(`the store was read as ${describeValue(pairs)}`);
   return pairs;

@@ -4,13 +4,13 @@
  */
 
 import { arrangeReports } from '../../context/deployment-life.ts';
-import { fieldIn, needInstructions, textIn } from '../../context/instructions.ts';
+import { fieldIn, requireInstructions, textIn } from '../../context/instructions.ts';
 import { type PollForm, pollForms } from '../../context/poll-forms.ts';
 import {
   acceptedDevice,
   factoryProvides,
-  needOffer,
-  needResponse,
+  requireOffer,
+  requireResponse,
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -38,13 +38,13 @@ async function expectDelivered(
 ): Promise<void> {
   const { configured } = await context.admin.configuration(device.id);
   await context.deployConfiguration(device);
-  const offer = needInstructions(
-    await needOffer(context, operation, () => poll(device, factoryProvides)),
+  const offer = requireInstructions(
+    await requireOffer(context, operation, () => poll(device, factoryProvides)),
   );
   const uri = fieldIn(offer, 'artifact.source.uri');
   const url = expectUrl(`${label}: a source`, typeof uri === 'string' ? uri : undefined);
   const response = await context.session.send({ method: 'GET', url });
-  needResponse('download-configuration', response, 200);
+  requireResponse('download-configuration', response, 200);
   await arrangeReports({ device, id: textIn(offer, 'id') }, 'success');
   const pairs = await pairsIn(response.bytes);
   if (!pairs) throw new NotObservable('the configuration has a form of its own');

@@ -1,6 +1,6 @@
 /** Cases: a device's open connection according to RFC 6455, frame by frame. Spec: Device connect */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { acceptedDevice, needResponse } from '../../context/start-states.ts';
+import { acceptedDevice, requireResponse } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
@@ -155,10 +155,13 @@ const illegal: readonly FrameRequirement[] = [
 ];
 
 /** Opens a connection of the device on which frames are written by hand. */
-async function connectionOf(context: TestContext, { token }: SuiteDevice): Promise<FrameConnection> {
+async function connectionOf(
+  context: TestContext,
+  { token }: SuiteDevice,
+): Promise<FrameConnection> {
   const authorization = `Bearer ${token}`;
   const response = await requestUpgrade(context, { ...upgradeHeaders, authorization });
-  needResponse('connect', response, 101);
+  requireResponse('connect', response, 101);
   return new FrameConnection(openedBy(response), context.clock);
 }
 
@@ -227,7 +230,11 @@ const legal = defineScenario({
       requirements: ['connect.pong'],
       run: async (device, context) => {
         const connection = await connectionOf(context, device);
-        expectThat(await isAlive(connection, '60'), 'a pong with the data "60"', received(connection));
+        expectThat(
+          await isAlive(connection, '60'),
+          'a pong with the data "60"',
+          received(connection),
+        );
       },
     },
     {

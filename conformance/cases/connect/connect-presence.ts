@@ -1,5 +1,5 @@
 /** Cases: users see whether a device is connected. Spec: Device connect */
-import { acceptedDevice, needResponse, StartStateMissed } from '../../context/start-states.ts';
+import { acceptedDevice, requireResponse, StartStateMissed } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';
@@ -32,9 +32,13 @@ async function connectedDevice(context: TestContext): Promise<ConnectedDevice> {
 
 async function connected(context: TestContext, device: SuiteDevice): Promise<ConnectedDevice> {
   const response = await requestUpgrade(context, { ...upgradeHeaders, ...bearer(device.token) });
-  needResponse('connect', response, 101);
+  requireResponse('connect', response, 101);
   const socket = openedBy(response);
-  return { device, connection: new FrameConnection(socket, context.clock), cut: () => socket.destroy() };
+  return {
+    device,
+    connection: new FrameConnection(socket, context.clock),
+    cut: () => socket.destroy(),
+  };
 }
 
 /** Arranges a connection that users see, so that its end can be observed. */

@@ -1,7 +1,7 @@
 /** Cases: the handshake of a device's connection. Spec: Device connect */
 import { createHash } from 'node:crypto';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { acceptedDevice, needResponse } from '../../context/start-states.ts';
+import { acceptedDevice, requireResponse } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
@@ -151,7 +151,7 @@ async function granted(context: TestContext, { token }: SuiteDevice, headers: He
     ...headers,
     ...bearer(token),
   });
-  needResponse('connect', response, 101);
+  requireResponse('connect', response, 101);
   return response.headers;
 }
 

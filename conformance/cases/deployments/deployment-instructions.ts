@@ -10,7 +10,7 @@ import {
   type InstructedDevice,
   instructedBy,
   isObject,
-  needInstructions,
+  requireInstructions,
   textIn,
 } from '../../context/instructions.ts';
 import { type PollForm, pollForms } from '../../context/poll-forms.ts';
@@ -39,7 +39,7 @@ function fieldCases({ slug, label }: PollForm): JudgingCase<InstructedDevice>[] 
       title: `${label}: ${field} of the instructions ${isRequired ? 'is' : 'may be'} ${form}.`,
       requirements: [requirement],
       run: async ({ response }) => {
-        const value = fieldIn(needInstructions(response), field);
+        const value = fieldIn(requireInstructions(response), field);
         if (value === undefined && !isRequired) return;
         expectThat(
           instructionForms[form](value),
@@ -66,7 +66,7 @@ function wholeCases(form: PollForm): JudgingCase<InstructedDevice>[] {
       title: `${label}: the artifact name is that of the deployed artifact.`,
       requirements: ['next.names-the-artifact'],
       run: async ({ response, artifact }) => {
-        const name = textIn(needInstructions(response), 'artifact.artifact_name');
+        const name = textIn(requireInstructions(response), 'artifact.artifact_name');
         expectEqual('artifact name', name, artifact.name);
       },
     },
@@ -75,7 +75,7 @@ function wholeCases(form: PollForm): JudgingCase<InstructedDevice>[] {
       title: `${label}: the device types are those of the deployed artifact.`,
       requirements: ['next.types-of-the-artifact'],
       run: async ({ response, artifact }) => {
-        const types = fieldIn(needInstructions(response), 'artifact.device_types_compatible');
+        const types = fieldIn(requireInstructions(response), 'artifact.device_types_compatible');
         if (!Array.isArray(types)) throw new NotObservable('there is no list of device types');
         expectEqual('device types', sorted(types), sorted(artifact.deviceTypes));
       },
@@ -91,7 +91,7 @@ function sourceCases({ slug, label }: PollForm): JudgingCase<InstructedDevice>[]
       title: `${label}: GET on the source, without a token, returns the artifact byte for byte.`,
       requirements: ['next.source-gives-the-artifact'],
       run: async ({ response, artifact }, context) => {
-        const url = textIn(needInstructions(response), 'artifact.source.uri');
+        const url = textIn(requireInstructions(response), 'artifact.source.uri');
         if (!URL.canParse(url)) throw new NotObservable('the source is not a URL');
         const file = await context.session.send({ method: 'GET', url });
         expectStatus(file, 200);
@@ -103,7 +103,7 @@ function sourceCases({ slug, label }: PollForm): JudgingCase<InstructedDevice>[]
       title: `${label}: the expiry time of the source, if present, is in the future.`,
       requirements: ['next.source-expires-later'],
       run: async ({ response }, context) => {
-        const instructions = needInstructions(response);
+        const instructions = requireInstructions(response);
         if (fieldIn(instructions, 'artifact.source.expire') === undefined) return;
         const expire = textIn(instructions, 'artifact.source.expire');
         if (!isTimestamp(expire)) throw new NotObservable('the source has no expiry date-time');
@@ -120,7 +120,7 @@ function idCase({ slug, label }: PollForm): JudgingCase<InstructedDevice> {
     title: `${label} names the deployment by the id that users see.`,
     requirements: ['next.id-of-the-deployment'],
     run: async ({ response, deploymentId }) =>
-      expectEqual('id', textIn(needInstructions(response), 'id'), deploymentId),
+      expectEqual('id', textIn(requireInstructions(response), 'id'), deploymentId),
   };
 }
 
@@ -130,7 +130,7 @@ function artifactIdCase({ slug, label }: PollForm): JudgingCase<InstructedDevice
     title: `${label}: the artifact id, if present, is that of the deployed artifact.`,
     requirements: ['next.v1-artifact-id'],
     run: async ({ response, artifact }) => {
-      const id = fieldIn(needInstructions(response), 'artifact.id');
+      const id = fieldIn(requireInstructions(response), 'artifact.id');
       if (id !== undefined) expectEqual('artifact id', id, artifact.id);
     },
   };
@@ -167,7 +167,7 @@ const onlyInV2 = defineScenario({
       title: 'The device reports on the deployment with the id that v2 returns.',
       requirements: ['next.v2-id-is-usable'],
       run: async ({ device, response }) => {
-        const id = textIn(needInstructions(response), 'id');
+        const id = textIn(requireInstructions(response), 'id');
         const reported = await report({ device, id }, { status: 'downloading' });
         expectThat(reported.status !== 404, 'a deployment of that id', responseSummary(reported));
       },
@@ -177,7 +177,7 @@ const onlyInV2 = defineScenario({
       title: 'Version 2 may name the deployment by its own id or by one made for the device.',
       requirements: ['next.id-per-device'],
       observe: async ({ response, deploymentId }) => {
-        const isOwn = textIn(needInstructions(response), 'id') === deploymentId;
+        const isOwn = textIn(requireInstructions(response), 'id') === deploymentId;
         return observationOf(isOwn ? 'the id of the deployment' : 'an id of its own');
       },
     },
@@ -186,7 +186,7 @@ const onlyInV2 = defineScenario({
       title: 'The artifact in the instructions of version 2 has no `id`, unlike that of version 1.',
       requirements: ['next.artifact-id-in-v2'],
       run: async ({ response }) => {
-        const id = fieldIn(needInstructions(response), 'artifact.id');
+        const id = fieldIn(requireInstructions(response), 'artifact.id');
         expectEqual('artifact.id', id, undefined);
       },
     },

@@ -9,8 +9,8 @@ import {
 import {
   acceptedDevice,
   activeDeployment,
-  needResponse,
   type OfferedDeployment,
+  requireResponse,
 } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';
@@ -48,7 +48,7 @@ function upload({ device, id }: LogOwner, ...messages: readonly unknown[]): Prom
 }
 
 async function arrangeUpload(arranged: LogOwner, ...messages: readonly unknown[]): Promise<void> {
-  needResponse('put-deployment-log', await upload(arranged, ...messages), 204);
+  requireResponse('put-deployment-log', await upload(arranged, ...messages), 204);
 }
 
 /** Returns the log as users read it, once it contains the text. */
@@ -261,7 +261,7 @@ const active = defineScenario({
       run: async (arranged, context) => {
         await arrangeReports(arranged, 'failure');
         const response = await upload(arranged, goodMessage);
-        needResponse('put-deployment-log', response, 204);
+        requireResponse('put-deployment-log', response, 204);
         const log = await shownLog(context, arranged, goodMessage.message);
         expectThat(
           log.includes(goodMessage.message),

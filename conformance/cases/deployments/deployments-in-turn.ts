@@ -17,8 +17,8 @@ import {
   activeDeployment,
   factoryProvides,
   instructedId,
-  needResponse,
   type OfferedDeployment,
+  requireResponse,
 } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
@@ -82,7 +82,7 @@ function lateReportCase(end: 'success' | 'failure'): JudgingCase<void> {
       ] as const) {
         await arrangeReports(next, underway);
         const body = { status: late, substate: 'late' };
-        needResponse('put-deployment-status', await report(former, body), 204);
+        requireResponse('put-deployment-status', await report(former, body), 204);
         await expectShown(context, former, late);
         const seen = await shownDeviceDeployment(context, next, underway);
         const isKept = seen?.status === underway && seen.substate !== 'late';
@@ -107,7 +107,7 @@ async function uploadLog(
 ): Promise<void> {
   const body = { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message }] };
   const response = await device.call('put-deployment-log', { path: { id }, body });
-  needResponse('put-deployment-log', response, 204);
+  requireResponse('put-deployment-log', response, 204);
   const log = await context.eventually(
     () => context.admin.deploymentLog(deploymentId, device.id),
     (text) => text?.includes(message) ?? false,
@@ -134,7 +134,7 @@ const turns = defineScenario<void>({
         const { former, next } = await inTurn(context, 'failure');
         for (const status of ['downloading', 'installing', 'success'] as const) {
           const body = { status, substate: `next ${status}` };
-          needResponse('put-deployment-status', await report(next, body), 204);
+          requireResponse('put-deployment-status', await report(next, body), 204);
           await shownDeviceDeployment(context, next, status);
           const seen = await shownDeviceDeployment(context, former, 'failure');
           const isKept = seen?.status === 'failure' && !seen.substate?.startsWith('next');
@@ -157,7 +157,7 @@ const turns = defineScenario<void>({
         for (let between = 0; between < 3; between += 1) {
           ({ next } = await inTurn(context, 'failure', async () => next));
         }
-        needResponse('put-deployment-status', await report(former, { status: 'success' }), 204);
+        requireResponse('put-deployment-status', await report(former, { status: 'success' }), 204);
         for (const [order, deployment] of [next, former, next].entries()) {
           const message = `log ${order} of ${deployment.id}`;
           await uploadLog(context, deployment, message);
@@ -246,7 +246,11 @@ const active = defineScenario({
       run: async (arranged, context) => {
         for (const [index, status] of statusColumns.entries()) {
           const substate = substates[index];
-          needResponse('put-deployment-status', await report(arranged, { status, substate }), 204);
+          requireResponse(
+            'put-deployment-status',
+            await report(arranged, { status, substate }),
+            204,
+          );
           const seen = await context.eventually(
             () => context.admin.deviceDeployment(arranged.deploymentId, arranged.device.id),
             (found) => found?.status === status && found.substate === substate,
@@ -297,9 +301,9 @@ const together = defineScenario<SharedDeployment>({
       requirements: ['status.own-part-only'],
       run: async ({ one, other }, context) => {
         const own = { status: 'downloading', substate: 'of the other device' };
-        needResponse('put-deployment-status', await report(other, own), 204);
+        requireResponse('put-deployment-status', await report(other, own), 204);
         await shownDeviceDeployment(context, other, own.status);
-        needResponse(
+        requireResponse(
           'put-deployment-status',
           await report(one, { status: 'installing', substate: 'mine' }),
           204,
@@ -352,7 +356,7 @@ const together = defineScenario<SharedDeployment>({
           if (accepted.status === 404 || accepted.status === 409) {
             throw new ExpectationFailure('status 204', responseSummary(accepted), own);
           }
-          needResponse('put-deployment-status', accepted, 204);
+          requireResponse('put-deployment-status', accepted, 204);
           const seen = await shownDeviceDeployment(context, other, 'installing');
           if (seen?.status === 'installing') continue;
           throw new ExpectationFailure('installing', seen?.status ?? 'nothing', own);

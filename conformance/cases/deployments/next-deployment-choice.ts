@@ -1,13 +1,13 @@
 /** Cases: which deployment a device is offered. Spec: Device deployments v1, v2 */
 
-import { needInstructions, textIn } from '../../context/instructions.ts';
+import { requireInstructions, textIn } from '../../context/instructions.ts';
 import { sampleArtifacts } from '../../context/sample-artifacts.ts';
 import {
   acceptedDevice,
   deploymentOf,
   factoryProvides,
-  needResponse,
   pendingDeployment,
+  requireResponse,
 } from '../../context/start-states.ts';
 import { defineScenario } from '../../suite/case.ts';
 import { expectStatus, observationOf } from '../../target/expectations.ts';
@@ -98,8 +98,8 @@ const several = defineScenario({
       requirements: ['next.oldest-first'],
       observe: async ({ device, deploymentId, laterId }) => {
         const response = await device.call('post-next-deployment', { body: suitsBoth });
-        needResponse('post-next-deployment', response, 200);
-        const id = textIn(needInstructions(response), 'id');
+        requireResponse('post-next-deployment', response, 200);
+        const id = textIn(requireInstructions(response), 'id');
         const names = { [deploymentId]: 'the older one', [laterId]: 'the younger one' };
         return observationOf(names[id] ?? 'an id of neither');
       },

@@ -4,11 +4,11 @@
  * Spec: Device deployments v1, v2; Artifact
  */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { fieldIn, needInstructions, offersAny, textIn } from '../../context/instructions.ts';
+import { fieldIn, offersAny, requireInstructions, textIn } from '../../context/instructions.ts';
 import { ownArtifact } from '../../context/own-artifact.ts';
 import { type PollForm, pollForms } from '../../context/poll-forms.ts';
 import { boardType } from '../../context/sample-artifacts.ts';
-import { acceptedDevice, factoryProvides, needStatus } from '../../context/start-states.ts';
+import { acceptedDevice, factoryProvides, requireStatus } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
@@ -113,7 +113,7 @@ async function expectOffers(
 ): Promise<void> {
   for (const [name, { device, row }] of devices) {
     const response = await form.poll(device, row);
-    if (response.status >= 500) needStatus('a decision', response, 200);
+    if (response.status >= 500) requireStatus('a decision', response, 200);
     const what = isOffered ? 'an offer' : 'no offer';
     expectThat(offersAny(response) === isOffered, `${what} for ${name}`, responseSummary(response));
   }
@@ -200,7 +200,7 @@ function named<Row>(
 
 /** Asserts that the instructions have every device type of the artifact. */
 function expectAllTypes(response: HttpResponse): void {
-  const listed = fieldIn(needInstructions(response), 'artifact.device_types_compatible');
+  const listed = fieldIn(requireInstructions(response), 'artifact.device_types_compatible');
   if (!Array.isArray(listed)) throw new NotObservable('there is no list of device types');
   if (sorted(listed).join('\n') === sorted(types).join('\n')) return;
   const violated = ['next.types-of-the-artifact'] as const;
@@ -296,7 +296,7 @@ async function expectArtifact(
   response: HttpResponse,
   { name, rows, violated }: ExpectedArtifact,
 ): Promise<void> {
-  const url = textIn(needInstructions(response), 'artifact.source.uri');
+  const url = textIn(requireInstructions(response), 'artifact.source.uri');
   const { bytes } = await context.session.send({ method: 'GET', url });
   const found = Object.entries(rows).find(([, row]) => row.bytes.equals(bytes));
   // Other cases check that a source gives an artifact at all.

@@ -4,7 +4,7 @@
  */
 
 import { shownStatus } from '../../context/deployment-life.ts';
-import { needInstructions, textIn } from '../../context/instructions.ts';
+import { requireInstructions, textIn } from '../../context/instructions.ts';
 import { ownArtifact } from '../../context/own-artifact.ts';
 import { pollForms } from '../../context/poll-forms.ts';
 import {
@@ -12,8 +12,8 @@ import {
   activeDeployment,
   type DeviceInDeployment,
   factoryProvides,
-  needResponse,
   pendingDeployment,
+  requireResponse,
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -57,8 +57,8 @@ async function twoThatFit(context: TestContext): Promise<FittingDevice> {
 /** Returns the id of the artifact that the device is given. */
 async function servedId(device: SuiteDevice): Promise<string> {
   const response = await device.call('post-next-deployment', { body: provides });
-  needResponse('post-next-deployment', response, 200);
-  return textIn(needInstructions(response), 'artifact.id');
+  requireResponse('post-next-deployment', response, 200);
+  return textIn(requireInstructions(response), 'artifact.id');
 }
 
 const choosing = defineScenario({

@@ -1,7 +1,7 @@
 /** Cases: when a device is offered a deployment. Spec: Device deployments v1, v2 */
 
 import { arrangeAbort, arrangeReports } from '../../context/deployment-life.ts';
-import { needInstructions, offersAny, textIn } from '../../context/instructions.ts';
+import { offersAny, requireInstructions, textIn } from '../../context/instructions.ts';
 import { type PollForm, pollForms } from '../../context/poll-forms.ts';
 import { nearTypes } from '../../context/sample-artifacts.ts';
 import {
@@ -9,10 +9,10 @@ import {
   activeDeployment,
   type DeviceInDeployment,
   factoryProvides,
-  needOffer,
-  needStatus,
   type OfferedDeployment,
   pendingDeployment,
+  requireOffer,
+  requireStatus,
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -59,11 +59,11 @@ function idleCases(form: PollForm): JudgingCase<SuiteDevice>[] {
         const { name } = await context.artifact('plain');
         // A device of the same deployment that has not polled yet shows when it is pending.
         const other = await acceptedDevice(context);
-        needStatus('nothing to install', await poll(device, factoryProvides), 204);
+        requireStatus('nothing to install', await poll(device, factoryProvides), 204);
         await context.deploy({ artifact_name: name, devices: [device.id, other.id] });
         const pollOfOther = () => poll(other, factoryProvides);
         const offered = await context.eventually(pollOfOther, ({ status }) => status !== 204);
-        needStatus('an offer to the other device', offered, 200);
+        requireStatus('an offer to the other device', offered, 200);
         expectStatus(await poll(device, factoryProvides), 200);
       },
     },
@@ -132,7 +132,7 @@ function pendingCases(form: PollForm): OfferCase[] {
       needs,
       run: async ({ device }, context) => {
         const other = await acceptedDevice(context);
-        needStatus('a pending deployment', await poll(device, factoryProvides), 200);
+        requireStatus('a pending deployment', await poll(device, factoryProvides), 200);
         expectNoOffer(await poll(other, otherProvides));
       },
     },
@@ -167,10 +167,10 @@ async function offeredBy(
   context: TestContext,
 ): Promise<OfferInForm> {
   const arranged = await pendingDeployment(context);
-  const response = await needOffer(context, operation, () =>
+  const response = await requireOffer(context, operation, () =>
     poll(arranged.device, factoryProvides),
   );
-  return { ...arranged, id: textIn(needInstructions(response), 'id') };
+  return { ...arranged, id: textIn(requireInstructions(response), 'id') };
 }
 
 function activeIn(form: PollForm) {
@@ -210,7 +210,7 @@ function activeIn(form: PollForm) {
           await arrangeReports(arranged, 'rebooting');
           const response = await poll(arranged.device, factoryProvides);
           expectStatus(response, 200);
-          const id = textIn(needInstructions(response), 'id');
+          const id = textIn(requireInstructions(response), 'id');
           expectThat(id === arranged.id, `the deployment ${arranged.id}`, `the deployment ${id}`);
         },
       },

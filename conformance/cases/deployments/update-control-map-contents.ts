@@ -4,8 +4,8 @@
  */
 import type { GivenControlMap } from '../../../fixtures/contract/resources.ts';
 import { arrangeReports } from '../../context/deployment-life.ts';
-import { fieldIn, isObject, needInstructions, textIn } from '../../context/instructions.ts';
-import { acceptedDevice, factoryProvides, needResponse } from '../../context/start-states.ts';
+import { fieldIn, isObject, requireInstructions, textIn } from '../../context/instructions.ts';
+import { acceptedDevice, factoryProvides, requireResponse } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';
@@ -62,8 +62,8 @@ async function offeredMap(
   const deployment = { artifact_name: name, devices: [device.id], update_control_map: given };
   const { id: deploymentId } = await context.deploy(deployment);
   const response = await poll(device);
-  needResponse('post-next-deployment-v2', response, 200);
-  const instructions = needInstructions(response);
+  requireResponse('post-next-deployment-v2', response, 200);
+  const instructions = requireInstructions(response);
   const instructed = fieldIn(instructions, 'artifact.update_control_map');
   return { device, id: textIn(instructions, 'id'), deploymentId, given, instructed };
 }
@@ -124,7 +124,7 @@ async function expectServed(offered: OfferedMap): Promise<void> {
     const actual = responseSummary(response);
     throw new ExpectationFailure('status 200', actual, ['map.of-active-deployment']);
   }
-  expectMap('of the deployment', needInstructions(response).update_control_map, offered);
+  expectMap('of the deployment', requireInstructions(response).update_control_map, offered);
 }
 
 /** Spec: UpdateControlMap; Device deployments v2 */
@@ -204,7 +204,7 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
           await expectServed(offered);
           const again = await poll(device);
           expectStatus(again, 200);
-          const map = fieldIn(needInstructions(again), 'artifact.update_control_map');
+          const map = fieldIn(requireInstructions(again), 'artifact.update_control_map');
           if (map === undefined) {
             const wanted = `the map in the instructions of a device that reported ${status}`;
             throw new ExpectationFailure(wanted, 'none', [inInstructions]);

@@ -1,16 +1,16 @@
 /** Cases: the map that pauses a device in chosen states. Spec: UpdateControlMap */
 
 import { arrangeAbort, arrangeReports } from '../../context/deployment-life.ts';
-import { fieldIn, isObject, needInstructions, textIn } from '../../context/instructions.ts';
+import { fieldIn, isObject, requireInstructions, textIn } from '../../context/instructions.ts';
 import {
   acceptedDevice,
   activeDeployment,
   type DeviceInDeployment,
   deploymentOf,
   factoryProvides,
-  needOffer,
-  needResponse,
   type OfferedDeployment,
+  requireOffer,
+  requireResponse,
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -51,13 +51,13 @@ function pollForMap(
   { device }: Pick<DeviceInDeployment, 'device'>,
 ): Promise<HttpResponse> {
   const operation = 'post-next-deployment-v2';
-  return needOffer(context, operation, () => device.call(operation, { body: withMaps }));
+  return requireOffer(context, operation, () => device.call(operation, { body: withMaps }));
 }
 
 async function mappedDeployment(context: TestContext): Promise<DeviceWithMap> {
   const arranged = await deploymentOf(context, 'plain', givenMap);
   const response = await pollForMap(context, arranged);
-  const instructions = needInstructions(response);
+  const instructions = requireInstructions(response);
   return { ...arranged, instructions, id: textIn(instructions, 'id') };
 }
 
@@ -68,8 +68,8 @@ function fetchMap({ device, id }: Pick<OfferedDeployment, 'device' | 'id'>): Pro
 /** Returns the map that the device fetches. Throws NotObservable if the response wraps none. */
 async function fetchedMap(arranged: DeviceWithMap): Promise<Readonly<Record<string, unknown>>> {
   const response = await fetchMap(arranged);
-  needResponse('get-update-control-map', response, 200);
-  const map = fieldIn(needInstructions(response), 'update_control_map');
+  requireResponse('get-update-control-map', response, 200);
+  const map = fieldIn(requireInstructions(response), 'update_control_map');
   if (!isObject(map)) throw new NotObservable('the response wraps no map');
   return map;
 }
@@ -149,8 +149,8 @@ function expectGiven(map: Readonly<Record<string, unknown>>): void {
 async function mapFor(context: TestContext, body: unknown): Promise<string> {
   const { device } = await deploymentOf(context, 'plain', givenMap);
   const response = await device.call('post-next-deployment-v2', { body });
-  needResponse('post-next-deployment-v2', response, 200);
-  const map = fieldIn(needInstructions(response), 'artifact.update_control_map');
+  requireResponse('post-next-deployment-v2', response, 200);
+  const map = fieldIn(requireInstructions(response), 'artifact.update_control_map');
   return map === undefined ? 'no map is sent' : 'the map is sent';
 }
 
@@ -204,7 +204,7 @@ const mapped = defineScenario({
       run: async (arranged) => {
         for (let reading = 1; reading <= READINGS; reading += 1) {
           const response = await fetchMap(arranged);
-          needResponse('get-update-control-map', response, 200);
+          requireResponse('get-update-control-map', response, 200);
           const body = expectJson(response);
           const isWrapped = isObject(body) && isObject(body.update_control_map);
           expectThat(isWrapped, 'a map in update_control_map', responseSummary(response));
@@ -290,7 +290,7 @@ const mapped = defineScenario({
             !('ArtifactInstall_Enter' in map.states);
           const found = await context.eventually(() => fetchedMap(arranged), isNew);
           expectThat(isNew(found), `the map with priority ${priority}`, describeValue(found));
-          const offer = needInstructions(await pollForMap(context, arranged));
+          const offer = requireInstructions(await pollForMap(context, arranged));
           const offered = fieldIn(offer, 'artifact.update_control_map');
           if (!isObject(offered) || isNew(offered)) continue;
           const violated = ['next.control-map-as-given'] as const;
@@ -322,7 +322,7 @@ async function mappedForTwo(context: TestContext) {
   await context.deploy({ artifact_name, devices, update_control_map: givenMap });
   const offerTo = async (device: SuiteDevice) => {
     const response = await pollForMap(context, { device });
-    return { device, id: textIn(needInstructions(response), 'id') };
+    return { device, id: textIn(requireInstructions(response), 'id') };
   };
   return { one: await offerTo(first), other: await offerTo(second) };
 }
@@ -360,7 +360,7 @@ const plain = defineScenario({
       requirements: ['next.control-map-only-if-given'],
       run: async (_, context) => {
         const response = await pollForMap(context, await deploymentOf(context, 'plain'));
-        const map = fieldIn(needInstructions(response), 'artifact.update_control_map');
+        const map = fieldIn(requireInstructions(response), 'artifact.update_control_map');
         expectThat(map === undefined || map === null, 'no update control map', describeValue(map));
       },
     },

@@ -1,7 +1,7 @@
 /** Cases: errors and request ids. Spec: Error; Errors */
 import * as v from 'valibot';
 import { errorBody } from '../../context/error-body.ts';
-import { needRefusal } from '../../context/granted.ts';
+import { requireRefusal } from '../../context/granted.ts';
 import { acceptedDevice, factoryProvides } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
@@ -32,7 +32,7 @@ const withRequestId = v.looseObject({ request_id: v.optional(v.string()) });
 async function refusal(context: TestContext, headers: Headers = {}): Promise<HttpResponse> {
   const operation = 'post-auth-request';
   const response = await context.caller().call(operation, { raw: '{', headers });
-  return needRefusal({ operation, requirement: 'auth.malformed-is-400' }, response);
+  return requireRefusal({ operation, requirement: 'auth.malformed-is-400' }, response);
 }
 
 /** Returns the request id in the body of a refusal, where it is optional. */
@@ -137,7 +137,7 @@ const anonymous = defineScenario<TestContext>({
           operation: 'get-next-deployment',
           requirement: 'tokens.missing-is-401',
         } as const;
-        expectShape(needRefusal(toMissing, response), errorBody);
+        expectShape(requireRefusal(toMissing, response), errorBody);
       },
     },
     {
@@ -260,7 +260,7 @@ const device = defineScenario({
         const operation = 'put-deployment-status';
         const toUnknown = { operation, requirement: 'status.unknown-deployment-is-404' } as const;
         expectShape(
-          needRefusal(toUnknown, await caller.call(operation, { path, body })),
+          requireRefusal(toUnknown, await caller.call(operation, { path, body })),
           errorBody,
         );
       },

@@ -2,8 +2,8 @@
  * Cases: what a device wrote is still there after decisions of users about the device and its keys.
  * Spec: States and transitions; Device configuration; Device inventory
  */
-import { needAuthorized, needToken } from '../../context/granted.ts';
-import { acceptedDevice, needResponse } from '../../context/start-states.ts';
+import { requireAuthorized, requireToken } from '../../context/granted.ts';
+import { acceptedDevice, requireResponse } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { ShownAttribute } from '../../context/target-admin.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -18,8 +18,12 @@ const attribute = { name: 'colour', value: 'deep blue' } as const;
 async function writtenData(context: TestContext): Promise<SuiteDevice> {
   const device = await acceptedDevice(context);
   const configured = await device.call('put-configuration', { body: pair });
-  needResponse('put-configuration', configured, 204);
-  needResponse('put-attributes', await device.call('put-attributes', { body: [attribute] }), 200);
+  requireResponse('put-configuration', configured, 204);
+  requireResponse(
+    'put-attributes',
+    await device.call('put-attributes', { body: [attribute] }),
+    200,
+  );
   return device;
 }
 
@@ -35,7 +39,7 @@ async function acceptKey(
     () => device.authenticate(changes),
     ({ status }) => status === 200,
   );
-  device.token = needToken(granted).text;
+  device.token = requireToken(granted).text;
 }
 
 async function rejectAndAccept(device: SuiteDevice, context: TestContext): Promise<void> {
@@ -58,7 +62,7 @@ const decisions = {
 /** Asserts that the device reads the pair and users see the attribute. */
 async function expectKept(device: SuiteDevice, context: TestContext): Promise<void> {
   const read = await context.eventually(
-    async () => needAuthorized(await device.call('get-configuration')),
+    async () => requireAuthorized(await device.call('get-configuration')),
     ({ text }) => text.includes(pair.timezone),
   );
   if (!read.text.includes(pair.timezone)) {

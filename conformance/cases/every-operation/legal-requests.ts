@@ -11,8 +11,8 @@ import {
   deviceAndArtifact,
   factoryProvides,
   instructedId,
-  needResponse,
   type OfferedDeployment,
+  requireResponse,
   twoDevices,
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
@@ -245,7 +245,7 @@ export function failureOf(
  * if the request was refused.
  */
 export function notObservable(id: OperationId, { actual, response }: Mismatch): NotObservable {
-  if (response) needResponse(id, response, Number(Object.keys(operations[id].success)[0]));
+  if (response) requireResponse(id, response, Number(Object.keys(operations[id].success)[0]));
   return new NotObservable(`${id} does not succeed in its normal form either: ${actual}`);
 }
 

@@ -8,9 +8,9 @@ import {
   activeDeployment,
   factoryProvides,
   instructedId,
-  needStatus,
   type OfferedDeployment,
   preauthorizedDevice,
+  requireStatus,
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -217,7 +217,7 @@ const writes = defineScenario<SuiteDevice>({
         for (const [index, level] of levels.entries()) {
           const timestamp = `2026-01-31T12:00:0${index}Z`;
           const sent = await sendAlerts(device, { ...alert, level, timestamp });
-          needStatus(`an alert of level ${level}`, sent, 204);
+          requireStatus(`an alert of level ${level}`, sent, 204);
         }
         const shown = await context.eventually(
           () => context.admin.alerts(device.id),

@@ -10,16 +10,16 @@ import {
   sharedDeployment,
   shownStatus,
 } from '../../context/deployment-life.ts';
-import { needInstructions, offersAny, textIn } from '../../context/instructions.ts';
+import { offersAny, requireInstructions, textIn } from '../../context/instructions.ts';
 import { type PollForm, pollForms } from '../../context/poll-forms.ts';
 import {
   type DeviceAndArtifact,
   type DeviceInDeployment,
   deviceAndArtifact,
   factoryProvides,
-  needResponse,
   type OfferedDeployment,
   pendingDeployment,
+  requireResponse,
 } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
@@ -136,7 +136,7 @@ function pollCase({ slug, label, poll, needs }: PollForm): JudgingCase<DeviceInD
 }
 
 function idIn(response: HttpResponse): string {
-  return textIn(needInstructions(response), 'id');
+  return textIn(requireInstructions(response), 'id');
 }
 
 const polls = defineScenario({
@@ -225,8 +225,8 @@ async function logBesideReport(arranged: OfferedDeployment): Promise<void> {
     arranged.device.call('put-deployment-log', { path, body: { messages } }),
     report(arranged, { status: 'failure' }),
   ]);
-  needResponse('put-deployment-log', logged, 204);
-  needResponse('put-deployment-status', reported, 204);
+  requireResponse('put-deployment-log', logged, 204);
+  requireResponse('put-deployment-status', reported, 204);
 }
 
 export const raceCases = [...againstAbort, ...polls, ...together, ...logAndStatus];

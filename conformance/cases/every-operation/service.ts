@@ -3,12 +3,12 @@ import * as v from 'valibot';
 import { valueText } from '../../../fixtures/base/value-text.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { needRefusal } from '../../context/granted.ts';
+import { requireRefusal } from '../../context/granted.ts';
 import {
   acceptedDevice,
   deviceAndArtifact,
   factoryProvides,
-  needResponse,
+  requireResponse,
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -67,7 +67,7 @@ const preflight = (id: OperationId) => ({
 async function malformedRefused(context: TestContext): Promise<HttpResponse> {
   const operation = 'post-auth-request';
   const response = await context.caller().call(operation, { raw: '{' });
-  return needRefusal({ operation, requirement: 'auth.malformed-is-400' }, response);
+  return requireRefusal({ operation, requirement: 'auth.malformed-is-400' }, response);
 }
 
 const anonymous = defineScenario<TestContext>({
@@ -205,7 +205,7 @@ const device = defineScenario({
       run: async (caller) => {
         const body = [{ name: 'a', value: 'b' }];
         const whole = await caller.call('put-attributes', { body });
-        needResponse('put-attributes', whole, 200);
+        requireResponse('put-attributes', whole, 200);
         const raw = ['[{"name":"a",', '"value":"b"}]'];
         expectStatus(await caller.call('put-attributes', { raw }), 200);
       },

@@ -1,5 +1,5 @@
 /** Cases: writing attributes again, and the attributes of two devices. Spec: Device inventory */
-import { acceptedDevice, needResponse, twoDevices } from '../../context/start-states.ts';
+import { acceptedDevice, requireResponse, twoDevices } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { ShownAttribute } from '../../context/target-admin.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -26,7 +26,7 @@ async function changeAttributes(
   device: SuiteDevice,
   { how, attributes, holds }: AttributeChange,
 ): Promise<Readonly<Record<string, unknown>>> {
-  needResponse(how, await write(device, how, ...attributes), 200);
+  requireResponse(how, await write(device, how, ...attributes), 200);
   const found = await shownAttributes(context, device, holds);
   return Object.fromEntries(Object.values(found).map(({ name, value }) => [name, value]));
 }

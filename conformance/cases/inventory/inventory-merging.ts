@@ -4,7 +4,7 @@
  * Spec: Device inventory; Attribute (inventory)
  */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { acceptedDevice, needResponse } from '../../context/start-states.ts';
+import { acceptedDevice, requireResponse } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { ShownAttribute } from '../../context/target-admin.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -216,7 +216,7 @@ export const inventoryMergingCases = defineScenario<SuiteDevice>({
         for (const made of writes) {
           const step: Step = { made, wanted: after(before, made) };
           const response = await write(device, made.how, ...made.attributes);
-          needResponse(made.how, response, 200);
+          requireResponse(made.how, response, 200);
           const found = await context.eventually(
             () => ownAttributes(context, device),
             (all) => differenceIn(all, step) === undefined,

@@ -1,6 +1,6 @@
 /** Cases: the attributes of a device. Spec: Device inventory; Attribute (inventory) */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { acceptedDevice, needResponse } from '../../context/start-states.ts';
+import { acceptedDevice, requireResponse } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
 import {
@@ -91,7 +91,7 @@ function writingCases(how: WriteOperation, method: string): readonly JudgingCase
       requirements: [`inventory.${slug}-has-no-body`],
       run: async (device) => {
         const response = await write(device, how, { name: 'probe', value: 'b' });
-        needResponse(how, response, 200);
+        requireResponse(how, response, 200);
         expectNoBody(response);
       },
     },

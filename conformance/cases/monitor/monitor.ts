@@ -2,7 +2,7 @@
  * Cases: alerts and monitor configuration of a device.
  * Spec: Device monitor; MonitorConfiguration
  */
-import { acceptedDevice, needResponse } from '../../context/start-states.ts';
+import { acceptedDevice, requireResponse } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import { defineScenario } from '../../suite/case.ts';
 import { type InputTable, inputCases, otherThanString } from '../../suite/input-table.ts';
@@ -134,7 +134,7 @@ const alerts = defineScenario({
       requirements: ['alerts.response-has-no-body'],
       run: async (device) => {
         const response = await sendAlerts(device, alert);
-        needResponse('post-alerts', response, 204);
+        requireResponse('post-alerts', response, 204);
         expectNoBody(response);
       },
     },
@@ -191,7 +191,7 @@ const alerts = defineScenario({
           subject: { ...subject, name },
         }));
         const sent = [await sendAlerts(device, first, second), await sendAlerts(device, third)];
-        for (const response of sent) needResponse('post-alerts', response, 204);
+        for (const response of sent) requireResponse('post-alerts', response, 204);
         const found = await context.eventually(
           () => context.admin.alerts(device.id),
           (all) => all.length > 2,
@@ -272,7 +272,7 @@ const configuration = defineScenario({
       requirements: ['monitor.response-has-no-body'],
       run: async (device) => {
         const response = await sendConfiguration(device, service);
-        needResponse('post-monitor-configuration', response, 204);
+        requireResponse('post-monitor-configuration', response, 204);
         expectNoBody(response);
       },
     },
@@ -308,7 +308,11 @@ const configuration = defineScenario({
       title: 'Users read the configuration that the device sent last.',
       requirements: ['monitor.is-current'],
       run: async (device, context) => {
-        needResponse('post-monitor-configuration', await sendConfiguration(device, service), 204);
+        requireResponse(
+          'post-monitor-configuration',
+          await sendConfiguration(device, service),
+          204,
+        );
         await sendConfiguration(device, { ...service, status: 'disabled' });
         const found = await context.eventually(
           () => context.admin.monitorConfiguration(device.id),

@@ -4,14 +4,14 @@
 import { artifactLinkShape } from '../../../fixtures/contract/resources.ts';
 import { configurationLink } from '../../context/every-call.ts';
 import { justAfter, MINUTE_SECONDS, secondsUntil } from '../../context/expiry.ts';
-import { fieldIn, instructedBy, needInstructions, textIn } from '../../context/instructions.ts';
+import { fieldIn, instructedBy, requireInstructions, textIn } from '../../context/instructions.ts';
 import { type PollForm, pollForms } from '../../context/poll-forms.ts';
 import {
   acceptedDevice,
   deviceAndArtifact,
   factoryProvides,
-  needResponse,
-  needStatus,
+  requireResponse,
+  requireStatus,
   StartStateMissed,
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
@@ -46,7 +46,7 @@ const requestsForFiles: Readonly<Record<string, Headers>> = {
 async function artifactLink(context: TestContext) {
   const { device, artifact } = await deviceAndArtifact(context, 'plain');
   const response = await device.call('get-artifact-link', { path: { id: artifact.id } });
-  needResponse('get-artifact-link', response, 200);
+  requireResponse('get-artifact-link', response, 200);
   const { uri, expire } = expectShape(response, artifactLinkShape);
   const follow = (headers?: Headers) =>
     context.session.send({ method: 'GET', url: uri, ...(headers && { headers }) });
@@ -166,7 +166,7 @@ function sourceIn(response: HttpResponse): {
   readonly uri: string;
   readonly expire: string | undefined;
 } {
-  const instructions = needInstructions(response);
+  const instructions = requireInstructions(response);
   const uri = textIn(instructions, 'artifact.source.uri');
   const isGiven = fieldIn(instructions, 'artifact.source.expire') !== undefined;
   return { uri, expire: isGiven ? textIn(instructions, 'artifact.source.expire') : undefined };
@@ -212,7 +212,7 @@ function sourcesOf(form: PollForm) {
           // The token may have expired too.
           device.token = expectToken(await device.authenticate());
           const again = await form.poll(device, factoryProvides);
-          needStatus('an offered update', again, 200);
+          requireStatus('an offered update', again, 200);
           const { uri, expire } = sourceIn(again);
           const isLater = expire === undefined || Date.parse(expire) > context.serverNowMs(again);
           const late = ['next.source-expires-later'] as const;

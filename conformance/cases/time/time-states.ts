@@ -2,19 +2,19 @@
  * Cases: days change nothing that a user decided, a device reported or a server stored.
  * Spec: States and transitions; Device deployments; Device configuration; Device inventory
  */
-import { needAuthorized, needToken } from '../../context/granted.ts';
+import { requireAuthorized, requireToken } from '../../context/granted.ts';
 import {
   abortedDeployment,
   acceptedDevice,
   activeDeployment,
   factoryProvides,
   instructedId,
-  needResponse,
-  needStatus,
   type OfferedDeployment,
   pendingDeployment,
   pendingDevice,
   preauthorizedDevice,
+  requireResponse,
+  requireStatus,
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -37,17 +37,17 @@ const start = { area: 'time', risk: 'write', needs: ['user', 'clock-control'] } 
 /** Waits forty days, after which the device needs a new token. */
 async function daysLater(device: SuiteDevice, context: TestContext): Promise<void> {
   await context.control.advance(DAYS_SECONDS);
-  device.token = needToken(await device.authenticate()).text;
+  device.token = requireToken(await device.authenticate()).text;
 }
 
 const poll = async (device: SuiteDevice) =>
-  needAuthorized(await device.call('get-next-deployment', { query: factoryProvides }));
+  requireAuthorized(await device.call('get-next-deployment', { query: factoryProvides }));
 const report = ({ device, id }: OfferedDeployment, status: string) =>
   device.call('put-deployment-status', { path: { id }, body: { status } });
 
 async function uploadLog({ device, id }: OfferedDeployment, message: string) {
   const body = { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message }] };
-  return needAuthorized(await device.call('put-deployment-log', { path: { id }, body }));
+  return requireAuthorized(await device.call('put-deployment-log', { path: { id }, body }));
 }
 
 const pending = defineScenario({
@@ -142,7 +142,7 @@ const active = defineScenario({
       ],
       run: async (arranged, context) => {
         const { device, id } = arranged;
-        needStatus('a report', await report(arranged, 'installing'), 204);
+        requireStatus('a report', await report(arranged, 'installing'), 204);
         await daysLater(device, context);
         const again = await poll(device);
         expectStatus(again, 200);
@@ -155,7 +155,7 @@ const active = defineScenario({
       title: 'A deployment that ended with success is not offered again after forty days.',
       requirements: ['next.finished-is-over'],
       run: async (arranged, context) => {
-        needStatus('a report', await report(arranged, 'success'), 204);
+        requireStatus('a report', await report(arranged, 'success'), 204);
         await daysLater(arranged.device, context);
         expectNoOffer(await poll(arranged.device));
       },
@@ -165,8 +165,8 @@ const active = defineScenario({
       title: 'Users read a log of forty days ago, and the device may still replace it by another.',
       requirements: ['log.is-kept', 'log.after-failure'],
       run: async (arranged, context) => {
-        needResponse('put-deployment-log', await uploadLog(arranged, 'first log'), 204);
-        needStatus('a report', await report(arranged, 'failure'), 204);
+        requireResponse('put-deployment-log', await uploadLog(arranged, 'first log'), 204);
+        requireStatus('a report', await report(arranged, 'failure'), 204);
         await daysLater(arranged.device, context);
         const { deploymentId, device } = arranged;
         const log = (await context.admin.deploymentLog(deploymentId, device.id)) ?? 'no log';
@@ -214,9 +214,9 @@ const stored = defineScenario({
       needs: ['configuration', 'configuration-read-back'],
       run: async (device, context) => {
         const body = { timezone: 'UTC' };
-        needStatus('a write', await device.call('put-configuration', { body }), 204);
+        requireStatus('a write', await device.call('put-configuration', { body }), 204);
         await daysLater(device, context);
-        const response = needAuthorized(await device.call('get-configuration'));
+        const response = requireAuthorized(await device.call('get-configuration'));
         expectStatus(response, 200);
         expectThat(response.text.includes('"timezone"'), 'what was written', response.text);
       },
@@ -227,7 +227,7 @@ const stored = defineScenario({
       requirements: ['inventory.put-assigns'],
       run: async (device, context) => {
         const body = [{ name: 'os', value: 'linux' }];
-        needStatus('a write', await device.call('put-attributes', { body }), 200);
+        requireStatus('a write', await device.call('put-attributes', { body }), 200);
         await daysLater(device, context);
         const shown = await context.eventually(
           () => context.admin.attributes(device.id),

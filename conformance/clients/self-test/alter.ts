@@ -18,7 +18,7 @@ export type Alter = (steps: Step[]) => Step[];
 export interface BadClient {
   readonly duty: string;
   /** What the client does, for the title of the test. */
-  readonly does: string;
+  readonly description: string;
   readonly alter: Alter;
   /** Duties that the same mistake breaks as well. */
   readonly consequences?: readonly string[];

@@ -47,12 +47,12 @@ export function selfTestOfClients(selected: readonly BadClient[] = badClients): 
   const tested = new Set(badClients.map(({ duty }) => duty));
   return {
     falseOnGood: brokenBy(goodSteps()),
-    rows: selected.map(({ duty, does, alter, consequences = [] }) => {
+    rows: selected.map(({ duty, description, alter, consequences = [] }) => {
       const broken = brokenBy(alter(goodSteps()));
       const expected = [duty, ...consequences];
       return {
         id: duty,
-        does,
+        does: description,
         isKilled: broken.includes(duty),
         falseViolations: broken.filter((each) => !expected.includes(each)),
       };
@@ -71,19 +71,19 @@ export function alteredClients(count: number, seed: string): AlteredClients {
   for (let draw = 0; counts.altered < count; draw += 1) {
     const random = seededRandom(`${seed}/${draw}`);
     const steps = goodSteps();
-    const [does, { alter, legal = [] }] = picked(Object.entries(randomChanges), random);
+    const [description, { alter, legal = [] }] = picked(Object.entries(randomChanges), random);
     const step = picked(steps.filter(isRequest), random);
     const { label } = step;
     if (!alter(step, steps)) continue;
     const broken = brokenBy(steps);
     if (legal.some(([labels]) => labels.test(label))) {
       counts.legal += 1;
-      if (broken.length > 0) blamed.push(`${does} (${label}): ${broken.join(', ')}`);
+      if (broken.length > 0) blamed.push(`${description} (${label}): ${broken.join(', ')}`);
       continue;
     }
     counts.altered += 1;
     if (broken.length > 0) counts.killed += 1;
-    else survived[does] = [...(survived[does] ?? []), label];
+    else survived[description] = [...(survived[description] ?? []), label];
   }
   return { ...counts, survived, blamed };
 }

@@ -20,7 +20,7 @@ import type { TrackedViolation } from './tracker.ts';
 /** The values that a key may have, null if it may be absent, and the requirement that says so. */
 interface Key {
   readonly values: readonly (string | null)[];
-  readonly because: RequirementId;
+  readonly reason: RequirementId;
 }
 
 interface Configuration {
@@ -109,12 +109,12 @@ function keptKey(
 
 function keyAfter(was: Key | 'any' | undefined, value: string, isOfUser: boolean): Key {
   if (value === '') {
-    return { values: isOfUser ? ['', null] : [null], because: 'configuration.empty-removes' };
+    return { values: isOfUser ? ['', null] : [null], reason: 'configuration.empty-removes' };
   }
-  if (isOfUser) return { values: [value], because: 'configuration.set-by-user' };
+  if (isOfUser) return { values: [value], reason: 'configuration.set-by-user' };
   const isSet = was !== undefined && was !== 'any' && !was.values.includes(null);
-  const because = isSet ? 'configuration.update' : 'configuration.written-is-read';
-  return { values: [value], because };
+  const reason = isSet ? 'configuration.update' : 'configuration.written-is-read';
+  return { values: [value], reason };
 }
 
 /** Returns true if every server keeps such a pair as it is; the contract leaves others open. */
@@ -122,7 +122,7 @@ function isTracked(name: string, value: unknown): boolean {
   return typeof value === 'string' && name !== '' && isWellFormed(name + value);
 }
 
-const neverWritten: Key = { values: [null], because: 'configuration.own-store' };
+const neverWritten: Key = { values: [null], reason: 'configuration.own-store' };
 
 function differenceIn(
   { json }: JudgedExchange,
@@ -133,7 +133,7 @@ function differenceIn(
   for (const name of namesIn(all.map((each) => each.keys))) {
     const expected = (Object.hasOwn(keys, name) && keys[name]) || neverWritten;
     if (expected === 'any') continue;
-    const { values, because } = expected;
+    const { values, reason } = expected;
     const found = Object.hasOwn(json, name) ? json[name] : null;
     if (values.some((value) => value === found)) continue;
     const allowed = values.map((value) => (value === null ? 'absent' : describeValue(value)));
@@ -141,7 +141,7 @@ function differenceIn(
       where: `200 body: /${name}`,
       must: `be ${allowed.join(' or ')}, by what was written`,
       actual: found === null ? 'absent' : describeValue(found),
-      requirement: because,
+      requirement: reason,
       operation: 'put-configuration',
     };
   }

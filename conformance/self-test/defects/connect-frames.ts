@@ -10,9 +10,11 @@ const continuation = 0;
 /** Changes or drops frames of one side. */
 function frames(
   side: FrameSide,
-  change: (frame: Frame, connection: FrameTunnel) => Frame | readonly Frame[],
+  change: (frame: Frame, tunnel: FrameTunnel) => Frame | readonly Frame[],
 ): () => Alteration {
-  return () => ({ frame: (frame, from, connection) => (from === side ? change(frame, connection) : frame) });
+  return () => ({
+    frame: (frame, from, tunnel) => (from === side ? change(frame, tunnel) : frame),
+  });
 }
 
 function codeOf({ payload }: Frame): number {
@@ -117,9 +119,9 @@ export const connectFrameDefects: readonly Defect[] = [
   ]),
   row('unsolicited-pong-ends-the-connection', 'An unsolicited pong ends the connection.', [
     'connect.unsolicited-pong',
-    frames('device', (frame, connection) => {
+    frames('device', (frame, tunnel) => {
       if (frame.opcode !== pong) return frame;
-      connection.destroy();
+      tunnel.destroy();
       return [];
     }),
   ]),
@@ -129,9 +131,9 @@ export const connectFrameDefects: readonly Defect[] = [
   ]),
   row('fragments-end-the-connection', 'A fragmented message ends the connection.', [
     'connect.fragments',
-    frames('device', (frame, connection) => {
+    frames('device', (frame, tunnel) => {
       if (frame.fin || frame.opcode !== binary) return frame;
-      connection.destroy();
+      tunnel.destroy();
       return [];
     }),
   ]),
@@ -140,10 +142,10 @@ export const connectFrameDefects: readonly Defect[] = [
     () => {
       const open = new WeakSet<FrameTunnel>();
       return {
-        frame: (frame, from, connection) => {
+        frame: (frame, from, tunnel) => {
           if (from === 'target') return frame;
-          if (frame.opcode === ping && open.has(connection)) connection.destroy();
-          if (frame.opcode <= binary && !frame.fin) open.add(connection);
+          if (frame.opcode === ping && open.has(tunnel)) tunnel.destroy();
+          if (frame.opcode <= binary && !frame.fin) open.add(tunnel);
           return frame;
         },
       };
@@ -166,10 +168,10 @@ export const connectFrameDefects: readonly Defect[] = [
     () => {
       const bare = new WeakSet<FrameTunnel>();
       return {
-        frame: (frame, from, connection) => {
+        frame: (frame, from, tunnel) => {
           if (frame.opcode !== close) return frame;
-          if (from === 'device' && frame.payload.length === 0) bare.add(connection);
-          return from === 'target' && bare.has(connection) ? [] : frame;
+          if (from === 'device' && frame.payload.length === 0) bare.add(tunnel);
+          return from === 'target' && bare.has(tunnel) ? [] : frame;
         },
       };
     },

@@ -16,9 +16,9 @@ export function rowText(row: MatrixRow): string {
   const more =
     killedBy.length > KILLERS_SHOWN ? ` and ${killedBy.length - KILLERS_SHOWN} more` : '';
   const by = killedBy.length > 0 ? ` by ${killers}${more}` : '';
-  const because = equivalent === undefined ? '' : `: ${equivalent}`;
+  const reason = equivalent === undefined ? '' : `: ${equivalent}`;
   return [
-    `${needsNoFix(row) ? ' ' : '!'} ${outcome} ${id}${by}${because} (${casesRun} cases run)`,
+    `${needsNoFix(row) ? ' ' : '!'} ${outcome} ${id}${by}${reason} (${casesRun} cases run)`,
     ...suiteErrors.map((each) => `    the suite stopped with an error in ${each}`),
     ...falseFailures.map(
       ({ caseId, requirements: named, expected = '', actual = '' }) =>

@@ -5,7 +5,7 @@
  */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import type { AuthRequest } from '../../../fixtures/contract/resources.ts';
-import { signatureFits } from '../../crypto/device-signature.ts';
+import { verifySignature } from '../../crypto/device-signature.ts';
 import { type PublicKey, readPublicKey } from '../../crypto/public-key.ts';
 import { Refusal, type RefusalDetail, refuse } from '../../http/refusal.ts';
 import { defineEndpointWithOwnTransactions, type HandlerContext } from '../../pipeline/endpoint.ts';
@@ -51,8 +51,8 @@ function parseRequest(
   { names, request, rawBody }: HandlerContext,
 ): ParsedAuthRequest | Refusal {
   const identity = readIdentity(body.id_data);
-  if ('because' in identity) {
-    return refuse.malformed(`body: id_data: ${identity.because}`, {
+  if ('reason' in identity) {
+    return refuse.malformed(`body: id_data: ${identity.reason}`, {
       path: 'body.id_data',
       expected:
         identity.expected ?? 'a JSON object as a string, such as {"mac":"02:00:00:00:00:01"}',
@@ -60,7 +60,7 @@ function parseRequest(
     });
   }
   const key = readPublicKey(body.pubkey);
-  if ('because' in key) return unusableKey(body.pubkey, key.because);
+  if ('reason' in key) return unusableKey(body.pubkey, key.reason);
   const signatureText = request.headers[names.signature.toLowerCase()];
   if (typeof signatureText !== 'string' || signatureText === '') {
     return missingSignature(names.signature, request.rawHeaders, rawBody);
@@ -97,7 +97,7 @@ function gather(
   { identity, key, signatureText }: ParsedAuthRequest,
   tenant: Tenant | undefined,
 ): StoredRecords & { readonly facts: AuthFacts } {
-  if (!signatureFits(context.rawBody, key, signatureText)) {
+  if (!verifySignature(context.rawBody, key, signatureText)) {
     const detail = wrongSignature(context, { identity, key, signatureText }, tenant);
     return { facts: { hasValidSignature: false, detail } };
   }
@@ -138,16 +138,16 @@ function wrongSignature(
   return signatureDetail(names.signature, { body, key, signatureText, otherKeys });
 }
 
-function refusalOf({ status, because, detail }: AuthDecision): Refusal {
+function refusalOf({ status, reason, detail }: AuthDecision): Refusal {
   switch (status) {
     case 401:
-      return refuse.unauthorized(because, detail);
+      return refuse.unauthorized(reason, detail);
     case 403:
-      return refuse.forbidden(because, detail);
+      return refuse.forbidden(reason, detail);
     case 429:
-      return refuse.tooManyRequests(limits.pendingRetrySeconds, because, detail);
+      return refuse.tooManyRequests(limits.pendingRetrySeconds, reason, detail);
     case 200:
-      throw new Error(`an authentication request without an auth set was granted: ${because}`);
+      throw new Error(`an authentication request without an auth set was granted: ${reason}`);
   }
 }
 

@@ -37,12 +37,12 @@ export const putConfiguration = defineEndpoint('put-configuration', ({ body }, c
   const current = store.configurations.find(device.id);
   const isSplit = settings.dialects.has('split-configuration');
   const result = isSplit ? replaceReported(context, current, body) : both(context, current, body);
-  if ('because' in result) return refuse.malformed(`body: ${result.because}`);
+  if ('reason' in result) return refuse.malformed(`body: ${result.reason}`);
   store.configurations.save(device.id, result);
   return { status: 204 };
 });
 
-type ConfigurationResult = StoredConfiguration | { readonly because: string };
+type ConfigurationResult = StoredConfiguration | { readonly reason: string };
 
 /**
  * Merges the change into the configured and the reported settings: in the contract both are one
@@ -54,9 +54,9 @@ function both(
   change: DeviceSettings,
 ): ConfigurationResult {
   const configured = mergeSettings(current?.configured ?? {}, change);
-  if ('because' in configured) return configured;
+  if ('reason' in configured) return configured;
   const mergedReported = mergeSettings(current?.reported ?? {}, change);
-  if ('because' in mergedReported) return mergedReported;
+  if ('reason' in mergedReported) return mergedReported;
   return {
     ...current,
     configured: configured.settings,
@@ -76,7 +76,7 @@ function replaceReported(
   given: DeviceSettings,
 ): ConfigurationResult {
   const kept = keepSettings(given);
-  if ('because' in kept) return kept;
+  if ('reason' in kept) return kept;
   const users = current ?? { configured: {}, updatedMs: nowMs };
   return { ...users, reported: kept.settings, reportedMs: nowMs };
 }

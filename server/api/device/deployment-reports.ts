@@ -22,10 +22,10 @@ export const putDeploymentStatus = defineEndpoint(
     const deviceDeployment = store.deviceDeployments.findOffered(parameters.id, device.id);
     if (!deviceDeployment) return notOffered(parameters.id, { store, device });
     const changed = afterReport(deviceDeployment, body, nowMs);
-    if ('because' in changed) {
+    if ('reason' in changed) {
       const expected = 'a deployment that is neither aborted nor of a decommissioned device';
       const detail = { path: 'state', expected, actual: `status ${deviceDeployment.status}` };
-      return refuse.conflict(changed.because, undefined, detail);
+      return refuse.conflict(changed.reason, undefined, detail);
     }
     store.deviceDeployments.save(deviceDeployment, changed, nowMs);
     return { status: 204 };

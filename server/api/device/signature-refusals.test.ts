@@ -17,7 +17,7 @@ const body = JSON.stringify({ id_data: own.idData, pubkey: own.publicKeyPem });
 
 function keyOf({ publicKeyPem }: TestDevice) {
   const key = readPublicKey(publicKeyPem);
-  if ('because' in key) throw new Error(`the key was refused: it ${key.because}`);
+  if ('reason' in key) throw new Error(`the key was refused: it ${key.reason}`);
   return key;
 }
 

@@ -29,12 +29,12 @@ const KEPT_MAX_BYTES = 16_384;
  * Refuses a `pubkey` that is not a usable key. The refusal does not repeat the text, because it may
  * be a private key.
  */
-export function unusableKey(pubkey: string, because: string): Refusal {
-  return refuse.malformed(`body: pubkey: ${because}`, {
+export function unusableKey(pubkey: string, reason: string): Refusal {
+  return refuse.malformed(`body: pubkey: ${reason}`, {
     path: 'body.pubkey',
     requirement: 'auth.pubkey-is-pem',
     expected: publicKeyForm,
-    actual: `a string of ${counted(charactersIn(pubkey), 'character')} that ${because.split(';', 1)[0]}`,
+    actual: `a string of ${counted(charactersIn(pubkey), 'character')} that ${reason.split(';', 1)[0]}`,
     ...(pubkey.length <= KEPT_MAX_BYTES && { evidence: new RefusedKey(pubkey) }),
   });
 }

@@ -1,6 +1,6 @@
 /** Changes users: their own account, or another user's by a user manager. */
 import type { UserUpdate } from '../../../fixtures/contract/management/users.ts';
-import { hashPassword, passwordFits } from '../../crypto/passwords.ts';
+import { hashPassword, verifyPassword } from '../../crypto/passwords.ts';
 import { inPath, type Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
 import { isAdmin } from '../../rules/access.ts';
@@ -69,7 +69,7 @@ async function prove(
   { passwordHash: currentHash }: StoredUser,
   { current_password: current = '', password }: UserUpdate,
 ): Promise<PasswordChecks> {
-  if (!(await passwordFits(current, currentHash))) return {};
+  if (!(await verifyPassword(current, currentHash))) return {};
   if (password === undefined) return { currentHash };
   return { currentHash, passwordHash: await hashPassword(password, random) };
 }

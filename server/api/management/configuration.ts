@@ -44,7 +44,7 @@ export const setConfiguration = defineEndpoint(
     if (device instanceof Refusal) return device;
     const isSplit = settings.dialects.has('split-configuration');
     const replaced = isSplit ? keepSettings(body) : replaceSettings(body);
-    if ('because' in replaced) return refuse.malformed(`body: ${replaced.because}`);
+    if ('reason' in replaced) return refuse.malformed(`body: ${replaced.reason}`);
     const current = store.configurations.find(device.id);
     const configured = replaced.settings;
     store.configurations.save(device.id, {

@@ -25,13 +25,13 @@ const offline = {
 /**
  * Returns a refusal for an error that the device reported, or for a device that is not connected.
  */
-function refusalOf({ status, because }: { readonly status: number; readonly because: string }) {
-  const isOffline = because === 'device disconnected';
+function refusalOf({ status, reason }: { readonly status: number; readonly reason: string }) {
+  const isOffline = reason === 'device disconnected';
   const ofDevice = {
     path: 'state',
     remedy: "fix what the device's error names, and send the request again",
   };
-  return new Refusal(status, because, { detail: isOffline ? offline : ofDevice });
+  return new Refusal(status, reason, { detail: isOffline ? offline : ofDevice });
 }
 
 const notConnected = refuse.notFound(
@@ -95,7 +95,7 @@ export const describeDeviceFile = defineEndpoint(
     const access = accessTo(context, parameters.id);
     if (access instanceof Refusal) return access;
     const info = await context.sockets.files.describe(access, path);
-    if ('because' in info) return refusalOf(info);
+    if ('reason' in info) return refusalOf(info);
     const headers = { 'Content-Type': fileMediaType, ...fileHeaders(context.names, path, info) };
     return { status: 200, headers };
   },
@@ -107,7 +107,7 @@ export const downloadDeviceFile = defineEndpoint(
     const access = accessTo(context, parameters.id);
     if (access instanceof Refusal) return access;
     const file = await context.sockets.files.read(access, path);
-    if ('because' in file) return refusalOf(file);
+    if ('reason' in file) return refusalOf(file);
     const headers = fileHeaders(context.names, path, file.info);
     return { status: 200, headers, body: wholeOf(file.content) };
   },
@@ -164,9 +164,9 @@ function headerText(text: string): string {
   return Buffer.from(bytes).toString('latin1');
 }
 
-async function* wholeOf<Failure extends { readonly because: string }>(
+async function* wholeOf<Failure extends { readonly reason: string }>(
   content: AsyncGenerator<Uint8Array, Failure | undefined>,
 ): AsyncGenerator<Uint8Array, void> {
   const failure = yield* content;
-  if (failure) throw new ResponseCutOff(`the file transfer was interrupted:  ${failure.because}`);
+  if (failure) throw new ResponseCutOff(`the file transfer was interrupted:  ${failure.reason}`);
 }

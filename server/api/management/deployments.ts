@@ -130,9 +130,9 @@ export const updateDeployment = defineEndpoint(
   ({ parameters, body }, context) => {
     const deployment = changeableDeployment(context, parameters.id);
     if (deployment instanceof Refusal) return deployment;
-    const because = controlMapRefused(deployment);
-    if (because !== undefined) {
-      return refuse.conflict(because, undefined, deployment.controlMap ? ended : withoutMap);
+    const reason = controlMapRefused(deployment);
+    if (reason !== undefined) {
+      return refuse.conflict(reason, undefined, deployment.controlMap ? ended : withoutMap);
     }
     context.store.deployments.setControlMap(deployment, body.update_control_map);
     audit(context, {
@@ -154,8 +154,8 @@ export const abortDeployment = defineEndpoint('abort-deployment', ({ parameters 
       ? refuse.unprocessable(deployment.error, deployment.detail)
       : deployment;
   }
-  const because = abortRefused(deployment);
-  if (because !== undefined) return refuse.unprocessable(because, ended);
+  const reason = abortRefused(deployment);
+  if (reason !== undefined) return refuse.unprocessable(reason, ended);
   store.deviceDeployments.abortAll(deployment, nowMs);
   const object = deploymentObject(deployment);
   audit(context, { actor: userActor(user), action: 'abort', object });

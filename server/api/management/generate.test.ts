@@ -235,11 +235,11 @@ describe('a malformed request to generate an artifact', () => {
     ['the type docker', { type: 'docker' }, 'type: must be a type that installs a file, which'],
     ['the type mender-configure', { type: 'mender-configure' }, 'set the configuration of the'],
     ['a software_name that is a number', { args: '{"software_name":7}' }, 'args.software_name: '],
-  ])('returns 400 and stores no file for %s', async (_, fields, because) => {
+  ])('returns 400 and stores no file for %s', async (_, fields, reason) => {
     const response = await generate(fields);
     expect([response.status, response.json()]).toEqual([
       400,
-      { error: expect.stringContaining(because), request_id: expect.any(String) },
+      { error: expect.stringContaining(reason), request_id: expect.any(String) },
     ]);
     expect(storedFiles()).toEqual([]);
   });

@@ -35,11 +35,11 @@ async function kept(): Promise<unknown> {
   return [ofArtifacts, listed.json()];
 }
 
-async function expectRefused(bytes: Buffer, because: RegExp): Promise<void> {
+async function expectRefused(bytes: Buffer, reason: RegExp): Promise<void> {
   const response = await uploadArtifact(server, bytes);
   expect([response.status, response.json()]).toEqual([
     400,
-    { error: expect.stringMatching(because), request_id: expect.any(String) },
+    { error: expect.stringMatching(reason), request_id: expect.any(String) },
   ]);
 }
 
@@ -81,9 +81,9 @@ describe('an artifact with a wrong checksum', () => {
     ['of the payload', /^.{5}(?=.* data\/)/m, /app\.bin/],
     ['of the header', /^.{5}(?=.* header)/m, /header\.tar\.gz/],
     ['of the version', /^.{5}(?=.* version)/m, /version/],
-  ])('is refused if it is the checksum %s', async (_, location, because) => {
+  ])('is refused if it is the checksum %s', async (_, location, reason) => {
     const manifest = (lines: string): string => lines.replace(location, '00000');
-    await expectRefused(await looseArtifact({ manifest }), because);
+    await expectRefused(await looseArtifact({ manifest }), reason);
   });
 
   it('is refused if one bit of the payload differs', async () => {

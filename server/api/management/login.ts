@@ -1,5 +1,5 @@
 /** Login of users with e-mail and password, and logout. Spec: Authentication, rules 2 and 3 */
-import { passwordFits } from '../../crypto/passwords.ts';
+import { verifyPassword } from '../../crypto/passwords.ts';
 import { refuse } from '../../http/refusal.ts';
 import { accountSuspended } from '../../pipeline/callers.ts';
 import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
@@ -24,7 +24,7 @@ export const login = defineEndpointWithOwnTransactions('login', async ({ body },
   const user = tenant?.store.users.findByEmail(email);
   // The password is hashed for unknown users too: a faster response would reveal whether an address
   // belongs to a user.
-  const fits = await passwordFits(rest.join(':'), user?.passwordHash);
+  const fits = await verifyPassword(rest.join(':'), user?.passwordHash);
   if (!tenant || !user || !fits) return refused;
   // The user or the tenant may have been removed while the password was checked.
   if (tenants.findByEmail(email) !== tenant) return refused;

@@ -3,7 +3,7 @@ import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
 import { digestOf } from '../../crypto/digest.ts';
-import { hashPassword, passwordFits } from '../../crypto/passwords.ts';
+import { hashPassword, verifyPassword } from '../../crypto/passwords.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { accountSuspended } from '../../pipeline/callers.ts';
 import { defineEndpointWithOwnTransactions, type HandlerContext } from '../../pipeline/endpoint.ts';
@@ -94,7 +94,7 @@ export const startEmailChange = defineEndpointWithOwnTransactions(
   async ({ body }, context) => {
     const known = context.store.users.find(context.user.id);
     const given = body.current_password;
-    if (given !== undefined && !(await passwordFits(given, known?.passwordHash))) {
+    if (given !== undefined && !(await verifyPassword(given, known?.passwordHash))) {
       return refuse.unprocessable('body: current_password: is wrong', wrongPassword);
     }
     return context.store.atomically(() => startChange(context, body.email));

@@ -41,7 +41,7 @@ function create(context: UserContext, body: NewGroupDeployment, audience: Target
   }
   const deviceCount = audience.deviceIds.length;
   const phases = planPhases(body.phases ?? [], { deviceCount, nowMs: context.nowMs });
-  if ('because' in phases) return refuse.malformed(`body: ${phases.because}`);
+  if ('reason' in phases) return refuse.malformed(`body: ${phases.reason}`);
   const id = openDeployment(context, {
     type: 'software',
     name: body.name,

@@ -127,11 +127,11 @@ describe('the version 1 creation of a user', () => {
     ['1234567', 'at least 8 characters'],
     ['similar@example.com', 'too similar'],
     ['SIMILAR@exam', 'too similar'],
-  ])('returns 422 for the password %j', async (password, because) => {
+  ])('returns 422 for the password %j', async (password, reason) => {
     const response = await create('create-user-v1', { email: 'similar@example.com', password });
     expect([response.status, response.json().error]).toEqual([
       422,
-      expect.stringContaining(because),
+      expect.stringContaining(reason),
     ]);
   });
 

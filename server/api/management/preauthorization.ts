@@ -12,14 +12,14 @@ import type { UserContext } from './visible-devices.ts';
 
 export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body }, context) => {
   const identity = identityOf(body.identity_data);
-  if ('because' in identity)
-    return refuse.malformed(`body: identity_data: ${identity.because}`, {
+  if ('reason' in identity)
+    return refuse.malformed(`body: identity_data: ${identity.reason}`, {
       path: 'body.identity_data',
       expected: 'a JSON object, or its text',
     });
   const key = readPublicKey(body.pubkey);
-  if ('because' in key)
-    return refuse.malformed(`body: pubkey: ${key.because}`, {
+  if ('reason' in key)
+    return refuse.malformed(`body: pubkey: ${key.reason}`, {
       path: 'body.pubkey',
       expected: publicKeyForm,
     });
@@ -27,8 +27,8 @@ export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body 
   const known = devices.findByIdentity(identity.canonical);
   const own = known && devices.findAuthSet(known.id, key.pem);
   if (known && own?.status === 'accepted' && !body.force) {
-    const because = 'the device is already accepted with this key';
-    return refuse.conflict(because, deviceView(known, devices.listAuthSets(known.id)), {
+    const reason = 'the device is already accepted with this key';
+    return refuse.conflict(reason, deviceView(known, devices.listAuthSets(known.id)), {
       path: 'state',
       expected: 'a device that is not accepted with this key',
       actual: 'a device that is accepted with this key',
@@ -36,12 +36,11 @@ export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body 
     });
   }
   if (known && !body.force) {
-    const because =
-      'the identity is already known; send force: true to preauthorize the key anyway';
+    const reason = 'the identity is already known; send force: true to preauthorize the key anyway';
     const sets = devices.listAuthSets(known.id);
     const isAccepted = sets.some(({ status }) => status === 'accepted');
     const isRejected = known.status === 'rejected';
-    return refuse.conflict(because, deviceView(known, sets), {
+    return refuse.conflict(reason, deviceView(known, sets), {
       path: 'body.force',
       expected: 'true',
       ...(isAccepted && {

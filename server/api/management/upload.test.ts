@@ -160,11 +160,11 @@ describe('an upload of a file that is not a valid artifact', () => {
     ],
     ['a compressed file', async () => gzipSync(await artifactBytes()), /is compressed with gzip/],
     ['damaged gzip', () => looseArtifact({ storeHeader: (archive) => archive }), /gzip/],
-  ])('returns 400 and stores nothing for %s', async (_, make, because) => {
+  ])('returns 400 and stores nothing for %s', async (_, make, reason) => {
     const response = await uploadArtifact(server, await make());
     expect([response.status, response.json()]).toEqual([
       400,
-      { error: expect.stringMatching(because), request_id: expect.any(String) },
+      { error: expect.stringMatching(reason), request_id: expect.any(String) },
     ]);
     expect([await listed(), storedFiles()]).toEqual([[], []]);
   });

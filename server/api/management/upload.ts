@@ -60,11 +60,11 @@ function readParts(
     let file: BusboyFileStream | undefined;
     let receiving: Promise<ReceivedUpload | Refusal> | undefined;
     let refusal: Refusal | undefined;
-    const refuseRest = (because: Refusal): void => {
-      refusal = because;
+    const refuseRest = (reason: Refusal): void => {
+      refusal = reason;
       request.unpipe(parser);
       request.resume();
-      resolve(discarded(receiving, files, because));
+      resolve(discarded(receiving, files, reason));
     };
     const fieldsAreWhole = holdFields(request, incompleteTransfers, () => {
       fields.clear();
@@ -100,9 +100,9 @@ function readParts(
     });
     parser.on('partsLimit', () => refuseRest(tooManyParts));
     parser.on('error', (error: unknown) => refuseRest(malformedParts(error)));
-    onBodyFailure(request, (because) => {
+    onBodyFailure(request, (reason) => {
       parser.destroy();
-      refuseRest(because);
+      refuseRest(reason);
       // The parser does not close the file that it was reading.
       file?.destroy(new RequestCutOff('the body cannot be read to its end'));
     });

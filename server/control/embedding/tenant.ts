@@ -120,7 +120,7 @@ function resetDevice({ states }: OpenServer, tenant: Tenant, device: string): vo
 /** Makes the admin's token valid again, because a test may have logged the admin out. */
 function keepLoggedIn({ services }: OpenServer, tenant: Tenant, { adminToken }: TenantAdmin) {
   const claims = services.tokens.read(adminToken);
-  if ('because' in claims) return;
+  if ('reason' in claims) return;
   const { id, subject: userId } = claims;
   const { store, clock } = tenant;
   store.userTokens.end(id);

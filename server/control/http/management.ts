@@ -236,7 +236,7 @@ class Admins {
     const wanted = { userId: admin.id, kind: 'first', nowMs: clock.now() } as const;
     const token = issueUserToken(this.#management, tenant, wanted);
     const claims = this.#management.tokens.read(token);
-    if (!('because' in claims)) this.#tokens.set(tenant, { id: claims.id, token });
+    if (!('reason' in claims)) this.#tokens.set(tenant, { id: claims.id, token });
     return token;
   }
 }

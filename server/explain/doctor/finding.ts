@@ -2,7 +2,7 @@
  * Examines a body, a key and a signature, and returns the complete finding of the signature doctor.
  */
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
-import { signatureFits } from '../../crypto/device-signature.ts';
+import { verifySignature } from '../../crypto/device-signature.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
 import type { NamedDeviceKey } from '../../crypto/refused-signature.ts';
 import type { Diagnosis } from './diagnosis.ts';
@@ -37,12 +37,12 @@ export function examine({ body, keyText, signature, otherKeys = [] }: SignedBody
     return { fits: false, about: 'key', sentence: 'The body has no text "pubkey"; give the key.' };
   }
   const key = readPublicKey(pem);
-  if ('because' in key) {
-    const sentence = `The key cannot be used: it ${key.because}.`;
+  if ('reason' in key) {
+    const sentence = `The key cannot be used: it ${key.reason}.`;
     return { fits: false, about: 'key', sentence, ...diagnoseKey(pem) };
   }
   const about = 'signature';
-  if (signatureFits(body, key, signature)) {
+  if (verifySignature(body, key, signature)) {
     const sentence = `The ${key.keyType} signature matches the ${body.length} bytes of the body.`;
     return { fits: true, about, sentence };
   }
@@ -63,7 +63,7 @@ export function examine({ body, keyText, signature, otherKeys = [] }: SignedBody
  */
 export function keysOf(device: string, text: string): NamedDeviceKey[] {
   const key = readPublicKey(text);
-  return 'because' in key ? [] : [{ device, key }];
+  return 'reason' in key ? [] : [{ device, key }];
 }
 
 /** Returns a string member of a JSON body; undefined if there is none. */

@@ -12,7 +12,7 @@ describe('a faulty public key made by another implementation', () => {
   it.each(vectors)('is diagnosed correctly: $mistake, $title', ({ mistake, pubkey }) => {
     const wanted = mistake === null || mistake === 'unexplained' ? undefined : mistake;
     expect(diagnoseKey(pubkey)?.mistake).toBe(wanted);
-    expect('because' in readPublicKey(pubkey)).toBe(mistake !== null);
+    expect('reason' in readPublicKey(pubkey)).toBe(mistake !== null);
   });
 
   it('exists for every known mistake', () => {

@@ -218,7 +218,7 @@ export function keyTextOf(text: string): KeyText {
 }
 
 function isTaken(text: string): boolean {
-  return !('because' in readPublicKey(text));
+  return !('reason' in readPublicKey(text));
 }
 
 function block(base64: string): string {

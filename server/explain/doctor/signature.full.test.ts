@@ -8,7 +8,7 @@ import {
   signatureMistakeVectors,
 } from '../../../fixtures/vectors/signature-mistakes.ts';
 import { authRequestVectors } from '../../../fixtures/vectors/signatures.ts';
-import { signatureFits } from '../../crypto/device-signature.ts';
+import { verifySignature } from '../../crypto/device-signature.ts';
 import { type PublicKey, readPublicKey } from '../../crypto/public-key.ts';
 import {
   type NamedDeviceKey,
@@ -21,7 +21,7 @@ import { signingMistakes } from './signing-mistakes.ts';
 
 function keyOf(pem: string): PublicKey {
   const key = readPublicKey(pem);
-  if ('because' in key) throw new Error(`the key was refused: it ${key.because}`);
+  if ('reason' in key) throw new Error(`the key was refused: it ${key.reason}`);
   return key;
 }
 
@@ -50,7 +50,7 @@ describe('a wrong signature made by another implementation', () => {
     const diagnosis = diagnoseSignature(refused);
     expect(diagnosis?.mistake ?? null).toBe(vector.mistake);
     expect(diagnosis?.also).toBeUndefined();
-    const isRight = signatureFits(refused.body, refused.key, refused.signatureText);
+    const isRight = verifySignature(refused.body, refused.key, refused.signatureText);
     expect(isRight).toBe(vector.mistake === null && vector.title.startsWith('right'));
   });
 
@@ -86,7 +86,7 @@ function rowsThatFit(refused: SignatureFacts): ReadonlySet<string> {
   if (known) return known;
   const ids = new Set<string>();
   for (const { bytes, mistakes } of readingsOf(refused.signatureText, refused.key.keyType)) {
-    if (signatureFits(refused.body, refused.key, bytes.toString('base64'))) {
+    if (verifySignature(refused.body, refused.key, bytes.toString('base64'))) {
       for (const id of mistakes) ids.add(id);
     }
     for (const row of signingMistakes) {

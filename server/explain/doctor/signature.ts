@@ -1,5 +1,5 @@
 /** Diagnoses why a signature does not match, by trying every known mistake. */
-import { signatureFits } from '../../crypto/device-signature.ts';
+import { verifySignature } from '../../crypto/device-signature.ts';
 import type { SignatureFacts } from '../../crypto/refused-signature.ts';
 import { type Diagnosis, diagnosisOf, type MistakeText } from './diagnosis.ts';
 import { readingsOf, type SignatureDecoding, writingMistakes } from './readings.ts';
@@ -47,7 +47,7 @@ export function foundIn(
 }
 
 function fits({ body, key }: SignatureFacts, bytes: Buffer): boolean {
-  return signatureFits(body, key, bytes.toString('base64'));
+  return verifySignature(body, key, bytes.toString('base64'));
 }
 
 /**

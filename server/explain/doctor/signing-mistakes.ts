@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
-import { signatureFits } from '../../crypto/device-signature.ts';
+import { verifySignature } from '../../crypto/device-signature.ts';
 import { type NamedDeviceKey, OTHER_KEYS_MAX } from '../../crypto/refused-signature.ts';
 import type { MistakeText } from './diagnosis.ts';
 import * as lineEnds from './line-ends.ts';
@@ -233,7 +233,7 @@ export const signingMistakes: readonly SigningMistake[] = [
     fits: ({ body, signatureBytes, otherKeys }) => {
       const text = signatureBytes.toString('base64');
       for (const { device, key } of firstOf(otherKeys, OTHER_KEYS_MAX)) {
-        if (signatureFits(body, key, text)) return device;
+        if (verifySignature(body, key, text)) return device;
       }
       return false;
     },

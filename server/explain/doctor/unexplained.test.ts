@@ -23,7 +23,7 @@ const kinds = ['rsa', 'ecdsa', 'ed25519'] as const;
 function publicKeyOf(privateKey: KeyObject) {
   const pem = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
   const key = readPublicKey(pem);
-  if ('because' in key) throw new Error(key.because);
+  if ('reason' in key) throw new Error(key.reason);
   return key;
 }
 

@@ -31,7 +31,7 @@ const bodies = {
   'object-error': (status, requestId) => ({
     mediaType: json,
     bytes: Buffer.from(
-      JSON.stringify({ error: { code: status, message: because }, request_id: requestId }),
+      JSON.stringify({ error: { code: status, message: reason }, request_id: requestId }),
     ),
   }),
   gzip: (_status, requestId) => ({
@@ -51,10 +51,10 @@ const bodies = {
   Record<string, (status: number, requestId: string) => PlannedResponse>
 >;
 
-const because = 'a planned fault of the testbed';
+const reason = 'a planned fault of the testbed';
 
 function errorText(requestId: string): Buffer {
-  return Buffer.from(JSON.stringify({ error: because, request_id: requestId }));
+  return Buffer.from(JSON.stringify({ error: reason, request_id: requestId }));
 }
 
 function pageOf(status: number): string {
@@ -162,7 +162,7 @@ const rateLimited = defineAction({
   execute: async ({ retryAfter: form, seconds }, context) => {
     const value = retryAfter[form](seconds, context.tenant.clock.now());
     const headers: Record<string, string> = value === undefined ? {} : { 'Retry-After': value };
-    await refuseRequest(context, new Refusal(429, because, { headers }));
+    await refuseRequest(context, new Refusal(429, reason, { headers }));
     return 'response-sent';
   },
 });
@@ -196,7 +196,7 @@ const rangeRefused = defineAction({
   injectionPoints: ['before', 'after'],
   execute: async (_given, context) => {
     const headers = { 'Content-Range': 'bytes */0' };
-    await refuseRequest(context, new Refusal(416, because, { headers }));
+    await refuseRequest(context, new Refusal(416, reason, { headers }));
     return 'response-sent';
   },
 });

@@ -111,8 +111,8 @@ describe('openssl as an outside client', () => {
     ['unknownCa', 'unable to get local issuer certificate'],
     ['selfSigned', 'self-signed certificate'],
     ['oldProtocol', 'alert protocol version'],
-  ])('refuses the broken certificate %s', async (member, because) => {
+  ])('refuses the broken certificate %s', async (member, reason) => {
     const asked = askWithOpenssl(`${server.tls?.brokenTls[member]}`, at('ca.pem'));
-    await expect(asked).rejects.toThrow(because);
+    await expect(asked).rejects.toThrow(reason);
   });
 });

@@ -47,7 +47,7 @@ export async function readIdentity(
   try {
     createSecureContext({ key, cert });
   } catch (error) {
-    throw new SettingError(`${what} cannot be used with its key: ${because(error)}`);
+    throw new SettingError(`${what} cannot be used with its key: ${reason(error)}`);
   }
   return { key, cert };
 }
@@ -166,7 +166,7 @@ function firstCertificate(what: string, text: string): X509Certificate {
   try {
     return new X509Certificate(block);
   } catch (error) {
-    throw new SettingError(`${what} holds a certificate that cannot be read: ${because(error)}`);
+    throw new SettingError(`${what} holds a certificate that cannot be read: ${reason(error)}`);
   }
 }
 
@@ -195,10 +195,10 @@ function requireInDate(what: string, { validFrom, validTo }: X509Certificate, no
   }
 }
 
-function because(error: unknown): string {
+function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : because(error);
+  return error instanceof Error && 'code' in error ? String(error.code) : reason(error);
 }

@@ -36,7 +36,7 @@ interface WorkerHeartbeat {
 
 interface WorkerLoss {
   readonly type: 'lost';
-  readonly because: string;
+  readonly reason: string;
 }
 
 /** A worker refuses to take part in the run, or to run one of its jobs. */

@@ -293,9 +293,9 @@ class RedisCoordinator {
     this.#publishInfo().catch(() => undefined);
   }
 
-  #giveUpWaiting(because: string): void {
+  #giveUpWaiting(reason: string): void {
     for (let shard = 0; shard < this.#run.shards; shard++) {
-      if (!this.#coordinator.isBegun(shard)) this.#coordinator.giveUp(shard, because);
+      if (!this.#coordinator.isBegun(shard)) this.#coordinator.giveUp(shard, reason);
     }
   }
 
@@ -323,9 +323,9 @@ class RedisCoordinator {
     void sendOn({ ...channel, client }, { sequence: this.#nextSequence++, message });
   }
 
-  #refuse(because: string): void {
-    if (this.#refusals.has(because)) return;
-    this.#refusals.add(because);
-    this.#run.print(because);
+  #refuse(reason: string): void {
+    if (this.#refusals.has(reason)) return;
+    this.#refusals.add(reason);
+    this.#run.print(reason);
   }
 }

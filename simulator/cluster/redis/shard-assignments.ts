@@ -81,7 +81,7 @@ export class ShardAssignments {
     assigned.next++;
     assigned.lastMessageMs = this.#options.clock.monotonicMs();
     if (message.type === 'request' || message.type === 'heartbeat') return;
-    if (message.type === 'lost') this.#lose(shard, message.because);
+    if (message.type === 'lost') this.#lose(shard, message.reason);
     else this.#options.coordinator.onMessage(shard, worker, message);
     if (message.type === 'result') this.#end(shard);
   }
@@ -103,18 +103,18 @@ export class ShardAssignments {
     this.#begun.add(shard);
   }
 
-  #lose(shard: number, because: string): void {
+  #lose(shard: number, reason: string): void {
     const { coordinator, send } = this.#options;
     const assigned = this.#assigned.get(shard);
     this.#assigned.delete(shard);
-    if (assigned === undefined || !coordinator.lost(shard, assigned.worker, because)) return;
+    if (assigned === undefined || !coordinator.lost(shard, assigned.worker, reason)) return;
     const losses = (this.#losses.get(shard) ?? 0) + 1;
     this.#losses.set(shard, losses);
     const waiting = this.#requesters.get(shard);
     this.#requesters.delete(shard);
     if (losses > TAKEOVERS_MAX) {
       this.#end(shard);
-      coordinator.giveUp(shard, because);
+      coordinator.giveUp(shard, reason);
     } else if (waiting) this.#give(waiting);
     // The lost worker may still be running; this message makes it stop.
     if (!this.#assigned.has(shard)) send({ type: 'owner', shard, isTakeover: false });

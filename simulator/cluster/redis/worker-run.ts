@@ -159,7 +159,7 @@ export class WorkerRun {
     if (end.kind === 'failed') throw new UnrecoverableError(end.because);
     if (end.kind === 'result') return;
     const because = `${worker} ${end.because}`;
-    await this.#channel.send(sender, { type: 'lost', because });
+    await this.#channel.send(sender, { type: 'lost', reason: because });
     throw new Error(because);
   }
 

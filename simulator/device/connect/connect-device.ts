@@ -113,6 +113,6 @@ class ClientCommands implements ProtocolHandler {
   }
 }
 
-function reply(typ: string, status: number, because = ''): OutgoingMessage {
-  return { proto: menderClient, typ, props: { status }, body: Buffer.from(because) };
+function reply(typ: string, status: number, reason = ''): OutgoingMessage {
+  return { proto: menderClient, typ, props: { status }, body: Buffer.from(reason) };
 }

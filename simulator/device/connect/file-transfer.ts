@@ -201,9 +201,9 @@ export class FileTransfer implements ProtocolHandler {
     if (!isFree) throw new TransferError('another file transfer is in progress');
   }
 
-  #abort(because: string): never {
+  #abort(reason: string): never {
     this.#running = undefined;
-    throw new TransferError(because);
+    throw new TransferError(reason);
   }
 }
 

@@ -142,8 +142,8 @@ function reply(typ: string, id: string): OutgoingMessage {
 }
 
 /** Builds an error message, with the connection ID when the request has one. */
-function failure(message: ConnectMessage, because: string): OutgoingMessage {
+function failure(message: ConnectMessage, reason: string): OutgoingMessage {
   const id = idOf(message);
   const props = id === '' ? {} : { props: { connection_id: id } };
-  return { ...protocolError(message, because), ...props };
+  return { ...protocolError(message, reason), ...props };
 }

@@ -90,9 +90,9 @@ export class Shells {
     return [{ ...to(shell), typ: 'ping', props: { status: messageStatuses.control, timeout } }];
   }
 
-  #expire(shell: Shell, because: string): ShellMessages {
+  #expire(shell: Shell, reason: string): ShellMessages {
     this.#shells.delete(shell.sid);
-    return [ended(shell, messageStatuses.error, because)];
+    return [ended(shell, messageStatuses.error, reason)];
   }
 
   #spawn(message: ConnectMessage): ShellMessages {
@@ -181,9 +181,9 @@ function to({ sid }: Shell): { readonly proto: number; readonly sid: string } {
 }
 
 /** Builds the message that reports the end of a shell. */
-function ended(shell: Shell, status: number, because = ''): ConnectMessage {
+function ended(shell: Shell, status: number, reason = ''): ConnectMessage {
   const props = { status, user_id: shell.userId };
-  return { ...to(shell), typ: 'stop', props, body: Buffer.from(because) };
+  return { ...to(shell), typ: 'stop', props, body: Buffer.from(reason) };
 }
 
 /** Builds the messages that carry a shell's output to the user's terminal. */
@@ -193,9 +193,9 @@ function screen(shell: Shell, bytes: Buffer): ShellMessages {
 }
 
 /** Builds an error message with the type and the session of the request. */
-function failure({ proto, typ = '', sid = '' }: ConnectMessage, because: string): ConnectMessage {
+function failure({ proto, typ = '', sid = '' }: ConnectMessage, reason: string): ConnectMessage {
   const props = { status: messageStatuses.error };
-  return { proto, typ, sid, props, body: Buffer.from(because) };
+  return { proto, typ, sid, props, body: Buffer.from(reason) };
 }
 
 /** Returns the terminal size that a message requests; undefined when it is missing or invalid. */

@@ -68,7 +68,9 @@ function resultLines({ falseOnGood, rows, untestedDuties }: ClientSelfTest): rea
 function alteredLines(result: AlteredClients): readonly string[] {
   const { altered, killed, survived, legal, blamed } = result;
   const share = ((100 * killed) / altered).toFixed(1);
-  const alive = Object.entries(survived).map(([does, of]) => `${does} (${of.join(', ')})`);
+  const alive = Object.entries(survived).map(
+    ([description, of]) => `${description} (${of.join(', ')})`,
+  );
   const others = alive.length === 0 ? '' : ` Survived: ${alive.join('; ')}.`;
   return [
     ...blamed.map((each) => `! blamed without a broken duty: ${each}`),

@@ -1,4 +1,4 @@
-/** A WebSocket server between an operator and one device, and a screen for the operator. */
+/** A WebSocket server between a user and one device, and a screen for the user. */
 import type { IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
 import {

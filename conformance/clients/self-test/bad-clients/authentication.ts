@@ -19,21 +19,21 @@ const weak = rsaKeyOf(generateKeyPairSync('rsa', { modulusLength: 1024 }).privat
 export const authentication: readonly BadClient[] = [
   {
     duty: 'auth.signs-exact-bytes',
-    does: 'signs the body without the line end that it sends',
+    description: 'signs the body without the line end that it sends',
     alter: editSteps('first token', (step) => {
       step.sent = `${String(step.sent)}\n`;
     }),
   },
   {
     duty: 'auth.key-supported',
-    does: 'sends its key as PKCS #1',
+    description: 'sends its key as PKCS #1',
     alter: authenticating(everyAuthentication, (sent) => {
       sent.pubkey = String(sent.pubkey).replaceAll('PUBLIC KEY', 'RSA PUBLIC KEY');
     }),
   },
   {
     duty: 'auth.key-strong',
-    does: 'has an RSA key of 1024 bits',
+    description: 'has an RSA key of 1024 bits',
     alter: authenticating(
       everyAuthentication,
       (sent) => {
@@ -44,21 +44,21 @@ export const authentication: readonly BadClient[] = [
   },
   {
     duty: 'auth.body-fields',
-    does: 'sends its identity as an object instead of a string',
+    description: 'sends its identity as an object instead of a string',
     alter: authenticating('first token', (sent) => {
       sent.id_data = { mac: '02:00:00:00:00:01' };
     }),
   },
   {
     duty: 'auth.identity-stable',
-    does: 'writes the time into its identity',
+    description: 'writes the time into its identity',
     alter: authenticating('d4: token', (sent) => {
       sent.id_data = '{"mac":"02:00:00:00:00:01","time":2}';
     }),
   },
   {
     duty: 'auth.key-survives-restart',
-    does: 'makes a new key at a restart',
+    description: 'makes a new key at a restart',
     alter: authenticating(
       'pending after restart',
       (sent) => {
@@ -69,7 +69,7 @@ export const authentication: readonly BadClient[] = [
   },
   {
     duty: 'auth.identity-unique',
-    does: 'uses two keys in turn under one identity',
+    description: 'uses two keys in turn under one identity',
     alter: authenticating(
       /^pending [13]|^d4: token/,
       (sent) => {
@@ -81,7 +81,7 @@ export const authentication: readonly BadClient[] = [
   },
   {
     duty: 'auth.sends-only-public',
-    does: 'sends its private key',
+    description: 'sends its private key',
     alter: editSteps('first token', (step) => {
       const sent = JSON.parse(String(step.sent));
       sent.pubkey = `-----BEGIN PRIVATE KEY-----\nMC4=\n-----END PRIVATE KEY-----\n`;
@@ -90,7 +90,7 @@ export const authentication: readonly BadClient[] = [
   },
   {
     duty: 'auth.sends-only-public',
-    does: 'sends its private key as an attribute',
+    description: 'sends its private key as an attribute',
     alter: editSteps('first inventory', (step) => {
       const value = '-----BEGIN PRIVATE KEY-----\nMC4=\n-----END PRIVATE KEY-----\n';
       step.sent = [...(step.sent as unknown[]), { name: 'host_key', value }];
@@ -98,42 +98,42 @@ export const authentication: readonly BadClient[] = [
   },
   {
     duty: 'auth.one-at-a-time',
-    does: 'sends two authentication requests at once',
+    description: 'sends two authentication requests at once',
     alter: editSteps('pending 2', { afterMs: -40 }),
   },
   {
     duty: 'auth.polite-while-pending',
-    does: 'authenticates every 300 ms while pending',
+    description: 'authenticates every 300 ms while pending',
     alter: repeated('pending 2', 6, { afterMs: 300 }),
   },
   {
     duty: 'auth.stops-hammering-when-rejected',
-    does: 'authenticates ever faster',
+    description: 'authenticates ever faster',
     alter: insert('pending 2', (copy) =>
       [8000, 3900, 1900, 1000].map((afterMs) => ({ ...copyOf(copy), afterMs })),
     ),
   },
   {
     duty: 'auth.reads-token-plain',
-    does: 'leaves quotes around the token',
+    description: 'leaves quotes around the token',
     alter: editSteps('idle 2', (step) => {
       step.headers.Authorization = step.headers.Authorization?.replace(/ (.*)/, ' "$1"') ?? '';
     }),
   },
   {
     duty: 'auth.renews-on-401',
-    does: 'repeats a poll that was answered with 401',
+    description: 'repeats a poll that was answered with 401',
     alter: repeated('revoked', 4),
   },
   {
     duty: 'auth.renews-on-expiry',
-    does: 'repeats a poll with an expired token',
+    description: 'repeats a poll with an expired token',
     alter: repeated('expired', 4),
     consequences: ['auth.renews-on-401'],
   },
   {
     duty: 'auth.new-token-used',
-    does: 'goes on with the token that was replaced',
+    description: 'goes on with the token that was replaced',
     alter: (steps) => {
       const before = steps.find(named('expired')) as Request;
       return insert('poll after expiry', (copy) =>
@@ -143,7 +143,7 @@ export const authentication: readonly BadClient[] = [
   },
   {
     duty: 'auth.survives-503',
-    does: 'retries a failed authentication request every 200 ms',
+    description: 'retries a failed authentication request every 200 ms',
     alter: insert('pending 3', (copy) =>
       [1, 2, 3, 4, 5, 6].map((at) => ({
         ...copyOf(copy),
@@ -154,26 +154,26 @@ export const authentication: readonly BadClient[] = [
   },
   {
     duty: 'auth.survives-503',
-    does: 'retries a failed authentication request every 1.5 s',
+    description: 'retries a failed authentication request every 1.5 s',
     alter: insert('pending 3', (copy) =>
       Array.from({ length: 8 }, () => ({ ...copyOf(copy), status: 503, afterMs: 1500 })),
     ),
   },
   {
     duty: 'auth.tenant-token-kept',
-    does: 'forgets its tenant token',
+    description: 'forgets its tenant token',
     alter: authenticating('d4: token', (sent) => {
       sent.tenant_token = undefined;
     }),
   },
   {
     duty: 'auth.repeats-until-accepted',
-    does: 'gives up after a 401',
+    description: 'gives up after a 401',
     alter: silentAfter('pending 2'),
   },
   {
     duty: 'auth.recovers-from-rejection',
-    does: 'gives up when it is rejected',
+    description: 'gives up when it is rejected',
     alter: all(
       insert('idle 2', () => [
         { kind: 'act', label: 'rejected', act: 'rejected', client: 'device-1', afterMs: 100 },
@@ -184,7 +184,7 @@ export const authentication: readonly BadClient[] = [
   },
   {
     duty: 'auth.clock-wrong',
-    does: 'does not poll with a token that seems to be from another time',
+    description: 'does not poll with a token that seems to be from another time',
     alter: all(
       (steps) =>
         steps.map((step) => (step.label === 'clock moved' ? { ...step, subject: '3650' } : step)),
@@ -193,7 +193,7 @@ export const authentication: readonly BadClient[] = [
   },
   {
     duty: 'auth.token-opaque',
-    does: 'gives up when its token is longer than it expects',
+    description: 'gives up when its token is longer than it expects',
     alter: all(
       editSteps('first token', (step) => {
         step.response = `${String(step.response)}${'x'.repeat(3000)}`;

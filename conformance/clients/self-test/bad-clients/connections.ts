@@ -18,49 +18,49 @@ import { message, type Request, request, type Step } from '../steps.ts';
 export const connections: readonly BadClient[] = [
   {
     duty: 'connect.handshake',
-    does: 'requests version 8',
+    description: 'requests version 8',
     alter: editSteps('connect 1', { headers: { 'Sec-WebSocket-Version': '8' } }),
   },
   {
     duty: 'connect.key-fresh',
-    does: 'uses one key for all handshakes',
+    description: 'uses one key for all handshakes',
     alter: editSteps('connect 2', {
       headers: { 'Sec-WebSocket-Key': Buffer.alloc(16, 1).toString('base64') },
     }),
   },
   {
     duty: 'connect.masks',
-    does: 'sends frames without a mask',
+    description: 'sends frames without a mask',
     alter: socket('shell response', { violation: 'the frame is not masked' }),
   },
   {
     duty: 'connect.pong',
-    does: 'answers a ping with other bytes',
+    description: 'answers a ping with other bytes',
     alter: socket('pong', { payload: Buffer.from('x') }),
   },
   {
     duty: 'connect.close-handshake',
-    does: 'closes with the code 1015',
+    description: 'closes with the code 1015',
     alter: socket('last close', { code: 1015 }),
   },
   {
     duty: 'connect.messages',
-    does: 'makes up the id of a session',
+    description: 'makes up the id of a session',
     alter: socket('shell response', { payload: message(1, 'new', 'made-up') }),
   },
   {
     duty: 'connect.messages',
-    does: 'sends JSON instead of msgpack',
+    description: 'sends JSON instead of msgpack',
     alter: socket('shell response', { payload: Buffer.from('{"hdr":{"proto":1}}') }),
   },
   {
     duty: 'connect.check-update',
-    does: 'polls half a minute after check-update',
+    description: 'polls half a minute after check-update',
     alter: editSteps('poll after check-update', { afterMs: 30_000 }),
   },
   {
     duty: 'connect.one-socket',
-    does: 'keeps the older websocket',
+    description: 'keeps the older websocket',
     alter: (steps) => {
       const close = steps.find(named('close'));
       const late: Step[] = [
@@ -81,7 +81,7 @@ export const connections: readonly BadClient[] = [
   },
   {
     duty: 'connect.backoff',
-    does: 'reconnects every 2 s',
+    description: 'reconnects every 2 s',
     alter: (steps) => {
       const first = steps.find(named('connect 1')) as Request;
       const tries = Array.from({ length: 8 }, (_, at) => ({
@@ -99,7 +99,7 @@ export const connections: readonly BadClient[] = [
   },
   {
     duty: 'connect.renewed-token',
-    does: 'opens its websocket with the former token',
+    description: 'opens its websocket with the former token',
     alter: (steps) => {
       const { headers } = steps.find(named('connect 2')) as Request;
       const key = { 'Sec-WebSocket-Key': Buffer.alloc(16, 3).toString('base64') };
@@ -110,7 +110,7 @@ export const connections: readonly BadClient[] = [
   },
   {
     duty: 'connect.fragments',
-    does: 'does not answer a message in fragments',
+    description: 'does not answer a message in fragments',
     alter: all(
       scene('websocket', 'connect 1: opened', 'poll after check-update', 60_000),
       dropSteps(/response/),
@@ -118,7 +118,7 @@ export const connections: readonly BadClient[] = [
   },
   {
     duty: 'connect.notices-silence',
-    does: 'keeps its websocket although nothing comes for three minutes',
+    description: 'keeps its websocket although nothing comes for three minutes',
     alter: all(
       scene('socket-silent', 'connect 1', 'shell response', 180_000),
       editSteps('connect 1', { interference: ['half-open'] }),
@@ -126,12 +126,12 @@ export const connections: readonly BadClient[] = [
   },
   {
     duty: 'connect.unknown-message',
-    does: 'falls silent after a message that it does not know',
+    description: 'falls silent after a message that it does not know',
     alter: silentAfter('unknown message'),
   },
   {
     duty: 'http.chunked-responses',
-    does: 'authenticates again and again after a token in chunks',
+    description: 'authenticates again and again after a token in chunks',
     alter: all(
       editSteps('first token', { responseHeaders: { 'Transfer-Encoding': 'chunked' } }),
       repeated('first token', 4),
@@ -139,7 +139,7 @@ export const connections: readonly BadClient[] = [
   },
   {
     duty: 'http.documented-operations',
-    does: 'calls a path that does not exist',
+    description: 'calls a path that does not exist',
     alter: editSteps('monitors', {
       target: '/api/devices/v1/devicemonitor/configuration',
       status: 404,
@@ -148,101 +148,101 @@ export const connections: readonly BadClient[] = [
   },
   {
     duty: 'http.documented-operations',
-    does: 'sends JSON as text',
+    description: 'sends JSON as text',
     alter: editSteps('idle 2', { headers: { 'Content-Type': 'text/plain' } }),
   },
   {
     duty: 'http.documented-operations',
-    does: 'sends a parameter that the operation lacks',
+    description: 'sends a parameter that the operation lacks',
     alter: editSteps('monitors', { target: '/api/devices/v1/devicemonitor/config?edition=2' }),
   },
   {
     duty: 'http.documented-operations',
-    does: 'authenticates with a member that the contract lacks',
+    description: 'authenticates with a member that the contract lacks',
     alter: authenticating('first token', (sent) => {
       sent.scope = 'device';
     }),
   },
   {
     duty: 'http.dates',
-    does: 'requests changes since a date of ISO 8601',
+    description: 'requests changes since a date of ISO 8601',
     alter: editSteps('d2: download', (step) => {
       step.headers['If-Modified-Since'] = '2026-01-31T12:00:00Z';
     }),
   },
   {
     duty: 'http.bearer',
-    does: 'sends its token without Bearer',
+    description: 'sends its token without Bearer',
     alter: editSteps('idle 2', (step) => {
       step.headers.Authorization = step.headers.Authorization?.slice(7) ?? '';
     }),
   },
   {
     duty: 'http.valid-json',
-    does: 'sends a byte order mark',
+    description: 'sends a byte order mark',
     alter: editSteps('idle 2', (step) => {
       step.sent = `\ufeff${JSON.stringify(step.sent)}`;
     }),
   },
   {
     duty: 'http.framing',
-    does: 'states both lengths',
+    description: 'states both lengths',
     alter: editSteps('idle 2', { headers: { 'Transfer-Encoding': 'chunked' } }),
   },
   {
     duty: 'http.host',
-    does: 'sends no Host',
+    description: 'sends no Host',
     alter: editSteps('idle 2', { headers: { Host: '' } }),
   },
   {
     duty: 'http.retry-after',
-    does: 'polls before Retry-After is over',
+    description: 'polls before Retry-After is over',
     alter: editSteps('after busy', { afterMs: 5000 }),
   },
   {
     duty: 'http.backoff',
-    does: 'polls every 1.5 s while the server fails',
+    description: 'polls every 1.5 s while the server fails',
     alter: editSteps(/^outage [2-8]/, { afterMs: 1500 }),
   },
   {
     duty: 'http.no-retry-on-400',
-    does: 'repeats a refused request',
+    description: 'repeats a refused request',
     alter: repeated('refused', 4, { afterMs: 5000 }),
   },
   {
     duty: 'connect.checks-accept',
-    does: 'sends a message although the handshake was wrong',
+    description: 'sends a message although the handshake was wrong',
     alter: editSteps('connect 1', { interference: ['wrong-accept'] }),
   },
   {
     duty: 'http.recovers',
-    does: 'gives up polling after a 503',
+    description: 'gives up polling after a 503',
     alter: silentAfter('outage 2'),
     consequences: ['http.errors-tolerated'],
   },
   {
     duty: 'http.errors-tolerated',
-    does: 'gives up after an error in HTML',
+    description: 'gives up after an error in HTML',
     alter: silentAfter('v2 absent'),
   },
   {
     duty: 'http.keep-alive',
-    does: 'gives up when the server closes its connection',
+    description: 'gives up when the server closes its connection',
     alter: silentAfter('after refused'),
   },
   {
     duty: 'tls.verifies',
-    does: 'sends a request to a server with a wrong certificate',
+    description: 'sends a request to a server with a wrong certificate',
     alter: scene('tls-untrusted', 'idle 1', 'idle 2'),
   },
   {
     duty: 'tls.version',
-    does: 'sends a request by TLS 1.1',
+    description: 'sends a request by TLS 1.1',
     alter: scene('tls-old-version', 'idle 1', 'idle 2'),
   },
   {
     duty: 'tls.no-downgrade',
-    does: 'sends a request without TLS',
+    description: 'sends a request without TLS',
     alter: scene('tls-absent', 'idle 1', 'idle 2'),
   },
 ];

@@ -23,29 +23,29 @@ const installsBadFile = all(
 export const downloading: readonly BadClient[] = [
   {
     duty: 'get.uses-given-uri',
-    does: 'appends a parameter to the link',
+    description: 'appends a parameter to the link',
     alter: editSteps('d2: download', (step) => {
       step.target = `${step.target}&device=1`;
     }),
   },
   {
     duty: 'get.method-get',
-    does: 'requests the length by HEAD',
+    description: 'requests the length by HEAD',
     alter: insert('d2: downloading', () => [download('d2', { method: 'HEAD', responseBytes: 0 })]),
   },
   {
     duty: 'get.no-token-to-other-hosts',
-    does: 'sends its token to the storage',
+    description: 'sends its token to the storage',
     alter: editSteps('d2: download', { headers: { Authorization: 'Bearer secret' } }),
   },
   {
     duty: 'get.no-token-to-other-hosts',
-    does: 'keeps its token across a redirect',
+    description: 'keeps its token across a redirect',
     alter: editSteps('d3: download', { headers: { Authorization: 'Bearer secret' } }),
   },
   {
     duty: 'get.follows-redirect',
-    does: 'fails at a redirect',
+    description: 'fails at a redirect',
     alter: all(
       dropSteps(/^d3: (download|inventory)/),
       body('d3: success', { status: 'failure' }),
@@ -55,7 +55,7 @@ export const downloading: readonly BadClient[] = [
   },
   {
     duty: 'get.resumes',
-    does: 'resumes one byte too far',
+    description: 'resumes one byte too far',
     alter: editSteps('d1: resumed', {
       headers: { Range: 'bytes=200001-' },
       responseHeaders: { 'Content-Range': 'bytes 200001-399999/400000' },
@@ -64,7 +64,7 @@ export const downloading: readonly BadClient[] = [
   },
   {
     duty: 'get.resumes',
-    does: 'begins anew after each cut',
+    description: 'begins anew after each cut',
     alter: editSteps('d1: resumed', (step) => {
       step.headers = {};
       Object.assign(step, { status: 200, responseBytes: 400_000 });
@@ -73,36 +73,36 @@ export const downloading: readonly BadClient[] = [
   },
   {
     duty: 'get.checks-206',
-    does: 'installs a part that began elsewhere',
+    description: 'installs a part that began elsewhere',
     alter: editSteps('d1: resumed', {
       responseHeaders: { 'Content-Range': 'bytes 100000-299999/400000' },
     }),
   },
   {
     duty: 'get.validator-changed',
-    does: 'joins the parts of two files',
+    description: 'joins the parts of two files',
     alter: editSteps('d1: resumed', { responseHeaders: { ETag: '"other"' } }),
   },
   {
     duty: 'get.short-body',
-    does: 'installs a file without its end',
+    description: 'installs a file without its end',
     alter: dropSteps('d1: resumed'),
   },
   {
     duty: 'get.checksum',
-    does: 'installs a file with altered bytes',
+    description: 'installs a file with altered bytes',
     alter: installsBadFile,
     consequences: ['inventory.after-update'],
   },
   {
     duty: 'get.size-limits',
-    does: 'installs a file that went on past its end',
+    description: 'installs a file that went on past its end',
     alter: all(editSteps('f1: download', { interference: ['over-long'] }), installsBadFile),
     consequences: ['inventory.after-update'],
   },
   {
     duty: 'get.expired-link',
-    does: 'uses a refused link again and again',
+    description: 'uses a refused link again and again',
     alter: insert('d2: downloading', () =>
       Array.from({ length: 4 }, () =>
         download('d2', { status: 403, responseBytes: 0, afterMs: 61_000 }),
@@ -111,12 +111,12 @@ export const downloading: readonly BadClient[] = [
   },
   {
     duty: 'get.once',
-    does: 'fetches the file three times',
+    description: 'fetches the file three times',
     alter: repeated('d2: download', 2),
   },
   {
     duty: 'get.fresh-link',
-    does: 'uses the link of an earlier offer',
+    description: 'uses the link of an earlier offer',
     alter: all(
       editSteps('d4: offer again', (step) => {
         const response = structuredClone(step.response) as {
@@ -130,7 +130,7 @@ export const downloading: readonly BadClient[] = [
   },
   {
     duty: 'get.bounded-retries',
-    does: 'tries a download that fails sixty times',
+    description: 'tries a download that fails sixty times',
     alter: insert('d2: downloading', () =>
       Array.from({ length: 60 }, () =>
         download('d2', { status: 404, responseBytes: 0, afterMs: 61_000 }),
@@ -139,12 +139,12 @@ export const downloading: readonly BadClient[] = [
   },
   {
     duty: 'get.gzip',
-    does: 'fails at a file with gzip',
+    description: 'fails at a file with gzip',
     alter: editSteps('f1: download', { responseHeaders: { 'Content-Encoding': 'gzip' } }),
   },
   {
     duty: 'get.large',
-    does: 'gives up without a report after a file of 3 GiB',
+    description: 'gives up without a report after a file of 3 GiB',
     alter: all(
       editSteps('d2: download', {
         responseBytes: 3 * 2 ** 30,
@@ -156,22 +156,22 @@ export const downloading: readonly BadClient[] = [
   },
   {
     duty: 'report.success-only-if-installed',
-    does: 'reports success although every download was refused',
+    description: 'reports success although every download was refused',
     alter: editSteps('d2: download', { status: 404, responseBytes: 0 }),
   },
   {
     duty: 'get.short-body',
-    does: 'fetches a file from its middle, and installs that',
+    description: 'fetches a file from its middle, and installs that',
     alter: dropSteps('d1: cut'),
   },
   {
     duty: 'get.once',
-    does: 'fetches a file three times after a cut',
+    description: 'fetches a file three times after a cut',
     alter: repeated('d5: replaced', 2),
   },
   {
     duty: 'get.416',
-    does: 'requests the same part again after a 416',
+    description: 'requests the same part again after a 416',
     alter: repeated('d5: refused', 4),
   },
 ];

@@ -28,7 +28,7 @@ function others(copy: Request): readonly Request[] {
 export const polling: readonly BadClient[] = [
   {
     duty: 'next.tolerates-unknown-members',
-    does: 'fails an update whose offer has a member that it does not know',
+    description: 'fails an update whose offer has a member that it does not know',
     alter: all(
       scene('legal-variations', 'd5: inventory', 'f1: poll after'),
       editSteps('f1: offer', (step) => Object.assign(step.response as object, { unknown: 1 })),
@@ -36,27 +36,27 @@ export const polling: readonly BadClient[] = [
   },
   {
     duty: 'next.mandatory-keys',
-    does: 'leaves out its device type',
+    description: 'leaves out its device type',
     alter: body('idle 2', { device_provides: { artifact_name: 'one' } }),
   },
   {
     duty: 'next.provides-are-strings',
-    does: 'sends a number among its pairs',
+    description: 'sends a number among its pairs',
     alter: provides('idle 2', { 'rootfs.checksum': 7 }),
   },
   {
     duty: 'next.request-stable',
-    does: 'changes its pairs while a deployment is active',
+    description: 'changes its pairs while a deployment is active',
     alter: provides('d4: offer again', { 'rootfs.checksum': 'c1' }),
   },
   {
     duty: 'next.name-follows-update',
-    does: 'polls with the former name after success',
+    description: 'polls with the former name after success',
     alter: all(dropSteps('d1: inventory'), provides('d1: poll after', { artifact_name: 'one' })),
   },
   {
     duty: 'next.name-follows-update',
-    does: 'polls at once after success with the former name, and goes on with it',
+    description: 'polls at once after success with the former name, and goes on with it',
     alter: all(
       dropSteps('d1: inventory'),
       provides('d1: poll after', { artifact_name: 'one' }),
@@ -66,7 +66,7 @@ export const polling: readonly BadClient[] = [
   },
   {
     duty: 'next.accepts-204',
-    does: 'authenticates after each 204',
+    description: 'authenticates after each 204',
     alter: (steps) => {
       const token = steps.find(named('first token')) as Request;
       return steps.flatMap((step) =>
@@ -78,17 +78,17 @@ export const polling: readonly BadClient[] = [
   },
   {
     duty: 'next.not-faster-than-a-second',
-    does: 'polls every 300 ms',
+    description: 'polls every 300 ms',
     alter: repeated('idle 3', 12, { afterMs: 300 }),
   },
   {
     duty: 'next.v2-falls-back',
-    does: 'stays with version 2 although it is absent',
+    description: 'stays with version 2 although it is absent',
     alter: repeated('v2 absent', 3),
   },
   {
     duty: 'next.checks-device-type',
-    does: 'installs an artifact for another type',
+    description: 'installs an artifact for another type',
     alter: all(
       insert('f3: offer', () => [download('f3')]),
       body('f3: failure', { status: 'success' }),
@@ -100,12 +100,12 @@ export const polling: readonly BadClient[] = [
   },
   {
     duty: 'next.409-handled',
-    does: 'repeats a poll that met a 409 every 100 ms',
+    description: 'repeats a poll that met a 409 every 100 ms',
     alter: repeated('idle 3', 5, { afterMs: 100, status: 409, response: { error: 'conflict' } }),
   },
   {
     duty: 'next.jitter',
-    does: 'polls in step with ten others after a restart of the server',
+    description: 'polls in step with ten others after a restart of the server',
     alter: all(
       insert('idle 1', (copy) => [
         ...others(copy),
@@ -117,7 +117,7 @@ export const polling: readonly BadClient[] = [
   },
   {
     duty: 'next.tolerates-control-map',
-    does: 'leaves an offer alone that has a map that it did not request',
+    description: 'leaves an offer alone that has a map that it did not request',
     alter: all(
       editSteps('d1: offer', (step) => {
         const response = structuredClone(step.response) as { artifact: object };
@@ -131,7 +131,7 @@ export const polling: readonly BadClient[] = [
   },
   {
     duty: 'next.bad-instructions',
-    does: 'polls every 100 ms while an offer has no link',
+    description: 'polls every 100 ms while an offer has no link',
     alter: insert('idle 2', (copy) => {
       const artifact = { artifact_name: 'two', device_types_compatible: ['board'], source: {} };
       const offer = { status: 200, response: { id: 'd0', artifact }, afterMs: 100 };
@@ -140,7 +140,7 @@ export const polling: readonly BadClient[] = [
   },
   {
     duty: 'next.continues',
-    does: 'only polls while its deployment is offered again',
+    description: 'only polls while its deployment is offered again',
     alter: all(
       repeated('d4: offer again', 8),
       dropSteps(/^d4: (success|inventory)/),

@@ -19,7 +19,7 @@ import { authenticationRequest } from '../steps.ts';
 export const reporting: readonly BadClient[] = [
   {
     duty: 'report.final',
-    does: 'begins the next deployment without a final status',
+    description: 'begins the next deployment without a final status',
     alter: all(
       dropSteps(/^d1: success/),
       provides('d1: poll after', { artifact_name: 'one' }),
@@ -29,12 +29,12 @@ export const reporting: readonly BadClient[] = [
   },
   {
     duty: 'report.final',
-    does: 'reports nothing at all on a deployment that it fetched',
+    description: 'reports nothing at all on a deployment that it fetched',
     alter: all(dropSteps(/^f1: (failure|log)/), editSteps('f1: poll after', { status: 404 })),
   },
   {
     duty: 'report.already-installed',
-    does: 'downloads what it has installed',
+    description: 'downloads what it has installed',
     alter: all(
       scene('installed-already', 'd1: inventory', 'd2: inventory'),
       editSteps('d2: offer', (step) => {
@@ -46,36 +46,36 @@ export const reporting: readonly BadClient[] = [
   },
   {
     duty: 'report.survives-power-cut',
-    does: 'does not come back after a power cut',
+    description: 'does not come back after a power cut',
     alter: silentAfter('d4: started'),
   },
   {
     duty: 'report.second-deployment',
-    does: 'reports on the former deployment',
+    description: 'reports on the former deployment',
     alter: editSteps('d2: downloading', { id: 'd1' }),
     consequences: ['report.final-once'],
   },
   {
     duty: 'report.second-deployment',
-    does: 'reports on the former deployment after its first report on the next',
+    description: 'reports on the former deployment after its first report on the next',
     alter: editSteps('d2: installing', { id: 'd1' }),
     consequences: ['report.final-once'],
   },
   {
     duty: 'report.no-loop',
-    does: 'fetches a failed deployment again',
+    description: 'fetches a failed deployment again',
     alter: insert('f1: log', () => [download('f1', { afterMs: 4000 })]),
   },
   {
     duty: 'report.final-once',
-    does: 'reports downloading after success',
+    description: 'reports downloading after success',
     alter: insert('d1: success', (copy) => [
       { ...copy, label: 'again', sent: { status: 'downloading' } },
     ]),
   },
   {
     duty: 'report.final-once',
-    does: 'reports failure after success',
+    description: 'reports failure after success',
     alter: insert('d1: success', (copy) => [
       { ...copy, label: 'again', sent: { status: 'failure' } },
       logOf(copy, 'd1'),
@@ -84,34 +84,34 @@ export const reporting: readonly BadClient[] = [
   },
   {
     duty: 'report.vocabulary',
-    does: 'reports a status of its own',
+    description: 'reports a status of its own',
     alter: body('d2: installing', { status: 'verifying' }),
   },
   {
     duty: 'report.shape',
-    does: 'reports a substate that is a number',
+    description: 'reports a substate that is a number',
     alter: body('d2: installing', { substate: 3 }),
   },
   {
     duty: 'report.own-deployment',
-    does: 'reports on a deployment that it was not given',
+    description: 'reports on a deployment that it was not given',
     alter: insert('d2: installing', (copy) => [
       { ...copy, label: 'foreign', id: 'x9', status: 404 },
     ]),
   },
   {
     duty: 'report.own-deployment',
-    does: 'writes the id of its deployment in capitals',
+    description: 'writes the id of its deployment in capitals',
     alter: editSteps('d2: installing', { id: 'D2' }),
   },
   {
     duty: 'report.success-only-if-installed',
-    does: 'reports success without a download',
+    description: 'reports success without a download',
     alter: dropSteps('d2: download'),
   },
   {
     duty: 'report.retries-final',
-    does: 'forgets a report that failed',
+    description: 'forgets a report that failed',
     alter: all(
       dropSteps(/^d2: (success|inventory)/),
       provides('d2: poll after', { artifact_name: 'two' }),
@@ -120,7 +120,7 @@ export const reporting: readonly BadClient[] = [
   },
   {
     duty: 'report.retries-final',
-    does: 'drops a final status that was answered with 401',
+    description: 'drops a final status that was answered with 401',
     alter: all(
       editSteps('d2: lost', { status: 401 }),
       insert('d2: lost', (copy) => {
@@ -136,22 +136,22 @@ export const reporting: readonly BadClient[] = [
   },
   {
     duty: 'report.retries-bounded-rate',
-    does: 'repeats a report that failed every 1.5 s',
+    description: 'repeats a report that failed every 1.5 s',
     alter: repeated('d2: lost', 7, { afterMs: 1500 }),
   },
   {
     duty: 'report.retries-bounded-rate',
-    does: 'repeats a report that failed every 200 ms',
+    description: 'repeats a report that failed every 200 ms',
     alter: repeated('d2: lost', 5, { afterMs: 200 }),
   },
   {
     duty: 'report.stops-at-409',
-    does: 'downloads after the abort',
+    description: 'downloads after the abort',
     alter: insert('f2: installing', () => [download('f2', { afterMs: 4000 })]),
   },
   {
     duty: 'report.stops-at-409',
-    does: 'reports success after the abort, and polls with the new name',
+    description: 'reports success after the abort, and polls with the new name',
     alter: all(
       insert('f2: installing', (copy) => [
         { ...copyOf(copy), label: 'f2: success', sent: { status: 'success' } },
@@ -161,17 +161,17 @@ export const reporting: readonly BadClient[] = [
   },
   {
     duty: 'report.409-ends-reporting',
-    does: 'reports on after the abort',
+    description: 'reports on after the abort',
     alter: repeated('f2: installing', 3),
   },
   {
     duty: 'report.404-handled',
-    does: 'reports on a deployment that is gone',
+    description: 'reports on a deployment that is gone',
     alter: repeated('d2: installing', 5, { status: 404 }),
   },
   {
     duty: 'report.no-false-success-after-cut',
-    does: 'reports success although the cut left the file in parts',
+    description: 'reports success although the cut left the file in parts',
     alter: editSteps('d4: download', { responseBytes: 100_000, isDelivered: false }),
   },
 ];

@@ -19,19 +19,19 @@ const pausingMap = {
 export const resources: readonly BadClient[] = [
   {
     duty: 'log.shape',
-    does: 'writes times without a zone',
+    description: 'writes times without a zone',
     alter: body('f1: log', {
       messages: [{ timestamp: '2026-01-31 12:00:00', level: 'e', message: 'm' }],
     }),
   },
   {
     duty: 'log.not-empty',
-    does: 'uploads an empty log',
+    description: 'uploads an empty log',
     alter: body('f1: log', { messages: [] }),
   },
   {
     duty: 'log.no-secrets',
-    does: 'writes its token into the log',
+    description: 'writes its token into the log',
     alter: body('f1: log', (sent) => {
       const message = 'Authorization: Bearer eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJkIn0.c2ln';
       sent.messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'e', message }];
@@ -39,19 +39,19 @@ export const resources: readonly BadClient[] = [
   },
   {
     duty: 'log.limit',
-    does: 'uploads 2 MiB',
+    description: 'uploads 2 MiB',
     alter: body('f1: log', {
       messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'e', message: 'm'.repeat(2 ** 21) }],
     }),
   },
   {
     duty: 'log.on-failure',
-    does: 'uploads no log',
+    description: 'uploads no log',
     alter: all(dropSteps('f1: log'), repeated('f1: poll after', 12)),
   },
   {
     duty: 'log.on-failure',
-    does: 'drops a log that was answered with 401',
+    description: 'drops a log that was answered with 401',
     alter: all(
       editSteps('f1: log', { status: 401 }),
       insert('f1: log', (copy) => {
@@ -65,12 +65,12 @@ export const resources: readonly BadClient[] = [
   },
   {
     duty: 'log.on-failure',
-    does: 'uploads a log with the second failure and none with the first',
+    description: 'uploads a log with the second failure and none with the first',
     alter: dropSteps('f1: log'),
   },
   {
     duty: 'log.413-stops',
-    does: 'sends a log once more that was too large',
+    description: 'sends a log once more that was too large',
     alter: insert('f1: poll after', (copy) =>
       [1, 2].map((each) =>
         logOf(copy, 'f1', { label: `log ${each}`, status: 413, afterMs: 10_000 }),
@@ -79,26 +79,26 @@ export const resources: readonly BadClient[] = [
   },
   {
     duty: 'log.413-stops',
-    does: 'repeats a log that was too large',
+    description: 'repeats a log that was too large',
     alter: repeated('f1: log', 4, { status: 413, afterMs: 2000 }),
   },
   {
     duty: 'inventory.types',
-    does: 'sends a boolean',
+    description: 'sends a boolean',
     alter: editSteps('first inventory', (step) => {
       step.sent = [...(step.sent as unknown[]), { name: 'b', value: true }];
     }),
   },
   {
     duty: 'inventory.names',
-    does: 'sends an attribute without a name',
+    description: 'sends an attribute without a name',
     alter: editSteps('first inventory', (step) => {
       step.sent = [...(step.sent as unknown[]), { value: 'x' }];
     }),
   },
   {
     duty: 'inventory.names-once',
-    does: 'sends a name twice',
+    description: 'sends a name twice',
     alter: editSteps('first inventory', (step) => {
       const [first, ...rest] = step.sent as unknown[];
       step.sent = [first, first, ...rest];
@@ -106,7 +106,7 @@ export const resources: readonly BadClient[] = [
   },
   {
     duty: 'inventory.bounded',
-    does: 'sends 150 attributes',
+    description: 'sends 150 attributes',
     alter: editSteps('m1: inventory', (step) => {
       const more = Array.from({ length: 150 }, (_, at) => ({ name: `n${at}`, value: at }));
       step.sent = [...(step.sent as unknown[]), ...more];
@@ -114,14 +114,14 @@ export const resources: readonly BadClient[] = [
   },
   {
     duty: 'inventory.device-type-agrees',
-    does: 'states another type in its inventory',
+    description: 'states another type in its inventory',
     alter: editSteps('d1: inventory', (step) => {
       step.sent = [{ name: 'device_type', value: 'Board' }, ...(step.sent as unknown[]).slice(1)];
     }),
   },
   {
     duty: 'inventory.types-stable',
-    does: 'sends a number as a string the second time',
+    description: 'sends a number as a string the second time',
     alter: editSteps('d1: inventory', (step) => {
       const [type, name, , addresses] = step.sent as unknown[];
       step.sent = [type, name, { name: 'cpu_load', value: '0.42' }, addresses];
@@ -129,7 +129,7 @@ export const resources: readonly BadClient[] = [
   },
   {
     duty: 'inventory.types-stable',
-    does: 'sends a number as a string by PATCH',
+    description: 'sends a number as a string by PATCH',
     alter: insert('d1: inventory', (copy) => [
       {
         ...copy,
@@ -141,51 +141,51 @@ export const resources: readonly BadClient[] = [
   },
   {
     duty: 'inventory.put-keeps-names',
-    does: 'sends one changed attribute by PUT',
+    description: 'sends one changed attribute by PUT',
     alter: editSteps('d1: inventory', { sent: [{ name: 'cpu_load', value: 0.5 }] }),
   },
   {
     duty: 'inventory.after-update',
-    does: 'sends no inventory after an update',
+    description: 'sends no inventory after an update',
     alter: all(dropSteps(/^d\d: inventory/), repeated('d3: poll after', 12)),
   },
   {
     duty: 'inventory.on-acceptance',
-    does: 'sends its first inventory after twenty polls',
+    description: 'sends its first inventory after twenty polls',
     alter: all(dropSteps('first inventory'), repeated('idle 2', 14)),
   },
   {
     duty: 'config.strings',
-    does: 'reports a number in its configuration',
+    description: 'reports a number in its configuration',
     alter: body('c1: configuration', { interval: 60 }),
   },
   {
     duty: 'config.strings',
-    does: 'reports a key twice',
+    description: 'reports a key twice',
     alter: editSteps('c1: configuration', (step) => {
       step.sent = `{"timezone":"CET",${JSON.stringify(step.sent).slice(1)}`;
     }),
   },
   {
     duty: 'config.reports-after-apply',
-    does: 'does not report its configuration',
+    description: 'does not report its configuration',
     alter: all(dropSteps('c1: configuration'), repeated('c1: poll after', 12)),
   },
   {
     duty: 'alert.shape',
-    does: 'sends an alert without its subject',
+    description: 'sends an alert without its subject',
     alter: editSteps('alert', {
       sent: [{ name: 'a', level: 'OK', timestamp: '2026-01-31T12:05:00Z' }],
     }),
   },
   {
     duty: 'alert.no-flood',
-    does: 'repeats an alert in 100 ms',
+    description: 'repeats an alert in 100 ms',
     alter: repeated('alert', 2, { afterMs: 100 }),
   },
   {
     duty: 'alert.clock-set',
-    does: 'sends an alert of 1970',
+    description: 'sends an alert of 1970',
     alter: editSteps('alert', (step) => {
       const [first] = step.sent as object[];
       step.sent = [{ ...first, timestamp: '1970-01-01T00:01:12Z' }];
@@ -193,22 +193,22 @@ export const resources: readonly BadClient[] = [
   },
   {
     duty: 'monitor.config-shape',
-    does: 'leaves out the type of a monitor',
+    description: 'leaves out the type of a monitor',
     alter: editSteps('monitors', { sent: [{ name: 'sshd', status: 'enabled' }] }),
   },
   {
     duty: 'map.announced-only-if-kept',
-    does: 'goes on where the map pauses',
+    description: 'goes on where the map pauses',
     alter: dropSteps(/^m1: (pause|map)/),
   },
   {
     duty: 'map.announced-only-if-kept',
-    does: 'goes on once it has fetched the map, whatever that says',
+    description: 'goes on once it has fetched the map, whatever that says',
     alter: editSteps('m1: map', { response: pausingMap }),
   },
   {
     duty: 'map.reports-pause',
-    does: 'pauses without a report',
+    description: 'pauses without a report',
     alter: all(
       dropSteps('m1: pause'),
       insert('m1: map', (copy) => [{ ...copyOf(copy), label: 'm1: map again' }]),
@@ -217,12 +217,12 @@ export const resources: readonly BadClient[] = [
   },
   {
     duty: 'map.fetches',
-    does: 'fetches the map every 100 ms while it pauses',
+    description: 'fetches the map every 100 ms while it pauses',
     alter: repeated('m1: map', 5, { afterMs: 100 }),
   },
   {
     duty: 'map.404-ends',
-    does: 'fetches a map that is gone again and again',
+    description: 'fetches a map that is gone again and again',
     alter: repeated('m1: map', 5, { status: 404, response: { error: 'not found' } }),
   },
 ];

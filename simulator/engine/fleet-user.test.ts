@@ -10,7 +10,7 @@ import {
   PretendServer,
   type Responses,
 } from '../testing/pretend-server.ts';
-import { FleetOperator } from './operator.ts';
+import { FleetUser } from './fleet-user.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -25,7 +25,7 @@ interface ListedSet {
   readonly pubkey: string;
 }
 
-/** Runs an operator with one pending device for `rounds` rounds. */
+/** Runs a user with one pending device for `rounds` rounds. */
 async function hired(responses: Responses, rounds: number) {
   const server = await PretendServer.start({
     login: () => ({ status: 200, body: token }),
@@ -46,7 +46,7 @@ async function hired(responses: Responses, rounds: number) {
   let left = rounds;
   const sleepsMs: number[] = [];
   const management = new ManagementClient({ transport, clock, credentials });
-  const operator = new FleetOperator({
+  const fleetUser = new FleetUser({
     management,
     devices: [device],
     metrics,
@@ -62,7 +62,7 @@ async function hired(responses: Responses, rounds: number) {
       return { deploymentId, artifactName: 'release-2' };
     },
   });
-  return { server, device, operator, metrics, sleepsMs, pem: device.session.key.publicKeyPem };
+  return { server, device, fleetUser, metrics, sleepsMs, pem: device.session.key.publicKeyPem };
 }
 
 /** Lists the fleet's device as the server does, with these authentication sets. */
@@ -83,16 +83,16 @@ async function otherPem(): Promise<string> {
   return (await deviceKey(seededRandom('other'), 0, 'ed25519')).publicKeyPem;
 }
 
-describe('the operator of a fleet', () => {
+describe('the user of a fleet', () => {
   it('accepts the set with the key of its device, with any line breaks', async () => {
     const lists: Record<string, unknown[]> = {};
-    const { server, device, operator, pem } = await hired({ 'list-devices': listsBy(lists) }, 1);
+    const { server, device, fleetUser, pem } = await hired({ 'list-devices': listsBy(lists) }, 1);
     const sets = [
       { id: 'set-1', status: 'pending', pubkey: await otherPem() },
       { id: 'set-2', status: 'pending', pubkey: pem.trim().replaceAll('\n', '\r\n') },
     ];
     lists.pending = [listed('pending', sets)];
-    await expect(operator.work()).rejects.toThrow(FleetStopped);
+    await expect(fleetUser.work()).rejects.toThrow(FleetStopped);
     const asked = server.requestsFor('set-auth-set-status');
     expect(asked.map(({ parameters }) => parameters)).toEqual([{ id: 'device-1', aid: 'set-2' }]);
     expect(device.id).toBe('device-1');
@@ -100,13 +100,13 @@ describe('the operator of a fleet', () => {
 
   it('accepts a new key of a device that was accepted before', async () => {
     const lists: Record<string, unknown[]> = {};
-    const { server, operator, pem } = await hired({ 'list-devices': listsBy(lists) }, 1);
+    const { server, fleetUser, pem } = await hired({ 'list-devices': listsBy(lists) }, 1);
     const sets = [
       { id: 'set-1', status: 'accepted', pubkey: await otherPem() },
       { id: 'set-2', status: 'pending', pubkey: pem },
     ];
     lists.accepted = [listed('accepted', sets)];
-    await expect(operator.work()).rejects.toThrow(FleetStopped);
+    await expect(fleetUser.work()).rejects.toThrow(FleetStopped);
     expect(server.requestsFor('set-auth-set-status')[0]?.parameters.aid).toBe('set-2');
   });
 
@@ -115,42 +115,42 @@ describe('the operator of a fleet', () => {
     ['is accepted already', 'accepted'],
   ])('does not accept an authentication set that %s', async (_what, status) => {
     const lists: Record<string, unknown[]> = {};
-    const { server, operator, pem } = await hired({ 'list-devices': listsBy(lists) }, 2);
+    const { server, fleetUser, pem } = await hired({ 'list-devices': listsBy(lists) }, 2);
     lists.pending = [listed('pending', [{ id: 'set-1', status, pubkey: pem }])];
-    await expect(operator.work()).rejects.toThrow(FleetStopped);
+    await expect(fleetUser.work()).rejects.toThrow(FleetStopped);
     expect(server.requestsFor('set-auth-set-status')).toEqual([]);
   });
 
   it('requests no list while no device waits', async () => {
-    const { server, device, operator } = await hired({}, 3);
+    const { server, device, fleetUser } = await hired({}, 3);
     device.life = 'idle';
-    await expect(operator.work()).rejects.toThrow(FleetStopped);
+    await expect(fleetUser.work()).rejects.toThrow(FleetStopped);
     expect(server.requests).toEqual([]);
   });
 
   it('creates one deployment, and only when it knows every device', async () => {
-    const { server, device, operator } = await hired({}, 3);
+    const { server, device, fleetUser } = await hired({}, 3);
     device.life = 'idle';
-    const first = operator.work();
+    const first = fleetUser.work();
     await expect(first).rejects.toThrow(FleetStopped);
-    expect(operator.runDeployment).toBeUndefined();
+    expect(fleetUser.runDeployment).toBeUndefined();
     device.id = 'device-1';
-    await expect(operator.work()).rejects.toThrow();
+    await expect(fleetUser.work()).rejects.toThrow();
     expect(server.requestsFor('create-deployment').map((asked) => asked.json())).toEqual([
       { name: 'test', artifact_name: 'release-2', devices: ['device-1'] },
     ]);
-    expect(operator.runDeployment).toMatchObject({
+    expect(fleetUser.runDeployment).toMatchObject({
       deploymentId: 'deployment-1',
       artifactName: 'release-2',
     });
   });
 
   it('retries when the server fails, and gives up after twenty failures in a row', async () => {
-    const { server, operator, metrics, sleepsMs } = await hired(
+    const { server, fleetUser, metrics, sleepsMs } = await hired(
       { 'list-devices': () => ({ status: 500 }) },
       1000,
     );
-    await expect(operator.work()).rejects.toMatchObject({ status: 500 });
+    await expect(fleetUser.work()).rejects.toMatchObject({ status: 500 });
     expect(server.requestsFor('list-devices')).toHaveLength(20);
     expect(metrics.errorCount).toBe(20);
     expect(sleepsMs[0]).toBeLessThanOrEqual(250);
@@ -159,14 +159,14 @@ describe('the operator of a fleet', () => {
 
   it('waits as long as the server requests', async () => {
     const busy: PretendResponse = { status: 429, headers: { 'retry-after': '9' } };
-    const { operator, sleepsMs } = await hired({ 'list-devices': () => busy }, 1);
-    await expect(operator.work()).rejects.toThrow(FleetStopped);
+    const { fleetUser, sleepsMs } = await hired({ 'list-devices': () => busy }, 1);
+    await expect(fleetUser.work()).rejects.toThrow(FleetStopped);
     expect(sleepsMs).toEqual([9000]);
   });
 
   it('resets its error count as soon as one round succeeds', async () => {
     let asked = 0;
-    const { operator, metrics } = await hired(
+    const { fleetUser, metrics } = await hired(
       {
         'list-devices': ({ query }) => {
           const ok = query.get('status') === 'accepted' || ++asked % 10 === 0;
@@ -175,13 +175,13 @@ describe('the operator of a fleet', () => {
       },
       60,
     );
-    await expect(operator.work()).rejects.toThrow(FleetStopped);
+    await expect(fleetUser.work()).rejects.toThrow(FleetStopped);
     expect(metrics.errorCount).toBeGreaterThan(40);
   });
 
   it('gives up at once when its login is no longer accepted', async () => {
-    const { server, operator } = await hired({ login: () => ({ status: 401 }) }, 10);
-    await expect(operator.work()).rejects.toMatchObject({ operation: 'login', status: 401 });
+    const { server, fleetUser } = await hired({ login: () => ({ status: 401 }) }, 10);
+    await expect(fleetUser.work()).rejects.toMatchObject({ operation: 'login', status: 401 });
     expect(server.requestsFor('login')).toHaveLength(1);
   });
 
@@ -191,8 +191,8 @@ describe('the operator of a fleet', () => {
     ['unanswered', 'device-1', 'cut', false],
     ['impossible without an id', undefined, { status: 204 }, false],
   ])('reports whether an abort was %s', async (_what, id, response, wanted) => {
-    const { device, operator } = await hired({ 'abort-device-deployments': () => response }, 1);
+    const { device, fleetUser } = await hired({ 'abort-device-deployments': () => response }, 1);
     device.id = id;
-    expect(await operator.abort(device)).toBe(wanted);
+    expect(await fleetUser.abort(device)).toBe(wanted);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * The operator of a fleet: it accepts the devices of the fleet, creates the deployment, and aborts
+ * The user of a fleet: it accepts the devices of the fleet, creates the deployment, and aborts
  * the deployment of a device on request. It never changes devices that do not belong to the fleet.
  */
 import type { Clock } from '../../fixtures/base/clock.ts';
@@ -14,7 +14,7 @@ import { type BackOff, backOffMs } from '../network/retry-after.ts';
 import { Semaphore } from '../network/semaphore.ts';
 import type { DeploymentSource } from './deployment.ts';
 
-export interface FleetOperatorOptions {
+export interface FleetUserOptions {
   readonly management: ManagementClient;
   readonly devices: readonly SimulatedDevice[];
   readonly metrics: RunMetrics;
@@ -26,7 +26,7 @@ export interface FleetOperatorOptions {
    */
   readonly sleep: (waitMs: number, wakeable?: object) => Promise<void>;
   readonly wake?: (wakeable: object) => void;
-  /** Milliseconds between two rounds of the operator; `ROUND_MS` when undefined. */
+  /** Milliseconds between two rounds of the user; `ROUND_MS` when undefined. */
   readonly roundMs?: number | undefined;
   /** Called when the server's ID of a device of the fleet becomes known. */
   readonly onKnown?: (device: SimulatedDevice) => void;
@@ -46,23 +46,23 @@ export interface FleetOperatorOptions {
 const ROUND_MS = 250;
 const backOff: BackOff = { minMs: ROUND_MS, maxMs: 10_000 };
 const ACCEPTED_AT_ONCE = 8;
-/** Number of consecutive errors after which the operator gives up. */
+/** Number of consecutive errors after which the user gives up. */
 const ERRORS_MAX = 20;
 
-/** The operator, which works until the run ends. */
-export class FleetOperator {
-  readonly #options: FleetOperatorOptions;
+/** The user, which works until the run ends. */
+export class FleetUser {
+  readonly #options: FleetUserOptions;
   readonly #own: ReadonlyMap<string, SimulatedDevice>;
   /** The requested deployment. A coordinator answers only after all shards have requested it. */
   #requested: Promise<RunDeployment> | undefined;
   runDeployment: RunDeployment | undefined;
-  /** True once the operator has asked the server to abort the deployment of the run. */
+  /** True once the user has asked the server to abort the deployment of the run. */
   isTargetAborted = false;
   /** The key generation with which each device was last accepted. */
   readonly #accepted = new WeakMap<SimulatedDevice, number>();
   #willLook = false;
 
-  constructor(options: FleetOperatorOptions) {
+  constructor(options: FleetUserOptions) {
     this.#options = options;
     this.#own = new Map(options.devices.map((device) => [identityKey(device.idData), device]));
   }
@@ -133,7 +133,7 @@ export class FleetOperator {
 
   #waitAfterMs(error: ClientError, failures: number): number {
     if (error instanceof StatusError && error.retryAfterMs !== undefined) return error.retryAfterMs;
-    return backOffMs(failures, backOff, this.#options.random.stream(`operator/${failures}`));
+    return backOffMs(failures, backOff, this.#options.random.stream(`user/${failures}`));
   }
 
   async #round(): Promise<void> {
@@ -210,7 +210,7 @@ export class FleetOperator {
 }
 
 /**
- * Returns true when the operator must give up instead of retrying: after a 401, after a refusal of
+ * Returns true when the user must give up instead of retrying: after a 401, after a refusal of
  * the deployment, and after a request for the deployment without a response, because the server may
  * have created it.
  */

@@ -1,5 +1,5 @@
 /**
- * The WebSocket of an operator to one device through the server. It does not interpret the
+ * The WebSocket of a user to one device through the server. It does not interpret the
  * messages.
  * Spec: Device connect
  */
@@ -23,7 +23,7 @@ import {
 } from '../../../simulator/network/errors.ts';
 
 /** The server, the device and the credentials of the connection. */
-export interface OperatorSocketOptions {
+export interface UserSocketOptions {
   readonly baseUrl: string;
   /** The user's JWT for the management API. */
   readonly token: string;
@@ -34,7 +34,7 @@ export interface OperatorSocketOptions {
 }
 
 /** Callbacks for events on the socket. */
-export interface OperatorSocketEvents {
+export interface UserSocketEvents {
   message(message: ConnectMessage): void;
   /** Called once after an open socket has closed. @param cause a short description */
   closed(cause: string): void;
@@ -52,7 +52,7 @@ const INTERNAL_ERROR = 1011;
 const operation = managementOperations['connect-device'];
 
 /** An open WebSocket of a user to a device, for a remote terminal. */
-export class OperatorSocket {
+export class UserSocket {
   readonly #socket: WebSocket;
 
   private constructor(socket: WebSocket) {
@@ -64,10 +64,7 @@ export class OperatorSocket {
    * @throws StatusError when the server refuses the upgrade; TransportError or TimeoutError when
    * there is no response
    */
-  static async open(
-    options: OperatorSocketOptions,
-    events: OperatorSocketEvents,
-  ): Promise<OperatorSocket> {
+  static async open(options: UserSocketOptions, events: UserSocketEvents): Promise<UserSocket> {
     const socket = new WebSocket(urlOf(options), {
       headers: {
         authorization: `Bearer ${options.token}`,
@@ -87,7 +84,7 @@ export class OperatorSocket {
     listen(socket, events);
     await opened(socket, options);
     keepAlive(socket, options.clock);
-    return new OperatorSocket(socket);
+    return new UserSocket(socket);
   }
 
   /** Sends a message. Resolves once it is sent, or can no longer be sent. */
@@ -112,12 +109,12 @@ export class OperatorSocket {
   }
 }
 
-function urlOf({ baseUrl, deviceId }: OperatorSocketOptions): string {
+function urlOf({ baseUrl, deviceId }: UserSocketOptions): string {
   const path = pathOf(operation, { id: deviceId });
   return baseUrl.replace(/^http/i, 'ws').replace(/\/$/, '') + path;
 }
 
-function listen(socket: WebSocket, events: OperatorSocketEvents): void {
+function listen(socket: WebSocket, events: UserSocketEvents): void {
   let wasOpen = false;
   let lastError: string | undefined;
   socket.on('open', () => {
@@ -144,12 +141,12 @@ function listen(socket: WebSocket, events: OperatorSocketEvents): void {
 }
 
 /** Resolves once the socket is open. */
-function opened(socket: WebSocket, options: OperatorSocketOptions): Promise<void> {
+function opened(socket: WebSocket, options: UserSocketOptions): Promise<void> {
   const { clock, requestTimeLimitMs } = options;
   const startedMs = clock.monotonicMs();
   const circumstances = (cause?: unknown): ErrorContext => {
     const elapsedMs = clock.monotonicMs() - startedMs;
-    return { operation: operation.id, caller: 'operator', elapsedMs, cause };
+    return { operation: operation.id, caller: 'user', elapsedMs, cause };
   };
   return new Promise((resolve, reject) => {
     const timer = clock.after(requestTimeLimitMs, () => {
@@ -169,7 +166,7 @@ function opened(socket: WebSocket, options: OperatorSocketOptions): Promise<void
         timer.cancel();
         const { statusCode: status = 0, headers } = response;
         const { elapsedMs } = circumstances();
-        const context = { operation, caller: 'operator', clock };
+        const context = { operation, caller: 'user', clock };
         reject(statusError({ status, headers, body, elapsedMs }, context));
         socket.terminate();
       });
