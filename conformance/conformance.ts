@@ -1,5 +1,5 @@
 /**
- * The conformance suite: tests any server of this API family by its HTTP and websocket responses.
+ * The conformance suite: tests any server of this API family by its HTTP and WebSocket responses.
  */
 import type { Clock } from '../fixtures/base/clock.ts';
 import { type Random, seededRandom } from '../fixtures/base/random.ts';
@@ -71,7 +71,7 @@ export interface ConformanceOptions extends SuppliedOptions, RunCallbacks, Targe
   readonly random: Random;
   /** Known failures that are tolerated until a given day. */
   readonly waivers?: readonly Waiver[];
-  /** Path of the cleanup ledger, which lists created resources for the clean-up of a killed run. */
+  /** Path of the cleanup ledger, which lists created resources for the cleanup of a killed run. */
   readonly ledgerFile?: string;
   /** The number of random sequences that the random cases try, or the one sequence to repeat. */
   readonly model?: ModelOptions;

@@ -100,7 +100,7 @@ const shown: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     '204',
     '404',
   ],
-  'a websocket that is refused, and one that drops': ['503', '101, curl 56'],
+  'a WebSocket that is refused, and one that drops': ['503', '101, curl 56'],
   'a test that does not sleep': [
     '200',
     '204',

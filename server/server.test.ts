@@ -75,7 +75,7 @@ describe('a server that has started', () => {
     expect((await other.call('login', { headers })).status).toBe(401);
   });
 
-  it('uses the configured e-mail and password', async () => {
+  it('uses the configured email and password', async () => {
     const chosen = { adminEmail: 'me@example.com', adminPassword: 'chosen by me' };
     expect(await start(chosen)).toMatchObject(chosen);
   });

@@ -75,7 +75,7 @@ const users = inGroup('Users and devices', {
     problem: (email: string) =>
       /^[^\s:@]+@[^\s:@]+$/.test(email)
         ? undefined
-        : `admin e-mail "${email}" must be an address such as admin@example.com`,
+        : `admin email "${email}" must be an address such as admin@example.com`,
   },
   adminPassword: {
     flag: '--admin-password <password>',

@@ -65,7 +65,7 @@ describe('two tenants of a testbed', () => {
     expect(statuses).toEqual([404, 404, 404]);
   });
 
-  it('have separate admins, found by e-mail, and are reset separately', async () => {
+  it('have separate admins, found by email, and are reset separately', async () => {
     await open();
     const login = ({ adminEmail: email, adminPassword: password }: TestbedTenant, at = other) => {
       const text = Buffer.from(`${email}:${password}`).toString('base64');
@@ -102,13 +102,13 @@ describe('two tenants of a testbed', () => {
     expect(await statusOf(other.admin.call('count-devices'))).toBe(200);
   });
 
-  it('need distinct e-mails, and the first one cannot be dropped', async () => {
+  it('need distinct emails, and the first one cannot be dropped', async () => {
     await expect(testbed.tenants.drop(testbed)).rejects.toThrow('first tenant');
     await testbed.tenants.create('a', {
       adminEmail: 'same@example.com',
       adminPassword: 'long-secret',
     });
     const again = testbed.tenants.create('b', { adminEmail: 'same@example.com' });
-    await expect(again).rejects.toThrow('e-mail taken');
+    await expect(again).rejects.toThrow('email taken');
   });
 });

@@ -44,13 +44,13 @@ const newTenantShape = v.partial(v.omit(inputs.newTenantShape, ['name']));
 export interface TestbedTenants {
   /**
    * Creates a tenant.
-   * @throws Error when the server has its maximum of tenants, or the name or e-mail is in use;
+   * @throws Error when the server has its maximum of tenants, or the name or email is in use;
    * TypeError for an unknown field, RangeError for a wrong value
    */
   create(name: string, options?: NewTenantOptions): Promise<TestbedTenant>;
   /**
    * Removes a tenant; its tokens and links are refused from then on. Succeeds if it is already gone,
-   * so that clean-up may run twice.
+   * so that cleanup may run twice.
    * @throws Error for the first tenant
    */
   drop(tenant: Pick<TestbedTenant, 'id'>): Promise<void>;

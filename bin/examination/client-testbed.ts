@@ -203,7 +203,7 @@ export class ClientTestbed {
   }
 
   /**
-   * Resolves once the client has a websocket, or after this time. @throws SceneStopped as `waitFor`
+   * Resolves once the client has a WebSocket, or after this time. @throws SceneStopped as `waitFor`
    * does
    */
   async connected(withinMs: number): Promise<void> {

@@ -41,7 +41,7 @@ export const conditions = {
   inventory: ({ operation }) => operation === 'put-attributes' || operation === 'patch-attributes',
   'reported configuration': ({ operation }) => operation === 'put-configuration',
   websocket: ({ operation, report }) => operation === 'socket' && report === 'opened',
-  'websocket request': ({ operation }) => operation === 'connect',
+  'WebSocket request': ({ operation }) => operation === 'connect',
   'control map request': ({ operation }) => operation === 'get-update-control-map',
 } as const satisfies Readonly<Record<string, (seen: ObservedEvent) => boolean>>;
 

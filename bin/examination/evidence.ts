@@ -30,7 +30,7 @@ export function evidenceOf({
 }
 
 /**
- * Returns what happened, in the order of time: exchanges and events of websockets with their
+ * Returns what happened, in the order of time: exchanges and events of WebSockets with their
  * numbers, and what was done to the client.
  */
 export function sessionOf(events: readonly ClientEvent[]): readonly SessionStep[] {

@@ -23,7 +23,7 @@ const failed: ClientExchange = {
 };
 const ping = { kind: 'socket', event: 'ping', from: 'server', socket: '1' } as const;
 
-describe('the events of a client that has a websocket', () => {
+describe('the events of a client that has a WebSocket', () => {
   const events = new ObservedEvents(
     () => undefined,
     () => 'http://localhost',

@@ -31,7 +31,7 @@ const RATE_MAX = 200;
 
 /** A request or a socket's event, with what a scene reads of it. */
 export interface ObservedEvent {
-  /** Id of the operation; `socket` for an event of a websocket. */
+  /** Id of the operation; `socket` for an event of a WebSocket. */
   readonly operation: string;
   readonly status: number;
   readonly isDelivered: boolean;
@@ -120,7 +120,7 @@ export class ObservedEvents {
     },
   };
 
-  /** Sends something on every open websocket of the client, or closes it. */
+  /** Sends something on every open WebSocket of the client, or closes it. */
   send(what: 'ping' | 'unknown-message' | 'fragments' | 'close'): void {
     const message = encodeConnectMessage({ proto: 0x7fff, typ: 'examined', body: Buffer.alloc(0) });
     for (const socket of this.#sockets) {
@@ -135,7 +135,7 @@ export class ObservedEvents {
     }
   }
 
-  /** True while the client has a websocket. */
+  /** True while the client has a WebSocket. */
   get isConnected(): boolean {
     return this.#sockets.size > 0;
   }
@@ -187,7 +187,7 @@ export class ObservedEvents {
     });
   }
 
-  /** Without the pings of an open websocket, which come whatever a client waits for. */
+  /** Without the pings of an open WebSocket, which come whatever a client waits for. */
   get #requests(): readonly ObservedEvent[] {
     return this.all.filter(({ event }) => event.kind === 'exchange');
   }

@@ -109,7 +109,7 @@ async function begin({ start, needs }: Scene, testbed: ClientTestbed, waits: Wai
     await waitOrStop(testbed, 'authentication request with a token', withinMs);
   }
   await waitOrStop(testbed, 'poll', withinMs);
-  // A client may open its websocket after its first poll.
+  // A client may open its WebSocket after its first poll.
   if (needs === 'websocket') await testbed.connected(withinMs);
 }
 

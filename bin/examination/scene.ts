@@ -31,7 +31,7 @@ export type Step =
   | { readonly faults: readonly object[] }
   | { readonly clear: 'faults' }
   | { readonly vary: readonly VariationName[] }
-  /** What the server sends on the open websocket. */
+  /** What the server sends on the open WebSocket. */
   | { readonly send: 'ping' | 'unknown-message' | 'fragments' | 'close' }
   | { readonly user: 'accept' | 'reject' | 'abort' | 'continueMap' | 'checkUpdate' }
   | { readonly deploy: OfferedUpdate }

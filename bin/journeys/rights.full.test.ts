@@ -170,7 +170,7 @@ describe('a run as a user who lacks a right', { timeout: SUITE_MAX_MS }, () => {
 });
 
 describe('a right that turns out to be missing in a run', { timeout: SUITE_MAX_MS }, () => {
-  it('ends the run with its name after the clean-up, as a run that was not set up', async () => {
+  it('ends the run with its name after the cleanup, as a run that was not set up', async () => {
     // As with rights for groups of devices: the probe of an unknown device is no proof.
     const isOfProbe = (line: string): boolean => line.includes('/00000000-');
     const baseUrl = await forbidding((line) => /^PUT .*\/status$/.test(line) && !isOfProbe(line));

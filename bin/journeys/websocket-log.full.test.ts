@@ -1,4 +1,4 @@
-/** What a firmware author reads about a broken websocket: the close frame, the log and the journal. */
+/** What a firmware author reads about a broken WebSocket: the close frame, the log and the journal. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => running.end());
 
-/** Signs a new device in and opens its websocket. */
+/** Signs a new device in and opens its WebSocket. */
 async function openAs(mac: string, options: ClientOptions = {}): Promise<WebSocket> {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const pubkey = publicKey.export({ type: 'spki', format: 'pem' });
@@ -45,7 +45,7 @@ async function journalOf(mac: string): Promise<string> {
   return (await runCommand(['journal', ...at, '--kind', 'frame', '--device', mac])).stdout;
 }
 
-describe('a device whose websocket breaks a rule', () => {
+describe('a device whose WebSocket breaks a rule', () => {
   it('reads the same reason in the close frame, the log and the journal', async () => {
     const mac = '02:00:00:00:00:01';
     const socket = await openAs(mac, { skipUTF8Validation: true });
@@ -55,14 +55,14 @@ describe('a device whose websocket breaks a rule', () => {
     const problem = 'a frame is not masked; a client masks every frame';
     expect([code, reason.toString()]).toEqual([1002, problem]);
     const line = new RegExp(
-      `the websocket of a device was closed with 1002: ${problem} \\(device `,
+      `the WebSocket of a device was closed with 1002: ${problem} \\(device `,
     );
     expect(await running.waitForOutput('stderr', line)).toMatch(line);
     const last = (await journalOf(mac)).trim().split('\n').at(-1);
     expect(last).toMatch(new RegExp(`<- server +close 1002 +${problem}`));
   });
 
-  it('reads in the log why a message reaches nobody, and the websocket stays open', async () => {
+  it('reads in the log why a message reaches nobody, and the WebSocket stays open', async () => {
     const socket = await openAs('02:00:00:00:00:02');
     socket.send(encodeConnectMessage({ proto: 1, typ: 'shell', sid: unknownSession }));
     const line = new RegExp(`stays open: no session .* the hdr.sid "${unknownSession}", so`);

@@ -107,9 +107,9 @@ describe('the parsers of texts', () => {
     );
   });
 
-  it('accept e-mail addresses without colons', () => {
+  it('accept email addresses without colons', () => {
     expect(values.email('admin@example.com')).toBe('admin@example.com');
-    refuses(values.email, ['', 'admin', '@example.com', 'a@', 'a:b@c', 'a b@c', 'a@b@c'], /e-mail/);
+    refuses(values.email, ['', 'admin', '@example.com', 'a@', 'a:b@c', 'a b@c', 'a@b@c'], /email/);
   });
 
   it('accept only passwords that the server accepts', () => {

@@ -173,7 +173,7 @@ export function baseUrl(text: string): string {
 /** Parses an email address that HTTP Basic can carry: a text on both sides of @, and no colon. */
 export function email(text: string): string {
   if (/^[^\s:@]+@[^\s:@]+$/.test(text)) return text;
-  throw new InvalidArgumentError('Accepted: an e-mail address, such as admin@example.com.');
+  throw new InvalidArgumentError('Accepted: an email address, such as admin@example.com.');
 }
 
 /** Parses a text that is not empty. */

@@ -14,7 +14,7 @@ export function forceOption(): Option {
 }
 
 /**
- * Returns the sentence for a clean-up that found none of the ledger's resources on the server and
+ * Returns the sentence for a cleanup that found none of the ledger's resources on the server and
  * therefore keeps the ledger.
  */
 export function emptyLedgerSentence(baseUrl: string): string {

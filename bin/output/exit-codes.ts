@@ -21,7 +21,7 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
   pass: 'done, and everything holds; also Ctrl-C of what runs until then (`serve`, `worker`, `journal`)',
   failed: [
     'failed: a verdict, a missed threshold, a reconciliation, an assertion, a signature, a planned fault that did not fire',
-    'a requirement violated under load, a regression, a clean-up that left something, deprecated calls in recorded traffic',
+    'a requirement violated under load, a regression, a cleanup that left something, deprecated calls in recorded traffic',
     'a terminal that was cut off, a state saved in part',
   ].join(', '),
   usage: 'the command line is wrong',

@@ -100,7 +100,7 @@ function certificateProblem(
   { baseUrl, tls }: Pick<FleetPlan, 'baseUrl' | 'tls'>,
 ): string | undefined {
   const isRefused = refusedCertificate.test(reason);
-  // A clean-up may read its server from a ledger; `baseUrl` is then the name of that file.
+  // A cleanup may read its server from a ledger; `baseUrl` is then the name of that file.
   const mayBeTls = !baseUrl.startsWith('http:');
   if (!isRefused && !(mayBeTls && cuts.has(reason))) return undefined;
   const hasCertificate = tls?.certPem !== undefined;

@@ -72,8 +72,8 @@ describe('the check of a plan in virtual time', () => {
     expect(virtualPlanProblem({ ...endless, until: 'settled' }, options)).toBeUndefined();
   });
 
-  it('refuses websockets', () => {
-    expect(virtualPlanProblem({ ...plan, connect: true }, options)).toContain('has no websockets');
+  it('refuses WebSockets', () => {
+    expect(virtualPlanProblem({ ...plan, connect: true }, options)).toContain('has no WebSockets');
   });
 
   it('refuses faults and restarts of devices that do not exist', () => {

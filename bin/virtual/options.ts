@@ -131,7 +131,7 @@ export function virtualPlanProblem(plan: FleetPlan, options: VirtualOptions): st
     return "option '--virtual' needs an end: --duration, --iterations, --until or --stage";
   }
   if (cohortsOf(plan).some(({ policy }) => policy.connect)) {
-    return "option '--virtual' has no websockets: remove connect from the plan, or add --no-connect";
+    return "option '--virtual' has no WebSockets: remove connect from the plan, or add --no-connect";
   }
   const { fault = [], restart = [] } = options;
   const beyond =

@@ -70,7 +70,7 @@ async function target(takes: (url: string) => boolean) {
   return { baseUrl: await serve(listener), requests };
 }
 
-describe('a clean-up without --force', () => {
+describe('a cleanup without --force', () => {
   /** Starts a target that knows only the resources with these IDs. */
   async function knowing(...ids: readonly string[]) {
     const baseUrl = await serve(({ method, url = '' }, response) => {
@@ -143,7 +143,7 @@ describe('a clean-up without --force', () => {
   });
 });
 
-describe('a clean-up', () => {
+describe('a cleanup', () => {
   it('removes the remaining resources in reverse order, then deletes the ledger', async () => {
     const { baseUrl, requests } = await target(() => true);
     const first = await clean(baseUrl);

@@ -12,7 +12,7 @@ import { AdminUnusableError, SetupError } from '../target/setup-error.ts';
 import { Target } from '../target/target.ts';
 import { type LeftResource, type ReadLedger, readLedger } from './ledger-reading.ts';
 
-/** The options of one clean-up. */
+/** The options of one cleanup. */
 export interface CleanupOptions {
   readonly ledgerFile: string;
   /** The base URL of the server; by default the one that the ledger contains. */
@@ -29,18 +29,18 @@ export interface CleanupOptions {
   readonly clock: Clock;
   readonly requestTimeLimitMs: number;
   readonly caPem?: string | undefined;
-  /** Ends the clean-up after the current resource; a later clean-up can continue. */
+  /** Ends the cleanup after the current resource; a later cleanup can continue. */
   readonly signal?: AbortSignal;
   /** Called with the name of each removed resource. */
   readonly onRemoved?: (name: string) => void;
 }
 
-/** The outcome of a clean-up. */
+/** The outcome of a cleanup. */
 export interface CleanupResult {
   readonly baseUrl: string;
   /** Total number of resources that the ledger announces. */
   readonly announced: number;
-  /** The names of the resources that this clean-up removed, the newest first. */
+  /** The names of the resources that this cleanup removed, the newest first. */
   readonly removed: readonly string[];
   /** The names of the resources that the server does not know. */
   readonly absent: readonly string[];
@@ -63,7 +63,7 @@ export class LedgerUrlError extends SetupError {
 
 /**
  * Removes the resources in a ledger, the newest first, and records each removal in the ledger, so
- * that an interrupted clean-up can be continued. Throws a SetupError when it cannot start.
+ * that an interrupted cleanup can be continued. Throws a SetupError when it cannot start.
  */
 export async function cleanUp(options: CleanupOptions): Promise<CleanupResult> {
   const { ledgerFile, clock, requestTimeLimitMs, caPem } = options;

@@ -42,7 +42,7 @@ describe('the judge of a good client that the server fails', () => {
 });
 
 describe('the judge of a client that was refused', () => {
-  it('takes an expired token at the handshake of its websocket for the first that is refused', () => {
+  it('takes an expired token at the handshake of its WebSocket for the first that is refused', () => {
     const atHandshake = editSteps('expired', (step) => {
       Object.assign(step, { operation: 'connect', sent: undefined, response: '' });
     });

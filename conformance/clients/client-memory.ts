@@ -63,9 +63,9 @@ export class ClientMemory {
   readonly attributes = new BoundedMap<string>(ATTRIBUTES_MAX);
   /** Keys of the last handshakes. */
   readonly handshakeKeys = new BoundedMap<true>(ITEMS_MAX);
-  /** The open websockets, with the time of their opening. */
+  /** The open WebSockets, with the time of their opening. */
   readonly sockets = new BoundedMap<number>(ITEMS_MAX);
-  /** Ids of the sessions that the server opened on websockets. */
+  /** Ids of the sessions that the server opened on WebSockets. */
   readonly sessions = new BoundedMap<true>(SESSIONS_MAX);
   /** Connections on which the device sent requests. */
   readonly connections = new BoundedMap<number>(ITEMS_MAX);
@@ -167,7 +167,7 @@ export class ClientMemory {
     this.sockets.clear();
   }
 
-  /** Records an event of a websocket. */
+  /** Records an event of a WebSocket. */
   socket({ event, from, socket, atMs, payload }: ClientSocketEvent): void {
     this.areas.add('connect');
     if (event === 'opened') this.sockets.keep(socket, atMs);

@@ -26,7 +26,7 @@ export interface DutyMemory {
   readonly event: ClientExchange;
 }
 
-/** What a duty on websockets knows. */
+/** What a duty on WebSockets knows. */
 type SocketMemory = Pick<DutyMemory, 'client' | 'fleet'>;
 
 /** Events that a sequence waits for. An exchange is seen before the device's memory learns it. */
@@ -81,7 +81,7 @@ export interface Duty
   readonly appliesToClient?: (client: ClientMemory) => boolean;
   /** The scene that exercises it; absent if ordinary traffic does. */
   readonly scene?: SceneName;
-  /** Returns what an event of a websocket shows: `kept`, a violation, or nothing. */
+  /** Returns what an event of a WebSocket shows: `kept`, a violation, or nothing. */
   readonly socket?: (
     event: ClientSocketEvent,
     memory: SocketMemory,

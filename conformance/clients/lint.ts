@@ -55,7 +55,7 @@ export class Lint {
     return this.#findings;
   }
 
-  /** Judges a message on the websocket of a device. */
+  /** Judges a message on the WebSocket of a device. */
   #message(entry: unknown, client: string): void {
     const { kind, from, at, sequence, socket, opcode, proto, typ, sid } = membersOf(entry);
     const isMessage = kind === 'frame' && socket === 'device' && opcode === 'message';

@@ -1,4 +1,4 @@
-/** Reads the messages on websockets. */
+/** Reads the messages on WebSockets. */
 import {
   type ConnectMessage,
   ConnectMessageError,

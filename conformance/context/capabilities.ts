@@ -48,7 +48,7 @@ export const capabilities = {
   },
   connect: {
     kind: 'part',
-    offers: 'device connection by websocket',
+    offers: 'device connection by WebSocket',
     operations: ['connect'],
   },
   monitor: {

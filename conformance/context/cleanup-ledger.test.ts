@@ -28,7 +28,7 @@ async function written(act: (ledger: CleanupLedgerFile) => Promise<void>): Promi
   return path;
 }
 
-describe('a clean-up ledger', () => {
+describe('a cleanup ledger', () => {
   it('is readable by its owner only, even if the file existed before', async () => {
     const path = newPath();
     writeFileSync(path, '', { mode: 0o644 });
@@ -75,7 +75,7 @@ describe('a clean-up ledger', () => {
     },
   );
 
-  it('is locked for one run or clean-up, until the process ends', async () => {
+  it('is locked for one run or cleanup, until the process ends', async () => {
     const path = newPath();
     const ledger = CleanupLedgerFile.open(path, head);
     const open = () => CleanupLedgerFile.open(path, { ...head, runId: 'beef' });

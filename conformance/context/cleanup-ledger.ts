@@ -61,13 +61,13 @@ export class LedgerError extends SetupError {
   }
 }
 
-/** A run or a clean-up is using the ledger. */
+/** A run or a cleanup is using the ledger. */
 class LedgerInUseError extends SetupError {
   readonly code = 'ledger-in-use';
   override readonly name = 'LedgerInUseError';
 }
 
-/** Locks a ledger for one run or clean-up. @throws LedgerInUseError, LedgerError */
+/** Locks a ledger for one run or cleanup. @throws LedgerInUseError, LedgerError */
 export function lockLedger(path: string): Lock {
   try {
     return takeLock(`${path}.lock`, `the ledger ${path}`);

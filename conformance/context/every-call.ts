@@ -15,7 +15,7 @@ export type OperationCalls = Readonly<Partial<Record<OperationId, CallAsCaller>>
 const path = { id: '11111111-2222-4333-8444-555555555555' };
 const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'text' }];
 
-/** The headers of a websocket client. RFC 6455, section 4.1 */
+/** The headers of a WebSocket client. RFC 6455, section 4.1 */
 const upgradeHeaders = {
   connection: 'Upgrade',
   upgrade: 'websocket',

@@ -136,7 +136,7 @@ describe('a requirement on the meaning of a response is violated by', () => {
       [upgraded({ upgrade: 'h2c', 'sec-websocket-accept': accept })],
     ],
     ['another actor', 'audit.actor-filters', [log('actor_id=u-2', [late, early])]],
-    ['another e-mail', 'audit.actor-email-filter', [log('actor_email=b@example.com', [late])]],
+    ['another email', 'audit.actor-email-filter', [log('actor_email=b@example.com', [late])]],
     ['an entry too old', 'audit.time-bounds', [log('created_after=1769860000', [early])]],
     [
       'an entry too new',

@@ -24,7 +24,7 @@ export const reasons = {
   'no-operation': 'not calls of this API',
   management: 'of the management API, which is not judged from recordings',
   'unchecked-operation':
-    'of operations that nothing checks (artifacts, configuration files, websockets)',
+    'of operations that nothing checks (artifacts, configuration files, WebSockets)',
   'no-response': 'without a response',
   'planned-fault': 'with a fault that was planned in a test server',
   'no-body': 'inconclusive without the body of the response, which is missing, cut off or masked',
@@ -140,7 +140,7 @@ function callsByServer(
   return calls;
 }
 
-/** Returns the URL with `http` instead of `ws`, since a websocket starts as an HTTP request. */
+/** Returns the URL with `http` instead of `ws`, since a WebSocket starts as an HTTP request. */
 function overHttp(url: string): string {
   return new URL(url.replace(/^ws/, 'http')).href;
 }

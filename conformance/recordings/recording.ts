@@ -104,7 +104,7 @@ export class RecordingError extends Error {
   }
 }
 
-/** Returns the path of an HTTP or websocket URL; empty for other schemes, such as `data:`. */
+/** Returns the path of an HTTP or WebSocket URL; empty for other schemes, such as `data:`. */
 export function pathnameOf(url: string): string {
   const { protocol, pathname } = new URL(url);
   return /^(https?|wss?):$/.test(protocol) ? pathname : '';

@@ -30,7 +30,7 @@ function tenantsUrl({ line }: ScriptRequest): string | undefined {
   return method === 'POST' && isThere ? url : undefined;
 }
 
-/** Returns the lines of the clean-up; none if no step creates a resource. */
+/** Returns the lines of the cleanup; none if no step creates a resource. */
 export function cleanupLines(steps: readonly CleanupRequest[], baseUrl: string): readonly string[] {
   const lines = [...new Set(steps.flatMap((step) => endLines(step, baseUrl)))].reverse();
   return lines.length === 0

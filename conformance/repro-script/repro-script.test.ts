@@ -179,7 +179,7 @@ describe('a repro script', () => {
   });
 
   it.each([
-    ['as a websocket client does', 'upgrade'],
+    ['as a WebSocket client does', 'upgrade'],
     ['with header names in capital letters', 'UPGRADE'],
   ])('requests an upgrade %s, and ends', async (_, name) => {
     const { arrived, baseUrl } = await listening();

@@ -15,7 +15,7 @@ const opensslOf: Readonly<Record<KeyType, { readonly key: string; readonly sign:
   ed25519: { key: '-algorithm ED25519', sign: 'pkeyutl -sign -rawin -inkey' },
 };
 
-/** Time for which a script keeps a websocket open. */
+/** Time for which a script keeps a WebSocket open. */
 const SOCKET_SECONDS = 2;
 
 /** Returns lines that create a key, and put its public part into a variable as JSON encodes it. */

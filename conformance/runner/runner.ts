@@ -37,7 +37,7 @@ export interface CaseRunOptions {
   readonly runStartedMs: number;
   /** Creates the context of a case; `signal` aborts every request of the case. */
   readonly openContext: (each: RunnableCase, signal: AbortSignal) => TestContext;
-  /** Returns the violations in the exchanges of the case, including those of its clean-up. */
+  /** Returns the violations in the exchanges of the case, including those of its cleanup. */
   readonly violations?: () => readonly ExchangeViolation[];
   /** Removes the resources of the case, and returns a line for each one that remains. */
   readonly release: (context: TestContext) => Promise<readonly string[]>;
@@ -94,7 +94,7 @@ export async function runCase(each: RunnableCase, options: CaseRunOptions): Prom
   };
 }
 
-/** Cleans up within the time limit of a case, since an endless clean-up would block the run. */
+/** Cleans up within the time limit of a case, since an endless cleanup would block the run. */
 async function releaseInTime(
   context: TestContext,
   { clock, caseTimeLimitMs, release }: CaseRunOptions,

@@ -1,4 +1,4 @@
-/** Protocol upgrades through a proxy, and the websocket after them. RFC 6455 */
+/** Protocol upgrades through a proxy, and the WebSocket after them. RFC 6455 */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { bytesOf, type Frame, FrameReader } from '../target/frames.ts';

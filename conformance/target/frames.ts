@@ -3,7 +3,7 @@
 /** Longer payloads are not buffered; the rest of the connection is then forwarded unparsed. */
 const PAYLOAD_MAX_BYTES = 4 * 1_048_576;
 
-/** A frame of a websocket. RFC 6455, section 5.2 */
+/** A frame of a WebSocket. RFC 6455, section 5.2 */
 export interface Frame {
   readonly fin: boolean;
   /** The three reserved bits, from 0 to 7. */

@@ -1,4 +1,4 @@
-/** Sends an upgrade request with arbitrary headers, which a websocket library would not allow. */
+/** Sends an upgrade request with arbitrary headers, which a WebSocket library would not allow. */
 import { request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import type { Duplex } from 'node:stream';

@@ -94,7 +94,7 @@ const socketEvents: Readonly<Record<Opcode, ClientSocketEvent['event']>> = {
   close: 'closed',
 };
 
-/** Returns the event of a frame on the websocket of a device. @param atMs a monotonic time */
+/** Returns the event of a frame on the WebSocket of a device. @param atMs a monotonic time */
 export function socketEvent(frame: FrameRecord, client: string, atMs: number): ClientSocketEvent {
   const { sequence, origin, opcode, from, code, payload, bytes } = frame;
   const isWhole = payload.length === bytes;

@@ -55,7 +55,7 @@ export class DeviceSocket {
     this.#socket = socket;
     // With the library's default binaryType, each message is a single Buffer.
     socket.on('message', (data, isBinary) => this.#take(data as Buffer, isBinary));
-    // A close event follows every error and does the clean-up. Terminating the connection here
+    // A close event follows every error and does the cleanup. Terminating the connection here
     // would lose the close frame with its reason while the device is still sending.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#loseSessions());
@@ -130,7 +130,7 @@ export class DeviceSocket {
     const problem = withoutEffect(message, 'device');
     // A device may still answer a session that has ended; this is not an error of the device.
     if (problem !== undefined || this.#sessions.has(sid) || this.#ended.has(sid)) return problem;
-    return `no session of this websocket has the hdr.sid "${printable(sid, SHOWN_SID_CHARACTERS)}", so the message reaches nobody; copy hdr.sid from the message that it answers`;
+    return `no session of this WebSocket has the hdr.sid "${printable(sid, SHOWN_SID_CHARACTERS)}", so the message reaches nobody; copy hdr.sid from the message that it answers`;
   }
 
   #end(id: string): void {

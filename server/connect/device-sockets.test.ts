@@ -252,7 +252,7 @@ describe('a misbehaving device', () => {
     const last = entries.at(-1);
     expect(last).toMatchObject({ opcode: 'close', from: 'server', code, reason });
     const { text } = await control(server, 'GET', `/explanations/${last?.requestId}`);
-    expect(text).toContain(`the server closed its websocket with ${code}`);
+    expect(text).toContain(`the server closed its WebSocket with ${code}`);
   });
 
   it.each<[string, ConnectMessage, RegExp]>([
@@ -282,7 +282,7 @@ describe('a misbehaving device', () => {
     const reason = 'the client ended the connection without a close frame';
     expect(entries.at(-1)).toMatchObject({ from: 'client', code: 1006, reason });
     const { text } = await control(server, 'GET', `/explanations/${entries.at(-1)?.requestId}`);
-    expect(text).toContain(`the client closed its websocket with 1006: ${reason}`);
+    expect(text).toContain(`the client closed its WebSocket with 1006: ${reason}`);
   });
 
   it('that the server cuts for silence is cut by the server in the journal', async () => {

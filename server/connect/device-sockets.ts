@@ -1,6 +1,6 @@
 /**
- * The websockets of all devices, at most one per device; the store records which devices are
- * connected. Users reach devices here: terminals and port forwards over a websocket, commands and
+ * The WebSockets of all devices, at most one per device; the store records which devices are
+ * connected. Users reach devices here: terminals and port forwards over a WebSocket, commands and
  * files over HTTP.
  * Spec: Device connect
  */
@@ -41,7 +41,7 @@ interface SocketLog {
 /** Commands that a device's client executes at once. */
 type DeviceCommand = 'check-update' | 'send-inventory';
 
-/** The open websockets of connected devices, and the sessions that run over them. */
+/** The open WebSockets of connected devices, and the sessions that run over them. */
 export class DeviceSockets implements DeviceSessions {
   /** File access on the devices, for users. */
   readonly files = new DeviceFileAccess(this);
@@ -53,7 +53,7 @@ export class DeviceSockets implements DeviceSessions {
   readonly #observers: readonly SocketObserver[];
   /** Open sockets by device id. Device ids are UUIDs, so one map serves all tenants. */
   readonly #open = new Map<string, DeviceSocket>();
-  /** Every open websocket, with the store of its tenant. */
+  /** Every open WebSocket, with the store of its tenant. */
   readonly #sockets = new Map<WebSocket, Store>();
   #userSockets = 0;
 
@@ -230,7 +230,7 @@ export class DeviceSockets implements DeviceSessions {
     onViolation(socket, ({ code, reason }) => {
       const event = code === 0 ? 'stays open' : `was closed with ${code}`;
       this.#log.info(
-        `the websocket of a ${owner} ${event}: ${reason} (device ${deviceId}, ${requestId}); see: npx fleetbed journal --kind frame --device ${deviceId}`,
+        `the WebSocket of a ${owner} ${event}: ${reason} (device ${deviceId}, ${requestId}); see: npx fleetbed journal --kind frame --device ${deviceId}`,
       );
     });
   }
@@ -249,5 +249,5 @@ const tooManyOfDevice: SessionFailure = {
 };
 const tooManyOfUsers: SessionFailure = {
   status: 429,
-  reason: `users have ${usersMax} open websockets; close one of them first`,
+  reason: `users have ${usersMax} open WebSockets; close one of them first`,
 };

@@ -1,4 +1,4 @@
-/** Completes websocket handshakes of devices and users. Spec: Device connect */
+/** Completes WebSocket handshakes of devices and users. Spec: Device connect */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';

@@ -278,7 +278,7 @@ describe('the number of remote sessions', () => {
     }
     expect(await ask(identity)).toEqual({
       status: 429,
-      error: 'users have 256 open websockets; close one of them first',
+      error: 'users have 256 open WebSockets; close one of them first',
     });
   });
 });

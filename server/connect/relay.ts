@@ -1,5 +1,5 @@
 /**
- * Relays a user's websocket to a device: every message of either side is sent to the other side,
+ * Relays a user's WebSocket to a device: every message of either side is sent to the other side,
  * under one session id. The server forwards messages unchanged; it tracks only what has to be ended
  * on the device when the user disconnects.
  */
@@ -60,7 +60,7 @@ export class Relay implements SessionEnd {
     this.#session = deviceSocket.openSession({ id: sessionId, userId }, this);
     // With the library's default binaryType, each message is a single Buffer.
     socket.on('message', (data, isBinary) => this.#forward(data as Buffer, isBinary));
-    // A close event follows every error and does the clean-up.
+    // A close event follows every error and does the cleanup.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#leave());
   }

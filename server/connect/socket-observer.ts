@@ -1,4 +1,4 @@
-/** The interface by which tests and the journal observe the websockets of devices and users. */
+/** The interface by which tests and the journal observe the WebSockets of devices and users. */
 import type { WebSocket } from 'ws';
 import type { Tenant } from '../tenants/tenants.ts';
 
@@ -11,7 +11,7 @@ export interface SocketOrigin {
   readonly userId?: string;
 }
 
-/** Called for each opened websocket. An observer must not throw, and must not change the socket. */
+/** Called for each opened WebSocket. An observer must not throw, and must not change the socket. */
 export interface SocketObserver {
   /** Called before the first message is sent or received. */
   onSocket?(socket: WebSocket, origin: SocketOrigin, tenant: Tenant): void;

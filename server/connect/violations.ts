@@ -1,5 +1,5 @@
 /**
- * How a peer of a websocket breaks RFC 6455 or the message format, with the close code and the reason
+ * How a peer of a WebSocket breaks RFC 6455 or the message format, with the close code and the reason
  * that it is told.
  */
 import type { WebSocket } from 'ws';
@@ -117,7 +117,7 @@ const rows: Readonly<Record<string, (frame: BadFrame) => Violation>> = {
   }),
 };
 
-/** Returns the value at the end of a message of the websocket library. */
+/** Returns the value at the end of a message of the WebSocket library. */
 function lastWord(message: string): string {
   return message.slice(message.lastIndexOf(' ') + 1);
 }

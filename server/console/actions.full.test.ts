@@ -108,11 +108,11 @@ describe('the audit log in the console', () => {
     await object.selectOption('artifact');
     await page.getByText('No matching entries').waitFor();
     await object.selectOption('device');
-    await page.getByLabel('E-mail of the actor').fill('nobody@example.com');
+    await page.getByLabel('Email of the actor').fill('nobody@example.com');
     await page.getByText('No matching entries').waitFor();
     await page.reload();
     await page.getByText('No matching entries').waitFor();
-    await page.getByLabel('E-mail of the actor').fill(server.adminEmail);
+    await page.getByLabel('Email of the actor').fill(server.adminEmail);
     await page.getByRole('cell', { name: 'accept' }).waitFor();
   });
 });

@@ -139,7 +139,7 @@ function linked(request: PlannedRequest): string[] {
 
 function callOf(request: PlannedRequest): string {
   const call = `curl -isS ${requestArgs(request)}`;
-  // An open websocket does not end by itself and would block the shell, so curl ends it by a
+  // An open WebSocket does not end by itself and would block the shell, so curl ends it by a
   // time-out, which is expected.
   return 101 in request.operation.success ? `${call} || [ $? -eq ${CURL_TIMED_OUT} ]` : call;
 }

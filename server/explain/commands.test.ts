@@ -124,7 +124,7 @@ describe('the proposed command for a malformed request', () => {
     await expectAfter(response, { refused: 400, answered: 204, ARTIFACT_NAME });
   });
 
-  it('opens a websocket with a complete handshake', async () => {
+  it('opens a WebSocket with a complete handshake', async () => {
     const response = await server.call('connect', { token: device.token });
     await expectAfter(response, { refused: 400, answered: 101 });
   }, 15_000);
@@ -268,7 +268,7 @@ describe('the proposed command for a request without a valid token', () => {
     const user = await loggedInUser(server, 'ci@first.example', { roles });
     const response = await server.call('list-devices', { token: user.token });
     const { ran } = await commandAfter(response);
-    expect(ran.stderr).toContain('set EMAIL to the e-mail address of a user who may do this');
+    expect(ran.stderr).toContain('set EMAIL to the email address of a user who may do this');
     const EMAIL = server.adminEmail;
     await expectAfter(response, { refused: 403, answered: 200, EMAIL });
   });

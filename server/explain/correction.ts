@@ -110,7 +110,7 @@ function isForced({ operation, body }: PlannedRequest): boolean {
   return isOfKey && /"force":true/.test(readable(body ?? []));
 }
 
-const takesOver = 'the command opens a new websocket, which closes the current one of the device';
+const takesOver = 'the command opens a new WebSocket, which closes the current one of the device';
 
 interface PlannedPoll extends PlannedRequest {
   /** Set if the poll differs from the poll for which the device got its current update. */

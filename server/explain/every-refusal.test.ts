@@ -81,7 +81,7 @@ async function expectServed(row: Operation, explanation: Awaited<ReturnType<type
   // The test takes no preparatory steps, and the sender's own token must stay valid.
   const isRepeated = isUnchanged || explanation.request.path.startsWith(correctedRequest.path);
   if ((isRepeated && problem.path === 'state') || endsToken.has(row.id)) return;
-  // `fetch` cannot open websockets; the tests of commands cover them.
+  // `fetch` cannot open WebSockets; the tests of commands cover them.
   if (correctedRequest.headers.Upgrade) return;
   const sent = await sendCorrected(server, correctedRequest, { device, userToken, variables });
   sentAgain += 1;

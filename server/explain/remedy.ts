@@ -167,7 +167,7 @@ function remedyOf401(refused: RemedyInput, steps: readonly PreparationStep[]): s
     return isSignature ? 'sign the bytes of the body exactly as they are sent' : undefined;
   }
   if (!isOfToken(location)) return undefined;
-  if (operation?.authorization === 'basic') return 'use the e-mail address and password of a user';
+  if (operation?.authorization === 'basic') return 'use the email address and password of a user';
   if (isDeviceAsUser(refused)) {
     return `use the token of a user; devices have their own operations below ${apiPrefixes.device}`;
   }

@@ -27,7 +27,7 @@ export type PreparationStep =
        */
       readonly instead?: 'another key' | 'nobody';
     }
-  /** Logs in as the user with this e-mail address, if known, or as another user. */
+  /** Logs in as the user with this email address, if known, or as another user. */
   | { readonly kind: 'user-token'; readonly email?: string; readonly isOther?: boolean }
   | { readonly kind: 'accept'; readonly path: string; readonly deviceId: string }
   /** Preauthorizes a device that the server no longer knows. */

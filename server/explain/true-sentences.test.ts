@@ -297,7 +297,7 @@ describe('the explanation of a request beyond a limit', () => {
 it('a device that is not connected is explained with the advice to wait', async () => {
   const path = managementOperations['check-device-update'].path.replace('{id}', device.id);
   const { before } = await explanationAt('POST', path, { token: server.adminToken });
-  expect(before).toBe('wait until its websocket is open, and send the request again');
+  expect(before).toBe('wait until its WebSocket is open, and send the request again');
 });
 
 it("a refusal by a planned fault is explained with the fault's name", async () => {
@@ -310,7 +310,7 @@ it("a refusal by a planned fault is explained with the fault's name", async () =
   );
 });
 
-it('a websocket that ends after a text frame names that frame as the reason', async () => {
+it('a WebSocket that ends after a text frame names that frame as the reason', async () => {
   const socket = openSocket();
   await once(socket, 'open');
   socket.send('hello');
@@ -321,12 +321,12 @@ it('a websocket that ends after a text frame names that frame as the reason', as
   ]);
 });
 
-it("the command for a websocket warns that it closes the device's current one", async () => {
+it("the command for a WebSocket warns that it closes the device's current one", async () => {
   const { before } = await explanationAt('GET', operations.connect.path, { token: device.token });
-  expect(before).toMatch(/opens a new websocket, which closes the current one/);
+  expect(before).toMatch(/opens a new WebSocket, which closes the current one/);
 });
 
-it('the journal records the code with which the server closed a websocket', async () => {
+it('the journal records the code with which the server closed a WebSocket', async () => {
   const socket = openSocket();
   await once(socket, 'open');
   socket.send(Buffer.from([0xc1]));

@@ -90,13 +90,13 @@ export class Injection implements Interception {
   }
 
   /**
-   * Called with the status of the response. A socket fault is missed if no websocket was opened.
+   * Called with the status of the response. A socket fault is missed if no WebSocket was opened.
    */
   answered(status: number): void {
     if (status !== 101 && actionOf(this.#options.fault.act).onSocket) this.#miss();
   }
 
-  /** Returns the fault's effect on a websocket. If it has none, the fault is missed. */
+  /** Returns the fault's effect on a WebSocket. If it has none, the fault is missed. */
   onUpgrade(): ReturnType<Interception['onUpgrade']> {
     const { fault, tenant } = this.#options;
     const { onSocket } = actionOf(fault.act);

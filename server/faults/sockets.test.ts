@@ -43,7 +43,7 @@ async function settled(socket: WebSocket): Promise<void> {
   await pong;
 }
 
-describe('a websocket handshake with a planned fault', () => {
+describe('a WebSocket handshake with a planned fault', () => {
   it('is refused with a status and an Error body', async () => {
     await plan(server, { match, act: { kind: 'refuse-socket', status: 403 } });
     const refused = await shake();
@@ -100,7 +100,7 @@ describe('a websocket handshake with a planned fault', () => {
   });
 });
 
-describe('an open websocket with a planned fault', () => {
+describe('an open WebSocket with a planned fault', () => {
   it.each([1000, 1001, 1008, 1011, 1013, 3000, 4999])(
     'is closed with the code %i',
     async (code) => {

@@ -169,7 +169,7 @@ describe('incomplete bodies at the byte limit', () => {
   });
 });
 
-describe('incomplete websocket messages at the byte limit', () => {
+describe('incomplete WebSocket messages at the byte limit', () => {
   it("count like bodies; the oldest one's socket is closed with 1013", async () => {
     const device = await acceptedDevice(server, 'talker');
     const socket = await openSocket(server, device);

@@ -1,5 +1,5 @@
 /**
- * A limit on the bytes that all connections together may hold: incomplete bodies and websocket
+ * A limit on the bytes that all connections together may hold: incomplete bodies and WebSocket
  * messages, relayed data, the rest of refused requests, and bodies that wait for their turn. When
  * the limit is exceeded, the oldest holder is dropped, so that a stalled client cannot block the
  * others.

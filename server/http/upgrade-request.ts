@@ -1,9 +1,9 @@
-/** A connection in transition from HTTP to its websocket handler. */
+/** A connection in transition from HTTP to its WebSocket handler. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 
-/** The request and connection of a websocket handshake whose headers have been checked. */
+/** The request and connection of a WebSocket handshake whose headers have been checked. */
 export interface UpgradeRequest {
   readonly request: IncomingMessage;
   readonly socket: Socket;
@@ -12,6 +12,6 @@ export interface UpgradeRequest {
   readonly requestId: string;
   /** Additional headers of the 101 response, as names and values. */
   readonly headers?: readonly (readonly [string, string])[];
-  /** Called with the websocket once its handler has accepted it. */
+  /** Called with the WebSocket once its handler has accepted it. */
   readonly opened?: (socket: WebSocket) => void;
 }

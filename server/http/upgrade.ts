@@ -1,5 +1,5 @@
 /**
- * Upgrades to a websocket: checks the request, and hands over the connection.
+ * Upgrades to a WebSocket: checks the request, and hands over the connection.
  * Spec: Device connect
  */
 import type { IncomingMessage } from 'node:http';
@@ -10,7 +10,7 @@ import { type Refusal, type RefusalDetail, refuse } from './refusal.ts';
 const keyPattern = /^[A-Za-z0-9+/]{22}==$/;
 
 /**
- * Returns undefined for a valid websocket handshake, otherwise a refusal. RFC 6455, section 4.2.1
+ * Returns undefined for a valid WebSocket handshake, otherwise a refusal. RFC 6455, section 4.2.1
  */
 export function refuseHandshake({ headers }: IncomingMessage): Refusal | undefined {
   const connectionTokens = (headers.connection ?? '')
@@ -48,6 +48,6 @@ function handshakeDetail(name: string, expected: string, given: string | undefin
     path: `header.${name}`,
     expected,
     actual: given === undefined ? 'nothing' : describeValue(given),
-    rule: 'A websocket begins with the handshake of RFC 6455, section 4.2.1.',
+    rule: 'A WebSocket begins with the handshake of RFC 6455, section 4.2.1.',
   };
 }

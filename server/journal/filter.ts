@@ -21,7 +21,7 @@ export interface EntryFilter {
   readonly method?: string | undefined;
   /** A device's id, the text of its identity, or the value of a member of its identity. */
   readonly device?: string | undefined;
-  /** A user's id or e-mail. */
+  /** A user's id or email. */
   readonly user?: string | undefined;
   /** A status such as `404`, or a class such as `4xx`; `0` for requests without a response. */
   readonly status?: string | undefined;

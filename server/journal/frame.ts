@@ -1,4 +1,4 @@
-/** A websocket frame as the journal stores it. */
+/** A WebSocket frame as the journal stores it. */
 import {
   type ConnectMessage,
   ConnectMessageError,

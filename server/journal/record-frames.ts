@@ -1,4 +1,4 @@
-/** Records the frames of a websocket in a journal. */
+/** Records the frames of a WebSocket in a journal. */
 import type { WebSocket } from 'ws';
 import type { SocketOrigin } from '../connect/socket-observer.ts';
 import { type FrameFacts, FrameRecord, type Opcode } from './frame.ts';

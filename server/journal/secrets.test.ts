@@ -49,7 +49,7 @@ async function takeSecrets(): Promise<void> {
   const login = await logIn(server, server.adminEmail, server.adminPassword);
   secrets.set('the token of a login', login.text);
   const basic = Buffer.from(`${server.adminEmail}:${server.adminPassword}`).toString('base64');
-  secrets.set('e-mail and password', basic);
+  secrets.set('email and password', basic);
   await logIn(server, server.adminEmail, given);
   const personal = await server.call('create-personal-token', {
     token,

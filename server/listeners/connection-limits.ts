@@ -12,7 +12,7 @@ import { TransferRate } from './transfer.ts';
 export const HEADERS_MAX = 100;
 
 /**
- * Maximum time for a surplus connection to send its request, and for websockets to close at
+ * Maximum time for a surplus connection to send its request, and for WebSockets to close at
  * shutdown.
  */
 export const RESPONSE_READ_MAX_MS = 2000;

@@ -1,5 +1,5 @@
 /**
- * All open connections of the listeners: HTTP, websockets, refused tunnels. Node does not track
+ * All open connections of the listeners: HTTP, WebSockets, refused tunnels. Node does not track
  * connections that an upgrade took over, and silently drops connections beyond its own limit.
  */
 import type { Server } from 'node:http';
@@ -92,7 +92,7 @@ export class Connections {
     const stopped: SocketHandle[] = [];
     for (const socket of this.#open) {
       const { _handle: handle, parser } = socket as Socket & ReadSocket;
-      // Only HTTP connections are stopped: others, such as websockets, pause and resume by
+      // Only HTTP connections are stopped: others, such as WebSockets, pause and resume by
       // themselves.
       if (!parser || !handle?.reading || socket.isPaused()) continue;
       handle.readStop();

@@ -1,7 +1,7 @@
 /**
  * Serves the API without sockets: a caller in the same process passes a whole request and receives
  * the response in chunks. Routes, stages and handlers are those of every other listener; features
- * of a connection (limits, TLS, websockets, cuts) are absent.
+ * of a connection (limits, TLS, WebSockets, cuts) are absent.
  */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';

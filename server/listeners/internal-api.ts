@@ -7,8 +7,8 @@ import type { Duplex } from 'node:stream';
  */
 export interface InternalApi {
   pass(request: IncomingMessage, response: ServerResponse): void;
-  /** Returns true for a handshake of a websocket that the API offers. */
+  /** Returns true for a handshake of a WebSocket that the API offers. */
   opensSocket(request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): boolean;
-  /** Answers a websocket request; `head` is what was already read from the connection. */
+  /** Answers a WebSocket request; `head` is what was already read from the connection. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }

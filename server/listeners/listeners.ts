@@ -56,7 +56,7 @@ export interface OpenListeners {
   /** Returns the API for requests that another listener received. It needs no closing. */
   openInternalApi(): InternalApi;
   /**
-   * Stops accepting connections and ends open requests. Closes websockets once `farewell` resolves,
+   * Stops accepting connections and ends open requests. Closes WebSockets once `farewell` resolves,
    * or after `RESPONSE_READ_MAX_MS`.
    */
   close(farewell?: Promise<void>): Promise<void>;

@@ -144,7 +144,7 @@ export function routeExchanges(routes: Routes): (exchange: Exchange) => void {
   };
 }
 
-/** Returns true for a handshake of a websocket that the routes offer. */
+/** Returns true for a handshake of a WebSocket that the routes offer. */
 export function opensSocket(
   routes: Routes,
   { method, url, headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,

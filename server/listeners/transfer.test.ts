@@ -55,7 +55,7 @@ describe('a transfer does not count as stalled', () => {
     ['while nobody has asked for the body', () => withBody({ readableFlowing: null })],
     ['once the body is complete', () => withBody({ complete: true })],
     ['between two requests', () => ({ ...quiet, parser: { incoming: null } })],
-    ['on a websocket', () => ({ ...quiet, parser: null })],
+    ['on a WebSocket', () => ({ ...quiet, parser: null })],
     [
       'as a response in large pieces is read at the rate',
       (seconds) => {

@@ -240,7 +240,7 @@ describe('a request for another protocol on the control listener', () => {
   });
 });
 
-describe('a websocket handshake', () => {
+describe('a WebSocket handshake', () => {
   let server: TestServer;
   let device: AcceptedDevice;
 

@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 
 interface UpgradeOptions {
-  /** Returns true for a request that receives the connection, such as a websocket handshake. */
+  /** Returns true for a request that receives the connection, such as a WebSocket handshake. */
   readonly isAccepted: (request: IncomingMessage) => boolean;
   /**
    * Called once earlier requests of the connection are answered; `head` holds what was read since

@@ -291,7 +291,7 @@ function ofCookie({ status, error, headers, detail }: Refusal): Refusal {
 
 /**
  * Returns 403 for a cookie that a browser may have sent from a page of another origin without the
- * user's intent. Browsers send Origin with every websocket handshake, and with every other request
+ * user's intent. Browsers send Origin with every WebSocket handshake, and with every other request
  * that changes state.
  */
 function refuseForeignPage(

@@ -16,6 +16,6 @@ export interface Interception {
   begin(): Promise<'response-sent' | 'go-on'>;
   /** Called with the status of the pipeline's response. */
   answered(status: number): void;
-  /** Returns additions to an accepted websocket handshake. */
+  /** Returns additions to an accepted WebSocket handshake. */
   onUpgrade(): Pick<UpgradeRequest, 'headers' | 'opened'>;
 }

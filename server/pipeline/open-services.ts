@@ -34,7 +34,7 @@ interface ServiceInputs {
   readonly data?: DataFolder | undefined;
   /** Called with each tenant when it is created. */
   readonly onTenantCreated?: (tenant: Tenant) => void;
-  /** Observers of websockets. */
+  /** Observers of WebSockets. */
   readonly observers?: readonly SocketObserver[];
   /** Limit shared by everything that opens files or connections; unlimited when absent. */
   readonly openFiles?: Semaphore;

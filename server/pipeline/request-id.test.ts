@@ -97,7 +97,7 @@ describe('the request id of a response', () => {
   it.each<[string, string, number]>([
     ['without a token', '', 401],
     ['with an unknown path', '/more', 404],
-  ])('appears in header and body of a refused websocket %s', async (_, suffix, status) => {
+  ])('appears in header and body of a refused WebSocket %s', async (_, suffix, status) => {
     const path = operations.connect.path + suffix;
     const upgrade = ['Connection: Upgrade, close', 'Upgrade: websocket', 'X-SVC-RequestID: call-7'];
     const response = await sendRaw(server, rawRequest(`GET ${path}`, upgrade));

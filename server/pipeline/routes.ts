@@ -27,7 +27,7 @@ export interface Routes {
   /** Refuses a request, whatever its path. */
   readonly refuse: (exchange: Exchange, refusal: Refusal) => void;
   /**
-   * Returns true for an operation that takes over the connection, such as a websocket handshake.
+   * Returns true for an operation that takes over the connection, such as a WebSocket handshake.
    */
   readonly opensSocket: (method: string, path: string) => boolean;
 }

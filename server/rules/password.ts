@@ -3,7 +3,7 @@ import { charactersIn } from '../../fixtures/base/characters.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 
 /**
- * Returns why a password is unacceptable for the user with this e-mail address; undefined when it
+ * Returns why a password is unacceptable for the user with this email address; undefined when it
  * is acceptable.
  */
 export function passwordProblem(password: string, email: string): string | undefined {
@@ -11,7 +11,7 @@ export function passwordProblem(password: string, email: string): string | undef
     return `password: must have at least ${limits.passwordMinCharacters} characters`;
   }
   if (email.toLowerCase().includes(password.toLowerCase())) {
-    return 'password: is too similar to the e-mail address';
+    return 'password: is too similar to the email address';
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Changes that wait for the confirmation by a secret sent by e-mail: a first password, or a new
- * e-mail address.
+ * Changes that wait for the confirmation by a secret sent by email: a first password, or a new
+ * email address.
  */
 import { number, text, textOrNothing } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
@@ -12,7 +12,7 @@ export interface Confirmation {
   readonly secretDigest: string;
   readonly kind: ConfirmationKind;
   readonly userId: string;
-  /** The new e-mail address; only for the kind `email`. */
+  /** The new email address; only for the kind `email`. */
   readonly email?: string;
   readonly expiresMs: number;
 }

@@ -18,7 +18,7 @@ describe("a tenant's settings", () => {
     }
   });
 
-  it('enable alert e-mails until they are switched off', () => {
+  it('enable alert emails until they are switched off', () => {
     const { tenantSettings } = store;
     expect(tenantSettings.sendsAlertEmails()).toBe(true);
     tenantSettings.setAlertEmails(false);

@@ -1,4 +1,4 @@
-/** Settings of a tenant: its device limit, and whether alerts are sent by e-mail. */
+/** Settings of a tenant: its device limit, and whether alerts are sent by email. */
 import { number } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 
@@ -20,7 +20,7 @@ export class TenantSettingStore {
     this.#save('device_limit', max);
   }
 
-  /** Returns true if alerts are sent by e-mail, which is the default. */
+  /** Returns true if alerts are sent by email, which is the default. */
   sendsAlertEmails(): boolean {
     return this.#find('alert_emails') !== 0;
   }

@@ -24,21 +24,21 @@ function idsOf(filter: Parameters<Store['users']['list']>[0], perPage = 20, page
 }
 
 describe('stored users', () => {
-  it('can be found by id and by e-mail', () => {
+  it('can be found by id and by email', () => {
     store.users.create(user, 1);
     const stored = { ...user, roles: [], createdMs: 1, updatedMs: 1 };
     expect(store.users.find('u')).toEqual(stored);
     expect(store.users.findByEmail('admin@example.com')).toEqual(stored);
   });
 
-  it('have e-mails in lower case', () => {
+  it('have emails in lower case', () => {
     store.users.create({ ...user, email: 'Admin@Example.COM' }, 1);
     expect(store.users.find('u')?.email).toBe('admin@example.com');
     expect(store.users.findByEmail('ADMIN@example.com')?.id).toBe('u');
   });
 
   it.each(['', 'admin', 'admin@example.com ', "admin@example.com' OR '1'='1", '%'])(
-    'cannot be found by the e-mail %j',
+    'cannot be found by the email %j',
     (email) => {
       store.users.create(user, 1);
       expect(store.users.findByEmail(email)).toBeUndefined();
@@ -50,7 +50,7 @@ describe('stored users', () => {
     expect(store.users.find('U')).toBeUndefined();
   });
 
-  it('are unique by id and by e-mail', () => {
+  it('are unique by id and by email', () => {
     store.users.create(user, 1);
     expect(() => store.users.create({ ...user, id: 'v' }, 1)).toThrow('UNIQUE');
     expect(() => store.users.create({ ...user, email: 'b@example.com' }, 1)).toThrow('UNIQUE');
@@ -103,7 +103,7 @@ describe('a list of users', () => {
 
   it.each<[string, object, string[]]>([
     ['ids', { id: ['c', 'a', 'x'] }, ['a', 'c']],
-    ['e-mails in whatever case', { email: ['B@example.com'] }, ['b']],
+    ['emails in whatever case', { email: ['B@example.com'] }, ['b']],
     ['the moment after which they were made', { createdAfterMs: 2 }, ['c', 'd']],
     ['the moment before which they were made', { createdBeforeMs: 2 }, ['a']],
     ['the moment after which they were changed', { updatedAfterMs: 3 }, ['d']],

@@ -1,4 +1,4 @@
-/** The users of the management API. E-mail addresses are case-insensitive. */
+/** The users of the management API. Email addresses are case-insensitive. */
 import { comparison, filterBy, oneOf, type SqlFilter } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';

@@ -31,7 +31,7 @@ const passwordSecret = 'admin password';
 /**
  * Returns the admin named by the settings; creates the user if missing. A password in the settings
  * replaces the user's.
- * @throws SettingError when the e-mail address belongs to a user of another tenant
+ * @throws SettingError when the email address belongs to a user of another tenant
  */
 export async function loggedInAdmin(
   services: AdminServices,
@@ -64,7 +64,7 @@ async function adminOf(services: AdminServices, data: DataFolder | undefined) {
   }
   if (tenants.findByEmail(email)) {
     throw new SettingError(
-      `admin e-mail "${email}" is in use in another tenant of this data folder; choose another address`,
+      `admin email "${email}" is in use in another tenant of this data folder; choose another address`,
     );
   }
   const prepared = await preparedAdmin({ email, password }, { random });

@@ -49,7 +49,7 @@ export interface AddedTenant {
 }
 
 /** The reason why a tenant cannot be added. */
-export type TenantProblem = 'too many tenants' | 'name taken' | 'e-mail taken';
+export type TenantProblem = 'too many tenants' | 'name taken' | 'email taken';
 
 /** Maximum number of tenants; each needs an open database and a folder. */
 export const TENANTS_MAX = 50;
@@ -117,7 +117,7 @@ export class Tenants {
     // Callers may name a tenant by id or by name, so neither may equal another tenant's id or name.
     if (this.list().some((tenant) => tenant.name === name || tenant.id === name))
       return 'name taken';
-    return this.findByEmail(email) && 'e-mail taken';
+    return this.findByEmail(email) && 'email taken';
   }
 
   /** True while the first tenant is the only one. */
@@ -145,7 +145,7 @@ export class Tenants {
     return this.list().find((tenant) => isSameSecret(tenant.token, token));
   }
 
-  /** Returns the tenant of the user with this e-mail address; no address is used in two tenants. */
+  /** Returns the tenant of the user with this email address; no address is used in two tenants. */
   findByEmail(email: string): Tenant | undefined {
     return this.list().find(({ store }) => store.users.findByEmail(email));
   }

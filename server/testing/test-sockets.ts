@@ -1,4 +1,4 @@
-/** Performs websocket handshakes and opens sockets in tests, over real connections. */
+/** Performs WebSocket handshakes and opens sockets in tests, over real connections. */
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import type * as v from 'valibot';

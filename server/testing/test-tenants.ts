@@ -24,7 +24,7 @@ export async function secondTenant(server: TestServer, name = 'Second'): Promise
   return { ...made, token: (await logIn(server, adminEmail, made.adminPassword)).text };
 }
 
-/** Logs in with e-mail and password. */
+/** Logs in with email and password. */
 export function logIn(server: TestServer, email: string, password: string): Promise<TestResponse> {
   const credentials = Buffer.from(`${email}:${password}`).toString('base64');
   return server.call('login', { headers: { Authorization: `Basic ${credentials}` } });

@@ -86,7 +86,7 @@ async function addUser(
   const { users } = tenant.store;
   const where = `users: ${user.email}`;
   if (services.tenants.findByEmail(user.email)) {
-    throw new WorldFileError(`${where}: another user already has this e-mail address`);
+    throw new WorldFileError(`${where}: another user already has this email address`);
   }
   const unknownRole = user.roles.find((name) => !findRole(tenant.store, name));
   if (unknownRole !== undefined) {

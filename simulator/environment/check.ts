@@ -11,7 +11,7 @@ export interface EnvironmentCheck {
   readonly found: string;
   /** The remedy; absent when the check passes. */
   readonly wayOut?: string;
-  /** Maximum number of devices with a websocket; absent when the check does not limit it. */
+  /** Maximum number of devices with a WebSocket; absent when the check does not limit it. */
   readonly connectedDevicesMax?: number;
 }
 

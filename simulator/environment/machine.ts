@@ -11,7 +11,7 @@ import { type EnvironmentCheck, failedCheck, passedCheck, warningCheck } from '.
 /** The size of the fleet to run. */
 export interface PlannedFleet {
   readonly devices: number;
-  /** True when each device opens a websocket. */
+  /** True when each device opens a WebSocket. */
   readonly connect: boolean;
 }
 

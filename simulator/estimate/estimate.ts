@@ -12,7 +12,7 @@ export interface DeviceTraffic {
   /** Bytes of HTTP without TLS: request lines, headers and bodies. */
   readonly sentBytes: number;
   readonly receivedBytes: number;
-  /** Share of the devices with a websocket, from 0 to 1. */
+  /** Share of the devices with a WebSocket, from 0 to 1. */
   readonly connectedShare: number;
 }
 
@@ -29,11 +29,11 @@ export interface ProcessCosts {
   /** CPU seconds per second of an idle process. */
   readonly cpuPerProcess: number;
   readonly cpuPerRequest: number;
-  /** CPU seconds per second of an open websocket, for its pings. */
+  /** CPU seconds per second of an open WebSocket, for its pings. */
   readonly cpuPerSocket: number;
   readonly bytesPerProcess: number;
   readonly bytesPerDevice: number;
-  /** Memory of one websocket, in addition to the memory of its device. */
+  /** Memory of one WebSocket, in addition to the memory of its device. */
   readonly bytesPerSocket: number;
   readonly redis: RedisCosts;
 }

@@ -32,10 +32,10 @@ export interface ExchangeMeter {
   unanswered(exchange: UnansweredExchange): void;
   /**
    * Called with the size of a request's body when it is written to a connection, and with the size
-   * of a websocket message that is sent.
+   * of a WebSocket message that is sent.
    */
   bytesSent(operation: string, bytes: number): void;
-  /** Called with the size of each received chunk of a body, and of each websocket message. */
+  /** Called with the size of each received chunk of a body, and of each WebSocket message. */
   bytesReceived(operation: string, bytes: number): void;
   /** Called in addition to `answered` when the server rejected the device's signature. */
   signatureRefused(operation: string): void;
@@ -44,7 +44,7 @@ export interface ExchangeMeter {
 /** An exchange that got a response. */
 export interface AnsweredExchange {
   readonly operation: string;
-  /** Name of the caller; absent for a websocket handshake that no device is known for. */
+  /** Name of the caller; absent for a WebSocket handshake that no device is known for. */
   readonly caller?: string;
   readonly status: number;
   /** Milliseconds since the exchange was due. */

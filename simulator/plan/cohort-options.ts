@@ -110,8 +110,8 @@ export const policyOptions = inGroup('Devices', {
   },
   connect: {
     flag: '--connect',
-    help: 'open a websocket for every device',
-    cli: { kind: 'switch', off: 'open no websockets, whatever the plan file says' },
+    help: 'open a WebSocket for every device',
+    cli: { kind: 'switch', off: 'open no WebSockets, whatever the plan file says' },
     value: yesOrNo,
     field: 'connect',
     absent: false,

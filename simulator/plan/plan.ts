@@ -23,7 +23,7 @@ const moreEntries = {
   acceptWith: v.optional(
     v.union(
       [v.strictObject({ email: filled, password: filled }), v.strictObject({ token: filled })],
-      'must be an e-mail address with a password, or a token',
+      'must be an email address with a password, or a token',
     ),
   ),
   /** ID of an existing deployment that the run uses instead of creating one. */

@@ -126,7 +126,7 @@ function byteTables({ operations, traffic }: FleetResult): readonly ShownTable[]
   const downloaded = [byteText(downloadedBytes), rate(traffic.downloadedBytesPerSecond)];
   return [
     {
-      caption: 'Bytes of bodies and websocket messages, without headers, TLS and TCP',
+      caption: 'Bytes of bodies and WebSocket messages, without headers, TLS and TCP',
       columns: ['Operation', 'Sent', 'Sent per second', 'Received', 'Received per second'],
       rows: [['all', ...sent, ...received], ['downloads', '', '', ...downloaded], ...rows],
     },

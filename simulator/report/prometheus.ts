@@ -53,7 +53,7 @@ export class FleetMetrics {
   });
   readonly #sockets = new Gauge({
     name: 'fleetbed_sockets_open',
-    help: 'Open websockets.',
+    help: 'Open WebSockets.',
     registers: this.#registers,
   });
   readonly #elapsed = new Gauge({
@@ -96,7 +96,7 @@ export class FleetMetrics {
   });
   readonly #bytes = new Counter({
     name: 'fleetbed_bytes_total',
-    help: 'Bytes of bodies and websocket messages; downloaded is a part of received.',
+    help: 'Bytes of bodies and WebSocket messages; downloaded is a part of received.',
     labelNames: ['direction'],
     registers: this.#registers,
   });

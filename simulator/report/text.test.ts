@@ -31,7 +31,7 @@ describe('the text report of a run', () => {
     const text = fleetReport(dividedResult);
     expect(text).toContain('Latency divided, in ms: waiting from due to sent, service from sent');
     expect(text).toMatch(/^ {2}post-alerts +0\.0 +9\.0 +9\.0 +1\.0 +12\.3 +12\.3$/m);
-    expect(text).toContain('Bytes of bodies and websocket messages, without headers, TLS and TCP');
+    expect(text).toContain('Bytes of bodies and WebSocket messages, without headers, TLS and TCP');
     expect(text).toMatch(/^ {2}sent +1\.2 kB +300 B\/s$/m);
     expect(text).toMatch(/^ {2}received +4\.5 MB +1\.13 MB\/s$/m);
     expect(text).toMatch(/^ {2}of it downloads +4 MB +1 MB\/s$/m);

@@ -254,7 +254,7 @@ function trafficLines({ traffic }: FleetResult): string[][] {
     row('received', receivedBytes, traffic.receivedBytesPerSecond),
     row('of it downloads', downloadedBytes, traffic.downloadedBytesPerSecond),
   ]);
-  return [['Bytes of bodies and websocket messages, without headers, TLS and TCP', ...rows]];
+  return [['Bytes of bodies and WebSocket messages, without headers, TLS and TCP', ...rows]];
 }
 
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'] as const;

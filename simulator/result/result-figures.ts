@@ -75,7 +75,7 @@ const operationCount = v.object({
     v.pipe(
       count,
       v.description(
-        'Bytes of request bodies that were written to a connection, and of sent websocket ' +
+        'Bytes of request bodies that were written to a connection, and of sent WebSocket ' +
           'messages. Headers, TLS and TCP are not counted.',
       ),
     ),
@@ -84,7 +84,7 @@ const operationCount = v.object({
     v.pipe(
       count,
       v.description(
-        'Bytes of response bodies, whole and broken off, and of received websocket messages.',
+        'Bytes of response bodies, whole and broken off, and of received WebSocket messages.',
       ),
     ),
   ),

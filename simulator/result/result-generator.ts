@@ -26,7 +26,7 @@ const process = v.pipe(
     collectionShare: v.pipe(number, v.description('Share of the run spent in garbage collection.')),
     collectionMaxMs: number,
     memoryMaxBytes: count,
-    socketsMax: v.pipe(count, v.description('Most websockets open at the same time.')),
+    socketsMax: v.pipe(count, v.description('Most WebSockets open at the same time.')),
     connectionsMax: v.pipe(count, v.description('Most HTTP connections open at the same time.')),
     queuedMax: v.pipe(
       count,

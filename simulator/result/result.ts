@@ -124,7 +124,7 @@ export type CurrentLatency = Pick<
 export interface FleetProgress {
   readonly elapsedMs: number;
   readonly funnel: Funnel;
-  /** Number of requests and websocket handshakes sent so far. */
+  /** Number of requests and WebSocket handshakes sent so far. */
   readonly exchanges: number;
   readonly errors: number;
   readonly socketsOpen: number;

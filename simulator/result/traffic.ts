@@ -18,7 +18,7 @@ export const trafficShape = v.pipe(
     downloadedBytesPerSecond: rate,
   }),
   v.description(
-    'Bytes of the bodies of requests and responses and of websocket messages, over the whole run. ' +
+    'Bytes of the bodies of requests and responses and of WebSocket messages, over the whole run. ' +
       'Headers, TLS and TCP are not counted; a response that broke off counts as far as it arrived.',
   ),
 );

@@ -40,7 +40,7 @@ async function noted(...steps: readonly ('known' | 'accepted' | 'deployed' | 're
   return readLedger(path);
 }
 
-describe('the clean-up ledger of a fleet', () => {
+describe('the cleanup ledger of a fleet', () => {
   it('records a device before its first request, and its id once assigned', async () => {
     const announced = (await noted('known'))?.devices.get(0);
     expect(announced).toMatchObject({ identity: deviceOf().idData, isSought: true });

@@ -86,7 +86,7 @@ const threeMade = [0, 1, 2].flatMap((index) => [
   { device: index, id: `id-${index}` },
 ]);
 
-describe('a clean-up of the server', () => {
+describe('a cleanup of the server', () => {
   it('removes only the devices and deployments of the ledger', async () => {
     const { server, left } = await serverWith(['id-0', 'id-1', 'id-2', 'd-1', 'foreign']);
     keep(ledger, server.baseUrl, ...threeMade, { deployment: 'd-1' });
@@ -175,7 +175,7 @@ describe('a clean-up of the server', () => {
     expect(left.size).toBe(0);
   });
 
-  it('that is interrupted leaves the rest to the next clean-up', async () => {
+  it('that is interrupted leaves the rest to the next cleanup', async () => {
     const stop = new AbortController();
     const ids = Array.from({ length: 40 }, (_, index) => `id-${index}`);
     const { server, left } = await serverWith(ids, {
@@ -188,7 +188,7 @@ describe('a clean-up of the server', () => {
     keep(ledger, server.baseUrl, ...lines);
     const first = await cleanUp({ signal: stop.signal });
     expect(first.stayed.length).toBeGreaterThan(0);
-    expect(first.stayed[0]).toMatch(/^device \d+ \(id-\d+\): the clean-up was interrupted$/);
+    expect(first.stayed[0]).toMatch(/^device \d+ \(id-\d+\): the cleanup was interrupted$/);
     const second = await cleanUp();
     expect(second.devices).toBe(first.stayed.length);
     expect(second.stayed).toEqual([]);
@@ -208,7 +208,7 @@ describe('a clean-up of the server', () => {
   });
 });
 
-describe('a clean-up that cannot begin', () => {
+describe('a cleanup that cannot begin', () => {
   it.each([
     ['absent', () => undefined, /^there is no ledger at \S+ledger; give a ledger or a folder/],
     ['empty', () => writeFileSync(ledger, ''), /^there is no ledger at/],

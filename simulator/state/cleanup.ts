@@ -1,7 +1,7 @@
 /**
  * Removes the resources that a fleet created on a server, according to the fleet's ledger: aborts
  * its deployments and decommissions its devices. Each removal is recorded, so that an interrupted
- * clean-up can be repeated. Resources that are not in the ledger stay untouched.
+ * cleanup can be repeated. Resources that are not in the ledger stay untouched.
  */
 import { rmSync } from 'node:fs';
 import type { Clock } from '../../fixtures/base/clock.ts';
@@ -37,7 +37,7 @@ export interface FleetCleanupOptions {
   readonly requestTimeLimitMs: number;
   /** Trusted certificates, and the client certificate. */
   readonly tls?: FleetPlan['tls'];
-  /** Interrupts the clean-up; a later clean-up continues it. */
+  /** Interrupts the cleanup; a later cleanup continues it. */
   readonly signal: AbortSignal;
   /** Called with the number of devices handled so far and the total. */
   readonly onProgress?: (done: number, of: number) => void;
@@ -256,20 +256,20 @@ class Cleanup {
     }
   }
 
-  /** Runs a removal. If it fails, records the reason so that the clean-up can continue. */
+  /** Runs a removal. If it fails, records the reason so that the cleanup can continue. */
   async #noting(what: string, act: () => Promise<void>): Promise<void> {
     try {
       if (this.#options.signal.aborted) throw new FleetStopped();
       await act();
     } catch (error) {
-      if (error instanceof FleetStopped) this.#stayed.push(`${what}: the clean-up was interrupted`);
+      if (error instanceof FleetStopped) this.#stayed.push(`${what}: the cleanup was interrupted`);
       else if (error instanceof ClientError) this.#stayed.push(`${what}: ${error.message}`);
       else throw error;
     }
   }
 }
 
-/** An observer that ignores all exchanges, because a clean-up records no metrics. */
+/** An observer that ignores all exchanges, because a cleanup records no metrics. */
 const nobody = {
   sent: () => undefined,
   answered: () => undefined,

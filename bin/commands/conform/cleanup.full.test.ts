@@ -96,7 +96,7 @@ describe('a conform run that was killed with -9', { timeout: KILL_MAX_MS }, () =
     expect([existsSync(ledger), existsSync(`${ledger}.lock`)]).toEqual([false, false]);
   });
 
-  it('is cleaned up even if the first clean-up is killed too', async () => {
+  it('is cleaned up even if the first cleanup is killed too', async () => {
     const ledger = join(folder, 'twice.ledger');
     await killedRun(ledger);
     const first = startCommand(clean(ledger));

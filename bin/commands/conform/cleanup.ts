@@ -106,7 +106,7 @@ export async function cleanUpRun(ledgerFile: string, given: RunCleanupOptions): 
   return isDone ? exitCodes.pass : exitCodes.failed;
 }
 
-/** Returns the URL of the newest run in a ledger; its errors are those of the clean-up itself. */
+/** Returns the URL of the newest run in a ledger; its errors are those of the cleanup itself. */
 function urlInLedger(ledgerFile: string): string {
   try {
     return readLedger(ledgerFile).baseUrls.at(-1) ?? '';

@@ -235,7 +235,7 @@ async function conform(
   return conformanceExitCode(result, signal);
 }
 
-/** Warns, before the run creates anything, about resources that no clean-up can remove. */
+/** Warns, before the run creates anything, about resources that no cleanup can remove. */
 function printFootprint({ credentials, hooks, readOnly }: ConformSettings, output: Output): void {
   if (readOnly) return;
   const stays =

@@ -36,7 +36,7 @@ export function addFilterOptions(command: Command): Command {
     .option('--operation <id>', 'operation ID, such as put-deployment-status', values.nonEmptyText)
     .option('--method <method>', 'HTTP method, such as GET', values.nonEmptyText)
     .addOption(deviceOption())
-    .option('--user <user>', 'user ID or e-mail address', values.nonEmptyText)
+    .option('--user <user>', 'user ID or email address', values.nonEmptyText)
     .option(
       '--status <status>',
       'status, such as 404 or 4xx; 0 for no response',

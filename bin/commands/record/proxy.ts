@@ -1,5 +1,5 @@
 /**
- * A transparent proxy for the device API: it passes requests, responses and websockets on as they
+ * A transparent proxy for the device API: it passes requests, responses and WebSockets on as they
  * are, and observes them. Two things differ: Host names the upstream server, and links of JSON
  * responses to that server name the proxy instead, so that downloads pass through it too.
  */

@@ -49,7 +49,7 @@ const codes = exitCodeHelp({
 });
 
 const help = `
-Point the device at the printed URL. Requests, responses and websockets pass unchanged, except that links
+Point the device at the printed URL. Requests, responses and WebSockets pass unchanged, except that links
 to the upstream server name this proxy, so that downloads pass through it. Links to other hosts do not.
 
 The session file is a journal, one line of JSON for each exchange and frame: fleetbed conform client

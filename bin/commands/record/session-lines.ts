@@ -31,7 +31,7 @@ export interface ProxiedExchange {
   readonly responseBytes: number;
 }
 
-/** A frame of a websocket that went through the proxy. */
+/** A frame of a WebSocket that went through the proxy. */
 export interface ProxiedFrame {
   readonly atMs: number;
   readonly from: 'client' | 'server';

@@ -67,7 +67,7 @@ const codes = exitCodeHelp({
 const help = `
 The file is a session of fleetbed record, a journal, or a HAR file. Each request is sent again: signed by
 a test key of its own for each recorded key, with the server's tokens, ids and links, and with times
-moved to the present. Of a websocket, the handshake is played.
+moved to the present. Of a WebSocket, the handshake is played.
 
 A response differs if its status does, or a member of its JSON; ids, times, links and the texts of errors
 may be others. With --json each request is a line {place, method, path, recorded, status, differences}.

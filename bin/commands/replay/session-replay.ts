@@ -139,7 +139,7 @@ export class SessionReplay {
     return { status: statusCode, etag: typeof etag === 'string' ? etag : undefined, body: bytes };
   }
 
-  /** Opens the websocket, and closes it again. */
+  /** Opens the WebSocket, and closes it again. */
   #handshake(exchange: FullExchange): Promise<HttpResponse> {
     const { caPem } = this.#plan;
     const socket = new WebSocket(this.#urlOf(exchange).replace(/^http/, 'ws'), {

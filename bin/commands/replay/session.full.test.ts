@@ -222,7 +222,7 @@ describe('fleetbed replay', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a recorded session with a websocket and another header prefix', {
+describe('a recorded session with a WebSocket and another header prefix', {
   timeout: 60_000,
 }, () => {
   const prefix = ['--header-prefix', 'X-MEN'];

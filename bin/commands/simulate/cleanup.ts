@@ -37,7 +37,7 @@ export interface FleetCleanupValues extends LoginOptions {
   readonly json?: boolean;
 }
 
-/** The section of the help of a clean-up that lists its exit codes. */
+/** The section of the help of a cleanup that lists its exit codes. */
 export const cleanupCodes = exitCodeHelp({
   pass: 'everything was removed',
   failed: 'something could not be removed',

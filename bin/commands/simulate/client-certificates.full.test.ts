@@ -47,7 +47,7 @@ function fleet(...more: readonly string[]) {
 }
 
 describe('a server that requires client certificates', { timeout: RUN_MAX_MS }, () => {
-  it('serves requests, sockets and the clean-up of a fleet with a certificate', async () => {
+  it('serves requests, sockets and the cleanup of a fleet with a certificate', async () => {
     const ledger = at('ledger.ndjson');
     const more = ['--connect', '--duration', '2s', '--ledger', ledger, '--accept', ...login];
     const { code, stdout, stderr } = await fleet(...own('good.crt', 'good.key'), ...more);

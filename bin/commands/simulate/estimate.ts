@@ -107,7 +107,7 @@ function sampleOf(plan: FleetPlan): TrafficSample {
     { kind: 'hold', durationMs: 2 * pollMs },
     { kind: 'hold', durationMs },
   ];
-  // Virtual runs have no websockets.
+  // Virtual runs have no WebSockets.
   const unconnected = cohorts?.map((cohort) => ({ ...cohort, connect: false }));
   // The rates of a plan are those of its whole fleet.
   const share = devices / plan.devices;

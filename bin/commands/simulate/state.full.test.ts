@@ -19,7 +19,7 @@ import { releaseName, type ServedRelease, serveRelease } from '../../testing/ser
 
 const RUN_MAX_MS = 90_000;
 const DEVICES = 24;
-/** Decommissions that are answered before the clean-up is killed, and those in progress then. */
+/** Decommissions that are answered before the cleanup is killed, and those in progress then. */
 const ANSWERED = 10;
 const CLEANED_AT_ONCE = 8;
 /** The update states in which the simulator is killed, one run after the other. */
@@ -115,7 +115,7 @@ describe('a simulator killed repeatedly during an update', () => {
     expect(readFileSync(join(state, 'ledger.ndjson'), 'utf8')).not.toContain('eyJ');
   });
 
-  it('is cleaned up through its ledger, even when the clean-up is killed', {
+  it('is cleaned up through its ledger, even when the cleanup is killed', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const args = ['simulate', 'cleanup', state, ...login(), '--json'];

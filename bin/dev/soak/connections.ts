@@ -151,9 +151,9 @@ async function openTooMany(
     `the control listener answered ${probes.responses} times, failed ${probes.problems.length} times; slowest ${probes.slowestMs} ms`,
   );
   const problems = [...new Set([...others, ...probes.problems])];
-  if (sum('granted') === 0 || sum('refused') === 0) problems.push('no websocket, or no refusal');
+  if (sum('granted') === 0 || sum('refused') === 0) problems.push('no WebSocket, or no refusal');
   if (after > before + SLACK_FILES)
-    problems.push(`${after - before} files of websockets stay open`);
+    problems.push(`${after - before} files of WebSockets stay open`);
   return [...problems, ...(await healthProblems(server))];
 }
 

@@ -322,19 +322,19 @@ const requests: Readonly<Record<string, RequestRow>> = {
 export const worstRequests: readonly WorstRequest[] = [
   ...(['device', 'user'] as const).flatMap((from) => [
     {
-      name: `websocket of a ${from}, one message beyond the limit of values`,
+      name: `WebSocket of a ${from}, one message beyond the limit of values`,
       prepare: sendMessages(from, { message: smallValues(MESSAGE_VALUES), times: 1 }),
     },
     {
-      name: `websocket of a ${from}, messages within the limit of values`,
+      name: `WebSocket of a ${from}, messages within the limit of values`,
       prepare: sendMessages(from, { message: smallValues(msgpackValuesMax / 2), times: 1000 }),
     },
     {
-      name: `websocket of a ${from}, long texts that are no UTF-8`,
+      name: `WebSocket of a ${from}, long texts that are no UTF-8`,
       prepare: sendMessages(from, { message: longText(), times: 16 }),
     },
     {
-      name: `websocket of a ${from}, small messages`,
+      name: `WebSocket of a ${from}, small messages`,
       prepare: sendMessages(from, { message: smallValues(0), times: 50_000 }),
     },
   ]),

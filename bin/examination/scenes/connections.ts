@@ -1,4 +1,4 @@
-/** Scenes of websockets and TLS. */
+/** Scenes of WebSockets and TLS. */
 import type { SceneName } from '../../../conformance/clients/scene-names.ts';
 import type { Step } from '../scene.ts';
 import { accepted, awaitPoll, type SceneRow, toPolls } from './steps.ts';
@@ -65,7 +65,7 @@ export const connectionScenes = {
     ...accepted(
       { faults: [{ ...toSockets, act: 'wrong-accept' }] },
       { send: 'close' },
-      { await: 'websocket request' },
+      { await: 'WebSocket request' },
       { idleSeconds: 10 },
     ),
     needs: 'websocket',

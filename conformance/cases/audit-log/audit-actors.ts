@@ -103,7 +103,7 @@ function entryOf({ action, objectId }: UserAct, read: readonly ReceivedEntry[]) 
 }
 
 /**
- * Returns the entries after the second user was removed. If one of them had the e-mail address of
+ * Returns the entries after the second user was removed. If one of them had the email address of
  * that user before, waits until one has it, since a server may omit the address now and then.
  */
 async function afterRemoval(

@@ -80,7 +80,7 @@ const deploymentFields: readonly EntryField[] = [
   {
     requirement: 'audit.actor-email',
     path: 'actor.email',
-    expected: 'an e-mail address',
+    expected: 'an email address',
     fits: (value) => typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value),
     isOptional: true,
   },
@@ -153,7 +153,7 @@ const userFields: readonly EntryField[] = [
   {
     requirement: 'audit.object-user-email',
     path: 'object.user.email',
-    expected: 'an e-mail address',
+    expected: 'an email address',
     fits: (value) => typeof value === 'string' && value.includes('@'),
   },
 ];

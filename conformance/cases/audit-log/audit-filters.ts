@@ -88,10 +88,10 @@ export const auditFilters: Readonly<Record<string, FilterParameter>> = {
     misses: () => [{ actor_type: 'device' }],
   },
   'actor-email': {
-    title: 'With actor_email, only entries by the user with that e-mail address',
+    title: 'With actor_email, only entries by the user with that email address',
     ofList: 'audit.actor-email-filter',
     ofExport: 'audit.export-actor-email',
-    // The e-mail is optional in an entry; without it only the non-matching queries can be checked.
+    // The email is optional in an entry; without it only the non-matching queries can be checked.
     fits: (_, both) => reported(both, 'actor.email', 'actor_email'),
     misses: (both) => [
       ...emptyQueries('actor_email'),
@@ -123,6 +123,6 @@ export const auditFilters: Readonly<Record<string, FilterParameter>> = {
 function reported(both: readonly ReceivedEntry[], path: string, name: string): AuditQuery {
   const [one, other] = both.map((entry) => textAt(entry, path));
   const isShared = one !== undefined && one === other;
-  // Another case checks that it is an e-mail address.
+  // Another case checks that it is an email address.
   return isShared && (!path.endsWith('email') || one.includes('@')) ? { [name]: one } : {};
 }

@@ -87,7 +87,7 @@ export function ofEachKind(found: readonly ReceivedEntry[]): readonly ReceivedEn
 function shownValues(entry: ReceivedEntry) {
   return filters.flatMap(({ path, ...filter }) => {
     const value = textAt(entry, path);
-    // Another case checks that it is an e-mail address.
+    // Another case checks that it is an email address.
     const isOdd = path === 'actor.email' && !value?.includes('@');
     return value === undefined || value === '' || isOdd ? [] : [{ ...filter, value }];
   });

@@ -187,7 +187,7 @@ const pages = defineScenario<string>({
 
 const addresses = defineScenario({
   area: 'audit-log',
-  name: 'A user whose e-mail address has a plus',
+  name: 'A user whose email address has a plus',
   start: 'a deployment of a new tenant, which its user has created and aborted',
   risk: 'write',
   needs: ['user', 'tenant-control', 'audit-log'],
@@ -195,7 +195,7 @@ const addresses = defineScenario({
   cases: [
     {
       id: 'actor-email-with-a-plus',
-      title: 'An e-mail address with a plus selects the entries of its user, in list and export.',
+      title: 'An email address with a plus selects the entries of its user, in list and export.',
       requirements: ['audit.actor-email-filter', 'audit.export-actor-email'],
       run: async ({ both, deploymentId }, context) => {
         const email = textAt(both[0] ?? {}, 'actor.email');

@@ -71,7 +71,7 @@ const refused: readonly HandshakeRequirement[] = [
   {
     id: 'no-upgrade-is-400',
     requirement: 'connect.upgrade-is-needed',
-    title: 'A request that does not request an upgrade to websocket is answered with 400.',
+    title: 'A request that does not request an upgrade to WebSocket is answered with 400.',
     requests: {
       'neither header': upgradeHeadersWithout('connection', 'upgrade'),
       'no Connection': noConnection,
@@ -83,7 +83,7 @@ const refused: readonly HandshakeRequirement[] = [
   {
     id: 'other-version-is-refused',
     requirement: 'connect.version-13-only',
-    title: 'A websocket version other than 13 is answered with 400 or 426.',
+    title: 'A WebSocket version other than 13 is answered with 400 or 426.',
     requests: {
       'version 0': upgradeHeadersWith({ 'sec-websocket-version': '0' }),
       'version 8': upgradeHeadersWith({ 'sec-websocket-version': '8' }),
@@ -225,7 +225,7 @@ const handshake = defineScenario({
     },
     {
       id: 'header-words-count-in-any-case',
-      title: 'Connection: keep-alive, UPGRADE and Upgrade: WebSocket also request a websocket.',
+      title: 'Connection: keep-alive, UPGRADE and Upgrade: WebSocket also request a WebSocket.',
       requirements: ['connect.header-words'],
       run: async ({ token }, context) => {
         const forms = {
@@ -282,7 +282,7 @@ const handshake = defineScenario({
     ...refused.map(refusedCase),
     {
       id: 'other-protocol-opens-no-websocket',
-      title: 'An upgrade to h2c, or to a word that starts like websocket, opens no websocket.',
+      title: 'An upgrade to h2c, or to a word that starts like WebSocket, opens no WebSocket.',
       requirements: ['connect.other-protocol'],
       run: async ({ token }, context) => {
         for (const upgrade of ['h2c', 'websocket2', 'http/2']) {
@@ -290,7 +290,7 @@ const handshake = defineScenario({
             ...upgradeHeadersWith({ upgrade }),
             ...bearer(token),
           });
-          expectThat(response.status !== 101, `no websocket for ${upgrade}`, `${response.status}`);
+          expectThat(response.status !== 101, `no WebSocket for ${upgrade}`, `${response.status}`);
         }
       },
     },

@@ -8,7 +8,7 @@ import type { UpgradeResponse } from '../../target/response.ts';
 /** Any 16 bytes in Base64 are a valid key. */
 export const key = Buffer.from('sixteen bytes ok').toString('base64');
 
-/** The headers of a websocket client. RFC 6455, section 4.1 */
+/** The headers of a WebSocket client. RFC 6455, section 4.1 */
 export const upgradeHeaders: Headers = {
   connection: 'Upgrade',
   upgrade: 'websocket',

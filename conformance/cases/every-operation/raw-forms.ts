@@ -41,7 +41,7 @@ function alone(
     });
 }
 
-/** Returns false for /connect, whose connection becomes a websocket. RFC 6455 */
+/** Returns false for /connect, whose connection becomes a WebSocket. RFC 6455 */
 function isPlain({ id }: GoodRequestRow): boolean {
   return id !== 'connect';
 }

@@ -218,7 +218,7 @@ const reactionDuties: readonly Duty[] = [
         const times = client.authentication.unauthorized.get(exchange.row.id) ?? 0;
         const isThird =
           isRefusedAsExpired(exchange, event.serverNowMs) && times === REPEATS_UNDERWAY_MAX;
-        // The process of the websocket may wait for the token of another one.
+        // The process of the WebSocket may wait for the token of another one.
         if (!isThird || exchange.row.authorization !== 'device') return undefined;
         return { where: 'an expired token', must: 'be renewed', actual: 'a third 401 with it' };
       },

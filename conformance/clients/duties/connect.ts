@@ -1,4 +1,4 @@
-/** Duties on websockets. Spec: Device connect; RFC 6455 */
+/** Duties on WebSockets. Spec: Device connect; RFC 6455 */
 
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { ClientSocketEvent } from '../../../fixtures/control/client-event.ts';
@@ -22,7 +22,7 @@ const handshakeDuties: readonly Duty[] = [
   {
     id: 'connect.handshake',
     level: 'must',
-    sentence: 'A device opens its websocket by a complete handshake.',
+    sentence: 'A device opens its WebSocket by a complete handshake.',
     source: 'Device connect; RFC 6455, 4.1',
     evidence: 'method and headers of the handshake',
     remedy: 'send Upgrade: websocket, Connection: Upgrade, version 13 and a key of 16 bytes',
@@ -32,7 +32,7 @@ const handshakeDuties: readonly Duty[] = [
       const header = (name: string): string => exchange.header(name) ?? '';
       const problem = (where: string, must: string, actual: string) => ({ where, must, actual });
       if (!/\bwebsocket\b/i.test(header('upgrade'))) {
-        return problem('Upgrade', 'be websocket', describeValue(header('upgrade')));
+        return problem('Upgrade', 'be WebSocket', describeValue(header('upgrade')));
       }
       if (!/\bupgrade\b/i.test(header('connection'))) {
         return problem('Connection', 'name Upgrade', describeValue(header('connection')));
@@ -89,7 +89,7 @@ const handshakeDuties: readonly Duty[] = [
   {
     id: 'connect.renewed-token',
     level: 'should',
-    sentence: 'A device opens its websocket with its newest token.',
+    sentence: 'A device opens its WebSocket with its newest token.',
     source: 'Authentication, rules 3 and 7',
     evidence: 'the token of a handshake after a renewal',
     remedy: 'read the token when the handshake is sent, not when the process starts',
@@ -110,7 +110,7 @@ const handshakeDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device ends a handshake whose Sec-WebSocket-Accept is wrong.',
     source: 'RFC 6455, 4.1: fail the connection',
-    evidence: 'messages on a websocket whose handshake was altered',
+    evidence: 'messages on a WebSocket whose handshake was altered',
     remedy: 'compute the value from the key, and close on a difference',
     scene: 'socket-wrong-accept',
     sequence: {
@@ -122,7 +122,7 @@ const handshakeDuties: readonly Duty[] = [
         socket: ({ event }) => event === 'closed',
         exchange: ({ row }) => handshakes.includes(row.id),
       },
-      must: 'close the websocket',
+      must: 'close the WebSocket',
     },
     socket: ({ event, from }, { client }) =>
       event === 'message' && from === 'device' && client.due.has('connect.checks-accept')
@@ -151,7 +151,7 @@ const frameDuties: readonly Duty[] = [
     sentence: 'A device answers a ping with its payload.',
     source: 'RFC 6455, 5.5.2 and 5.5.3',
     evidence: 'the pong after a ping of the server',
-    excuses: 'a websocket that was closed',
+    excuses: 'a WebSocket that was closed',
     remedy: 'send a pong with the same bytes at once, also while a message is handled',
     scene: 'websocket',
     sequence: {
@@ -226,17 +226,17 @@ const frameDuties: readonly Duty[] = [
   {
     id: 'connect.one-socket',
     level: 'should',
-    sentence: 'A device has one websocket at a time.',
+    sentence: 'A device has one WebSocket at a time.',
     source: 'Device connect; field notes 4.3',
-    evidence: 'messages and pings on a websocket 10 s after a newer one was opened',
-    remedy: 'close the older websocket after a reconnect',
+    evidence: 'messages and pings on a WebSocket 10 s after a newer one was opened',
+    remedy: 'close the older WebSocket after a reconnect',
     socket: ({ event, from, socket, atMs }, { client }) => {
       if (from !== 'device' || (event !== 'message' && event !== 'ping')) return undefined;
       const newest = client.sockets.newest;
       if (newest === undefined || newest[0] === socket || !client.sockets.has(socket))
         return 'kept';
       if (atMs - newest[1] <= OVERLAP_MS) return undefined;
-      return { where: 'the older websocket', must: 'be closed', actual: `a ${event} on it` };
+      return { where: 'the older WebSocket', must: 'be closed', actual: `a ${event} on it` };
     },
   },
   {

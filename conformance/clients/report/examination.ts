@@ -67,7 +67,7 @@ const duty = v.object({
 
 const sessionStep = v.object({
   sequence: v.exactOptional(
-    v.pipe(count, v.description('Number of the exchange, or of the event of a websocket.')),
+    v.pipe(count, v.description('Number of the exchange, or of the event of a WebSocket.')),
   ),
   atMs: v.pipe(count, v.description('Milliseconds since the first step.')),
   by: v.pipe(

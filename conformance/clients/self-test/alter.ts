@@ -161,7 +161,7 @@ export function silentAfter(label: string, afterMs = 600_000): Alter {
   ];
 }
 
-/** Changes an event of the websocket. */
+/** Changes an event of the WebSocket. */
 export function socket(label: string, more: object): Alter {
   return (steps) => steps.map((step) => (step.label === label ? { ...step, ...more } : step));
 }

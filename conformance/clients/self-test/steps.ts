@@ -39,7 +39,7 @@ export interface Request {
 }
 
 /**
- * An event of the websocket, or an act of the server; it happens `afterMs` after the step before.
+ * An event of the WebSocket, or an act of the server; it happens `afterMs` after the step before.
  */
 export type EventStep =
   | (Omit<ClientSocketEvent, 'sequence' | 'client' | 'atMs'> & Placed)
@@ -105,7 +105,7 @@ export function request(
   return { ...base, headers: {}, responseHeaders: {}, ...more };
 }
 
-/** Returns the payload of a message on the websocket. */
+/** Returns the payload of a message on the WebSocket. */
 export function message(proto: number, typ: string, sid?: string): Buffer {
   return encodeConnectMessage({ proto, typ, ...(sid !== undefined && { sid }) });
 }

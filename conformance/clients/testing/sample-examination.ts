@@ -63,7 +63,7 @@ export const sampleExamination: Examination = {
         { sequence: 7, atMs: 1200, by: 'client', text: `PUT /status ${hostile}`, response: '401' },
       ],
     },
-    { scene: 'websocket', outcome: 'skipped', because: 'no websocket', durationMs: 0 },
+    { scene: 'websocket', outcome: 'skipped', because: 'no WebSocket', durationMs: 0 },
     { scene: 'abort', outcome: 'stopped', because: 'there was no report', durationMs: 100 },
   ],
   cuts: [
@@ -96,7 +96,7 @@ export const sampleExamination: Examination = {
       next,
     }),
     duty('next.interval-kept', { level: 'observed', state: 'observed', observation: '2.0 s' }),
-    duty('connect.pong', { state: 'not-applicable', because: 'it opens no websocket', next }),
+    duty('connect.pong', { state: 'not-applicable', because: 'it opens no WebSocket', next }),
   ],
   waivers: [{ ...waiver, duty: 'http.backoff', state: 'used' }],
   problems: ['the waiver of x on y is no longer needed: the duty is kept; remove it'],

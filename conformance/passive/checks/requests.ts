@@ -13,7 +13,7 @@ import type { RunMemory } from '../run-memory.ts';
 const LIST_MAX = 100;
 const SWITCHED = 101;
 const TAR_BLOCK_BYTES = 512;
-/** The GUID that a server appends to the key of a websocket handshake. RFC 6455, section 1.3 */
+/** The GUID that a server appends to the key of a WebSocket handshake. RFC 6455, section 1.3 */
 const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 function isAnswered(exchange: JudgedExchange, ...ids: readonly string[]): boolean {
@@ -207,7 +207,7 @@ export const requestInvariants: readonly PassiveCheck[] = [
       if (upgrade?.toLowerCase() === 'websocket') return undefined;
       return {
         where: '101 Upgrade',
-        must: 'be websocket',
+        must: 'be WebSocket',
         actual: describeValue(upgrade ?? 'none'),
       };
     },

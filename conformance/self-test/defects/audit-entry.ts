@@ -66,7 +66,7 @@ const oddFields: readonly EntryFieldDefect[] = [
   },
   {
     id: 'audit-actor-email-is-a-name',
-    title: 'The e-mail of an actor is a name.',
+    title: 'The email of an actor is a name.',
     violates: ['audit.actor-email', 'audit.export-same-entries'],
     path: '*.actor.email',
     value: () => 'the admin',

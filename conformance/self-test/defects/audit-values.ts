@@ -113,7 +113,7 @@ const comparisons: readonly Defect[] = [
     filter: actorId,
     fits: (value, wanted) => value.endsWith(wanted),
   }),
-  comparison('audit-actor-email-is-a-pattern', 'An e-mail address is a pattern of SQL.', {
+  comparison('audit-actor-email-is-a-pattern', 'An email address is a pattern of SQL.', {
     filter: actorEmail,
     fits: isLike,
   }),

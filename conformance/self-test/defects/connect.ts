@@ -144,7 +144,7 @@ export const connectDefects: readonly Defect[] = [
   },
   {
     id: 'any-protocol-is-a-websocket',
-    title: 'An upgrade to any protocol opens a websocket.',
+    title: 'An upgrade to any protocol opens a WebSocket.',
     violates: ['connect.other-protocol'],
     operations,
     alter: sent('upgrade', (upgrade) => (upgrade === undefined ? upgrade : 'websocket')),

@@ -34,7 +34,7 @@ export const faultDefects: readonly Defect[] = [
   },
   {
     id: 'fault-inside-is-the-fault-of-a-socket',
-    title: 'An internal failure is answered with 400 when a device opens a websocket.',
+    title: 'An internal failure is answered with 400 when a device opens a WebSocket.',
     violates: ['errors.unexpected-is-500'],
     operations: ['connect'],
     alter: statusBecomes(500, 400),

@@ -177,7 +177,7 @@ describe('a malformed handshake of a device', () => {
     ['neither', { Connection: 'keep-alive', Upgrade: null }],
     ['Connection: close', { Connection: 'close' }],
     ['an upgrade to something else', { Upgrade: 'h2c' }],
-    ['websocket among other things', { Upgrade: 'websocket, h2c' }],
+    ['WebSocket among other things', { Upgrade: 'websocket, h2c' }],
     ['version 8', { 'Sec-WebSocket-Version': '8' }],
     ['version 12', { 'Sec-WebSocket-Version': '12' }],
     ['version 14', { 'Sec-WebSocket-Version': '14' }],

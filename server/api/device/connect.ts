@@ -1,4 +1,4 @@
-/** Opens the persistent websocket connection of a device. Spec: Device connect */
+/** Opens the persistent WebSocket connection of a device. Spec: Device connect */
 
 import { refuseHandshake } from '../../http/upgrade.ts';
 import type { UpgradeRequest } from '../../http/upgrade-request.ts';

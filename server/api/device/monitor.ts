@@ -28,7 +28,7 @@ export const postAlerts = defineEndpoint('post-alerts', ({ body }, context) => {
 });
 
 /**
- * Sends an e-mail for each alert to each user, also for resolved alerts, as the reference
+ * Sends an email for each alert to each user, also for resolved alerts, as the reference
  * implementation does.
  */
 function notify(

@@ -78,8 +78,8 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
       ['a wrong old password', 422, { current_password: 'wrong' }, 'current_password'],
       ['an empty old password', 422, { current_password: '' }, 'current_password'],
       ['a short new password', 422, { password: '1234567' }, 'at least 8'],
-      ['the e-mail as new password', 422, { password: 'USER-' }, 'at least 8'],
-      ['a new password like the e-mail', 422, { password: '@example.com' }, 'too similar'],
+      ['the email as new password', 422, { password: 'USER-' }, 'at least 8'],
+      ['a new password like the email', 422, { password: '@example.com' }, 'too similar'],
       ['a new password that is no text', 400, { password: 12345678 }, 'password'],
       ['an old password that is no text', 400, { current_password: 5 }, 'current_password'],
       ['a new password that is too long', 400, { password: 'x'.repeat(257) }, 'password'],
@@ -108,7 +108,7 @@ describe.each(['update-own-user-v1', 'update-own-user'] as const)(
 );
 
 describe('the version 2 change of the own user', () => {
-  it('refuses an e-mail address and names the operation that changes it', async () => {
+  it('refuses an email address and names the operation that changes it', async () => {
     const user = await newUser();
     const json = { email: 'x@example.com', password: fresh, current_password: testPassword };
     const response = await server.call('update-own-user', { token: user.token, json });
@@ -128,7 +128,7 @@ describe('the version 1 change of the own user', () => {
   const change = (token: string, json: unknown) =>
     server.call('update-own-user-v1', { token, json });
 
-  it('changes the e-mail address at once if the password is right', async () => {
+  it('changes the email address at once if the password is right', async () => {
     const user = await newUser();
     const json = { email: 'Renamed@example.com', current_password: testPassword };
     expect((await change(user.token, json)).status).toBe(204);
@@ -152,7 +152,7 @@ describe('the version 1 change of the own user', () => {
         current_password: testPassword,
       }),
     ],
-  ])('returns 422 for a change of the e-mail address %s', async (_, json) => {
+  ])('returns 422 for a change of the email address %s', async (_, json) => {
     const user = await newUser();
     expect((await change(user.token, json())).status).toBe(422);
     expect((await own(user.token)).email).toBe(user.email);
@@ -179,7 +179,7 @@ describe('a change of another user', () => {
     expect(await statusOf(server.adminToken)).toBe(200);
   });
 
-  it('can set another e-mail address', async () => {
+  it('can set another email address', async () => {
     const user = await newUser();
     expect((await update(user.id, { email: `other-${user.email}` })).status).toBe(204);
     expect((await logIn(server, `other-${user.email}`, testPassword)).status).toBe(200);
@@ -189,11 +189,11 @@ describe('a change of another user', () => {
     ['the password', 422, { password: fresh }, 'for another user'],
     ['the password, with the own one', 422, { password: fresh, current_password: 'x' }, 'another'],
     ['a role that there is not', 422, { roles: ['KING'] }, 'KING'],
-    ['an e-mail that is taken', 422, { email: 'ADMIN@example.com' }, 'email'],
+    ['an email that is taken', 422, { email: 'ADMIN@example.com' }, 'email'],
     ['nothing', 400, {}, 'no change'],
     ['something unknown', 400, { name: 'Bob' }, 'no change'],
     ['roles that are no list', 400, { roles: 'RBAC_ROLE_CI' }, 'roles'],
-    ['an e-mail that is none', 400, { email: 'nobody' }, 'email'],
+    ['an email that is none', 400, { email: 'nobody' }, 'email'],
     ['a list', 400, [], 'body'],
   ])('is refused for %s: %i', async (_, status, json, named) => {
     const user = await newUser();

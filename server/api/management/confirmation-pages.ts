@@ -1,5 +1,5 @@
 /**
- * The page that a browser shows for a link in an e-mail. Its form sends a POST to the same link.
+ * The page that a browser shows for a link in an email. Its form sends a POST to the same link.
  */
 
 import { selfContainedPage } from '../../../fixtures/base/markup.ts';
@@ -59,8 +59,8 @@ export const confirmationPages: ReadonlyMap<string, string> = new Map([
   [
     pathOf(managementOperations['complete-email-change']),
     page({
-      title: 'Confirm your e-mail address',
-      done: 'Your new e-mail address is confirmed.',
+      title: 'Confirm your email address',
+      done: 'Your new email address is confirmed.',
       fields: '',
     }),
   ],

@@ -18,8 +18,8 @@ import { iso } from './views.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
 const offline = {
-  ...inState('a device with an open websocket', 'one without'),
-  remedy: 'wait until its websocket is open, and send the request again',
+  ...inState('a device with an open WebSocket', 'one without'),
+  remedy: 'wait until its WebSocket is open, and send the request again',
 };
 
 /**
@@ -35,7 +35,7 @@ function refusalOf({ status, reason }: { readonly status: number; readonly reaso
 }
 
 const notConnected = refuse.notFound(
-  'device not connected; try again when its websocket is open',
+  'device not connected; try again when its WebSocket is open',
   offline,
 );
 

@@ -154,7 +154,7 @@ const doings: Readonly<Record<DoingId | 'list-deployment-statistics', Doing>> = 
     },
     status: 204,
   },
-  // An e-mail address belongs to a user of one tenant only.
+  // An email address belongs to a user of one tenant only.
   'create-user-v1': {
     call: () => ({ json: { email: secretEmail, password: testPassword } }),
     status: 422,

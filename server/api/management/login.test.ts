@@ -55,7 +55,7 @@ describe('a login', () => {
     expect((await server.call('count-devices', { token: ending })).status).toBe(401);
   });
 
-  it('ignores the letter case of the e-mail address', async () => {
+  it('ignores the letter case of the email address', async () => {
     expect((await logIn(basic(server.adminEmail.toUpperCase(), password))).status).toBe(200);
   });
 
@@ -76,16 +76,16 @@ describe('a refused login', () => {
     ['an empty password', () => basic(server.adminEmail, '')],
     ['a part of the password', () => basic(server.adminEmail, password.slice(0, -2))],
     ['the password up to its colon', () => basic(server.adminEmail, password.split(':')[0] ?? '')],
-    ['another e-mail', () => basic('other@example.com', password)],
-    ['no e-mail', () => basic('', password)],
+    ['another email', () => basic('other@example.com', password)],
+    ['no email', () => basic('', password)],
     ['no colon', () => `Basic ${Buffer.from(server.adminEmail).toString('base64')}`],
-    ['SQL for an e-mail', () => basic("' OR 1=1 --", password)],
+    ['SQL for an email', () => basic("' OR 1=1 --", password)],
     ['bytes that are no text', () => `Basic ${Buffer.from([0xff, 0xfe, 0x3a]).toString('base64')}`],
   ])('returns 401 for %s, with one error text for all cases', async (_, authorization) => {
     const response = await logIn(authorization());
     expect(response.status).toBe(401);
     expect(response.json().error).toBe(
-      'unauthorized: log in with HTTP Basic and the e-mail address and password of a user',
+      'unauthorized: log in with HTTP Basic and the email address and password of a user',
     );
     expect(response.text).not.toContain('eyJ');
   });

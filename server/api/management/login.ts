@@ -1,4 +1,4 @@
-/** Login of users with e-mail and password, and logout. Spec: Authentication, rules 2 and 3 */
+/** Login of users with email and password, and logout. Spec: Authentication, rules 2 and 3 */
 import { verifyPassword } from '../../crypto/passwords.ts';
 import { refuse } from '../../http/refusal.ts';
 import { accountSuspended } from '../../pipeline/callers.ts';
@@ -7,10 +7,10 @@ import { issueUserToken } from '../../tenants/user-tokens.ts';
 
 const basic = /^basic +([A-Za-z0-9+/=_-]+) *$/i;
 const refused = refuse.unauthorized(
-  'unauthorized: log in with HTTP Basic and the e-mail address and password of a user',
+  'unauthorized: log in with HTTP Basic and the email address and password of a user',
   {
     path: 'header.Authorization',
-    expected: 'Basic <base64 of e-mail:password> of a user',
+    expected: 'Basic <base64 of email:password> of a user',
     requirement: 'tokens.invalid-is-401',
   },
 );

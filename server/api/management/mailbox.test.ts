@@ -131,7 +131,7 @@ describe('the link of an invitation', () => {
     expect((await follow(link, { password: fresh })).status).toBe(202);
   });
 
-  it('refuses the e-mail address as password', async () => {
+  it('refuses the email address as password', async () => {
     const email = await invited();
     const { link } = await mailTo(server, email);
     expect((await follow(link, { password: email.toUpperCase() })).status).toBe(422);
@@ -144,7 +144,7 @@ describe('the link of an invitation', () => {
     },
   );
 
-  it('does not work with the secret of an e-mail change', async () => {
+  it('does not work with the secret of an email change', async () => {
     const user = await loggedInUser(server, address());
     await start(user, { email: `new-${user.email}` });
     const { secret } = await mailTo(server, `new-${user.email}`);
@@ -162,7 +162,7 @@ describe('the link of an invitation', () => {
     expect(logs.json<{ change?: string }[]>()[0]).toMatchObject({
       action: 'update',
       actor: { email },
-      change: 'set a password through an e-mailed link',
+      change: 'set a password through an emailed link',
     });
   });
 
@@ -193,7 +193,7 @@ function start(user: TestUser, json: unknown) {
   return server.call('start-email-change', { token: user.token, json });
 }
 
-describe('a change of the own e-mail address', () => {
+describe('a change of the own email address', () => {
   it('takes effect only through the link sent to the new address', async () => {
     const user = await loggedInUser(server, address());
     const email = `new-${user.email}`;
@@ -221,7 +221,7 @@ describe('a change of the own e-mail address', () => {
     expect(entry).toMatchObject({
       action: 'update',
       actor: { id: user.id },
-      change: `requested a change of the e-mail address to ${email}; confirmation is pending`,
+      change: `requested a change of the email address to ${email}; confirmation is pending`,
     });
   });
 
@@ -234,12 +234,12 @@ describe('a change of the own e-mail address', () => {
   });
 
   it.each<[string, number, () => unknown]>([
-    ['no e-mail', 400, () => ({})],
-    ['an e-mail that is none', 400, () => ({ email: 'nobody' })],
-    ['an e-mail that is no text', 400, () => ({ email: ['a@example.com'] })],
+    ['no email', 400, () => ({})],
+    ['an email that is none', 400, () => ({ email: 'nobody' })],
+    ['an email that is no text', 400, () => ({ email: ['a@example.com'] })],
     ['a list', 400, () => []],
-    ['an e-mail that is taken', 422, () => ({ email: server.adminEmail.toUpperCase() })],
-    ['an e-mail of another tenant', 422, () => ({ email: second.adminEmail })],
+    ['an email that is taken', 422, () => ({ email: server.adminEmail.toUpperCase() })],
+    ['an email of another tenant', 422, () => ({ email: second.adminEmail })],
   ])('is refused with %s: %i', async (_, status, json) => {
     const user = await loggedInUser(server, address());
     expect((await start(user, json())).status).toBe(status);

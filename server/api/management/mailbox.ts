@@ -1,4 +1,4 @@
-/** Sends secrets by e-mail that let a user set a password or confirm an e-mail address. */
+/** Sends secrets by email that let a user set a password or confirm an email address. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
@@ -83,7 +83,7 @@ export const completePasswordReset = defineEndpointWithOwnTransactions(
       users.change(user.id, { passwordHash }, context.nowMs);
       userTokens.endAllOf(user.id);
       confirmations.remove('password', user.id);
-      recordOwnChange(context.moveTo(tenant), user, 'set a password through an e-mailed link');
+      recordOwnChange(context.moveTo(tenant), user, 'set a password through an emailed link');
     });
     return { status: 202 };
   },
@@ -113,13 +113,13 @@ function startChange(context: UserContext, email: string): Refusal | { status: 2
   if (pending && pending.expiresMs > nowMs) {
     const until = new Date(pending.expiresMs).toISOString();
     return refuse.conflict(
-      `a change of the e-mail address is already pending; confirm it, or wait until ${until}`,
+      `a change of the email address is already pending; confirm it, or wait until ${until}`,
       undefined,
-      inState('no pending change of the e-mail address', `one until ${until}`),
+      inState('no pending change of the email address', `one until ${until}`),
     );
   }
   sendSecret(context, 'email-change', { ...user, newEmail: email });
-  const change = `requested a change of the e-mail address to ${email}; confirmation is pending`;
+  const change = `requested a change of the email address to ${email}; confirmation is pending`;
   audit(context, {
     actor: userActor(user),
     action: 'update',
@@ -141,9 +141,9 @@ export const completeEmailChange = defineEndpointWithOwnTransactions(
     const { email = user.email } = confirmation;
     if (context.tenants.findByEmail(email)) {
       return refuse.conflict(
-        'another user now has this e-mail address; start again with a different one',
+        'another user now has this email address; start again with a different one',
         undefined,
-        inState('an unused e-mail address', 'an address that another user now has'),
+        inState('an unused email address', 'an address that another user now has'),
       );
     }
     tenant.store.atomically(() => {
@@ -171,7 +171,7 @@ function findSecret(
   const secret = sent.body ?? sent.query;
   const detail = {
     path: `${sent.body === undefined ? 'query' : 'body'}.secret_hash`,
-    expected: 'the unused secret of the newest e-mail, before it expires',
+    expected: 'the unused secret of the newest email, before it expires',
   };
   if (secret === undefined) {
     return refuse.malformed('secret_hash: is required in the body or the query', detail);

@@ -188,7 +188,7 @@ describe('the alert attributes in the inventory', () => {
   });
 });
 
-describe('alert e-mails', () => {
+describe('alert emails', () => {
   async function mails(): Promise<Record<string, unknown>[]> {
     const { text } = await control(server, 'GET', '/outbox');
     const { alerts } = JSON.parse(text) as { alerts: Record<string, unknown>[] };
@@ -225,8 +225,8 @@ describe('alert e-mails', () => {
     const response = await server.call('list-audit-logs', { token: server.adminToken, query });
     const changes = response.json<AuditLog[]>().map(({ action, change }) => [action, change]);
     expect(changes).toEqual([
-      ['update', 'alerts by e-mail: on'],
-      ['update', 'alerts by e-mail: off'],
+      ['update', 'alerts by email: on'],
+      ['update', 'alerts by email: off'],
     ]);
   });
 

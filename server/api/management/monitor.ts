@@ -59,7 +59,7 @@ export const switchAlertEmails = defineEndpoint('switch-alert-emails', ({ body }
     actor: userActor(user),
     action: 'update',
     object: { id: tenant.id, type: 'tenant', tenant: { id: tenant.id, name: tenant.name } },
-    change: `alerts by e-mail: ${body.enabled ? 'on' : 'off'}`,
+    change: `alerts by email: ${body.enabled ? 'on' : 'off'}`,
   });
   return { status: 204 };
 });

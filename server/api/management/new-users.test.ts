@@ -29,7 +29,7 @@ function create(version: Version, json: unknown, token = server.adminToken) {
   return server.call(version, { token, json });
 }
 
-/** Returns a valid body for this version with the e-mail address. */
+/** Returns a valid body for this version with the email address. */
 function bodyFor(version: Version, email: string): Record<string, unknown> {
   return version === 'create-user' ? { email } : { ...good, email };
 }
@@ -57,7 +57,7 @@ describe.each(versions)('the creation of a user by %s', (version) => {
     });
   });
 
-  it('returns 422 for a taken e-mail address, in any letter case and tenant', async () => {
+  it('returns 422 for a taken email address, in any letter case and tenant', async () => {
     const before = await count();
     for (const email of [address, address.toUpperCase(), second.adminEmail]) {
       const response = await create(version, bodyFor(version, email));
@@ -70,14 +70,14 @@ describe.each(versions)('the creation of a user by %s', (version) => {
   });
 
   it.each<[string, unknown, string]>([
-    ['no e-mail', { email: undefined }, 'email'],
-    ['an e-mail that is no text', { email: 5 }, 'email'],
-    ['an e-mail without @', { email: 'somebody' }, 'email'],
-    ['an e-mail with two @', { email: 'a@b@c' }, 'email'],
-    ['an e-mail with a colon', { email: 'a:b@example.com' }, 'email'],
-    ['an e-mail with a space', { email: 'a b@example.com' }, 'email'],
-    ['an e-mail beyond ASCII', { email: 'm\u00fcller@example.com' }, 'email'],
-    ['an e-mail that is too long', { email: `${'a'.repeat(250)}@b.example` }, 'email'],
+    ['no email', { email: undefined }, 'email'],
+    ['an email that is no text', { email: 5 }, 'email'],
+    ['an email without @', { email: 'somebody' }, 'email'],
+    ['an email with two @', { email: 'a@b@c' }, 'email'],
+    ['an email with a colon', { email: 'a:b@example.com' }, 'email'],
+    ['an email with a space', { email: 'a b@example.com' }, 'email'],
+    ['an email beyond ASCII', { email: 'm\u00fcller@example.com' }, 'email'],
+    ['an email that is too long', { email: `${'a'.repeat(250)}@b.example` }, 'email'],
     ['roles that are no list', { roles: 'RBAC_ROLE_CI' }, 'roles'],
     ['a role that is no text', { roles: [7] }, 'roles'],
     ['an empty role', { roles: [''] }, 'roles'],

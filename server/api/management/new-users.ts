@@ -56,7 +56,7 @@ export function rolesProblem(store: Store, roles: readonly string[] = []): Refus
   });
 }
 
-/** The refusal of an e-mail address that is in use. */
+/** The refusal of an email address that is in use. */
 export const emailTaken = refuse.unprocessable(
   'body: email: is already in use in this or another tenant; choose another address',
   freeAddress,

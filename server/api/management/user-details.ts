@@ -1,7 +1,7 @@
 /** Refusal details about users that several operations share. */
 
-/** The refusal detail for an e-mail address that is already in use. */
-export const freeAddress = { path: 'body.email', expected: 'an unused e-mail address' };
+/** The refusal detail for an email address that is already in use. */
+export const freeAddress = { path: 'body.email', expected: 'an unused email address' };
 /** The refusal detail for a wrong current password. */
 export const wrongPassword = {
   path: 'body.current_password',

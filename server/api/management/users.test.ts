@@ -60,7 +60,7 @@ describe('the list of users', () => {
     expect(shown.map(({ email }) => email)).toEqual([second.adminEmail]);
   });
 
-  it('can be filtered by several ids and e-mail addresses', async () => {
+  it('can be filtered by several ids and email addresses', async () => {
     expect(await emails({ id: reader.id })).toEqual(['reader@example.com']);
     const both = new URLSearchParams([
       ['email', 'READER@example.com'],
@@ -141,7 +141,7 @@ describe('the deletion of a user', () => {
     });
   });
 
-  it("frees the user's e-mail address", async () => {
+  it("frees the user's email address", async () => {
     const one = await loggedInUser(server, 'again@example.com');
     await remove(one.id);
     expect((await loggedInUser(server, 'again@example.com')).id).not.toBe(one.id);

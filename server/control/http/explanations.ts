@@ -59,7 +59,7 @@ export function explanationHandlers(tenants: Tenants, settings: ExplainSettings)
 }
 
 /**
- * Says how a file that was cut off ended, or the websocket of a handshake; empty if nothing ended
+ * Says how a file that was cut off ended, or the WebSocket of a handshake; empty if nothing ended
  * it.
  */
 function endOf(tenant: Tenant, record: FoundRequest['record']): string {
@@ -71,7 +71,7 @@ function endOf(tenant: Tenant, record: FoundRequest['record']): string {
     if (entry.opcode !== 'close') return '';
     const { code, payload, from } = entry;
     const reason = payload.length === 0 ? '' : `: ${maskText(payload.toString())}`;
-    return `, and the ${from} closed its websocket with ${code}${reason}`;
+    return `, and the ${from} closed its WebSocket with ${code}${reason}`;
   }
   return '';
 }

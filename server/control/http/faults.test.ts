@@ -153,7 +153,7 @@ describe('fault plans of several tenants', () => {
     expect((await server.call('list-devices', { token: other.token })).status).toBe(502);
   });
 
-  it('match by tenant_token or e-mail before a request has a token', async () => {
+  it('match by tenant_token or email before a request has a token', async () => {
     const other = await secondTenant(server);
     const always = { ...rule, match: {}, times: 'until-cleared' };
     await post(JSON.stringify({ rules: [always] }), 'application/json', `?tenant=${other.name}`);

@@ -279,7 +279,7 @@ async function pending(): Promise<AcceptedDevice> {
   return one;
 }
 
-describe('the frames of a websocket', () => {
+describe('the frames of a WebSocket', () => {
   it('are recorded in both directions, for devices and users, with their envelopes', async () => {
     const peer = await connectPeer(server, device);
     const user = await connectUser(server, device);

@@ -163,7 +163,7 @@ describe('the management API behind the control listener refuses', () => {
   );
 });
 
-describe('a websocket behind the control listener', () => {
+describe('a WebSocket behind the control listener', () => {
   const wsUrl = () => server.controlUrl.replace('http', 'ws');
   const path = (id: string) =>
     `${wsUrl()}/management${pathOf(managementOperations['connect-device'], { id })}`;

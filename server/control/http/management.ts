@@ -26,8 +26,8 @@ import { ControlRefusal, refuse } from './refusals.ts';
 export const managementPrefix = '/management';
 
 /**
- * Query parameter for the ticket of a websocket, because a browser cannot set headers for a
- * websocket.
+ * Query parameter for the ticket of a WebSocket, because a browser cannot set headers for a
+ * WebSocket.
  */
 const ticketName = 'ticket';
 const TICKET_LIFE_MS = 30_000;
@@ -82,8 +82,8 @@ function isTenantMisspelt(name: string): boolean {
 }
 
 /**
- * Authorizes requests and websockets of the console: the administrators' tokens, and the tickets
- * for websockets.
+ * Authorizes requests and WebSockets of the console: the administrators' tokens, and the tickets
+ * for WebSockets.
  */
 export interface ConsoleAuthorization {
   readonly admins: Admins;
@@ -99,7 +99,7 @@ const shownRows = Object.fromEntries(
   Object.values(rows).map(({ id, method, path }) => [id, { method, path }]),
 );
 
-/** Creates the handlers that list the operations and issue tickets for websockets. */
+/** Creates the handlers that list the operations and issue tickets for WebSockets. */
 export function managementHandlers({ tickets }: ConsoleAuthorization) {
   return {
     'GET /management': () => shownRows,
@@ -124,7 +124,7 @@ export function passRequests(
   };
 }
 
-/** The services that check a websocket request before it passes to the API. */
+/** The services that check a WebSocket request before it passes to the API. */
 interface SocketGate extends ConsoleAuthorization {
   readonly tenants: Tenants;
   readonly internalApi: InternalApi;
@@ -132,7 +132,7 @@ interface SocketGate extends ConsoleAuthorization {
   readonly requireOwn: (request: IncomingMessage) => void;
 }
 
-/** Passes websockets of the management API that have a valid ticket. */
+/** Passes WebSockets of the management API that have a valid ticket. */
 export function passSockets(server: Server, gate: SocketGate): void {
   onUpgrade(server, {
     isAccepted: (request) => {
@@ -167,7 +167,7 @@ function targetOf({ url = '' }: IncomingMessage): string | undefined {
 function admitSocket(request: IncomingMessage, gate: SocketGate): void {
   gate.requireOwn(request);
   // Any other upgrade target, such as a tunnel, is refused.
-  const target = targetOf(request) ?? refuse(404, 'this path has no websocket');
+  const target = targetOf(request) ?? refuse(404, 'this path has no WebSocket');
   const [path = '', search = ''] = target.split('?', 2);
   const { [ticketName]: ticket, ...query } = parse(search);
   if (!gate.tickets.use(String(ticket))) {
@@ -186,7 +186,7 @@ function actAs({ headers }: IncomingMessage, token: string): void {
   delete headers.origin;
 }
 
-/** Tickets for one websocket each, issued to callers that have sent the control token. */
+/** Tickets for one WebSocket each, issued to callers that have sent the control token. */
 class SocketTickets {
   readonly #management: ManagementServices;
   /** The expiry of each unused ticket, in milliseconds since the Unix epoch. */

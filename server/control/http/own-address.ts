@@ -19,7 +19,7 @@ export function requireOwnAddress(host: string): RequestHandler {
 }
 
 /**
- * Checks a request that bypasses the routes, such as a websocket upgrade, like `requireOwnAddress`.
+ * Checks a request that bypasses the routes, such as a WebSocket upgrade, like `requireOwnAddress`.
  * @throws ControlRefusal
  */
 export function checkOwnAddress(

@@ -172,7 +172,7 @@ describe('a world that is loaded from a file', () => {
     ['users: [{ email: a@b.example, password: long-enough, roles: [king] }]', 'no role "king"'],
     [
       'users: [{ email: admin@example.com, password: long-enough }]',
-      'already has this e-mail address',
+      'already has this email address',
     ],
     ['devices: [{ name: x, identity: { a: b } }, { name: y, identity: { a: b } }]', 'identity'],
   ])('that contradicts itself is refused without a change of state: %j', async (text, sentence) => {
@@ -359,7 +359,7 @@ describe('a fork of a tenant', () => {
     },
   );
 
-  it("is refused when the admin's e-mail is taken", async () => {
+  it("is refused when the admin's email is taken", async () => {
     const given = { name: 'x', adminEmail: server.adminEmail };
     expect((await control(server, 'POST', '/fork', given)).status).toBe(409);
   });

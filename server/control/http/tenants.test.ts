@@ -67,9 +67,9 @@ describe('tenants on the control listener', () => {
     ['an empty name', { ...good, name: '' }, 'name'],
     ['a long name', { ...good, name: 'n'.repeat(257) }, 'name'],
     ['a name that is no text', { ...good, name: 7 }, 'name'],
-    ['no e-mail', { ...good, adminEmail: undefined }, 'adminEmail'],
-    ['an e-mail without @', { ...good, adminEmail: 'admin' }, 'adminEmail'],
-    ['an e-mail with a colon', { ...good, adminEmail: 'a:b@c.example' }, 'adminEmail'],
+    ['no email', { ...good, adminEmail: undefined }, 'adminEmail'],
+    ['an email without @', { ...good, adminEmail: 'admin' }, 'adminEmail'],
+    ['an email with a colon', { ...good, adminEmail: 'a:b@c.example' }, 'adminEmail'],
     ['a short password', { ...good, adminPassword: '1234567' }, 'adminPassword'],
     ['a password that is no text', { ...good, adminPassword: null }, 'adminPassword'],
     ['a list', [], 'body'],
@@ -95,7 +95,7 @@ describe('tenants on the control listener', () => {
     await own.close();
   });
 
-  it('are refused with 409 when any tenant already has the e-mail', async () => {
+  it('are refused with 409 when any tenant already has the email', async () => {
     const before = (await tenants()).length;
     for (const adminEmail of [server.adminEmail, second.adminEmail]) {
       const given = { ...good, name: 'Other', adminEmail };
@@ -184,7 +184,7 @@ describe('a body on the control listener', () => {
 });
 
 describe('a tenant that is removed', () => {
-  it('is gone with its users and mail, and its e-mail can be reused', async () => {
+  it('is gone with its users and mail, and its email can be reused', async () => {
     const made = await secondTenant(server, 'Short');
     const invited = 'invited@short.example';
     await server.call('create-user', { token: made.token, json: { email: invited } });

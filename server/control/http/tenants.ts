@@ -22,7 +22,7 @@ const refusals = {
     status: 409,
     error: 'body: name: is used by another tenant; GET /tenants lists all tenants',
   },
-  'e-mail taken': {
+  'email taken': {
     status: 409,
     error: 'body: adminEmail: is already in use in this or another tenant; choose another address',
   },

@@ -28,10 +28,10 @@ export interface ActionContext {
   readonly signal: AbortSignal;
 }
 
-/** The open websocket and the services that an action can use. */
+/** The open WebSocket and the services that an action can use. */
 export interface SocketActionContext {
   readonly socket: WebSocket;
-  /** The connection under the websocket. */
+  /** The connection under the WebSocket. */
   readonly connection: Socket;
   readonly tenant: Tenant;
   /** Aborts if the rule is cleared. */

@@ -1,4 +1,4 @@
-/** Actions on websockets of devices and users: refuse, close, cut, stall, and send invalid data. */
+/** Actions on WebSockets of devices and users: refuse, close, cut, stall, and send invalid data. */
 import * as v from 'valibot';
 import type { Timer } from '../../../fixtures/base/clock.ts';
 import { limits } from '../../../fixtures/contract/limits.ts';
@@ -41,7 +41,7 @@ const refuseSocket = defineAction({
   execute: async ({ status }, context) => {
     await refuseRequest(
       context,
-      new Refusal(status, 'the websocket is refused by a planned fault'),
+      new Refusal(status, 'the WebSocket is refused by a planned fault'),
     );
     return 'response-sent';
   },
@@ -91,7 +91,7 @@ const closeSocket = defineAction({
 
 const cutSocket = defineAction({
   kind: 'cut-socket',
-  does: 'cuts the open websocket with an RST, without a close frame',
+  does: 'cuts the open WebSocket with an RST, without a close frame',
   entries: due,
   injectionPoints: ['body'],
   applies: requestsSocket,

@@ -86,7 +86,7 @@ describe('a client that trusts the test CA', () => {
     expect(response.headers.get('content-length')).toBe(String((await artifactBytes()).length));
   });
 
-  it('connects by a wss websocket', async () => {
+  it('connects by a wss WebSocket', async () => {
     const url = server.baseUrl.replace('https', 'wss') + operations.connect.path;
     const headers = { Authorization: `Bearer ${device.token}` };
     const socket = new WebSocket(url, { headers, ca: caOf(server) });

@@ -1,4 +1,4 @@
-/** Clients that use websockets or HTTP badly. */
+/** Clients that use WebSockets or HTTP badly. */
 import {
   all,
   authenticating,
@@ -60,7 +60,7 @@ export const connections: readonly BadClient[] = [
   },
   {
     duty: 'connect.one-socket',
-    description: 'keeps the older websocket',
+    description: 'keeps the older WebSocket',
     alter: (steps) => {
       const close = steps.find(named('close'));
       const late: Step[] = [
@@ -99,7 +99,7 @@ export const connections: readonly BadClient[] = [
   },
   {
     duty: 'connect.renewed-token',
-    description: 'opens its websocket with the former token',
+    description: 'opens its WebSocket with the former token',
     alter: (steps) => {
       const { headers } = steps.find(named('connect 2')) as Request;
       const key = { 'Sec-WebSocket-Key': Buffer.alloc(16, 3).toString('base64') };
@@ -118,7 +118,7 @@ export const connections: readonly BadClient[] = [
   },
   {
     duty: 'connect.notices-silence',
-    description: 'keeps its websocket although nothing comes for three minutes',
+    description: 'keeps its WebSocket although nothing comes for three minutes',
     alter: all(
       scene('socket-silent', 'connect 1', 'shell response', 180_000),
       editSteps('connect 1', { interference: ['half-open'] }),

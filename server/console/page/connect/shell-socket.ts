@@ -1,4 +1,4 @@
-/** Runs a shell on a device over a websocket. Spec: Device connect */
+/** Runs a shell on a device over a WebSocket. Spec: Device connect */
 import { decode, encode } from '@msgpack/msgpack';
 import { reasonOf, requestJson, withTenant } from '../api/client.ts';
 import { pathOf } from '../api/management.ts';

@@ -76,7 +76,7 @@ export default function AuditSection() {
           choices={[['', 'all actors'], ...actorTypes]}
           onChoose={setActor}
         />
-        <FilterField label="E-mail of the actor" value={email} onInput={setEmail} />
+        <FilterField label="Email of the actor" value={email} onInput={setEmail} />
         <FilterField label="ID of the object" value={id} onInput={setId} />
         <Choice label="Order" value={sort || 'desc'} choices={orders} onChoose={setSort} />
         <ActionButton work={save} done="The log was saved.">

@@ -1,4 +1,4 @@
-/** Shows whether the websocket of the device is open, with the operations that need it. */
+/** Shows whether the WebSocket of the device is open, with the operations that need it. */
 import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { Card } from '../../../../fixtures/page/card.tsx';
 import { ApiError } from '../api/client.ts';
