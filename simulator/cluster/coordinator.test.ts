@@ -347,7 +347,7 @@ describe('the thresholds of a run in shards', () => {
   }
 
   it('end the run once when all shards together miss one', () => {
-    const end = { type: 'end', because: 'threshold' };
+    const end = { type: 'end', reason: 'threshold' };
     expect(messagesFor('errors <= 10', [shardFiguresOf([1], 6), shardFiguresOf([1], 6)])).toEqual([
       end,
     ]);
