@@ -32,7 +32,7 @@ export const unwanted = [
     pattern: /\bscenes?\b/g,
     instead: 'incident',
     legal: [
-      ...['conformance/clients/', 'bin/examination/', 'conformance/guide.md'],
+      ...['conformance/clients/', 'bin/examination/', 'conformance/guide.md', 'bin/help.md'],
       'bin/commands/conform/client/',
       'fixtures/control/client-event.ts',
     ],
