@@ -245,9 +245,9 @@ function judgementOf(
   const undecided = required.filter(({ id }) => !isWaived(id));
   const problems = [
     ...waived.problems,
-    ...undecided.map(({ id, because }) => ({
+    ...undecided.map(({ id, reason }) => ({
       code: untestedMust,
-      text: `${id} (MUST) was not tested: ${because}`,
+      text: `${id} (MUST) was not tested: ${reason}`,
     })),
   ];
   const { lack } = options;

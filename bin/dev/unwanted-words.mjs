@@ -128,8 +128,12 @@ export const unwanted = [
     instead: 'chunk, part, time, position, location, path',
   },
   {
-    pattern: /\bFrameLine\b|\b(learn|see|on)Silence\b/g,
-    instead: 'FrameConnection, noResponse',
+    pattern: /\bFrameLine\b|\b(learn|see|on)Silence\b|[sS]ilenceMax\w*|\bsilentMs\b/g,
+    instead: 'FrameConnection, noResponse, idleMax…',
+  },
+  {
+    pattern: /\bbecause\??: (?=['"`])|\.because\b/g,
+    instead: 'reason',
   },
   {
     pattern:

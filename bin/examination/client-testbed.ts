@@ -249,8 +249,8 @@ export class ClientTestbed {
 
   async #power(command: string): Promise<void> {
     await printedBy(this.#filled(command, 'dir')).catch((error: unknown) => {
-      const because = error instanceof Error ? error.message.split('\n')[0] : String(error);
-      throw new SceneStopped(`the power could not be switched: ${because}`);
+      const reason = error instanceof Error ? error.message.split('\n')[0] : String(error);
+      throw new SceneStopped(`the power could not be switched: ${reason}`);
     });
   }
 

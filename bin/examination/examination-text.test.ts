@@ -31,7 +31,7 @@ describe('the text of an examination', () => {
   it('lists the duties that lack a verdict for one reason in one row', () => {
     const [kept] = sampleExamination.duties.filter(({ state }) => state === 'not-exercised');
     if (kept === undefined) throw new Error('the sample has no duty that is not exercised');
-    const unmet = { ...kept, because: 'it ended by itself' };
+    const unmet = { ...kept, reason: 'it ended by itself' };
     const duties = [
       { ...unmet, duty: 'http.host', level: 'must' as const },
       { ...unmet, duty: 'get.once', level: 'should' as const },

@@ -38,7 +38,7 @@ export function examinationLines(examination: Examination): readonly string[] {
     ...section('Open at the end', duties, 'open', unmetLines),
     ...titled(
       'Scenes that stopped',
-      stopped.map(({ scene, because = '' }) => `  ${scene}: ${because}`),
+      stopped.map(({ scene, reason = '' }) => `  ${scene}: ${reason}`),
     ),
     ...cutLines(examination),
     ...unmetSection(duties),
@@ -52,11 +52,11 @@ export function scheduleLines(
   schedule: readonly PlannedScene[],
   { parallel, intervalMs }: { readonly parallel: number; readonly intervalMs: number },
 ): readonly string[] {
-  const lines = schedule.map(({ scene, minMs, because }) => {
-    const time = because === undefined ? seconds(minMs) : '-';
-    return `${scene.name.padEnd(24)} ${time.padStart(6)}${because === undefined ? '' : `  ${because}`}`;
+  const lines = schedule.map(({ scene, minMs, reason }) => {
+    const time = reason === undefined ? seconds(minMs) : '-';
+    return `${scene.name.padEnd(24)} ${time.padStart(6)}${reason === undefined ? '' : `  ${reason}`}`;
   });
-  const playable = schedule.filter(({ because }) => because === undefined);
+  const playable = schedule.filter(({ reason }) => reason === undefined);
   const sumMs = playable.reduce((sum, { minMs }) => sum + minMs, 0);
   const at = `at an interval of ${seconds(intervalMs)}`;
   const sum = `${counted(playable.length, 'scene')}, at least ${seconds(sumMs)} ${at}, ${seconds(sumMs / parallel)} with --parallel ${parallel}.`;
@@ -65,7 +65,7 @@ export function scheduleLines(
 
 /** Returns the outcomes of the duties for JUnit. */
 export function examinationOutcomes({ duties, failOn }: Examination): readonly JunitOutcome[] {
-  return duties.map(({ duty, level, sentence, state, violations, because, remedy, waiver }) => ({
+  return duties.map(({ duty, level, sentence, state, violations, reason, remedy, waiver }) => ({
     id: duty,
     title: sentence,
     level,
@@ -79,7 +79,7 @@ export function examinationOutcomes({ duties, failOn }: Examination): readonly J
         }
       : state === 'kept' || state === 'observed'
         ? { outcome: 'passed', text: '' }
-        : { outcome: 'skipped', text: because ?? state }),
+        : { outcome: 'skipped', text: reason ?? state }),
   }));
 }
 
@@ -99,7 +99,7 @@ export function changeLines(earlier: Examination, { duties }: Examination): read
 /** The duties of scenes that nobody wanted are only counted. */
 function unmetSection(duties: readonly ExaminedDuty[]): readonly string[] {
   const unmet = duties.filter((duty) => duty.state === 'not-exercised' && isListed(duty));
-  const wanted = unmet.filter(({ because }) => because !== NOT_SELECTED);
+  const wanted = unmet.filter(({ reason }) => reason !== NOT_SELECTED);
   const others = unmet.length - wanted.length;
   const rest = others === 0 ? [] : [`  ${others} of scenes that --scene did not select`];
   return titled('Not exercised', [...unmetLines(wanted), ...rest]);
@@ -170,9 +170,9 @@ function waivedLines(duties: readonly ExaminedDuty[]): readonly string[] {
 function unmetLines(duties: readonly ExaminedDuty[]): readonly string[] {
   const byReason = new Map<string, ExaminedDuty[]>();
   for (const each of duties) {
-    const { because = 'nothing exercised it', next } = each;
+    const { reason: unmet = 'nothing exercised it', next } = each;
     const scene = next?.scene === undefined ? '' : `scene ${next.scene}: `;
-    const reason = `${scene}${because}`;
+    const reason = `${scene}${unmet}`;
     byReason.set(reason, [...(byReason.get(reason) ?? []), each]);
   }
   return [...byReason].flatMap(([reason, of]) => {
@@ -207,8 +207,8 @@ function cutLines({ cuts, cutBy }: Examination): readonly string[] {
 
 function skippedLines({ scenes }: Examination): readonly string[] {
   return scenes
-    .filter(({ outcome, because }) => outcome === 'skipped' && because !== NOT_SELECTED)
-    .map(({ scene, because = '' }) => `  ${scene}: ${because}`);
+    .filter(({ outcome, reason }) => outcome === 'skipped' && reason !== NOT_SELECTED)
+    .map(({ scene, reason = '' }) => `  ${scene}: ${reason}`);
 }
 
 function countsOf(duties: readonly ExaminedDuty[]): string {

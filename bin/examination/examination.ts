@@ -48,11 +48,11 @@ export async function examine(
     const spentMs = systemClock.monotonicMs() - startedMs;
     const rest = allScenes.filter((scene) => scene !== first);
     const schedule = scheduleOf(rest, { plan, intervalMs, capabilities, spentMs });
-    for (const { scene, because } of schedule) {
-      if (because !== undefined)
-        skipped.push({ scene: scene.name, outcome: 'skipped', because, durationMs: 0 });
+    for (const { scene, reason } of schedule) {
+      if (reason !== undefined)
+        skipped.push({ scene: scene.name, outcome: 'skipped', reason, durationMs: 0 });
     }
-    const chosen = schedule.filter(({ because }) => because === undefined);
+    const chosen = schedule.filter(({ reason }) => reason === undefined);
     await inParallel(plan, chosen, signal, ({ scene }, left) => runOne(scene, intervalMs, left));
     if (plan.isCut) {
       const update = ended.find(({ scene }) => scene === 'update');

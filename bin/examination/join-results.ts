@@ -76,7 +76,7 @@ export function joinResults(joining: Joining): Examination {
 function sceneRow({
   scene,
   outcome,
-  because,
+  reason,
   durationMs,
   verdict,
   session,
@@ -87,7 +87,7 @@ function sceneRow({
     scene,
     outcome,
     durationMs,
-    ...(because !== undefined && { because }),
+    ...(reason !== undefined && { reason }),
     ...(isExplained && { session: session.slice(0, SESSION_MAX_STEPS) }),
   };
 }
@@ -127,7 +127,7 @@ function headlineOf(
     examined.filter((duty) => duty.level === level && fails(duty, plan.failOn)).length;
   const stopped = ended.filter((end) => end.outcome === 'stopped' || end.outcome === 'never-came');
   const [first] = stopped;
-  const why = first ? `Scene ${first.scene}: ${first.because ?? 'it stopped'}.` : '';
+  const why = first ? `Scene ${first.scene}: ${first.reason ?? 'it stopped'}.` : '';
   const sentences: Readonly<Record<Examination['outcome'], string>> = {
     broken: `The client breaks ${counted(broken('must'), 'MUST')} and ${counted(broken('should'), 'SHOULD')}.`,
     inconclusive: `Inconclusive: ${counted(stopped.length, 'scene')} could not be played to the end. ${why}`,
@@ -182,7 +182,7 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): ExaminedDu
       }),
     ),
     ...(observation !== undefined && { observation }),
-    ...(!isMet && { next: nextStep(scene), because: unmetBecause(duty, state, joining) }),
+    ...(!isMet && { next: nextStep(scene), reason: unmetBecause(duty, state, joining) }),
   };
 }
 
@@ -198,8 +198,8 @@ function unmetBecause(
   if (state === 'not-observable') return 'only the client itself could show it';
   const reasons: Readonly<Record<string, string>> = notRun;
   const end = ended.find((each) => each.scene === scene);
-  const because =
-    reasons[scene] ?? skipped.find((each) => each.scene === scene)?.because ?? end?.because;
-  if (because !== undefined) return because;
+  const reason =
+    reasons[scene] ?? skipped.find((each) => each.scene === scene)?.reason ?? end?.reason;
+  if (reason !== undefined) return reason;
   return end === undefined ? 'it was not played' : `it was played, and ${inconclusiveReason}`;
 }

@@ -20,7 +20,7 @@ export interface SceneEnd {
   /** `played`: every step was seen; `stopped`: the client did not do what a step waited for. */
   readonly outcome: PlayedScene['outcome'];
   /** Why it stopped or was skipped, as a sentence. */
-  readonly because?: string;
+  readonly reason?: string;
   readonly verdict: ClientVerdict | undefined;
   /** The exchanges that show violations, by their sequence numbers, with secrets masked. */
   readonly violations: readonly ShownExchange[];
@@ -80,7 +80,7 @@ export async function runScene(
   const facts = { verdict, ...(afterCut && { afterCut }), violations };
   if (stopped === undefined) return { outcome: 'played', ...facts };
   const outcome = stopped.isMissed ? 'skipped' : stopped.neverCame ? 'never-came' : 'stopped';
-  return { outcome, because: stopped.message, ...facts };
+  return { outcome, reason: stopped.message, ...facts };
 }
 
 const INTERRUPTED = 'the examination was interrupted';

@@ -53,7 +53,7 @@ describe('the scenes of the examination', () => {
   });
 
   it('take at most ten minutes in the quick examination of a client that polls every 5 s', () => {
-    const quick = scheduleOf(allScenes, at).filter(({ because }) => because === undefined);
+    const quick = scheduleOf(allScenes, at).filter(({ reason }) => reason === undefined);
     const sumMs = quick.reduce((sum, { minMs }) => sum + minMs, 0);
     expect(quick.length).toBeGreaterThanOrEqual(35);
     expect(sumMs / 4).toBeLessThan(600_000);
@@ -79,7 +79,7 @@ describe('the schedule of an examination', () => {
   const omitted = (change: object, name: string): string | undefined =>
     scheduleOf(allScenes, { ...at, plan: { ...plan, ...change } }).find(
       ({ scene }) => scene.name === name,
-    )?.because;
+    )?.reason;
 
   it.each([
     ['another scene than the selected one', { selection: ['abort'] }, 'update', /not selected/],
@@ -98,16 +98,16 @@ describe('the schedule of an examination', () => {
       'pending',
       /--command/,
     ],
-  ])('leaves out %s', (_, change, name, because) => {
-    expect(omitted(change, name)).toMatch(because);
+  ])('leaves out %s', (_, change, name, reason) => {
+    expect(omitted(change, name)).toMatch(reason);
   });
 
   it('leaves out what the client has not shown that it can', () => {
     const schedule = scheduleOf(allScenes, { ...at, capabilities: [] });
-    const because = new Map(schedule.map((each) => [each.scene.name, each.because]));
-    expect(because.get('tls-untrusted')).toContain('{ca}');
-    expect(because.get('control-map')).toContain('--capability control-map');
-    expect(because.get('update')).toBeUndefined();
+    const reason = new Map(schedule.map((each) => [each.scene.name, each.reason]));
+    expect(reason.get('tls-untrusted')).toContain('{ca}');
+    expect(reason.get('control-map')).toContain('--capability control-map');
+    expect(reason.get('update')).toBeUndefined();
   });
 
   it('plays a short scene that fits after a long one that does not', () => {

@@ -12,7 +12,7 @@ export const NOT_SELECTED = 'not selected by --scene';
 export interface PlannedScene {
   readonly scene: Scene;
   readonly minMs: number;
-  readonly because?: string;
+  readonly reason?: string;
 }
 
 interface Schedule {
@@ -36,13 +36,13 @@ export function scheduleOf(
   const workers = isOne ? 1 : plan.parallel;
   return scenes.map((scene) => {
     const least = minMs(scene, intervalMs);
-    const because = omissionOf(scene, plan, capabilities);
-    if (because !== undefined) return { scene, minMs: least, because };
+    const reason = omissionOf(scene, plan, capabilities);
+    if (reason !== undefined) return { scene, minMs: least, reason };
     if (least / workers <= leftMs) {
       leftMs -= least / workers;
       return { scene, minMs: least };
     }
-    return { scene, minMs: least, because: 'there is no time left; give more by --time' };
+    return { scene, minMs: least, reason: 'there is no time left; give more by --time' };
   });
 }
 

@@ -36,7 +36,7 @@ describe('the exit code of a fleet run', () => {
       5,
     ],
     ['that accepted no device is 6', { funnel: pending, operations: refused }, 6],
-    ['that lost a shard is 7', { spread: { takeovers: [], lost: [{ shard: 0, because: '' }] } }, 7],
+    ['that lost a shard is 7', { spread: { takeovers: [], lost: [{ shard: 0, reason: '' }] } }, 7],
     ['that was interrupted is 130', { ended: 'interrupted' }, 130],
   ])('%s', (_what, change, exitCode) => {
     expect(fleetExitCode({ ...sampleResult, ...change })).toBe(exitCode);

@@ -20,7 +20,7 @@ export interface InvariantViolation {
 
 /** Returns the invariants that a result shows to be violated. */
 export function violationsIn({ reconciliation, checks }: FleetResult): InvariantViolation[] {
-  const unread = `the records of the server could not be read: ${reconciliation.because ?? ''}`;
+  const unread = `the records of the server could not be read: ${reconciliation.reason ?? ''}`;
   const violated = checks?.requirements.filter((each) => each.violated > 0) ?? [];
   return [
     ...(reconciliation.checked ? [] : [{ invariant: 'run-ends' as const, message: unread }]),

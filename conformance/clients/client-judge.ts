@@ -275,7 +275,7 @@ export class ClientJudge {
       }
       if (kind === 'scene-ended') {
         this.#endOf(client, atMs);
-        const location = { journalEntry: 0, operation: 'silence', atMs };
+        const location = { journalEntry: 0, operation: 'no-request', atMs };
         for (const duty of duties) {
           const { keptAtEndOfScene: scene } = duty;
           const isOver = scene !== undefined && scene === act.subject;
@@ -305,7 +305,7 @@ export class ClientJudge {
       const seconds = ((nowMs - due.sinceMs) / 1000).toFixed(0);
       const actual = hasCrashed ? 'end with an error' : `nothing of the kind in ${seconds} s`;
       const violation = { where: 'the device', must: duty.sequence.must, actual };
-      const location = { journalEntry: due.sequence, operation: 'silence', atMs: nowMs };
+      const location = { journalEntry: due.sequence, operation: 'no-request', atMs: nowMs };
       this.#decide(client, duty, violation, location);
     }
   }

@@ -171,9 +171,9 @@ function outcome(each: CaseVerdict, scripts: ScriptFiles): Element {
     ...violations.map(violationText),
     ...(each.exchanges ?? []).slice(-1).map((last) => withoutBase64(JSON.stringify(last, null, 1))),
   ];
-  const because = within(MESSAGE_MAX_BYTES, reason?.text ?? '');
+  const reasonText = within(MESSAGE_MAX_BYTES, reason?.text ?? '');
   if (each.waiver) {
-    const message = `${waiverText(each.waiver)}; actual ${each.actual ?? because}`;
+    const message = `${waiverText(each.waiver)}; actual ${each.actual ?? reasonText}`;
     return { skipped: { '@message': within(OUTCOME_MAX_BYTES - TAGS_MAX_BYTES, message) } };
   }
   switch (verdict) {
@@ -194,7 +194,7 @@ function outcome(each: CaseVerdict, scripts: ScriptFiles): Element {
         error: { ...stated(reason?.text ?? '', evidence), '@type': reason?.code ?? verdict },
       };
     case 'skip':
-      return { skipped: { '@message': because } };
+      return { skipped: { '@message': reasonText } };
     case 'observed':
       return { 'system-out': within(OUTCOME_MAX_BYTES - TAGS_MAX_BYTES, observation) };
     case 'pass':

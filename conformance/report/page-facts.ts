@@ -115,7 +115,7 @@ export interface PageFacts {
   readonly musts: {
     readonly decided: number;
     readonly undecided: number;
-    readonly undecidedMusts: readonly { readonly id: string; readonly because: string }[];
+    readonly undecidedMusts: readonly { readonly id: string; readonly reason: string }[];
   };
   readonly settings: object;
   readonly environment: Readonly<Record<string, string>>;

@@ -49,7 +49,7 @@ describe('a MUST that applies to all operations', () => {
 
   it('is decided only when each operation was judged', () => {
     expect(decided([])).toBeUndefined();
-    expect(decided(['connect', 'put-attributes'])?.because).toBe(
+    expect(decided(['connect', 'put-attributes'])?.reason).toBe(
       'no exchange of connect, put-attributes was judged by it',
     );
   });

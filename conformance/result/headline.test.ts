@@ -21,7 +21,7 @@ const control: CapabilityRow = {
 function untested(...rows: readonly (readonly [string, string | undefined])[]) {
   const undecidedMusts = rows.map(([id, code]) => ({
     id,
-    because: 'skip',
+    reason: 'skip',
     ...(code !== undefined && { code }),
   }));
   const problems = rows.map(([id]): RunProblem => ({ code: untestedMust, text: `${id} (MUST)` }));

@@ -15,22 +15,22 @@ interface Judged {
   readonly judgedBy: RequirementId;
 }
 
-const ofManagement = { because: 'only operations of users show it, which the contract leaves out' };
+const ofManagement = { reason: 'only operations of users show it, which the contract leaves out' };
 
 /**
  * Open points that no requirement observes, with the requirement that judges them or the reason.
  */
-const withoutReading: Readonly<Record<string, Judged | { readonly because: string }>> = {
+const withoutReading: Readonly<Record<string, Judged | { readonly reason: string }>> = {
   'artifacts.release-name': { judgedBy: 'artifacts.list-selects-release' },
   'auth.authorization-header': { judgedBy: 'auth.authorization-is-ignored' },
   'auth.auto-accept': { judgedBy: 'auth.first-contact-is-401' },
   'auth.external-id': ofManagement,
   'auth.forbidden': { judgedBy: 'auth.forbidden-is-403' },
   'auth.new-key': { judgedBy: 'auth.new-key-waits' },
-  'auth.places': { because: 'telling it takes as many devices as a server has places' },
+  'auth.places': { reason: 'telling it takes as many devices as a server has places' },
   'auth.same-identity': { judgedBy: 'auth.one-identity-one-device' },
   'auth.same-key': {
-    because: 'telling it takes one key in two texts; the suite writes each in one',
+    reason: 'telling it takes one key in two texts; the suite writes each in one',
   },
   'configuration.download': { judgedBy: 'download.expired-is-403' },
   'configuration.whose-store': { judgedBy: 'configuration.set-by-user' },

@@ -90,7 +90,7 @@ describe('decideMusts', () => {
     expect(ids).toHaveLength(none.undecided);
     expect(ids).not.toContain('status.final-must-be-reported');
     expect(ids).not.toContain('log.is-replaced');
-    expect(new Set(none.undecidedMusts.map(({ because }) => because))).toEqual(
+    expect(new Set(none.undecidedMusts.map(({ reason }) => reason))).toEqual(
       new Set(['no case that tests it was selected']),
     );
   });
@@ -98,10 +98,9 @@ describe('decideMusts', () => {
   it('gives for each undecided MUST the reason of its nearest case', () => {
     const reason = { code: 'user', text: 'the target does not offer user' };
     const { undecidedMusts } = decideMusts([verdictOn(first, { verdict: 'skip', reason })]);
-    const because = `${first} skip: the target does not offer user`;
     expect(undecidedMusts).toContainEqual({
       id: 'auth.first-contact-is-401',
-      because,
+      reason: `${first} skip: the target does not offer user`,
       code: 'user',
     });
   });

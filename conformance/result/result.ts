@@ -120,7 +120,7 @@ export interface CaseVerdict extends Finding, CaseListing {
 interface UndecidedMust {
   readonly id: string;
   /** The reason in one phrase: the verdict of a case that tests the MUST, or that none was run. */
-  readonly because: string;
+  readonly reason: string;
   /** The reason code of the case in `because`; absent if no case was run. */
   readonly code?: string;
 }
@@ -298,7 +298,7 @@ export function decideMusts(
     if (!isDecided) return [{ id, ...whyUndecided(id, verdicts) }];
     const { unjudged = [] } = judged ?? {};
     if (unjudged.length === 0) return [];
-    return [{ id, because: `no exchange of ${unjudged.join(', ')} was judged by it` }];
+    return [{ id, reason: `no exchange of ${unjudged.join(', ')} was judged by it` }];
   });
   return {
     decided: musts.length - undecidedMusts.length,
@@ -320,9 +320,9 @@ function whyUndecided(
     if (!nearest) continue;
     const { id, reason, observation } = nearest;
     const text = reason?.text ?? observation ?? 'another of its requirements failed';
-    return { because: `${id} ${name}: ${text}`, code: reason?.code ?? name };
+    return { reason: `${id} ${name}: ${text}`, code: reason?.code ?? name };
   }
-  return { because: 'no case that tests it was selected' };
+  return { reason: 'no case that tests it was selected' };
 }
 
 /** The facts about a run that are known before its first case. */

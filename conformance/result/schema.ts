@@ -119,7 +119,7 @@ const resultShape = v.pipe(
     musts: v.object({
       decided: count,
       undecided: count,
-      undecidedMusts: v.array(v.object({ id: text, because: text, code: v.optional(text) })),
+      undecidedMusts: v.array(v.object({ id: text, reason: text, code: v.optional(text) })),
     }),
     verdicts: v.array(caseVerdict),
     requirementsOnAllOperations: v.optional(

@@ -15,8 +15,8 @@ import {
   gatewayErrors,
   NotStartedError,
   SetupError,
-  SilentTargetError,
   UnreachableError,
+  UnresponsiveTargetError,
   WrongTargetError,
 } from '../target/setup-error.ts';
 import type { Target, TargetSession } from '../target/target.ts';
@@ -144,7 +144,7 @@ async function setUpErrorOf(failure: TransportFailure, session: TargetSession, b
     const url = baseUrl.replace('http:', 'https:');
     return new WrongTargetError(baseUrl, 'with TLS instead of HTTP', `try ${url}`);
   }
-  return new SilentTargetError(baseUrl, failure);
+  return new UnresponsiveTargetError(baseUrl, failure);
 }
 
 /** Returns true if the same port answers with TLS, even with an untrusted certificate. */

@@ -40,14 +40,14 @@ import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 import { listingOf } from './violations.ts';
 
 /** After this many consecutive cases without a response, the remaining cases are not run. */
-const SILENT_CASES_MAX = 5;
+const UNANSWERED_CASES_MAX = 5;
 /** The least time limit of a case in a thorough run: that of the whole run. */
 const THOROUGH_CASE_MS = 600_000;
 
 /** Maximum number of attempts at a case whose connection closes. */
 const ATTEMPTS_MAX = 3;
 
-const silentCodes: ReadonlySet<string> = new Set([...transportCodes, 'case-time-limit']);
+const noResponseCodes: ReadonlySet<string> = new Set([...transportCodes, 'case-time-limit']);
 
 /** Callbacks for the progress of a run, and the signal that ends it. */
 export interface RunCallbacks {
@@ -104,7 +104,7 @@ export class SuiteRun {
   readonly #ledger: CleanupLedger;
   readonly #artifacts: SharedArtifacts;
   readonly #startedMs: number;
-  #silentCases = 0;
+  #unansweredCases = 0;
   #lack: string | undefined;
   #acceptsEveryDevice = false;
 
@@ -215,7 +215,9 @@ export class SuiteRun {
       attempts.push(await this.#runRepeatedly(each, `${stream}, play ${attempts.length + 1}`));
     }
     const verdict = verdictOfLast(attempts);
-    this.#silentCases = silentCodes.has(verdict.reason?.code ?? '') ? this.#silentCases + 1 : 0;
+    this.#unansweredCases = noResponseCodes.has(verdict.reason?.code ?? '')
+      ? this.#unansweredCases + 1
+      : 0;
     return verdict;
   }
 
@@ -269,8 +271,8 @@ export class SuiteRun {
     if (this.#acceptsEveryDevice) {
       return inconclusive(SelfAcceptingError.code, 'the target accepts new devices by itself');
     }
-    if (this.#silentCases < SILENT_CASES_MAX) return undefined;
-    return inconclusive('target-lost', `${SILENT_CASES_MAX} cases in a row got no response`);
+    if (this.#unansweredCases < UNANSWERED_CASES_MAX) return undefined;
+    return inconclusive('target-lost', `${UNANSWERED_CASES_MAX} cases in a row got no response`);
   }
 
   #openContext(each: RunnableCase, { stream, signal, onExchange }: ContextOptions): TestContext {

@@ -48,7 +48,7 @@ export class UnreachableError extends SetupError {
 }
 
 /** The listener at the base URL does not answer with HTTP. */
-export class SilentTargetError extends SetupError {
+export class UnresponsiveTargetError extends SetupError {
   readonly code = 'no-response';
   override readonly isStarting = true;
 
@@ -58,7 +58,7 @@ export class SilentTargetError extends SetupError {
         'check that the server is running, or check --url',
       { cause },
     );
-    this.name = 'SilentTargetError';
+    this.name = 'UnresponsiveTargetError';
   }
 }
 

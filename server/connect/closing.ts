@@ -43,7 +43,7 @@ export function dropSocket(socket: WebSocket): void {
  * Closes every socket as going away, and terminates those that do not answer within a second. The
  * second is measured on the system clock, because nobody advances an adjustable clock during shutdown.
  */
-export async function closeAll(sockets: Iterable<WebSocket>, because: string): Promise<void> {
+export async function closeAll(sockets: Iterable<WebSocket>, reason: string): Promise<void> {
   const closing = [...sockets].map(
     (socket) =>
       new Promise<void>((resolve) => {
@@ -52,7 +52,7 @@ export async function closeAll(sockets: Iterable<WebSocket>, because: string): P
           timer.cancel();
           resolve();
         });
-        socket.close(closeCodes.goingAway, because);
+        socket.close(closeCodes.goingAway, reason);
       }),
   );
   await Promise.all(closing);

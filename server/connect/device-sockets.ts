@@ -109,7 +109,7 @@ export class DeviceSockets implements DeviceSessions {
   relay(handover: UpgradeRequest, access: DeviceAccess): void {
     // TCP keep-alive detects a user who vanished silently and would hold a session forever. Like
     // the reference implementation, the server sends no pings to users.
-    handover.socket.setKeepAlive(true, limits.websocketSilenceMaxSeconds * 1000);
+    handover.socket.setKeepAlive(true, limits.websocketIdleMaxSeconds * 1000);
     const { user, device, tenant } = access;
     const ids = { requestId: handover.requestId, deviceId: device.id, userId: user.id };
     this.#handshakes.complete(handover, (socket) => {
@@ -198,10 +198,10 @@ export class DeviceSockets implements DeviceSessions {
     await this.#closeAll(own, 'the tenant was reset or removed');
   }
 
-  #closeAll(sockets: readonly WebSocket[], because: string): Promise<void> {
+  #closeAll(sockets: readonly WebSocket[], reason: string): Promise<void> {
     // Newest first: users' sockets were opened after the device sockets they use, and the end of a
     // device's socket closes its users' sockets with a different reason.
-    return closeAll(sockets.toReversed(), because);
+    return closeAll(sockets.toReversed(), reason);
   }
 
   #hold(socket: WebSocket, { deviceId, tenant }: ConnectingDevice): void {

@@ -7,12 +7,12 @@ import type { Clock } from '../../fixtures/base/clock.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 
 const pingMs = limits.websocketPingSeconds * 1000;
-const silenceMaxMs = limits.websocketSilenceMaxSeconds * 1000;
+const idleMaxMs = limits.websocketIdleMaxSeconds * 1000;
 
 /** Open sockets for which the heartbeat was stopped. */
 const unwatched = new WeakSet<WebSocket>();
 
-/** Stops the pings, and the termination of the socket for silence. */
+/** Stops the pings, and the termination of an idle socket. */
 export function stopHeartbeat(socket: WebSocket): void {
   unwatched.add(socket);
 }
@@ -28,11 +28,11 @@ export function watchHeartbeat(socket: WebSocket, clock: Clock): () => void {
   };
   for (const event of ['message', 'ping', 'pong']) socket.on(event, noteActivity);
   const pinging = clock.every(pingMs, () => {
-    if (!unwatched.has(socket)) socket.ping(String(limits.websocketSilenceMaxSeconds));
+    if (!unwatched.has(socket)) socket.ping(String(limits.websocketIdleMaxSeconds));
   });
   const check = (): void => {
     if (unwatched.has(socket)) return;
-    const leftMs = lastActivityMs + silenceMaxMs - clock.monotonicMs();
+    const leftMs = lastActivityMs + idleMaxMs - clock.monotonicMs();
     if (leftMs > 0) deadline = clock.after(leftMs, check, true);
     else {
       // The close event comes later; until then a clock that jumps ahead would send a thousand
@@ -41,7 +41,7 @@ export function watchHeartbeat(socket: WebSocket, clock: Clock): () => void {
       socket.terminate();
     }
   };
-  let deadline = clock.after(silenceMaxMs, check, true);
+  let deadline = clock.after(idleMaxMs, check, true);
   return () => {
     pinging.cancel();
     deadline.cancel();

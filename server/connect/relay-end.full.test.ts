@@ -155,7 +155,7 @@ describe('users of a device that disconnects are closed with 1001', () => {
       'it is silent for 60 s',
       () => {
         device.socket.pause();
-        server.clock.advance(limits.websocketSilenceMaxSeconds * 1000);
+        server.clock.advance(limits.websocketIdleMaxSeconds * 1000);
       },
     ],
   ])('when it leaves because %s', async (_, go) => {

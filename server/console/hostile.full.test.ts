@@ -52,7 +52,7 @@ afterAll(async () => {
 
 /** A run with hostile text in every line and in every text of its verdicts. */
 const startRun: RunStarter = (_, onLine) => {
-  const texts = { id: all, title: all, level: all, because: all, requirements: [all] };
+  const texts = { id: all, title: all, level: all, reason: { text: all }, requirements: [all] };
   const musts = { decided: 1, undecided: 1, undecidedMusts: [{ id: all }] };
   const lines = [
     { type: 'start', ids: [all] },

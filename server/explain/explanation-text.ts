@@ -50,7 +50,7 @@ function requestRows(explanation: Explanation): readonly LabelledLine[] {
  * the other deployments.
  */
 export function noUpdateText(explanation: NoUpdateExplanation): string {
-  const { requestId, at, tenant, device, polled, outcome, condition, because } = explanation;
+  const { requestId, at, tenant, device, polled, outcome, condition, reason } = explanation;
   const { remedy, passed, deployments } = explanation;
   return labelled([
     [
@@ -59,7 +59,7 @@ export function noUpdateText(explanation: NoUpdateExplanation): string {
     ],
     ['device', device.identity === undefined ? device.id : `${device.identity} (${device.id})`],
     ['polled', polled],
-    ['outcome', `${outcome}: ${because}`],
+    ['outcome', `${outcome}: ${reason}`],
     ['remedy', remedy],
     ['condition', condition],
     ...passed.map(

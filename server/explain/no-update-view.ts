@@ -9,11 +9,11 @@ export function outcomeOf({ isUpToDate }: NoUpdate): 'no update' | 'up to date' 
 
 /** Returns the reason as a journal entry shows it. */
 export function noUpdateView(noUpdate: NoUpdate) {
-  const { condition, deploymentId, because } = noUpdate;
+  const { condition, deploymentId, reason } = noUpdate;
   return {
     outcome: outcomeOf(noUpdate),
     condition,
     ...(deploymentId !== undefined && { deploymentId }),
-    because: maskText(because),
+    reason: maskText(reason),
   };
 }

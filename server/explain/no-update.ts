@@ -33,7 +33,7 @@ import { passedConditions } from './passed-conditions.ts';
 /** The explanation: why a device gets no update, or that it gets one. */
 export type NoUpdateExplanation = ResponseOf<'GET /explanations'>;
 
-type PollResult = Pick<NoUpdateExplanation, 'outcome' | 'condition' | 'because' | 'passed'> & {
+type PollResult = Pick<NoUpdateExplanation, 'outcome' | 'condition' | 'reason' | 'passed'> & {
   readonly deploymentId?: string | undefined;
   readonly remedy?: string | undefined;
 };
@@ -84,7 +84,7 @@ interface DeviceAtTime {
 
 function explanationOf({ tenant, id, nowMs }: DeviceAtTime, result: PollResult) {
   const identity = tenant.store.devices.find(id)?.identity;
-  const { outcome, condition, deploymentId, because, remedy, passed } = result;
+  const { outcome, condition, deploymentId, reason, remedy, passed } = result;
   return {
     tenant: tenant.name,
     at: timeText(nowMs),
@@ -92,7 +92,7 @@ function explanationOf({ tenant, id, nowMs }: DeviceAtTime, result: PollResult) 
     outcome,
     ...(condition !== undefined && { condition }),
     ...(deploymentId !== undefined && { deploymentId }),
-    because: maskText(because),
+    reason: maskText(reason),
     ...(remedy !== undefined && { remedy }),
     passed: passed.map(({ condition, sentence }) => ({ condition, sentence: maskText(sentence) })),
   };
@@ -102,8 +102,8 @@ function resultNow(device: DeviceAtTime, lastPoll?: LastPoll, request?: NextRequ
   const { tenant, id } = device;
   const status = tenant.store.devices.find(id)?.status ?? 'unknown';
   if (status !== 'accepted') {
-    const [because, remedy] = waitingFor(id)[status];
-    return stopped('accepted', because, remedy);
+    const [reason, remedy] = waitingFor(id)[status];
+    return stopped('accepted', reason, remedy);
   }
   const accepted = { condition: 'accepted', sentence: 'a user has accepted the device' };
   const { passed, ...result } = lastPoll?.refused
@@ -175,12 +175,12 @@ function resultOfPoll(
   const passed = passedConditions(undefined, deployment, request);
   const deploymentId = deployment.id;
   if (decided.decision === 'conflict') {
-    const because = `the device reports different data than when it was offered ${labelOf(deployment)}, so its next poll is answered with 409 and the deployment fails for it`;
+    const reason = `the device reports different data than when it was offered ${labelOf(deployment)}, so its next poll is answered with 409 and the deployment fails for it`;
     const remedy =
       'let the device poll with unchanged data until it has reported a final status; after a failure, deploy again';
-    return { ...stopped('request', because, remedy), passed, deploymentId };
+    return { ...stopped('request', reason, remedy), passed, deploymentId };
   }
-  return { outcome: 'update', because: offerText(decided.deviceDeployment), passed, deploymentId };
+  return { outcome: 'update', reason: offerText(decided.deviceDeployment), passed, deploymentId };
 }
 
 function openDeploymentsOf({
@@ -205,15 +205,15 @@ function offerText(deviceDeployment: DeviceDeploymentWithFacts): string {
 }
 
 function resultOf(noUpdate: NoUpdate, { store }: Tenant, request?: NextRequest): PollResult {
-  const { condition, deploymentId, because } = noUpdate;
+  const { condition, deploymentId, reason } = noUpdate;
   const deployment = deploymentId === undefined ? undefined : store.deployments.find(deploymentId);
   const passed = passedConditions(condition, deployment, request);
   const remedy = remedyOf(noUpdate);
-  return { outcome: outcomeOf(noUpdate), condition, because, remedy, passed, deploymentId };
+  return { outcome: outcomeOf(noUpdate), condition, reason, remedy, passed, deploymentId };
 }
 
-function stopped(condition: string, because: string, remedy: string): PollResult {
-  return { outcome: 'no update', condition, because, remedy, passed: [] };
+function stopped(condition: string, reason: string, remedy: string): PollResult {
+  return { outcome: 'no update', condition, reason, remedy, passed: [] };
 }
 
 function candidatesFor({ deployment }: DeviceDeploymentWithFacts, { store }: Tenant) {

@@ -36,14 +36,14 @@ const wrongForms: readonly (readonly [RegExp, actual: string, remedy: string])[]
 /** Schemes of HTTP and of other APIs. Only these are shown, since another word may be a secret. */
 const otherScheme = /^(?:api[-_]?key|basic|digest|hmac|jwt|negotiate|ntlm|oauth|token)\b/i;
 
-/** Refuses a token that this server cannot read. @param because why not, such as `is not signed` */
-export function unreadableToken(request: IncomingMessage, token: string, because: string): Refusal {
+/** Refuses a token that this server cannot read. @param problem why not, such as `is not signed` */
+export function unreadableToken(request: IncomingMessage, token: string, problem: string): Refusal {
   const several =
     authorizationsIn(request) > 1
       ? '; the Authorization header was sent more than once, and the first counts'
       : '';
   const form = formOfToken(token);
-  const reason = because + form + several;
+  const reason = problem + form + several;
   const detail = tokenDetail('a token issued by this server', `one that ${reason}`);
   const remedy = 'send the token exactly as it was issued';
   return refuse.unauthorized(`the token ${reason}`, { ...detail, ...(form !== '' && { remedy }) });

@@ -83,7 +83,7 @@ export function unreadableLine(unreadable: {
 /** Returns the log line of a response, with the reason why a device received no update. */
 export function responseLine(exchange: Exchange, { status, noUpdate }: Success): string {
   const { request, path, requestId } = exchange;
-  const why = noUpdate ? `: no update: ${noUpdate.because}` : '';
+  const why = noUpdate ? `: no update: ${noUpdate.reason}` : '';
   return `${status} ${request.method} ${path}${why} (${requestId})`;
 }
 

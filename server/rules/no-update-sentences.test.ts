@@ -112,20 +112,20 @@ describe('the reason and the remedy of a missing update', () => {
     const facts = deviceDeployment(fields);
     expect(withheldText(condition, facts, NOON_MS)).toBe(sentence);
     const reason = noOpenDeploymentFor(facts, condition, NOON_MS);
-    expect(reason).toEqual({ condition, deploymentId: 'd1', isUpToDate: false, because: sentence });
+    expect(reason).toEqual({ condition, deploymentId: 'd1', isUpToDate: false, reason: sentence });
     expect(remedyOf(reason)).toMatch(new RegExp(`^${remedy}`));
   });
 
   it.each(misfits)('name what no artifact has: %j', (misfit, sentence, remedy) => {
     const reason = misfitFor(deployment, misfit);
-    expect(reason.because).toBe(
+    expect(reason.reason).toBe(
       `deployment spring (d1) of release-2 has no artifact for the device: ${sentence}`,
     );
     expect(remedyOf(reason)).toMatch(new RegExp(`^${remedy}`));
   });
 
   it('name the command that deploys, for a device in no deployment', () => {
-    expect(noDeployment.because).toBe('no deployment includes the device');
+    expect(noDeployment.reason).toBe('no deployment includes the device');
     expect(remedyOf(noDeployment)).toContain('npx fleetbed deploy');
   });
 

@@ -59,7 +59,7 @@ export class WithholdingReason implements NoUpdate {
     return this.#deviceDeployment.deployment.id;
   }
 
-  get because(): string {
+  get reason(): string {
     return withheldText(this.condition, this.#deviceDeployment, this.#nowMs);
   }
 }
@@ -89,21 +89,21 @@ export function noOpenDeploymentFor(
     deploymentId: id,
     isUpToDate,
     ...(isUpToDate && type === 'software' && { installed: artifactName }),
-    because: flat(withheldText(condition, deviceDeployment, nowMs)),
+    reason: flat(withheldText(condition, deviceDeployment, nowMs)),
   };
 }
 
 /** Returns the reason when no artifact of the deployment is suitable for the device. */
 export function misfitFor(deployment: NamedDeployment, found: UnsuitableReason): NoUpdate {
-  const because = `${labelOf(deployment)} has no artifact for the device: ${misfitText(found)}`;
-  return { condition: found.condition, deploymentId: deployment.id, isUpToDate: false, because };
+  const reason = `${labelOf(deployment)} has no artifact for the device: ${misfitText(found)}`;
+  return { condition: found.condition, deploymentId: deployment.id, isUpToDate: false, reason };
 }
 
 /** Returns the reason when the device already has the deployment's artifact installed. */
 export function installedFor(deployment: NamedDeployment): NoUpdate {
-  const because = `the device already has ${deployment.artifactName} installed, and deployment ${deployment.name} (${deployment.id}) does not force the installation`;
+  const reason = `the device already has ${deployment.artifactName} installed, and deployment ${deployment.name} (${deployment.id}) does not force the installation`;
   const condition = 'already-installed';
-  return { condition, deploymentId: deployment.id, isUpToDate: true, because };
+  return { condition, deploymentId: deployment.id, isUpToDate: true, reason };
 }
 
 /** What makes a device get an update, by the condition that withholds it. */

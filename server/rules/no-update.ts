@@ -20,7 +20,7 @@ export interface NoUpdate {
   /** The artifact that an up-to-date device should report; absent for a configuration. */
   readonly installed?: string;
   /** One sentence without a full stop; times in ISO 8601. */
-  readonly because: string;
+  readonly reason: string;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface NoUpdate {
 export const noDeployment: NoUpdate = Object.freeze({
   condition: 'deployment',
   isUpToDate: false,
-  because: 'no deployment includes the device',
+  reason: 'no deployment includes the device',
 });
 
 /**
@@ -38,12 +38,12 @@ export const noDeployment: NoUpdate = Object.freeze({
  * reports another artifact is not up to date any more.
  */
 export function forInstalledArtifact(noUpdate: NoUpdate, artifactName: string): NoUpdate {
-  const { condition, deploymentId, installed, because } = noUpdate;
+  const { condition, deploymentId, installed, reason } = noUpdate;
   if (installed === undefined || installed === artifactName) return noUpdate;
   return {
     condition,
     ...(deploymentId !== undefined && { deploymentId }),
     isUpToDate: false,
-    because: `${because}, but it reports ${artifactName}`,
+    reason: `${reason}, but it reports ${artifactName}`,
   };
 }

@@ -157,7 +157,7 @@ describe('the device deployment chosen for a device', () => {
   it('is remembered as none with its reason until deployments change', () => {
     expect(deviceDeployments.cachedNoUpdate('a')).toBe(noDeployment);
     create('one', 'a', 'b');
-    const why = { condition: 'finished', isUpToDate: true, because: 'it has finished' } as const;
+    const why = { condition: 'finished', isUpToDate: true, reason: 'it has finished' } as const;
     deviceDeployments.cacheNoUpdate('b', why);
     expect([deviceDeployments.cachedNoUpdate('a'), deviceDeployments.cachedNoUpdate('b')]).toEqual([
       undefined,

@@ -39,9 +39,9 @@ export interface DeviceSocketOptions extends Omit<ConnectionFiles, 'sourceAddres
   readonly respond?: (message: ConnectMessage) => readonly ConnectMessage[];
 }
 
-/** Silence after which the device pings: 90 % of the server's idle timeout. */
-const PING_AFTER_MS = limits.websocketSilenceMaxSeconds * 900;
-const SILENCE_MAX_MS = limits.websocketSilenceMaxSeconds * 1000;
+/** Idle time after which the device pings: 90 % of the server's idle timeout. */
+const PING_AFTER_MS = limits.websocketIdleMaxSeconds * 900;
+const IDLE_MAX_MS = limits.websocketIdleMaxSeconds * 1000;
 const operation = operations.connect;
 
 /** Limit on the bytes queued for a server that does not read the replies to its own messages. */
@@ -102,9 +102,9 @@ export class DeviceSocket {
    */
   watch(nowMs: number): void {
     if (this.state !== 'open') return;
-    const silentMs = nowMs - this.#lastActivityMs;
-    if (silentMs > SILENCE_MAX_MS) this.#socket.terminate();
-    else if (silentMs > PING_AFTER_MS && !this.#pinged) {
+    const idleMs = nowMs - this.#lastActivityMs;
+    if (idleMs > IDLE_MAX_MS) this.#socket.terminate();
+    else if (idleMs > PING_AFTER_MS && !this.#pinged) {
       this.#pinged = true;
       this.#socket.ping();
     }

@@ -293,7 +293,7 @@ describe('a download', () => {
   });
 
   it('that stalls is abandoned at the time limit and started again', async () => {
-    const { server, fixture, bytes } = await download({ responses: [() => 'silence', whole] });
+    const { server, fixture, bytes } = await download({ responses: [() => 'no-response', whole] });
     await server.untilAsked('download-artifact');
     fixture.clock.advance(5000);
     expect((await bytes).equals(file)).toBe(true);

@@ -202,7 +202,7 @@ describe('a lost worker of a run', () => {
         afterMs: 4000,
         from: 'a',
         to: 'b',
-        because: 'a was ended by SIGKILL',
+        reason: 'a was ended by SIGKILL',
         adopted: 3,
       },
     ]);
@@ -259,7 +259,7 @@ describe('a lost worker of a run', () => {
     const { spread, lastFigures: kept } = await coordinator.outcome;
     expect(spread).toEqual({
       takeovers: [],
-      lost: [{ shard: 1, because: 'gone', kept: { exchanges: 1, untilMs: 2000 } }],
+      lost: [{ shard: 1, reason: 'gone', kept: { exchanges: 1, untilMs: 2000 } }],
       missingDeviceMs: 5 * 6000,
     });
     expect(kept).toEqual([shardFiguresOf([5])]);
@@ -308,7 +308,7 @@ describe('a lost worker of a run', () => {
     coordinator.onMessage(0, 'a', result);
     expect(await coordinator.outcome).toMatchObject({
       results: [sampleResult],
-      spread: { lost: [{ shard: 1, because: 'nobody took it' }] },
+      spread: { lost: [{ shard: 1, reason: 'nobody took it' }] },
     });
   });
 

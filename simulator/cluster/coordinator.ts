@@ -63,7 +63,7 @@ export interface CoordinatorOptions {
   readonly onNoResponse: (shard: number, worker: string) => void;
 }
 
-/** Silence in milliseconds after which a worker counts as lost; workers report every second. */
+/** Time without a message, in milliseconds, after which a worker counts as lost; workers report every second. */
 export const SILENCE_MAX_MS = 30_000;
 const WATCH_PERIOD_MS = 1000;
 
@@ -140,7 +140,7 @@ export class Coordinator {
         afterMs: this.#elapsedMs(),
         from: state.lastWorker,
         to: worker,
-        because: state.lostReason ?? 'it stopped reporting',
+        reason: state.lostReason ?? 'it stopped reporting',
         adopted: 0,
         ...(kept && { kept }),
       };
@@ -174,23 +174,23 @@ export class Coordinator {
    * Records that a worker is gone. The caller must restart the shard or give it up.
    * @returns true when the shard still has to run
    */
-  lost(shard: number, worker: string, because: string): boolean {
+  lost(shard: number, worker: string, reason: string): boolean {
     const state = this.#shards[shard];
     if (state === undefined || state.worker !== worker || state.result) return false;
     state.worker = undefined;
-    state.lostReason = because;
+    state.lostReason = reason;
     this.#order?.ended(shard);
     return true;
   }
 
   /** Gives up a shard: no worker will run it. */
-  giveUp(shard: number, because: string): void {
+  giveUp(shard: number, reason: string): void {
     const state = this.#shards[shard];
     if (state === undefined || state.result) return;
     state.worker = undefined;
     state.isGivenUp = true;
     this.#order?.ended(shard);
-    state.lostReason = because;
+    state.lostReason = reason;
     this.#advance();
   }
 
@@ -255,7 +255,7 @@ export class Coordinator {
       if (!isGivenUp) return [];
       this.#reports.ended(shard, this.#options.clock.monotonicMs());
       const kept = this.#reports.keep(shard);
-      return [{ shard, because: lostReason ?? 'no worker ran it', ...(kept && { kept }) }];
+      return [{ shard, reason: lostReason ?? 'no worker ran it', ...(kept && { kept }) }];
     });
     const missingDeviceMs = this.#missingDeviceMs();
     const missing = missingDeviceMs === 0 ? {} : { missingDeviceMs };
@@ -382,8 +382,8 @@ function newShardState(): ShardState {
  */
 export function mergedResult({ results, spread, lastFigures: kept }: ClusterOutcome): FleetResult {
   if (results.length === 0) {
-    const because = spread.lost[0]?.because ?? 'no worker ran it';
-    const sentence = `no shard of the run finished (${because}); there is no result`;
+    const reason = spread.lost[0]?.reason ?? 'no worker ran it';
+    const sentence = `no shard of the run finished (${reason}); there is no result`;
     throw new ClusterError(sentence, 'no-result');
   }
   return { ...mergeResults(results, kept), spread };

@@ -166,7 +166,7 @@ describe('a fleet in shards', () => {
     };
     const { results, spread } = await run.outcome();
     expect(spread.takeovers).toMatchObject([
-      { shard: 1, from: 'first', to: 'second', because: 'it was lost', adopted: 6 },
+      { shard: 1, from: 'first', to: 'second', reason: 'it was lost', adopted: 6 },
     ]);
     expect(results.map(({ ended, reconciliation }) => [ended, reconciliation.ok])).toEqual([
       ['settled', true],

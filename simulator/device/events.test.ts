@@ -87,7 +87,7 @@ describe('the events of a run', () => {
     expect(exchanges).toHaveLength(counted);
     expect(after?.responses).toEqual({ '2xx': 1 });
     const ended = events.findIndex(({ kind }) => kind === 'ended');
-    expect(events[ended]).toMatchObject({ because: 'settled' });
+    expect(events[ended]).toMatchObject({ reason: 'settled' });
     const late = events.slice(ended + 1).filter(({ kind }) => kind !== 'exchange');
     expect(late).toEqual([]);
   });

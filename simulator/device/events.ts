@@ -20,7 +20,7 @@ export type EventFact =
   | DeploymentFact
   | ViolationFact
   | { readonly kind: 'phase'; readonly device?: undefined; readonly phase: string }
-  | { readonly kind: 'ended'; readonly device?: undefined; readonly because: EndReason };
+  | { readonly kind: 'ended'; readonly device?: undefined; readonly reason: EndReason };
 
 /** The device's state in relation to the server has changed. */
 interface LifeFact {

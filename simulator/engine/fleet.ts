@@ -264,8 +264,8 @@ export class Fleet {
   }
 
   /** Ends the run now, for this reason. */
-  end(because: EndReason): void {
-    this.#end?.now(because);
+  end(reason: EndReason): void {
+    this.#end?.now(reason);
   }
 
   /** Returns the number of requests that were due before the end of the run but were not sent. */
@@ -384,7 +384,7 @@ export class Fleet {
         this.#events.emit({ kind: 'phase', phase });
       },
       abortDeployment: () => void this.#user?.abortTarget(),
-      end: (because) => this.end(because),
+      end: (reason) => this.end(reason),
     };
   }
 

@@ -202,7 +202,7 @@ describe('the reconciliation', () => {
   it('is not performed without a login, and gives the reason', async () => {
     const reconciliation = await reconcile({ devices: [], runDeployment, management: undefined });
     expect(reconciliation).toMatchObject({ checked: false, ok: false });
-    expect(reconciliation.because).toContain('no user');
+    expect(reconciliation.reason).toContain('no user');
   });
 
   it.each<[string, PretendResponse]>([
@@ -212,7 +212,7 @@ describe('the reconciliation', () => {
   ])('is not performed when the list %s', async (_what, response) => {
     const reconciliation = await reconciledAgainst([deviceWith({})], response);
     expect(reconciliation).toMatchObject({ checked: false, ok: false });
-    expect(reconciliation.because).toContain('list-deployment-devices');
+    expect(reconciliation.reason).toContain('list-deployment-devices');
   });
 });
 

@@ -78,7 +78,7 @@ async function compareRecords(
   return {
     checked: true,
     ok: differences.length === 0 && sums.differences.length === 0,
-    ...(seen.size > deploymentIds.length && { because: partly }),
+    ...(seen.size > deploymentIds.length && { reason: partly }),
     sources: ['list', ...sums.sources],
     deploymentsChecked: deploymentIds.length,
     withoutArtifact,
@@ -111,11 +111,11 @@ class ServersSums {
   }
 }
 
-function unchecked(because: string): Reconciliation {
+function unchecked(reason: string): Reconciliation {
   return {
     checked: false,
     ok: false,
-    because,
+    reason,
     sources: [],
     deploymentsChecked: 0,
     withoutArtifact: 0,

@@ -19,12 +19,12 @@ interface RunLimits {
 export class RunEnd {
   readonly reason: Promise<EndReason>;
   /** Ends the run now, for this reason. */
-  readonly now: (because: EndReason) => void;
+  readonly now: (reason: EndReason) => void;
   /** Cancels the timer and removes the listener. */
   readonly forget: () => void;
 
   constructor({ clock, signal, coordinator, durationMs, lateMs }: RunLimits) {
-    let finish: (because: EndReason) => void = () => undefined;
+    let finish: (reason: EndReason) => void = () => undefined;
     this.reason = new Promise((resolve) => {
       finish = resolve;
     });

@@ -220,7 +220,7 @@ describe('an interrupted deployment', () => {
   });
 
   it('does not wait for a server that has stopped answering', async () => {
-    const environment = await serverOf(() => ({ 'put-deployment-status': () => 'silence' }));
+    const environment = await serverOf(() => ({ 'put-deployment-status': () => 'no-response' }));
     const interrupt = new AbortController();
     const plan = planFor(environment.server.baseUrl, { requestTimeLimitMs: 60_000 });
     const running = run(plan, interrupt.signal);
@@ -234,7 +234,7 @@ describe('an interrupted deployment', () => {
 
 describe('an interrupted run', () => {
   it('does not wait for a server that does not answer the login', async () => {
-    const environment = await serverOf(() => ({ login: () => 'silence' }));
+    const environment = await serverOf(() => ({ login: () => 'no-response' }));
     const interrupt = new AbortController();
     const plan = planFor(environment.server.baseUrl, { requestTimeLimitMs: 60_000 });
     const running = run(plan, interrupt.signal);
@@ -246,7 +246,7 @@ describe('an interrupted run', () => {
   });
 
   it('does not wait for a server whose records cannot be read', async () => {
-    const environment = await serverOf(() => ({ 'list-deployment-devices': () => 'silence' }));
+    const environment = await serverOf(() => ({ 'list-deployment-devices': () => 'no-response' }));
     const interrupt = new AbortController();
     const plan = planFor(environment.server.baseUrl, { requestTimeLimitMs: 60_000 });
     const running = run(plan, interrupt.signal);
@@ -254,7 +254,7 @@ describe('an interrupted run', () => {
     interrupt.abort();
     const { reconciliation } = await running;
     expect(reconciliation).toMatchObject({ checked: false, ok: false });
-    expect(reconciliation.because).toContain('the run ended before the server responded');
+    expect(reconciliation.reason).toContain('the run ended before the server responded');
   });
 });
 

@@ -155,7 +155,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
     isPreparingKeys = false;
     const { forceStop, stay } = hooks;
     const resultWhen = async (ended: EndReason): Promise<FleetResult> => {
-      events.emit({ kind: 'ended', because: ended });
+      events.emit({ kind: 'ended', reason: ended });
       report();
       const sharedKeys = await identities.keyring.sharedKeys(fleet.devices);
       return resultOf(fleet, {

@@ -63,7 +63,7 @@ describe('the server behind the base URL', () => {
   });
 
   it('is refused when it does not answer within five seconds', async () => {
-    const { server, fixture, shown } = await asked('silence');
+    const { server, fixture, shown } = await asked('no-response');
     const refused = expect(shown).rejects.toThrow('no complete response within 5000 ms');
     await server.untilAsked('get-configuration');
     fixture.clock.advance(5000);

@@ -141,7 +141,7 @@ describe('an exchange with a server', () => {
   });
 
   it('ends at the time limit, not before, when the server stays silent', async () => {
-    const { server, fixture } = await answering('silence');
+    const { server, fixture } = await answering('no-response');
     const exchange = errorOf(ask(fixture.transport));
     await server.untilAsked('get-configuration');
     fixture.clock.advance(4999);
@@ -164,7 +164,7 @@ describe('an exchange with a server', () => {
   });
 
   it('is stopped and not counted when the run is interrupted', async () => {
-    const { server, fixture } = await answering('silence');
+    const { server, fixture } = await answering('no-response');
     const exchange = errorOf(ask(fixture.transport));
     await server.untilAsked('get-configuration');
     fixture.transport.breakOff();

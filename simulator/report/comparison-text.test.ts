@@ -12,7 +12,7 @@ const row: Row = {
   better: 'lower',
   changePercent: 150,
   verdict: 'regression',
-  because: '9 to 11 ms before, 24 to 26 ms after',
+  reason: '9 to 11 ms before, 24 to 26 ms after',
 };
 
 const notes = ['the plans differ: devices is 10 in one and 20 in the other'];

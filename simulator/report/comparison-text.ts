@@ -41,7 +41,7 @@ function listed(word: string, rows: readonly ComparedFigure[]): readonly string[
     row.measure,
     values(row),
     `${change(row)}, ${row.better} is better`,
-    row.because,
+    row.reason,
   ]);
   return [`${word[0]?.toUpperCase()}${word.slice(1)}: ${measures(rows)}`, ...columns(cells)];
 }

@@ -38,7 +38,7 @@ export function thresholdSections({ thresholds }: FleetResult): readonly ShownSe
 
 /** Returns the section about the reconciliation. */
 export function reconciliationSection({ reconciliation, deviceCounts }: FleetResult): ShownSection {
-  const { checked, ok, because, deploymentsChecked, differences, statistics } = reconciliation;
+  const { checked, ok, reason, deploymentsChecked, differences, statistics } = reconciliation;
   const compared =
     deploymentsChecked === 0 ? 'Nothing to compare: no deployment.' : 'Server and fleet agree.';
   const agreed = ok ? compared : 'Server and fleet differ.';
@@ -47,7 +47,7 @@ export function reconciliationSection({ reconciliation, deviceCounts }: FleetRes
     id: 'reconciliation',
     title: 'Reconciliation',
     isDetail: ok,
-    lines: [because === undefined ? said : `${said} (${because})`],
+    lines: [reason === undefined ? said : `${said} (${reason})`],
     tables: [
       {
         caption: 'Devices by state',

@@ -5,7 +5,7 @@ import { outcomeOf, type RunVerdict } from '../result/outcome.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { FleetFacts, ShownTone } from './page-facts.ts';
 
-type VerdictReason = FleetFacts['verdict']['because'][number];
+type VerdictReason = FleetFacts['verdict']['reason'][number];
 
 const shown = {
   passed: { title: 'Passed', tone: 'good' },
@@ -35,16 +35,16 @@ const SENTENCE_MAX_CHARACTERS = 500;
 export function verdictOf(result: FleetResult): FleetFacts['verdict'] {
   const { verdict, findings } = outcomeOf(result);
   const named = findings.filter(({ state, isRequirement }) => !isRequirement || state === 'failed');
-  const because = [
+  const reason = [
     ...named.map(({ state, sentence }): VerdictReason => {
       return { tone: tones[state], text: shortened(sentence) };
     }),
     ...metLine(findings),
   ];
-  const inOrder = because.toSorted(
+  const inOrder = reason.toSorted(
     (one, other) => order.indexOf(one.tone) - order.indexOf(other.tone),
   );
-  return { ...shown[verdict], because: inOrder.slice(0, NAMED_MAX) };
+  return { ...shown[verdict], reason: inOrder.slice(0, NAMED_MAX) };
 }
 
 function metLine(findings: readonly RunFinding[]): readonly VerdictReason[] {

@@ -33,7 +33,7 @@ async function plotOf(chart: number) {
 describe('the report page of a fleet', () => {
   it('starts with what decided the verdict, the worst first', async () => {
     expect(await page.locator('header .kit-verdict > strong').textContent()).toBe('Failed');
-    const lines = await page.locator('#because li').allTextContents();
+    const lines = await page.locator('#reason li').allTextContents();
     expect(lines.filter((line) => line.startsWith('failed'))).toEqual([
       expect.stringMatching(/^failed Reconciliation found 1 difference between devices and server/),
       `failed The load generator was the limit: ${hostile}`,

@@ -29,11 +29,11 @@ describe('the JUnit document of a run', () => {
   });
 
   it('skips the reconciliation of a run without a user', () => {
-    const because = noUser;
-    const reconciliation = { ...sampleResult.reconciliation, checked: false, ok: false, because };
+    const reason = noUser;
+    const reconciliation = { ...sampleResult.reconciliation, checked: false, ok: false, reason };
     const suite = suiteOf({ ...sampleResult, reconciliation });
     expect(suite['@skipped']).toBe('1');
-    expect(suite.testcase[0].skipped['@message']).toBe(`Nothing was reconciled: ${because}.`);
+    expect(suite.testcase[0].skipped['@message']).toBe(`Nothing was reconciled: ${reason}.`);
   });
 
   it('fails when no device got a response', () => {
@@ -45,7 +45,7 @@ describe('the JUnit document of a run', () => {
   it('fails when no device was accepted, and says how to accept them', () => {
     const funnel = { ...sampleResult.funnel, pending: sampleResult.funnel.devices };
     const operations = sampleResult.operations.map((row) => ({ ...row, responses: { '4xx': 9 } }));
-    const reconciliation = { ...sampleResult.reconciliation, checked: false, because: noUser };
+    const reconciliation = { ...sampleResult.reconciliation, checked: false, reason: noUser };
     const suite = suiteOf({ ...sampleResult, funnel, operations, reconciliation });
     expect(suite['@failures']).toBe('1');
     expect(suite.testcase[2].failure['@message']).toMatch(/^3 devices are not accepted: /);

@@ -102,7 +102,7 @@ export interface FleetFacts {
     readonly tone: ShownTone;
     readonly title: string;
     /** Reasons for the verdict, the worst first. */
-    readonly because: readonly { readonly tone: ShownTone; readonly text: string }[];
+    readonly reason: readonly { readonly tone: ShownTone; readonly text: string }[];
   };
   readonly progress: {
     readonly devices: number;

@@ -59,11 +59,11 @@ describe('the text report of a run', () => {
   });
 
   it('says that nothing was reconciled, and gives the reason', () => {
-    const because = 'there was no login to the management API';
+    const reason = 'there was no login to the management API';
     const reconciliation = {
       checked: false,
       ok: false,
-      because,
+      reason,
       deploymentsChecked: 0,
       withoutArtifact: 0,
       sources: [],
@@ -73,14 +73,14 @@ describe('the text report of a run', () => {
       differences: [],
     };
     expect(fleetReport({ ...sampleResult, reconciliation })).toContain(
-      `Reconciliation: not checked (${because})`,
+      `Reconciliation: not checked (${reason})`,
     );
   });
 
   it('shows which shards were taken over, and which are lost', () => {
-    const takeover = { shard: 1, afterMs: 4200, from: 'a', to: 'b', because: 'a died', adopted: 7 };
+    const takeover = { shard: 1, afterMs: 4200, from: 'a', to: 'b', reason: 'a died', adopted: 7 };
     const kept = { exchanges: 12, untilMs: 3900 };
-    const lost = [{ shard: 2, because: 'nobody took it' }];
+    const lost = [{ shard: 2, reason: 'nobody took it' }];
     const spread = { takeovers: [{ ...takeover, kept }], lost, missingDeviceMs: 6351 };
     const text = fleetReport({ ...sampleResult, spread });
     expect(text).toContain('shard 1: b took over from a after 4.2 s (a died); 7 devices had');
@@ -196,15 +196,15 @@ describe('the first line of the text report', () => {
   }));
   const funnel = { ...sampleResult.funnel, devices: 1000 };
   const unchecked = { ...sampleResult.reconciliation, checked: false, ok: false };
-  const lost = [{ shard: 1, because: 'nobody took it' }];
+  const lost = [{ shard: 1, reason: 'nobody took it' }];
 
   it.each<[string, Partial<FleetResult>]>([
     ['FAILED, 1 of 4 thresholds missed', { thresholds }],
     ['PASSED, reconciliation agrees, 1 threshold met', { thresholds: thresholds.slice(1, 2) }],
-    ['PASSED', { reconciliation: { ...unchecked, because: noUser } }],
+    ['PASSED', { reconciliation: { ...unchecked, reason: noUser } }],
     [
       'INCONCLUSIVE, reconciliation not possible',
-      { reconciliation: { ...unchecked, because: 'a 500' } },
+      { reconciliation: { ...unchecked, reason: 'a 500' } },
     ],
     ['INCOMPLETE, 1 shard lost', { spread: { takeovers: [], lost } }],
     ['INTERRUPTED, 1 of 4 thresholds missed', { thresholds, ended: 'interrupted' }],
@@ -229,7 +229,7 @@ describe('the first line of the text report', () => {
     const text = fleetReport({
       ...sampleResult,
       funnel: pending,
-      reconciliation: { ...unchecked, because: noUser },
+      reconciliation: { ...unchecked, reason: noUser },
     });
     expect(text).toContain('12 devices are not accepted: run with --accept and --password');
     expect(text).toContain('or run: npx fleetbed accept --all');

@@ -73,8 +73,8 @@ function eventLines({ events }: FleetResult): string[][] {
   if (events === undefined) return [];
   const { written, lost, error } = events;
   if (lost === 0) return [[`Events: ${written} written, none lost`]];
-  const because = error === undefined ? 'the reader was too slow' : `writing failed with ${error}`;
-  return [[`Events: ${lost} of ${lost + written} LOST (${because})`]];
+  const reason = error === undefined ? 'the reader was too slow' : `writing failed with ${error}`;
+  return [[`Events: ${lost} of ${lost + written} LOST (${reason})`]];
 }
 
 /** Returns a line with the times until 50, 95 and 100 percent of the fleet were updated. */
@@ -101,13 +101,13 @@ function spreadLines(result: FleetResult): string[][] {
   const { takeovers, lost, missingDeviceMs } = spread;
   const rows = [
     ...takeovers.map(
-      ({ shard, afterMs, from, to, because, adopted, kept }) =>
-        `  shard ${shard}: ${to} took over from ${from} after ${seconds(afterMs)} (${because}); ` +
+      ({ shard, afterMs, from, to, reason, adopted, kept }) =>
+        `  shard ${shard}: ${to} took over from ${from} after ${seconds(afterMs)} (${reason}); ` +
         `${counted(adopted, 'device')} had finished by then; ${keptText(kept)}`,
     ),
     ...lost.map(
-      ({ shard, because, kept }) =>
-        `  shard ${shard}: LOST, no result (${because}); ${keptText(kept)}`,
+      ({ shard, reason, kept }) =>
+        `  shard ${shard}: LOST, no result (${reason}); ${keptText(kept)}`,
     ),
   ];
   if (rows.length === 0) return [];
@@ -167,14 +167,14 @@ function funnelLines({ funnel }: FleetResult): string[] {
 }
 
 function reconciliationLines({ reconciliation, funnel, plan }: FleetResult): string[] {
-  const { checked, ok, because, differences } = reconciliation;
+  const { checked, ok, reason, differences } = reconciliation;
   if (!checked) {
-    return [`Reconciliation: not checked (${because ?? 'no reason given'})`];
+    return [`Reconciliation: not checked (${reason ?? 'no reason given'})`];
   }
   if (reconciliation.deploymentsChecked === 0) {
     return ['Reconciliation: nothing to compare, no deployment was created'];
   }
-  const partly = because === undefined ? '' : ` (${because})`;
+  const partly = reason === undefined ? '' : ` (${reason})`;
   if (ok) {
     return [
       `Reconciliation: server and fleet agree on ${counted(funnel.devices, 'device')}${partly}`,

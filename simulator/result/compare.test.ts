@@ -79,7 +79,7 @@ describe('the comparison of two runs', () => {
     expect(few).toMatchObject({ p50: 'regression', p99: 'not enough data' });
     const { verdict, rows } = compareResults(runOf([1, 2, 3]), runOf([9, 9, 9]));
     expect(verdict).toBe('not enough data');
-    expect(rows[0]?.because).toBe('only 3 in one of the runs');
+    expect(rows[0]?.reason).toBe('only 3 in one of the runs');
   });
 
   it('finds more errors, and fewer errors', () => {

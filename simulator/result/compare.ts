@@ -33,7 +33,7 @@ interface ComparisonRow {
   readonly changePercent: number | null;
   readonly verdict: ComparisonVerdict;
   /** Reason for the verdict, with the decisive numbers. */
-  readonly because: string;
+  readonly reason: string;
 }
 
 type UndirectedRow = Omit<ComparisonRow, 'better' | 'changePercent'>;
@@ -173,9 +173,9 @@ function percentileRow(
   const apart = first.high < second.low || second.high < first.low;
   const shifted = isBeyond(row, floor);
   const bounds = `${range(first)} before, ${range(second)} after`;
-  if (apart && shifted) return { ...row, verdict: direction(row), because: bounds };
-  const because = apart ? `${bounds}: apart, but within the noise` : bounds;
-  return { ...row, verdict: 'no difference', because };
+  if (apart && shifted) return { ...row, verdict: direction(row), reason: bounds };
+  const reason = apart ? `${bounds}: apart, but within the noise` : bounds;
+  return { ...row, verdict: 'no difference', reason };
 }
 
 function rankRow({ subject, before, after }: SamplePair, floor: NoiseFloor): UndirectedRow {
@@ -186,9 +186,9 @@ function rankRow({ subject, before, after }: SamplePair, floor: NoiseFloor): Und
   if (fewest < 2 * BEYOND_MIN) return tooFew(row, fewest);
   const { superiority, z } = rankTest(before, after);
   const matters = Math.abs(superiority - 0.5) >= SUPERIORITY_MIN && isBeyond(row, floor);
-  const because = `the second run is slower in ${percent(superiority)} of all pairs`;
-  if (Math.abs(z) < Z_MIN || !matters) return { ...row, verdict: 'no difference', because };
-  return { ...row, verdict: z > 0 ? 'regression' : 'improvement', because };
+  const reason = `the second run is slower in ${percent(superiority)} of all pairs`;
+  if (Math.abs(z) < Z_MIN || !matters) return { ...row, verdict: 'no difference', reason };
+  return { ...row, verdict: z > 0 ? 'regression' : 'improvement', reason };
 }
 
 function errorRows(before: FleetResult, after: FleetResult): UndirectedRow[] {
@@ -225,19 +225,19 @@ function shareRow(
   const row = { subject, measure, before: shareOf(first), after: shareOf(second) };
   const fewest = Math.min(first.of, second.of);
   if (fewest < PROPORTION_MIN) return tooFew(row, fewest);
-  const because = `${first.count} of ${first.of} before, ${second.count} of ${second.of} after`;
+  const reason = `${first.count} of ${first.of} before, ${second.count} of ${second.of} after`;
   const z = proportionTest(first, second);
   if (Math.abs(z) < Z_MIN || Math.abs(row.after - row.before) < SHARE_SHIFT_MIN) {
-    return { ...row, verdict: 'no difference', because };
+    return { ...row, verdict: 'no difference', reason };
   }
   const isWorse = worse === 'more' ? z > 0 : z < 0;
-  return { ...row, verdict: isWorse ? 'regression' : 'improvement', because };
+  return { ...row, verdict: isWorse ? 'regression' : 'improvement', reason };
 }
 
-type MeasuredRow = Omit<UndirectedRow, 'verdict' | 'because'>;
+type MeasuredRow = Omit<UndirectedRow, 'verdict' | 'reason'>;
 
 function tooFew(row: MeasuredRow, fewest: number): UndirectedRow {
-  return { ...row, verdict: 'not enough data', because: `only ${fewest} in one of the runs` };
+  return { ...row, verdict: 'not enough data', reason: `only ${fewest} in one of the runs` };
 }
 
 function isBeyond({ before, after }: MeasuredRow, { share, milliseconds }: NoiseFloor): boolean {

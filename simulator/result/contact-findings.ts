@@ -119,7 +119,7 @@ function isAboutAuthRequests({ thresholds }: FleetResult): boolean {
  */
 export function remedies(result: FleetResult): string[] {
   const { reconciliation, funnel } = result;
-  if (reconciliation.because === noUser && funnel.pending > 0) {
+  if (reconciliation.reason === noUser && funnel.pending > 0) {
     return [acceptanceHint(funnel.pending)];
   }
   if (!isAnswered(result) || isAnyAccepted(result)) return [];

@@ -201,7 +201,7 @@ describe('merged results of several processes', () => {
   });
 
   it('keep the takeovers and losses of parts that were merged before', () => {
-    const takeover = { shard: 0, afterMs: 1, from: 'a', to: 'b', because: 'c', adopted: 0 };
+    const takeover = { shard: 0, afterMs: 1, from: 'a', to: 'b', reason: 'c', adopted: 0 };
     const spread = { takeovers: [takeover], lost: [], missingDeviceMs: 70 };
     const parts = [{ ...shardOf(0, 2), spread }, shardOf(1, 2)];
     expect(mergeResults(parts).spread).toEqual(spread);

@@ -70,7 +70,7 @@ export function mergeResults(
 const mergeReconciliation = fields<Reconciliation>({
   checked: every,
   ok: every,
-  because: joinTexts('; '),
+  reason: joinTexts('; '),
   // Keep only the sources that could be read for every part.
   sources: ([one, ...others]) =>
     one.filter((book) => others.every((sources) => sources.includes(book))),

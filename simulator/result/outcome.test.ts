@@ -58,7 +58,7 @@ const kinds: readonly [string, Partial<FleetResult>, RunVerdict, string][] = [
   ],
   [
     'of which a shard was lost',
-    { spread: { takeovers: [], lost: [{ shard: 1, because: 'nobody took it' }] } },
+    { spread: { takeovers: [], lost: [{ shard: 1, reason: 'nobody took it' }] } },
     'incomplete',
     '1 shard lost',
   ],
@@ -114,7 +114,7 @@ const kinds: readonly [string, Partial<FleetResult>, RunVerdict, string][] = [
   ],
   [
     "whose server's list could not be read",
-    { reconciliation: { ...unchecked, because: 'a 500' } },
+    { reconciliation: { ...unchecked, reason: 'a 500' } },
     'inconclusive',
     'reconciliation not possible',
   ],
@@ -151,10 +151,7 @@ describe('the outcome of a run', () => {
   );
 
   const passing: readonly [string, Partial<FleetResult>][] = [
-    [
-      'without a user, nothing is reconciled',
-      { reconciliation: { ...unchecked, because: noUser } },
-    ],
+    ['without a user, nothing is reconciled', { reconciliation: { ...unchecked, reason: noUser } }],
     [
       'its thresholds measure authentication requests only',
       { ...refused, thresholds: [{ ...missed, threshold: 'p99(auth) < 1s', verdict: 'met' }] },

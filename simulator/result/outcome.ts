@@ -59,11 +59,11 @@ function byState(findings: readonly RunFinding[]): readonly RunFinding[] {
 
 function reconciliationFindings({ reconciliation, funnel }: FleetResult): readonly RunFinding[] {
   const condition = 'reconciliation: server and fleet agree on every device';
-  const { checked, ok, because = 'no reason is known', deploymentsChecked } = reconciliation;
+  const { checked, ok, reason = 'no reason is known', deploymentsChecked } = reconciliation;
   if (!checked) {
-    const sentence = `Nothing was reconciled: ${because}.`;
+    const sentence = `Nothing was reconciled: ${reason}.`;
     // Without a user, no reconciliation is expected.
-    if (because === noUser) return [{ condition, state: 'not judged', sentence }];
+    if (reason === noUser) return [{ condition, state: 'not judged', sentence }];
     return [{ condition, state: 'inconclusive', sentence, brief: 'reconciliation not possible' }];
   }
   if (!ok) {
@@ -119,7 +119,7 @@ function shardFindings({ spread }: FleetResult): readonly RunFinding[] {
   const condition = 'every shard comes to its end';
   const { lost } = spread;
   if (lost.length === 0) return [{ condition, state: 'passed', sentence: 'No shard was lost.' }];
-  const rows = lost.map(({ shard, because }) => `shard ${shard} was lost (${because})`).join('; ');
+  const rows = lost.map(({ shard, reason }) => `shard ${shard} was lost (${reason})`).join('; ');
   const brief = `${counted(lost.length, 'shard')} lost`;
   return [
     { condition, state: 'incomplete', sentence: `Part of the fleet is unknown: ${rows}`, brief },

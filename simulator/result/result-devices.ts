@@ -99,7 +99,7 @@ export const reconciliationShape = v.object({
     v.description("False without a user, or if the server's list could not be read."),
   ),
   ok: yesOrNo,
-  because: v.exactOptional(
+  reason: v.exactOptional(
     v.pipe(text, v.description('Why nothing, or not everything, was checked.')),
   ),
   sources: v.pipe(

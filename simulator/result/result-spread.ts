@@ -33,7 +33,7 @@ const takeoverShape = v.object({
   ),
   from: v.pipe(v.string(), v.description('The worker that was lost.')),
   to: v.string(),
-  because: v.string(),
+  reason: v.string(),
   adopted: v.pipe(
     v.number(),
     v.integer(),
@@ -47,7 +47,7 @@ const takeoverShape = v.object({
 
 const lostShardShape = v.object({
   shard,
-  because: v.string(),
+  reason: v.string(),
   kept: v.exactOptional(keptShape),
 });
 

@@ -101,10 +101,8 @@ export const hostileResult: FleetResult = {
     ],
   },
   spread: {
-    takeovers: [
-      { shard: 0, afterMs: 40_000, from: hostile, to: 'b', because: hostile, adopted: 0 },
-    ],
-    lost: [{ shard: 1, because: hostile }],
+    takeovers: [{ shard: 0, afterMs: 40_000, from: hostile, to: 'b', reason: hostile, adopted: 0 }],
+    lost: [{ shard: 1, reason: hostile }],
   },
   devices,
 };

@@ -24,7 +24,7 @@ export interface PretendRequest {
   json(): unknown;
 }
 
-/** A response, `silence` for none, or `cut` to close the connection. */
+/** A response, `no-response` for none, or `cut` to close the connection. */
 export type PretendResponse =
   | {
       readonly status: number;
@@ -34,7 +34,7 @@ export type PretendResponse =
       /** Number of bytes of the body after which the connection is closed. */
       readonly cutAfterBytes?: number;
     }
-  | 'silence'
+  | 'no-response'
   | 'cut';
 
 export type Responses = Partial<
@@ -62,7 +62,7 @@ const routes: readonly PretendRoute[] = Object.values(rows).map(({ id, method, p
 export class PretendServer {
   readonly #responses: Responses;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
-  readonly #silentRequests = new Set<() => void>();
+  readonly #openRequests = new Set<() => void>();
   readonly requests: PretendRequest[] = [];
   baseUrl = '';
 
@@ -87,7 +87,7 @@ export class PretendServer {
   /** Resolves once the operation has been requested `count` times. */
   async untilAsked(operation: AnyOperationId, count = 1): Promise<PretendRequest[]> {
     while (this.requestsFor(operation).length < count) {
-      await new Promise<void>((resolve) => this.#silentRequests.add(resolve));
+      await new Promise<void>((resolve) => this.#openRequests.add(resolve));
     }
     return this.requestsFor(operation);
   }
@@ -120,14 +120,14 @@ export class PretendServer {
     const json = (): unknown => JSON.parse(body.toString());
     const asked = { operation, parameters, query, headers, body, json };
     this.requests.push(asked);
-    for (const wake of this.#silentRequests) wake();
-    this.#silentRequests.clear();
+    for (const wake of this.#openRequests) wake();
+    this.#openRequests.clear();
     send(response, (await this.#responses[operation]?.(asked)) ?? { status: 404 });
   }
 }
 
 function send(response: ServerResponse, planned: PretendResponse): void {
-  if (planned === 'silence') return;
+  if (planned === 'no-response') return;
   if (planned === 'cut') {
     response.destroy();
     return;

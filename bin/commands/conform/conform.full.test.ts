@@ -226,7 +226,7 @@ describe('fleetbed conform --dry-run', () => {
     expect(code, stderr).toBe(0);
     const plan = JSON.parse(stdout);
     expect(plan.selected.length).toBeGreaterThan(3);
-    expect(plan.skipped[0].because).toContain('does not offer');
+    expect(plan.skipped[0].reason).toContain('does not offer');
     expect(plan.madeAtMost.device).toBeGreaterThanOrEqual(plan.madeAtMost.deployment);
     expect(plan.madeAtMost.artifact).toBe(1);
     expect(plan.footprint.requests).toBeGreaterThan(100);

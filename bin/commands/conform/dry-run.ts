@@ -36,7 +36,7 @@ export async function dryRun(settings: DryRunSettings, output: Output): Promise<
 
 interface Plan {
   readonly selected: readonly Pick<CaseListing, 'id' | 'risk'>[];
-  readonly skipped: readonly { readonly id: string; readonly because: string }[];
+  readonly skipped: readonly { readonly id: string; readonly reason: string }[];
   /** How many requests combine the parameters of an operation. */
   readonly combined: readonly ArraySize[];
   /** The greatest number of resources of each kind that the run would create. */
@@ -92,7 +92,7 @@ function planOf(
     selected: selected.map(({ id, risk }) => ({ id, risk })),
     skipped: verdicts
       .filter(isSkipped)
-      .map(({ id, reason }) => ({ id, because: reason?.text ?? '' })),
+      .map(({ id, reason }) => ({ id, reason: reason?.text ?? '' })),
     combined: arraySizes(model?.thorough ?? false).filter(({ caseId }) =>
       selected.some(({ id }) => id === caseId),
     ),
@@ -107,7 +107,7 @@ function planText({ selected, skipped, combined, ...plan }: Plan): string {
     'Would run',
     ...selected.map(({ id, risk }) => `  ${id} (${risk})`),
     ...(skipped.length > 0 ? ['', 'Would skip'] : []),
-    ...skipped.map(({ id, because }) => `  ${id}: ${because}`),
+    ...skipped.map(({ id, reason }) => `  ${id}: ${reason}`),
     ...(combined.length > 0 ? ['', 'Combined parameters'] : []),
     ...combined.map(
       ({ operation, parameters, requests }) =>

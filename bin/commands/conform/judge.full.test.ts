@@ -107,10 +107,10 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
     ['two files', () => [har, har], 2, 'too many arguments'],
     ['a server that is none', () => [har, '--url', 'here'], 2, '--url'],
     ['a prefix that is none', () => [har, '--header-prefix', '-'], 2, '--header-prefix'],
-  ])('refuses %s with one sentence', async (_, args, code, because) => {
+  ])('refuses %s with one sentence', async (_, args, code, reason) => {
     const ended = await judge(...args());
     expect([ended.code, ended.stdout]).toEqual([code, '']);
-    expect(ended.stderr).toContain(because);
+    expect(ended.stderr).toContain(reason);
     expect(ended.stderr).not.toMatch(/^\s+at /m);
   });
 });

@@ -42,7 +42,7 @@ function fleetTable({ devices }: FleetResult): string {
 
 function reconciliationLine({ reconciliation }: FleetResult): string {
   if (!reconciliation.checked)
-    return `Reconciliation: not checked (${reconciliation.because ?? 'no reason given'})`;
+    return `Reconciliation: not checked (${reconciliation.reason ?? 'no reason given'})`;
   if (reconciliation.ok) return 'Reconciliation: server and fleet agree on every device';
   return `Reconciliation: ${counted(reconciliation.differences.length, 'difference')} between server and fleet`;
 }

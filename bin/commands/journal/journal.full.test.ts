@@ -264,10 +264,10 @@ describe('fleetbed assert', () => {
     [['='], 2, 'Accepted: a status such as success'],
     [['--times', '-1', 'success'], 2, '--times'],
     [[], 2, 'step'],
-  ])('refuses %j with exit code %d', async (args, code, because) => {
+  ])('refuses %j with exit code %d', async (args, code, reason) => {
     const ended = await run('assert', ...at, ...args);
     expect(ended.code).toBe(code);
-    expect(ended.stderr).toContain(because);
+    expect(ended.stderr).toContain(reason);
   });
 });
 
@@ -284,10 +284,10 @@ describe('the commands of the journal', () => {
     [['await', '--count', '0'], 2, '--count'],
     [['await', '--timeout', '11m'], 2, 'timeoutSeconds: must be at most 600'],
     [['assert', '--tenant', 'none', 'success'], 3, 'no tenant has this id or name'],
-  ])('refuse the arguments %j', async (args, code, because) => {
+  ])('refuse the arguments %j', async (args, code, reason) => {
     const ended = await run(...args, ...at);
     expect(ended.code).toBe(code);
-    expect(ended.stderr).toContain(because);
+    expect(ended.stderr).toContain(reason);
     expect(ended.stdout).toBe('');
   });
 
@@ -330,9 +330,9 @@ describe('fleetbed serve with options for the journal', () => {
     [['--journal-entries', '-1'], '--journal-entries'],
     [['--journal-entries', '1000001'], 'from 0 to 1000000'],
     [['--journal-bytes', '1'], 'from 65536'],
-  ])('refuses %j with exit code 2', async (args, because) => {
+  ])('refuses %j with exit code 2', async (args, reason) => {
     const { code, stderr } = await run('serve', ...args);
     expect(code).toBe(2);
-    expect(stderr).toContain(because);
+    expect(stderr).toContain(reason);
   });
 });

@@ -26,7 +26,7 @@ function entryLine(entry: ShownEntry): string {
 const columnsOf: Record<ShownEntry['kind'], (entry: ShownEntry) => string[]> = {
   exchange: ({ method, status, operation, path, tookMs, deployment, report, cut, ...rest }) => {
     const refusal = rest.refusal as { error: string } | undefined;
-    const noUpdate = rest.noUpdate as { outcome: string; because: string } | undefined;
+    const noUpdate = rest.noUpdate as { outcome: string; reason: string } | undefined;
     const fault = rest.fault as { name: string; act: string } | undefined;
     const varied = rest.varied as readonly { id: string }[] | undefined;
     return [
@@ -38,7 +38,7 @@ const columnsOf: Record<ShownEntry['kind'], (entry: ShownEntry) => string[]> = {
       fault ? `fault ${fault.name}: ${fault.act}` : '',
       varied ? `varied ${varied.map(({ id }) => id).join(', ')}` : '',
       refusal ? `refused: ${refusal.error}` : '',
-      noUpdate ? `${noUpdate.outcome}: ${noUpdate.because}` : '',
+      noUpdate ? `${noUpdate.outcome}: ${noUpdate.reason}` : '',
     ];
   },
   frame: ({ socket, from, opcode, code, proto, typ, sid, bytes, reason, problem }) => [

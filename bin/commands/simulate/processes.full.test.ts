@@ -91,7 +91,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
       takeovers: [
         {
           from: `process ${victim}`,
-          because: `process ${victim} was ended by SIGKILL`,
+          reason: `process ${victim} was ended by SIGKILL`,
           kept: { exchanges: expect.any(Number), untilMs: expect.any(Number) },
         },
       ],

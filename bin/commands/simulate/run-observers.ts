@@ -113,7 +113,7 @@ function toAll(listeners: readonly ((event: FleetEvent) => void)[]): (event: Fle
 function warnAboutLostLines(count: EventLinesCount, target: string, output: Output): void {
   const { written, lost, error } = count;
   if (lost === 0) return;
-  const because = error === undefined ? 'its reader was too slow' : `writing failed with ${error}`;
+  const reason = error === undefined ? 'its reader was too slow' : `writing failed with ${error}`;
   const where = target === STANDARD_OUTPUT ? 'standard output' : target;
-  output.warn(`events: ${lost} of ${lost + written} are missing in ${where}; ${because}`);
+  output.warn(`events: ${lost} of ${lost + written} are missing in ${where}; ${reason}`);
 }

@@ -45,7 +45,7 @@ const SUBPROTOCOL = 'protomsg/msgpack';
  * Interval of pings. The client has to send them, because the server sends none on this WebSocket.
  */
 const PING_EVERY_MS = limits.websocketPingSeconds * 1000;
-const SILENCE_MAX_MS = limits.websocketSilenceMaxSeconds * 1000;
+const IDLE_MAX_MS = limits.websocketIdleMaxSeconds * 1000;
 const REFUSAL_MAX_BYTES = 65_536;
 const NORMAL_CLOSURE = 1000;
 const INTERNAL_ERROR = 1011;
@@ -202,7 +202,7 @@ function keepAlive(socket: WebSocket, clock: Clock): void {
   const rounds = clock.every(PING_EVERY_MS, () => {
     // A paused socket cannot receive pongs either.
     if (socket.isPaused) noteActivity();
-    if (clock.monotonicMs() - lastActivityMs > SILENCE_MAX_MS) socket.terminate();
+    if (clock.monotonicMs() - lastActivityMs > IDLE_MAX_MS) socket.terminate();
     else socket.ping();
   });
   socket.once('close', () => rounds.cancel());

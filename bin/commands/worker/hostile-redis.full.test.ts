@@ -330,8 +330,8 @@ class Forger {
       /"sequence":(\d+)/,
       (_, digits) => `"sequence":${Number(digits) + 1}`,
     );
-    const because = { type: direction === 'up' ? 'lost' : 'stop', because: 'forged' };
-    const forged = next.replace(/"message":.*/s, `"message":${JSON.stringify(because)}}`);
+    const reason = { type: direction === 'up' ? 'lost' : 'stop', reason: 'forged' };
+    const forged = next.replace(/"message":.*/s, `"message":${JSON.stringify(reason)}}`);
     const other = new RunSigner('another-secret-of-others', run);
     const forgeries = [forged, next].flatMap((each) => [
       each,

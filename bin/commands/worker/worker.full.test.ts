@@ -161,7 +161,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     expect(result.spread?.takeovers).toMatchObject([
       {
         from: expect.stringContaining(`:${lost.child.pid}/`),
-        because: expect.stringContaining('silent for 1 s'),
+        reason: expect.stringContaining('silent for 1 s'),
       },
     ]);
     expect(await redis.client.keys('*')).toEqual([]);

@@ -52,7 +52,7 @@ export async function examined(command: string, args: readonly string[]): Promis
         .map(({ duty, violations: [first] }) => `${duty} in ${first?.scene}: ${first?.message}`),
       unmetMusts: examination.duties
         .filter(unmet)
-        .map(({ duty, because = '' }) => `${duty}: ${because}`),
+        .map(({ duty, reason = '' }) => `${duty}: ${reason}`),
     };
   } finally {
     rmSync(folder, { recursive: true });

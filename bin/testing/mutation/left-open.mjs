@@ -8,7 +8,7 @@ const doctor = 'the doctor: a diagnosis is no response of the device API';
 
 /** Names of members whose values are ignored. */
 const members = {
-  because: words,
+  reason: words,
   change: words,
   expected: words,
   actual: words,
@@ -47,7 +47,7 @@ const own = (table, name) => (Object.hasOwn(table, name) ? table[name] : undefin
 /** Returns true for a table row that contains only an explanation. */
 function isListed(path) {
   const names = path.node.properties.map(({ key }) => key?.name);
-  return path.parentPath.isObjectProperty() && names.join() === 'because';
+  return path.parentPath.isObjectProperty() && names.join() === 'reason';
 }
 
 function isRefusal(path) {

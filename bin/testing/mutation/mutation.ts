@@ -82,9 +82,9 @@ function progressOf(): boolean {
   let unexplained = 0;
   for (const [file, { survivors, unreached }] of Object.entries(result)) {
     for (const survivor of survivors) {
-      const because = reasonOf(file, survivor);
-      if (because === undefined) unexplained++;
-      print(`${file}: ${survivor}\n    ${because ?? 'NO REASON GIVEN'}`);
+      const reason = reasonOf(file, survivor);
+      if (reason === undefined) unexplained++;
+      print(`${file}: ${survivor}\n    ${reason ?? 'NO REASON GIVEN'}`);
     }
     if (unreached > 0) print(`${file}: ${unreached} are not reached by any case`);
   }

@@ -93,8 +93,8 @@ export class HookAdmin implements TargetAdmin {
   }
 
   changeControlMap(): Promise<void> {
-    const because = 'no step changes the control map of a deployment';
-    return Promise.reject(new MissingCapability('user/change-control-map', because));
+    const reason = 'no step changes the control map of a deployment';
+    return Promise.reject(new MissingCapability('user/change-control-map', reason));
   }
 
   async deploy(deployment: NewDeployment): Promise<string> {

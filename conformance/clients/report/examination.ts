@@ -36,7 +36,10 @@ const exchange = v.object({
 
 const violation = v.object({
   scene: text,
-  journalEntry: v.pipe(count, v.description('The exchange that shows it; 0 for a silence.')),
+  journalEntry: v.pipe(
+    count,
+    v.description('The exchange that shows it; 0 when the client sent none.'),
+  ),
   contradicts: v.exactOptional(count),
   operation: text,
   atMs: v.number(),
@@ -61,7 +64,7 @@ const duty = v.object({
   next: v.exactOptional(
     v.object({ text, command: v.exactOptional(text), scene: v.exactOptional(text) }),
   ),
-  because: v.exactOptional(v.pipe(text, v.description('Why nothing exercised it.'))),
+  reason: v.exactOptional(v.pipe(text, v.description('Why nothing exercised it.'))),
   waiver: v.exactOptional(v.object(waiver)),
 });
 
@@ -81,7 +84,7 @@ const sessionStep = v.object({
 const scene = v.object({
   scene: text,
   outcome: v.picklist(['played', 'stopped', 'never-came', 'skipped']),
-  because: v.exactOptional(text),
+  reason: v.exactOptional(text),
   durationMs: count,
   session: v.exactOptional(
     v.pipe(

@@ -7,7 +7,7 @@ export interface RandomChange {
   /** Alters a request. Returns false if it has no such part. */
   readonly alter: (step: Request, steps: Step[]) => boolean;
   /** The requests, by their labels, that may be altered so without breaking a duty, and why. */
-  readonly legal?: readonly (readonly [labels: RegExp, because: string])[];
+  readonly legal?: readonly (readonly [labels: RegExp, reason: string])[];
 }
 
 /** Copies that are sent at once; ten polls in a row break a duty. */

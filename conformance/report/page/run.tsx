@@ -23,7 +23,7 @@ export function Run({ facts }: { facts: PageFacts }) {
       <Records
         title="MUSTs that were not tested"
         rows={facts.musts.undecidedMusts}
-        columns={['id', 'because']}
+        columns={['id', 'reason']}
       />
       <Records
         title="Waivers"

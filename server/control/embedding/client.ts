@@ -50,8 +50,8 @@ export function testbedClient(
     expectNoViolations: async ({ level = 'should' } = { level: 'should' }) => {
       const all = await duties();
       if (all.length === 0) {
-        const because = unknownClient(tenant, named);
-        throw new ClientViolationsError(`client ${named}: ${because}`, []);
+        const reason = unknownClient(tenant, named);
+        throw new ClientViolationsError(`client ${named}: ${reason}`, []);
       }
       const isMeant = (duty: TestbedDuty): boolean => level === 'should' || duty.level === 'must';
       const broken = all.filter((duty) => duty.state === 'broken' && isMeant(duty));

@@ -212,9 +212,9 @@ describe('an assertion about the journal', () => {
     [{ happened: after, between: { since: 'now' } }, 'between.since: must be a date-time'],
     [{ happened: after, device: '' }, 'device: must not be empty'],
     [[], 'body'],
-  ])('is refused when malformed: %j', async (body, because) => {
+  ])('is refused when malformed: %j', async (body, reason) => {
     const { status, verdict } = await asserted(body);
     expect(status).toBe(400);
-    expect(verdict.error).toContain(because);
+    expect(verdict.error).toContain(reason);
   });
 });

@@ -55,10 +55,10 @@ describe('a query to the journal', () => {
     ['/await?timeoutSeconds=-1', 'timeoutSeconds: must be a number'],
     ['/journal/x', 'path: the sequence'],
     ['/journal/0', 'path: the sequence'],
-  ])('is refused when malformed: %s', async (path, because) => {
+  ])('is refused when malformed: %s', async (path, reason) => {
     const response = await control(server, 'GET', path);
     expect(response.status).toBe(400);
-    expect(JSON.parse(response.text).error).toContain(because);
+    expect(JSON.parse(response.text).error).toContain(reason);
   });
 
   it.each([

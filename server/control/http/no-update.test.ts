@@ -93,7 +93,7 @@ const situations: readonly [
   situation: string,
   condition: string,
   outcome: 'no update' | 'up to date',
-  because: RegExp,
+  reason: RegExp,
   arrange: (device: AcceptedDevice) => unknown,
   provides?: Provides,
 ][] = [
@@ -191,16 +191,16 @@ async function polled(device: AcceptedDevice, door: Door, provides: Provides): P
 }
 
 /** Extracts the response from an explanation, as each place shows it. */
-const explanationOf = ({ outcome, condition, because }: Explanation): Explanation => ({
+const explanationOf = ({ outcome, condition, reason }: Explanation): Explanation => ({
   outcome,
   condition,
-  because,
+  reason,
 });
 
 describe('a poll without an update', () => {
   it.each(situations)(
     'has the same reason in journal, record and explanation: %s',
-    async (_, condition, outcome, because, arrange, provides = board) => {
+    async (_, condition, outcome, reason, arrange, provides = board) => {
       for (const door of provides === board ? doorNames : doorNames.slice(0, 1)) {
         const device = await pollingDevice();
         await arrange(device);
@@ -209,7 +209,7 @@ describe('a poll without an update', () => {
           const explanation = await explained(`/${id}`);
           const facts = explanationOf(explanation);
           if (time === 0) {
-            expect(facts).toEqual({ outcome, condition, because: expect.stringMatching(because) });
+            expect(facts).toEqual({ outcome, condition, reason: expect.stringMatching(reason) });
             expect('remedy' in explanation).toBe(outcome === 'no update');
           }
           expect([explanation.requestId, explanation.device.id]).toEqual([id, device.id]);
@@ -255,7 +255,7 @@ describe('a poll without an update', () => {
   });
 });
 
-type Explanation = { readonly [Name in 'outcome' | 'condition' | 'because']?: string | undefined };
+type Explanation = { readonly [Name in 'outcome' | 'condition' | 'reason']?: string | undefined };
 
 interface Entry {
   readonly sequence: number;
@@ -331,8 +331,8 @@ describe('the update status of a device', () => {
       two: 'x'.repeat(3000),
     });
     await deploy(server, [device]);
-    const { because } = await explained(`?device=${device.id}`);
-    expect(because).toMatch(
+    const { reason } = await explained(`?device=${device.id}`);
+    expect(reason).toMatch(
       /is waiting for the device; its last poll was not recorded, because it has more/,
     );
   });
@@ -341,9 +341,9 @@ describe('the update status of a device', () => {
     const device = await pollingDevice();
     const id = await deploy(server, [device], { retries: 1 });
     for (const failing of [true, false]) {
-      const { outcome, condition, because } = await explained(`?device=${device.id}`);
+      const { outcome, condition, reason } = await explained(`?device=${device.id}`);
       expect([outcome, condition]).toEqual(['update', undefined]);
-      expect(because).toMatch(/^the next poll gets deployment spring/);
+      expect(reason).toMatch(/^the next poll gets deployment spring/);
       expect((await nextRequests['GET v1'](server, device.token, board)).status).toBe(200);
       if (failing) await report(server, device, { id, status: 'failure' });
     }
@@ -354,8 +354,8 @@ describe('the update status of a device', () => {
     await deploy(server, [device]);
     await nextRequests['GET v1'](server, device.token, board);
     const { polled: lastPoll } = await explained(`?device=${device.id}`);
-    const { outcome, because } = await explained(`?device=${device.id}`);
-    expect([lastPoll, outcome, because]).toEqual([
+    const { outcome, reason } = await explained(`?device=${device.id}`);
+    expect([lastPoll, outcome, reason]).toEqual([
       expect.stringContaining('artifact_name=release-0'),
       'update',
       expect.stringMatching(/again, because the device has not finished it: pending$/),
@@ -365,7 +365,7 @@ describe('the update status of a device', () => {
       artifact_name: 'x',
     });
     expect(other.status).toBe(409);
-    expect((await explained(`?device=${device.id}`)).because).toMatch(
+    expect((await explained(`?device=${device.id}`)).reason).toMatch(
       /^the last poll was answered with 409: conflicting request data/,
     );
   });
@@ -380,7 +380,7 @@ describe('the update status of a device', () => {
     await deploy(server, [known]);
     expect(await never()).toMatchObject({
       condition: 'polling',
-      because: expect.stringMatching(
+      reason: expect.stringMatching(
         /^the device has not polled since the server started; deployment spring .* is waiting/,
       ),
     });
@@ -388,16 +388,16 @@ describe('the update status of a device', () => {
     await server.call('get-next-deployment', { token: device.token });
     expect(await explained(`?device=${device.id}`)).toMatchObject({
       condition: 'polling',
-      because: expect.stringMatching(
+      reason: expect.stringMatching(
         /^the last poll was answered with 400: query: \w+: is required; for details: npx fleetbed explain/,
       ),
     });
     await control(server, 'DELETE', '/journal');
-    expect((await explained(`?device=${device.id}`)).because).toMatch(/is required$/);
+    expect((await explained(`?device=${device.id}`)).reason).toMatch(/is required$/);
     await decide(server, device, 'rejected');
     expect(await explained(`?device=${device.id}`)).toMatchObject({
       condition: 'accepted',
-      because: 'a user has rejected the device',
+      reason: 'a user has rejected the device',
       remedy: `accept the device: npx fleetbed accept ${device.id}`,
       passed: [],
     });
@@ -442,7 +442,7 @@ describe('the no-update response of a restarted server or another dialect', () =
   const upToDate = {
     outcome: 'up to date',
     condition: 'finished',
-    because: expect.stringMatching(/^the device finished deployment spring .* with success at /),
+    reason: expect.stringMatching(/^the device finished deployment spring .* with success at /),
   };
 
   it('is unchanged and shows that the device has not polled', async () => {

@@ -12,7 +12,7 @@ import type { Redis } from 'ioredis';
 export const RUNS_KEY = 'fleetbed:runs';
 /** Name of a run's queue, without the prefix. */
 export const QUEUE_NAME = 'shards';
-/** Silence in milliseconds after which a coordinator and its run count as lost. */
+/** Time without a message, in milliseconds, after which a coordinator and its run count as lost. */
 export const COORDINATOR_SILENCE_MAX_MS = 10_000;
 /** Expiry in seconds of the keys of a run whose coordinator is lost. */
 export const FORGOTTEN_AFTER_SECONDS = 300;

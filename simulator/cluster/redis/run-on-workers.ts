@@ -41,7 +41,7 @@ export interface WorkersRunOptions {
   /** Secret shared with the workers. */
   readonly secret: string;
   readonly shards: number;
-  /** Silence in milliseconds after which a worker counts as lost. */
+  /** Time without a message, in milliseconds, after which a worker counts as lost. */
   readonly takeoverAfterMs: number;
   /** Maximum time in milliseconds that a shard waits for a worker. */
   readonly workerWaitMs: number;
@@ -152,7 +152,7 @@ class RedisCoordinator {
       coordinator: this.#coordinator,
       clock,
       shards: run.shards,
-      silenceMaxMs: run.takeoverAfterMs,
+      idleMaxMs: run.takeoverAfterMs,
       send: (message) => this.#send(message),
       print: run.print,
     });
@@ -171,7 +171,7 @@ class RedisCoordinator {
       {
         onMessage: (message) => this.#receive(message),
         onUnsigned: () => this.#refuse(unsignedAt(link.shown)),
-        onAllRead: () => this.#assignments.endSilent(),
+        onAllRead: () => this.#assignments.endIdle(),
         consumes: true,
       },
     );

@@ -13,8 +13,8 @@ export interface ShardAssignmentsOptions {
   readonly coordinator: Coordinator;
   readonly clock: Clock;
   readonly shards: number;
-  /** Silence in milliseconds after which a worker counts as lost. */
-  readonly silenceMaxMs: number;
+  /** Time without a message, in milliseconds, after which a worker counts as lost. */
+  readonly idleMaxMs: number;
   readonly send: (message: OwnerMessage) => void;
   /** Prints a message to the user. */
   readonly print: (text: string) => void;
@@ -66,14 +66,14 @@ export class ShardAssignments {
     else this.#handle(received, assigned);
   }
 
-  /** Ends the assignments of silent workers. Call it once all pending messages have been read. */
-  endSilent(): void {
-    const { clock, silenceMaxMs } = this.#options;
-    const minMs = clock.monotonicMs() - silenceMaxMs;
+  /** Ends the assignments of workers that stopped reporting. Call it once all pending messages have been read. */
+  endIdle(): void {
+    const { clock, idleMaxMs } = this.#options;
+    const minMs = clock.monotonicMs() - idleMaxMs;
     for (const [shard, { lastMessageMs, worker }] of this.#assigned) {
       if (lastMessageMs >= minMs) continue;
       this.#options.print(`${worker} is lost; shard ${shard} waits for another worker`);
-      this.#lose(shard, `its worker was silent for ${silenceMaxMs / 1000} s`);
+      this.#lose(shard, `its worker was silent for ${idleMaxMs / 1000} s`);
     }
   }
 

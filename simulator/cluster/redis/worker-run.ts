@@ -155,12 +155,12 @@ export class WorkerRun {
     const { isTakeover } = grant;
     print(`${worker} ${isTakeover ? 'takes over' : 'runs'} shard ${shard} of ${plan.shard?.of}`);
     const end = await this.#shardEnd(jobId, { plan, isTakeover, sendsEvents }, sender);
-    print(`${worker} ${end.kind === 'result' ? 'has completed the shard' : end.because}`);
-    if (end.kind === 'failed') throw new UnrecoverableError(end.because);
+    print(`${worker} ${end.kind === 'result' ? 'has completed the shard' : end.reason}`);
+    if (end.kind === 'failed') throw new UnrecoverableError(end.reason);
     if (end.kind === 'result') return;
-    const because = `${worker} ${end.because}`;
-    await this.#channel.send(sender, { type: 'lost', reason: because });
-    throw new Error(because);
+    const reason = `${worker} ${end.reason}`;
+    await this.#channel.send(sender, { type: 'lost', reason });
+    throw new Error(reason);
   }
 
   #shardEnd(
@@ -185,7 +185,7 @@ export class WorkerRun {
           watch.cancel();
           pulse.cancel();
           if (this.#workers.get(jobId)?.process === process) this.#workers.delete(jobId);
-          resolve(end ?? { kind: 'lost', because: how });
+          resolve(end ?? { kind: 'lost', reason: how });
         },
       });
       const watch = clock.every(WATCH_PERIOD_MS, () => {
@@ -231,9 +231,9 @@ export class WorkerRun {
 
 type ProcessEnd =
   | { readonly kind: 'result' }
-  | { readonly kind: 'failed' | 'lost'; readonly because: string };
+  | { readonly kind: 'failed' | 'lost'; readonly reason: string };
 
 function endIn(message: WorkerMessage): ProcessEnd | undefined {
   if (message.type === 'result') return { kind: 'result' };
-  return message.type === 'failed' ? { kind: 'failed', because: message.sentence } : undefined;
+  return message.type === 'failed' ? { kind: 'failed', reason: message.sentence } : undefined;
 }

@@ -22,10 +22,10 @@ import { controlError } from './replies.ts';
 /** Limits on a device's sessions. */
 const sessionLimits = {
   sessionsMax: 64,
-  /** Silence after which the device pings the other side. */
+  /** Idle time after which the device pings the other side. */
   pingAfterSeconds: 48,
-  /** Silence after which the session ends. */
-  silenceMaxSeconds: 60,
+  /** Idle time after which the session ends. */
+  idleMaxSeconds: 60,
 } as const;
 
 const VERSION = 1;
@@ -84,11 +84,11 @@ export class Sessions {
   }
 
   #dueOf(session: Session, nowMs: number): readonly OutgoingMessage[] {
-    const silentMs = nowMs - session.lastActivityMs;
-    if (silentMs >= sessionLimits.silenceMaxSeconds * MS) {
+    const idleMs = nowMs - session.lastActivityMs;
+    if (idleMs >= sessionLimits.idleMaxSeconds * MS) {
       return [...this.#end(session), controlError({}, 'session timeout', true)];
     }
-    if (session.isPinged || silentMs < sessionLimits.pingAfterSeconds * MS) return [];
+    if (session.isPinged || idleMs < sessionLimits.pingAfterSeconds * MS) return [];
     session.isPinged = true;
     return [control('ping')];
   }

@@ -27,11 +27,11 @@ export function App({ facts }: { facts: FleetFacts }) {
 
 const toneLabels = { good: 'ok', bad: 'failed', busy: 'open', info: 'note', plain: 'not checked' };
 
-function Decision({ verdict: { tone, title, because } }: Pick<FleetFacts, 'verdict'>) {
+function Decision({ verdict: { tone, title, reason } }: Pick<FleetFacts, 'verdict'>) {
   return (
     <Verdict tone={tone} title={title}>
-      <ul class="report-list" id="because">
-        {because.map(({ tone: each, text }) => (
+      <ul class="report-list" id="reason">
+        {reason.map(({ tone: each, text }) => (
           <li key={text}>
             <Badge tone={each}>{toneLabels[each]}</Badge> {text}
           </li>

@@ -233,8 +233,8 @@ export async function examineClient(options: ExamineOptions): Promise<ExitCode> 
     opened: (url) => {
       if (plan.command === undefined) output.progress(`Start the client now, at ${url}`);
     },
-    ended: ({ scene, outcome, because }, left) => {
-      const why = because === undefined ? '' : `: ${because}`;
+    ended: ({ scene, outcome, reason }, left) => {
+      const why = reason === undefined ? '' : `: ${reason}`;
       output.progress(`${scene} ${outcome}${why} (${left} left)`);
     },
   }).catch((error: unknown) => {

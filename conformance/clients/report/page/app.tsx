@@ -149,10 +149,10 @@ function Duties({ title, duties }: { title: string; duties: readonly ExaminedDut
   );
 }
 
-function reasonOf({ observation, because, next, scenes }: ExaminedDuty): string {
+function reasonOf({ observation, reason, next, scenes }: ExaminedDuty): string {
   if (observation !== undefined) return observation;
-  if (because === undefined) return counted(scenes.length, 'scene');
-  return next?.scene === undefined ? because : `${because}; scene ${next.scene}: ${next.text}`;
+  if (reason === undefined) return counted(scenes.length, 'scene');
+  return next?.scene === undefined ? reason : `${reason}; scene ${next.scene}: ${next.text}`;
 }
 
 function Scenes({ examination: { scenes } }: { examination: Examination }) {
@@ -172,7 +172,7 @@ function Scenes({ examination: { scenes } }: { examination: Examination }) {
             ),
           },
           { title: 'Time', cell: ({ durationMs }) => seconds(durationMs) },
-          { title: 'Why', cell: ({ because = '' }) => because },
+          { title: 'Why', cell: ({ reason = '' }) => reason },
         ]}
       />
     </Card>

@@ -59,7 +59,7 @@ export function BrokenDuty({
 function Shown({ violation, examination }: { violation: Violation; examination: Examination }) {
   const { scene, journalEntry, contradicts = 0, message, exchanges } = violation;
   const played = examination.scenes.find((each) => each.scene === scene);
-  // The number 0 is that of a silence, which no step shows.
+  // The number 0 stands for a request that never came, which no step shows.
   const marked = [journalEntry, contradicts].filter((each) => each > 0);
   return (
     <>

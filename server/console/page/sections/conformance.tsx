@@ -147,7 +147,7 @@ const columns: readonly LongColumn<CaseVerdict>[] = [
   {
     title: 'What it checks',
     isMinor: true,
-    cell: ({ title, because }) => because || title,
+    cell: ({ title, reason }) => reason || title,
   },
 ];
 

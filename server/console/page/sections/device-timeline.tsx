@@ -69,7 +69,7 @@ export function EntryLine({ entry }: { entry: EntryView }) {
 export function refusalReason({ refusal, noUpdate, reason, problem }: EntryView): string {
   if (refusal) return refusal.error;
   if (reason !== undefined || problem !== undefined) return reason ?? problem ?? '';
-  return noUpdate ? `${noUpdate.outcome}: ${readable(noUpdate.because)}` : '';
+  return noUpdate ? `${noUpdate.outcome}: ${readable(noUpdate.reason)}` : '';
 }
 
 /** Returns the title of a journal entry; for a status report it ends with the reported status. */

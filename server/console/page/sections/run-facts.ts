@@ -7,7 +7,7 @@ export interface CaseVerdict {
   readonly level: string;
   readonly verdict: string;
   readonly requirements: readonly string[];
-  readonly because: string;
+  readonly reason: string;
 }
 
 /** The last JSON line of a complete run. */
@@ -57,13 +57,13 @@ function jsonIn(line: string): OutputLine | undefined {
   }
 }
 
-function verdictIn({ id, title, level, verdict, requirements, because, message }: OutputLine) {
+function verdictIn({ id, title, level, verdict, requirements, reason, message }: OutputLine) {
   return {
     id: String(id),
     title: String(title),
     level: String(level),
     verdict: String(verdict),
     requirements: Array.isArray(requirements) ? requirements.map(String) : [],
-    because: String(because ?? message ?? ''),
+    reason: String((reason as { readonly text?: unknown } | undefined)?.text ?? message ?? ''),
   };
 }

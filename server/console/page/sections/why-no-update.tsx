@@ -36,11 +36,11 @@ const outcomes: Readonly<Record<NoUpdateView['outcome'], { tone: Tone; title: st
 
 /** Renders an explanation as one line, with the examined conditions in a folded section. */
 export function Conditions({ explanation }: { explanation: NoUpdateView }) {
-  const { outcome, condition, deploymentId, because, remedy, polled, passed, deployments } =
+  const { outcome, condition, deploymentId, reason, remedy, polled, passed, deployments } =
     explanation;
   const { tone, title } = outcomes[outcome];
   return (
-    <Verdict tone={tone} title={`${title}: ${readable(because)}`}>
+    <Verdict tone={tone} title={`${title}: ${readable(reason)}`}>
       {remedy !== undefined && <p>To get an update: {readable(remedy)}</p>}
       <details>
         <summary title={condition}>
