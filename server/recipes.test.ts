@@ -73,7 +73,7 @@ const shown: Readonly<Record<string, readonly (string | RegExp)[]>> = {
     '429',
     '200',
   ],
-  'a server whose responses have other valid forms': [
+  'a server whose responses are written differently, but validly': [
     '200',
     /^request-ids, [a-z, -]+$/,
     /^Contract, Error: /,

@@ -26,7 +26,7 @@ import { createOutput } from '../output/output.ts';
 
 const rows = inGroup('Options', {
   format: {
-    flag: '--format <form>',
+    flag: '--format <format>',
     help: 'output format; ical only without recordings',
     cli: { kind: 'choices', of: ['table', 'json', 'ical'] },
     default: { value: 'table' },
@@ -82,7 +82,7 @@ where "path" may replace "url", and requestBody and responseBody are optional:
 a JSON value, a form as an object of its text fields, anything else as a string.
 
 JSON without recordings is {on, endOfLife, rows: [row]}, with recordings
-  {on, endOfLife, outcome, recordings: [{file, form, exchanges, calls}], unseen, findings: [row]}
+  {on, endOfLife, outcome, recordings: [{file, format, exchanges, calls}], unseen, findings: [row]}
 where a row is {kind: "call"|"field", method, path, versions, deprecatedSince, endOfLife,
 state: "not-yet-deprecated"|"deprecated"|"retired", daysLeft, replacement}, of a call also
 {successor: {method, version, path}}, of a field also {field, place: "form"|"body"|"response",
@@ -132,8 +132,8 @@ async function trafficIn(files: readonly string[], schedule: Schedule): Promise<
   const count = new TrafficCount(schedule);
   for (const file of files) {
     try {
-      const { form, exchanges } = await openRecording(file);
-      await count.add(file, form, exchanges);
+      const { format, exchanges } = await openRecording(file);
+      await count.add(file, format, exchanges);
     } catch (error) {
       throw recordingError(file, error);
     }

@@ -42,7 +42,7 @@ ${codes}`;
 export function configure(command: Command): void {
   command
     .addOption(
-      new Option('--format <form>', 'form of the document').choices(formats).default('openapi'),
+      new Option('--format <format>', 'format of the document').choices(formats).default('openapi'),
     )
     .addOption(new Option('--api <name>', 'only this API (default: all three)').choices(apiNames))
     .addOption(urlOption('base URL of the described server (default: that of fleetbed serve)'))

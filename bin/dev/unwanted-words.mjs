@@ -145,4 +145,9 @@ export const unwanted = [
       /\bneed(Token|Authorized|Refusal|Instructions|Response|Offer|Status|Decided|Names)\b|\b(signature|password)Fits\b/g,
     instead: 'require…, verify…',
   },
+  {
+    pattern:
+      /\b(PollForm|pollForms|instructionForms|wrongForms|\w*[bB]odyForm|(Recording|Vector)Form)\b/g,
+    instead: 'variant of a request, type of a field, format of a file, encoding of a body',
+  },
 ];

@@ -30,8 +30,8 @@ function filesOf(command: Command, option: Command['options'][number]) {
   const value: unknown = command.getOptionValue(option.attributeName());
   if (typeof value === 'string') return [{ option: long, path: value }];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([form, path]) =>
-    typeof path === 'string' ? [{ option: `${long} ${form}=FILE`, path }] : [],
+  return Object.entries(value).flatMap(([format, path]) =>
+    typeof path === 'string' ? [{ option: `${long} ${format}=FILE`, path }] : [],
   );
 }
 

@@ -3,7 +3,7 @@
 import { isObject } from '../../fixtures/base/json.ts';
 import { NotObservable } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
-import type { PollForm } from './poll-forms.ts';
+import type { PollVariant } from './poll-variants.ts';
 import {
   type DeviceInDeployment,
   factoryProvides,
@@ -18,15 +18,15 @@ export interface InstructedDevice extends DeviceInDeployment {
   readonly response: HttpResponse;
 }
 
-/** Arranges a device that was offered a deployment by `form`, without a check of the body. */
+/** Arranges a device that was offered a deployment by this variant of the request, without a check of the body. */
 export async function instructedBy(
-  form: PollForm,
+  variant: PollVariant,
   context: TestContext,
   arrange: (context: TestContext) => Promise<DeviceInDeployment> = pendingDeployment,
 ): Promise<InstructedDevice> {
   const arranged = await arrange(context);
-  const response = await requireOffer(context, form.operation, () =>
-    form.poll(arranged.device, factoryProvides),
+  const response = await requireOffer(context, variant.operation, () =>
+    variant.poll(arranged.device, factoryProvides),
   );
   return { ...arranged, response };
 }

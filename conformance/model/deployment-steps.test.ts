@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pollForms } from '../context/poll-forms.ts';
+import { pollVariants } from '../context/poll-variants.ts';
 import { contextOn } from '../testing/context-on.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { pollStep, reports } from './deployment-steps.ts';
@@ -38,7 +38,7 @@ async function take(baseUrl: string, steps: readonly ModelStep[]): Promise<void>
   }
 }
 
-const polling = pollStep(0, pollForms[0]);
+const polling = pollStep(0, pollVariants[0]);
 const finishing = reports(0, 0, 'success');
 const steppingBack = reports(0, 0, 'installing');
 
@@ -62,8 +62,8 @@ describe('a device that polls for its deployment', () => {
 
   it('may be offered either of two reported deployments under an id of version 2', async () => {
     const target = await serverOffering('other');
-    const form = pollForms.find(({ slug }) => slug === 'v2') ?? pollForms[0];
-    const steps = [reports(0, 0, 'installing'), reports(0, 1, 'installing'), pollStep(0, form)];
+    const variant = pollVariants.find(({ slug }) => slug === 'v2') ?? pollVariants[0];
+    const steps = [reports(0, 0, 'installing'), reports(0, 1, 'installing'), pollStep(0, variant)];
     await expect(take(target, steps)).resolves.toBeUndefined();
   });
 });

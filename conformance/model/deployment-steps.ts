@@ -1,7 +1,7 @@
 /** Steps of deployments: created and aborted by a user, requested and reported on by devices. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
-import type { PollForm } from '../context/poll-forms.ts';
+import type { PollVariant } from '../context/poll-variants.ts';
 import { factoryProvides } from '../context/start-states.ts';
 import { describeValue, responseSummary } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
@@ -57,22 +57,22 @@ export function abortStep(number: number): ModelStep {
 }
 
 /** A device requests its next deployment. */
-export function pollStep(index: number, form: PollForm): ModelStep {
+export function pollStep(index: number, variant: PollVariant): ModelStep {
   return {
-    title: `device ${nameOf(index)} polls for an update by ${form.label}`,
+    title: `device ${nameOf(index)} polls for an update by ${variant.label}`,
     isPossible: (expectedState) => expectedState.device(index).canCall,
     run: async (expectedState, targetSide) => {
-      const response = await form.poll(realDevice(targetSide, index), factoryProvides);
+      const response = await variant.poll(realDevice(targetSide, index), factoryProvides);
       if (!checkTokenAccess(expectedState.device(index), response)) return;
       const own = expectedState.deployments.filter(({ device }) => device === index);
       const active = own.find(({ offer, over }) => offer === 'offered' && over === undefined);
-      if (response.status === 409 && active !== undefined && active.openedBy !== form.slug) {
-        // The contract leaves open if two request forms contradict each other.
+      if (response.status === 409 && active !== undefined && active.openedBy !== variant.slug) {
+        // The contract leaves open if two variants of the request contradict each other.
         targetSide.note('polling again in another way', '409');
         active.offer = 'unsure';
         return;
       }
-      judgeOffer({ expectedState, targetSide, index, form, response, active });
+      judgeOffer({ expectedState, targetSide, index, variant, response, active });
     },
   };
 }
@@ -81,7 +81,7 @@ interface OfferCheck {
   readonly expectedState: ExpectedState;
   readonly targetSide: TargetSide;
   readonly index: number;
-  readonly form: PollForm;
+  readonly variant: PollVariant;
   readonly response: HttpResponse;
   readonly active: ExpectedDeployment | undefined;
 }
@@ -97,21 +97,21 @@ function judgeOffer({
   expectedState,
   targetSide,
   index,
-  form,
+  variant,
   response,
   active,
 }: OfferCheck): void {
   const own = expectedState.deployments.filter(({ device }) => device === index);
   const due = own.filter(({ offer, over }) => offer !== 'unsure' && over === undefined);
   const again = active ? (['next.repeatable'] as const) : [];
-  if (due.length > 0) expectStatus(response, [200], form.pendingIs200, ...again);
+  if (due.length > 0) expectStatus(response, [200], variant.pendingIs200, ...again);
   else expectStatus(response, own.length > 0 ? [200, 204, 409] : [200, 204], 'next.nothing-is-204');
   if (response.status !== 200) return;
   const unoffered = due.length === 0 ? (['next.nothing-is-204'] as const) : [];
-  const id = offeredId(response, ...instructionsHaveId[form.slug], ...unoffered);
+  const id = offeredId(response, ...instructionsHaveId[variant.slug], ...unoffered);
   const offered = expectedState.deployments[indexOfDeployment(targetSide, id)];
   if (!offered) {
-    judgeUnknownId({ expectedState, targetSide, index, form, response, active }, id);
+    judgeUnknownId({ expectedState, targetSide, index, variant, response, active }, id);
     return;
   }
   const seen = responseSummary(response);
@@ -129,7 +129,7 @@ function judgeOffer({
   }
   note(targetSide, expectedState, offered);
   if (offered.offer === 'unsure') return;
-  if (offered.offer === 'waiting') offered.openedBy = form.slug;
+  if (offered.offer === 'waiting') offered.openedBy = variant.slug;
   offered.offer = 'offered';
 }
 
@@ -140,12 +140,12 @@ function indexOfDeployment({ deployments }: TargetSide, id: string): number {
 
 /** Judges an offer with an id that the model does not know, which only version 2 may create. */
 function judgeUnknownId(
-  { expectedState, targetSide, index, form, response, active }: OfferCheck,
+  { expectedState, targetSide, index, variant, response, active }: OfferCheck,
   id: string,
 ): void {
   const own = expectedState.deployments.filter(({ device }) => device === index);
   if (own.length === 0) failWith('no update', responseSummary(response), 'next.nothing-is-204');
-  if (form.slug !== 'v2') {
+  if (variant.slug !== 'v2') {
     failWith("a deployment's id", responseSummary(response), 'next.id-of-the-deployment');
   }
   // A finished deployment in the state `unsure` may be the offered one.
@@ -164,7 +164,7 @@ function judgeUnknownId(
   }
   real.id = id;
   only.offer = 'offered';
-  only.openedBy = form.slug;
+  only.openedBy = variant.slug;
 }
 
 function note(

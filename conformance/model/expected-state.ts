@@ -63,7 +63,7 @@ export interface ExpectedDeployment {
   /** The end of the deployment for the device; absent while it has not ended. */
   over?: 'finished' | 'aborted';
   status?: ReportableStatus;
-  /** The request form by which the device was first offered the deployment. */
+  /** The variant of the request by which the device was first offered the deployment. */
   openedBy?: string;
   /** Text of the newest log, and of an older one. */
   log?: string;

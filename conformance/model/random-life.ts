@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
-import { pollForms } from '../context/poll-forms.ts';
+import { pollVariants } from '../context/poll-variants.ts';
 import { StartStateMissed } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
@@ -45,8 +45,8 @@ const identitySteps: readonly fc.Arbitrary<ModelStep>[] = [
 ];
 
 const polling = fc
-  .tuple(device, fc.constantFrom(...pollForms))
-  .map(([index, form]) => deployment.pollStep(index, form));
+  .tuple(device, fc.constantFrom(...pollVariants))
+  .map(([index, variant]) => deployment.pollStep(index, variant));
 const reporting = fc
   .tuple(device, deploymentIndex, fc.constantFrom(...deviceStatuses))
   .map(([index, number, status]) => deployment.reports(index, number, status));

@@ -213,7 +213,7 @@ describe('a judged recording shows a violation', () => {
       ]),
     );
     expect(violatedBy(found)).toEqual(['inventory.put-is-200']);
-    expect(found).toMatchObject({ form: 'journal', entries: 3, judged: 2, devices: 1, alone: 0 });
+    expect(found).toMatchObject({ format: 'journal', entries: 3, judged: 2, devices: 1, alone: 0 });
     expect(reasonsOf(found)).toEqual({ 'no-exchange': 1 });
   });
 });

@@ -7,7 +7,11 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { openRecording, recordingLimits } from '../recordings/open-recording.ts';
-import { type FullExchange, RecordingError, type RecordingForm } from '../recordings/recording.ts';
+import {
+  type FullExchange,
+  RecordingError,
+  type RecordingFormat,
+} from '../recordings/recording.ts';
 import { recognizeRequest } from '../target/operation-at.ts';
 import { SOURCE } from './device-memory.ts';
 import { RecordedDevices } from './recorded-device.ts';
@@ -61,7 +65,7 @@ interface RecordedViolation extends WatchEvidence {
 /** The judgement of a server by a recording. */
 export interface RecordingJudgement {
   readonly file: string;
-  readonly form: RecordingForm;
+  readonly format: RecordingFormat;
   /** Base URL of the judged server; absent if the recording has paths only. */
   readonly server?: string;
   /** `inconclusive`: no entry decided any requirement. */
@@ -90,7 +94,7 @@ interface RecordingPlan {
 
 /**
  * Judges a server by a HAR file or a journal.
- * @throws RecordingError when the file has neither form, or has calls to several servers and `url`
+ * @throws RecordingError when the file has neither format, or has calls to several servers and `url`
  * is absent; the system's error when the file cannot be read
  */
 export async function judgeRecording(
@@ -99,7 +103,7 @@ export async function judgeRecording(
 ): Promise<RecordingJudgement> {
   const count = new JudgementCount(headerPrefix);
   const limits = { ...recordingLimits, harMaxBytes: bytesMax, journalMaxBytes: bytesMax };
-  const { form, exchanges } = await openRecording(file, limits, (location) =>
+  const { format, exchanges } = await openRecording(file, limits, (location) =>
     count.leaveOut('no-exchange', location),
   );
   const all: FullExchange[] = [];
@@ -108,7 +112,7 @@ export async function judgeRecording(
   for (const each of all.toSorted((one, other) => one.endedMs - other.endedMs)) {
     count.add(each, server);
   }
-  return { file, form, ...(server !== undefined && { server }), ...count.judgement() };
+  return { file, format, ...(server !== undefined && { server }), ...count.judgement() };
 }
 
 /**
@@ -196,7 +200,7 @@ class JudgementCount {
     if (known === undefined) this.#alone += 1;
   }
 
-  judgement(): Omit<RecordingJudgement, 'file' | 'form' | 'server'> {
+  judgement(): Omit<RecordingJudgement, 'file' | 'format' | 'server'> {
     const tallies = [...this.#tallies.values()];
     const isViolated = tallies.some(({ violated }) => violated > 0);
     return {

@@ -27,8 +27,8 @@ export function apiAddress(pathname: string): ApiAddress | undefined {
 }
 
 /** Returns true if a path matches a template, in which each parameter in braces is one segment. */
-export function matchesTemplate(path: string, form: string): boolean {
-  const [given, wanted] = [path.split('/'), form.split('/')];
+export function matchesTemplate(path: string, template: string): boolean {
+  const [given, wanted] = [path.split('/'), template.split('/')];
   return (
     given.length === wanted.length &&
     wanted.every((segment, at) => (isParameter(segment) ? given[at] !== '' : given[at] === segment))

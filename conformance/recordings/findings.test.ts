@@ -48,8 +48,8 @@ describe('the findings in recorded traffic', () => {
     await count.add('b.ndjson', 'journal', [call(roles), call('', { pathname: '/index.html' })]);
     const { recordings, findings } = count.traffic();
     expect(recordings).toEqual([
-      { file: 'a.har', form: 'har', exchanges: 2, calls: 2 },
-      { file: 'b.ndjson', form: 'journal', exchanges: 2, calls: 1 },
+      { file: 'a.har', format: 'har', exchanges: 2, calls: 2 },
+      { file: 'b.ndjson', format: 'journal', exchanges: 2, calls: 1 },
     ]);
     expect(findings.map(({ exchanges }) => exchanges)).toEqual([2]);
   });

@@ -1,5 +1,5 @@
 /** Counts the uses of deprecated calls and fields in recorded traffic, and derives an outcome. */
-import type { RecordedExchange, RecordingForm } from './recording.ts';
+import type { RecordedExchange, RecordingFormat } from './recording.ts';
 import { type RowFinder, rowFinder } from './rows.ts';
 import type { Schedule, ScheduleRow } from './schedule.ts';
 
@@ -18,7 +18,7 @@ export interface DeprecationFinding extends ScheduleRow {
 /** The counts of one recording. */
 interface RecordingCount {
   readonly file: string;
-  readonly form: RecordingForm;
+  readonly format: RecordingFormat;
   readonly exchanges: number;
   /** Number of these exchanges that are calls of this API. */
   readonly calls: number;
@@ -66,7 +66,7 @@ export class TrafficCount {
   /** Counts a whole recording. @throws any error of the iteration over `exchanges` */
   async add(
     file: string,
-    form: RecordingForm,
+    format: RecordingFormat,
     exchanges: Iterable<RecordedExchange> | AsyncIterable<RecordedExchange>,
   ): Promise<void> {
     let [all, calls] = [0, 0];
@@ -78,7 +78,7 @@ export class TrafficCount {
       for (const row of uses.rows) this.#note(row, exchange);
       if (uses.unseen.length > 0) this.#unseen += 1;
     }
-    this.#recordings.push({ file, form, exchanges: all, calls });
+    this.#recordings.push({ file, format, exchanges: all, calls });
   }
 
   /** Returns the counts so far and their outcome. */

@@ -8,7 +8,7 @@
  * is an object of its text fields, and any other body is a string. The journal of Fleetbed's server
  * has further optional keys: `requestHeaders` and `responseHeaders` are lists of names and values;
  * `tookMs` and `streamedMs` are durations that end at `at`; `device.id` is the sender; and
- * `responseBytes`, `responseBodyForm` and `responseBodyCutAt` describe a body that is encoded or
+ * `responseBytes`, `responseBodyEncoding` and `responseBodyCutAt` describe a body that is encoded or
  * truncated. Other keys, empty lines, and entries with a `kind` other than `exchange` (such as
  * frames) are ignored.
  */
@@ -141,14 +141,16 @@ function headersIn(pairs: unknown): RecordedHeaders {
  * media type is ambiguous: it may be a JSON string, or the text of a body that is not JSON.
  */
 function responseBytes(value: Readonly<Record<string, unknown>>): Buffer | undefined {
-  const { responseBody: body, responseBodyForm: form, responseBodyCutAt, status } = value;
+  const { responseBody: body, responseBodyEncoding: encoding, responseBodyCutAt, status } = value;
   const headers = headersIn(value.responseHeaders);
   const isText = typeof body === 'string';
-  if (isText && form !== 'base64' && /json/i.test(headers['content-type'] ?? '')) return undefined;
+  if (isText && encoding !== 'base64' && /json/i.test(headers['content-type'] ?? ''))
+    return undefined;
   const text = isText ? body : JSON.stringify(body);
   return wholeBody({
     status: Number(status),
-    bytes: text === undefined ? undefined : Buffer.from(text, form === 'base64' ? form : 'utf8'),
+    bytes:
+      text === undefined ? undefined : Buffer.from(text, encoding === 'base64' ? encoding : 'utf8'),
     headers,
     size: value.responseBytes,
     isCut: responseBodyCutAt !== undefined,

@@ -20,10 +20,10 @@ function fileOf(name: string, content: string | Buffer): string {
 }
 
 async function read(file: string, limits?: Parameters<typeof openRecording>[1]) {
-  const { form, exchanges } = await openRecording(file, limits);
+  const { format, exchanges } = await openRecording(file, limits);
   const all: RecordedExchange[] = [];
   for await (const exchange of exchanges) all.push(exchange);
-  return { form, all };
+  return { format, all };
 }
 
 /** Returns the message of the expected fault, without the path of the folder. */
@@ -55,8 +55,8 @@ const journal = (...lines: readonly unknown[]) =>
 
 describe('a HAR file', () => {
   it('is read with the time, method, path, status and bodies of each entry', async () => {
-    const { form, all } = await read(fileOf('a.har', har(entry)));
-    expect(form).toBe('har');
+    const { format, all } = await read(fileOf('a.har', har(entry)));
+    expect(format).toBe('har');
     const atMs = Date.UTC(2026, 9, 2, 8, 0, 0, 500);
     expect(all).toMatchObject([{ atMs, method: 'GET', pathname: '/base/api/x', status: 200 }]);
     expect(all[0]?.responseBody()).toBe('[]');
@@ -65,7 +65,7 @@ describe('a HAR file', () => {
 
   it('is recognised by its content, even after a byte order mark and white space', async () => {
     const file = fileOf('traffic.json', `\ufeff\n  {\n  "log" : ${har(entry).slice(7)}`);
-    expect(await read(file)).toMatchObject({ form: 'har', all: [{ status: 200 }] });
+    expect(await read(file)).toMatchObject({ format: 'har', all: [{ status: 200 }] });
   });
 
   it('may contain base64 responses, and form bodies as fields or as text', async () => {
@@ -169,8 +169,8 @@ describe('a journal file', () => {
     const { url: _, ...place } = line;
     const bodies = { requestBody: { a: 1 }, responseBody: 'text', extra: true };
     const byPath = { ...place, path: '/base/api/x?y=/z#', status: 0, ...bodies };
-    const { form, all } = await read(fileOf('a.ndjson', `${journal(line, byPath)}\n\n`));
-    expect(form).toBe('journal');
+    const { format, all } = await read(fileOf('a.ndjson', `${journal(line, byPath)}\n\n`));
+    expect(format).toBe('journal');
     expect(all).toMatchObject([
       { atMs: Date.UTC(2026, 9, 2, 8), method: 'GET', pathname: '/a', status: 204 },
       { pathname: '/base/api/x', status: 0 },
@@ -188,7 +188,7 @@ describe('a journal file', () => {
   });
 
   it('without lines contains no exchange', async () => {
-    expect(await read(fileOf('empty.ndjson', ''))).toEqual({ form: 'journal', all: [] });
+    expect(await read(fileOf('empty.ndjson', ''))).toEqual({ format: 'journal', all: [] });
   });
 
   it.each<[string, string, string]>([

@@ -1,12 +1,12 @@
-/** Opens a file of recorded traffic, detects its form, and reads it lazily. */
+/** Opens a file of recorded traffic, detects its format, and reads it lazily. */
 
 import { createReadStream } from 'node:fs';
 import { plainFile } from '../../fixtures/base/plain-file.ts';
 import { harExchanges } from './har.ts';
 import { journalExchanges, listedExchanges, type SkippedEntry } from './journal.ts';
-import { type FullExchange, RecordingError, type RecordingForm } from './recording.ts';
+import { type FullExchange, RecordingError, type RecordingFormat } from './recording.ts';
 
-/** Characters needed to detect the form, and the maximum including leading white space. */
+/** Characters needed to detect the format, and the maximum including leading white space. */
 const HEAD_CHARACTERS = 64;
 const HEAD_MAX_CHARACTERS = 65_536;
 const WRONG_TEXT = 'ERR_ENCODING_INVALID_ENCODED_DATA';
@@ -28,7 +28,7 @@ export const recordingLimits: RecordingLimits = {
 
 /** An open file of recorded traffic. */
 interface Recording {
-  readonly form: RecordingForm;
+  readonly format: RecordingFormat;
   readonly exchanges: Iterable<FullExchange> | AsyncIterable<FullExchange>;
 }
 
@@ -50,14 +50,14 @@ export async function openRecording(
   const all = joined(head, texts);
   if (file.endsWith('.har') || /^\s*\{\s*"log"\s*:/.test(head)) {
     const text = await wholeText(file, all, harMaxBytes);
-    return { form: 'har', exchanges: harExchanges(file, text) };
+    return { format: 'har', exchanges: harExchanges(file, text) };
   }
   if (/^\s*\[/.test(head)) {
     const text = await wholeText(file, all, harMaxBytes);
-    return { form: 'journal', exchanges: listedExchanges(file, text, skipped) };
+    return { format: 'journal', exchanges: listedExchanges(file, text, skipped) };
   }
   const lines = linesOf(file, bounded(file, all, journalMaxBytes), lineMaxCharacters);
-  return { form: 'journal', exchanges: journalExchanges(file, lines, skipped) };
+  return { format: 'journal', exchanges: journalExchanges(file, lines, skipped) };
 }
 
 /** Yields the text of the file in pieces, without a byte order mark. */
@@ -76,7 +76,7 @@ function isWrongText(error: unknown): boolean {
   return error instanceof TypeError && 'code' in error && error.code === WRONG_TEXT;
 }
 
-/** Reads enough of the beginning of a text to detect its form. */
+/** Reads enough of the beginning of a text to detect its format. */
 async function headOf(texts: AsyncGenerator<string>): Promise<string> {
   let head = '';
   while (head.trim().length < HEAD_CHARACTERS && head.length < HEAD_MAX_CHARACTERS) {

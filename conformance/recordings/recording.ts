@@ -89,7 +89,7 @@ export function recordedHeaders(
 }
 
 /** The format of a recording. */
-export type RecordingForm = 'har' | 'journal';
+export type RecordingFormat = 'har' | 'journal';
 
 /** The file cannot be read as recorded traffic; the message is one sentence. */
 export class RecordingError extends Error {

@@ -22,7 +22,7 @@ export interface RowFinder {
 interface KnownCall {
   readonly method: string;
   readonly version: string;
-  readonly form: string;
+  readonly template: string;
   readonly row?: ScheduleRow;
 }
 
@@ -54,16 +54,16 @@ function knownCalls(rows: readonly ScheduleRow[]): readonly KnownCall[] {
   const deprecated = rows
     .filter(({ kind }) => kind === 'call')
     .flatMap((row) =>
-      row.versions.map((version) => ({ method: row.method, version, form: row.path, row })),
+      row.versions.map((version) => ({ method: row.method, version, template: row.path, row })),
     );
   const successors = rows.flatMap(({ successor }) =>
     successor
-      ? [{ ...successor, version: `management ${successor.version}`, form: successor.path }]
+      ? [{ ...successor, version: `management ${successor.version}`, template: successor.path }]
       : [],
   );
   const staying = Object.values(managementOperations).flatMap(({ method, path }) => {
     const address = apiAddress(path);
-    return address ? [{ method, version: address.version, form: address.path }] : [];
+    return address ? [{ method, version: address.version, template: address.path }] : [];
   });
   return [...deprecated, ...successors, ...staying];
 }
@@ -75,8 +75,8 @@ function calledRow(
 ): ScheduleRow | undefined {
   const [nearest] = calls
     .filter((call) => call.method === method && call.version === version)
-    .filter(({ form }) => matchesTemplate(path, form))
-    .toSorted((one, other) => compareTemplates(one.form, other.form));
+    .filter(({ template }) => matchesTemplate(path, template))
+    .toSorted((one, other) => compareTemplates(one.template, other.template));
   return nearest?.row;
 }
 
@@ -84,6 +84,6 @@ function isCarrier(row: ScheduleRow, method: string, { version, path }: ApiAddre
   return (
     row.method === method &&
     row.versions.includes(version) &&
-    [row.path, ...(row.alsoAt ?? [])].some((form) => matchesTemplate(path, form))
+    [row.path, ...(row.alsoAt ?? [])].some((template) => matchesTemplate(path, template))
   );
 }

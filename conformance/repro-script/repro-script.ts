@@ -197,8 +197,8 @@ function marked(
     const text = mask.text(withMarks(basic));
     return [name, text === basic ? hiddenValue : `Basic <text:${text}>`];
   });
-  const { body, bodyForm, bodyBytes } = raw;
-  const isText = bodyForm === undefined && bodyBytes === undefined;
+  const { body, bodyEncoding, bodyBytes } = raw;
+  const isText = bodyEncoding === undefined && bodyBytes === undefined;
   return {
     ...hidden,
     line: wording(raw.line, hidden.line),

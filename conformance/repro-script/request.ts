@@ -108,7 +108,7 @@ function headerArgs(name: string, value: string): string {
 }
 
 function bodyArgs(
-  { body, bodyForm, bodyBytes, content, form }: ScriptRequest,
+  { body, bodyEncoding, bodyBytes, content, form }: ScriptRequest,
   step: number,
 ): readonly string[] {
   if (form) {
@@ -120,8 +120,8 @@ function bodyArgs(
   // Prevents curl from sending `Expect: 100-continue` before a large body.
   if (content !== undefined) return ["-H 'expect:'", `--data-binary @${fileOf(step)}`];
   if (bodyBytes !== undefined) return ['--data-binary @body.bin'];
-  if (bodyForm === undefined && !body.includes('\0')) return [`--data-raw ${maskedWord(body)}`];
-  return [`--data-binary @${shellFile(Buffer.from(body, bodyForm ?? 'utf8'))}`];
+  if (bodyEncoding === undefined && !body.includes('\0')) return [`--data-raw ${maskedWord(body)}`];
+  return [`--data-binary @${shellFile(Buffer.from(body, bodyEncoding ?? 'utf8'))}`];
 }
 
 /** Returns notes for the reader on a truncated body. */

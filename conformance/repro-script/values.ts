@@ -108,8 +108,9 @@ export function deviceKeys(exchanges: readonly ScriptExchange[]): readonly Scrip
 }
 
 /** Returns the key text in a request exactly as written there; undefined unless it occurs once. */
-export function keyTextOf({ body = '', bodyForm, bodyBytes }: TargetExchange['request']) {
-  if (bodyForm !== undefined || bodyBytes !== undefined || body.includes('\0')) return undefined;
+export function keyTextOf({ body = '', bodyEncoding, bodyBytes }: TargetExchange['request']) {
+  if (bodyEncoding !== undefined || bodyBytes !== undefined || body.includes('\0'))
+    return undefined;
   const parsed = v.safeParse(namedKey, body);
   if (!parsed.success) return undefined;
   if (!plainName.test(parsed.output.pubkey)) return undefined;

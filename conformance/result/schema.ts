@@ -25,7 +25,7 @@ const exchange = v.pipe(
       line: text,
       headers,
       body: v.optional(text),
-      bodyForm: v.optional(v.literal('latin1')),
+      bodyEncoding: v.optional(v.literal('latin1')),
       bodyBytes: v.optional(v.nullable(count)),
       signature: v.optional(
         v.object({

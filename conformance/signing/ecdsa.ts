@@ -12,7 +12,7 @@ import {
 } from 'node:crypto';
 import { p256 } from '@noble/curves/nist.js';
 import type { Random } from '../../fixtures/base/random.ts';
-import type { SigningKey, WrongForms } from './signing-key.ts';
+import type { SigningKey, WrongSignatures } from './signing-key.ts';
 
 const COORDINATE_BYTES = 32;
 
@@ -39,7 +39,7 @@ export function ecdsaKeyFromScalar(scalar: Buffer): SigningKey {
       '@noble/curves': (body) =>
         Buffer.from(p256.sign(body, scalar, { format: 'der', lowS: false })),
     },
-    wrongForms: wrongFormsOf(privateKey),
+    wrongSignatures: wrongFormsOf(privateKey),
   };
 }
 
@@ -53,7 +53,7 @@ function integersOf(signature: Buffer): InstanceType<typeof p256.Signature> {
   return p256.Signature.fromBytes(signature, 'der');
 }
 
-function wrongFormsOf(privateKey: KeyObject): WrongForms {
+function wrongFormsOf(privateKey: KeyObject): WrongSignatures {
   const signed = (body: Buffer): Buffer => sign('sha256', body, privateKey);
   return {
     digest: {
@@ -63,7 +63,7 @@ function wrongFormsOf(privateKey: KeyObject): WrongForms {
       'the SHA-256 of the SHA-256 of the body': (body) =>
         sign('sha256', createHash('sha256').update(body).digest(), privateKey),
     },
-    form: {
+    encoding: {
       'R and S side by side': (body) => sideBySide(signed(body)),
       'S before R': (body) => {
         const { r, s } = integersOf(signed(body));

@@ -30,14 +30,14 @@ export function ed25519KeyFromSeed(seed: Buffer): SigningKey {
     publicKeyPem: publicKeyPem(Buffer.from(pair.publicKey)),
     sign: signed,
     signers: { tweetnacl: signed, 'node:crypto': (body) => sign(null, body, privateKey) },
-    wrongForms: {
+    wrongSignatures: {
       digest: {
         'the SHA-256 of the body': (body) => signed(digestOf('sha256', body)),
         'the SHA-512 of the body': (body) => signed(digestOf('sha512', body)),
         'the SHA-256 of the body in hexadecimal': (body) =>
           signed(Buffer.from(digestOf('sha256', body).toString('hex'))),
       },
-      form: { 'the body after the signature': (body) => Buffer.concat([signed(body), body]) },
+      encoding: { 'the body after the signature': (body) => Buffer.concat([signed(body), body]) },
     },
   };
 }

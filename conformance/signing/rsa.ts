@@ -13,7 +13,7 @@ import {
 import { readFile } from 'node:fs/promises';
 import forge from 'node-forge';
 import { freshRsaKey } from '../../fixtures/base/random.ts';
-import type { SigningKey, WrongForms } from './signing-key.ts';
+import type { SigningKey, WrongSignatures } from './signing-key.ts';
 
 const MODULUS_BITS = 2048;
 const SALT_BYTES = 32;
@@ -46,11 +46,11 @@ export function rsaKeyOf(key: KeyObject): SigningKey {
     publicKeyPem: forge.pki.publicKeyToPem(publicKey).replaceAll('\r', ''),
     sign: signed,
     signers: { 'node-forge': signed, 'node:crypto': (body) => sign('sha256', body, key) },
-    wrongForms: wrongFormsOf(key, privateKey),
+    wrongSignatures: wrongFormsOf(key, privateKey),
   };
 }
 
-function wrongFormsOf(key: KeyObject, privateKey: forge.pki.rsa.PrivateKey): WrongForms {
+function wrongFormsOf(key: KeyObject, privateKey: forge.pki.rsa.PrivateKey): WrongSignatures {
   const padding = constants.RSA_PKCS1_PADDING;
   return {
     digest: {
@@ -60,7 +60,7 @@ function wrongFormsOf(key: KeyObject, privateKey: forge.pki.rsa.PrivateKey): Wro
       'the SHA-256 of the SHA-256 of the body': (body) =>
         sign('sha256', createHash('sha256').update(body).digest(), key),
     },
-    form: {
+    encoding: {
       'PSS padding': (body) => binary(privateKey.sign(digestOf(body), probabilisticScheme())),
       'the digest without the name of its algorithm': (body) =>
         privateEncrypt({ key, padding }, createHash('sha256').update(body).digest()),

@@ -14,13 +14,13 @@ export interface SigningKey {
   /** Independent implementations of the same signature, by the name of the library. */
   readonly signers: Readonly<Record<string, Sign>>;
   /** Signatures by this key that each violate the contract in one point. */
-  readonly wrongForms: WrongForms;
+  readonly wrongSignatures: WrongSignatures;
 }
 
 /** Wrong signatures by a description of the mistake, grouped by column of the contract's table. */
-export interface WrongForms {
+export interface WrongSignatures {
   /** Signatures over a wrong digest. */
   readonly digest: Readonly<Record<string, Sign>>;
   /** Signatures over the right digest, in a wrong format or by a wrong standard. */
-  readonly form: Readonly<Record<string, Sign>>;
+  readonly encoding: Readonly<Record<string, Sign>>;
 }

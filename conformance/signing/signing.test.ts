@@ -62,8 +62,8 @@ describe.each(keyTypes)('a signing key of type %s', (keyType) => {
   });
 
   it('has wrong digests and wrong forms, none of which verifies', async () => {
-    const { publicKeyPem, wrongForms } = await made;
-    for (const kind of [wrongForms.digest, wrongForms.form]) {
+    const { publicKeyPem, wrongSignatures } = await made;
+    for (const kind of [wrongSignatures.digest, wrongSignatures.encoding]) {
       const forms = Object.entries(kind);
       expect(forms).not.toHaveLength(0);
       for (const [form, sign] of forms) {

@@ -7,7 +7,7 @@ import { isTimestamp } from '../../fixtures/contract/text.ts';
 import { isObject } from '../context/instructions.ts';
 
 /** The predicate for each type of a field, by the phrase that reports use for that type. */
-export const instructionForms = {
+export const instructionTypes = {
   'a string': (value: unknown) => typeof value === 'string',
   'an array of strings': (value: unknown) =>
     Array.isArray(value) && value.every((each) => typeof each === 'string'),
@@ -20,7 +20,7 @@ export const instructionForms = {
 /** One row of the contract's table. */
 interface InstructionField {
   readonly field: string;
-  readonly form: keyof typeof instructionForms;
+  readonly type: keyof typeof instructionTypes;
   readonly isRequired: boolean;
   readonly requirements: Readonly<Partial<Record<'v1' | 'v2', RequirementId>>>;
 }
@@ -29,49 +29,49 @@ interface InstructionField {
 export const instructionFields: readonly InstructionField[] = [
   {
     field: 'id',
-    form: 'a string',
+    type: 'a string',
     isRequired: true,
     requirements: { v1: 'next.v1-id', v2: 'next.v2-id' },
   },
   {
     field: 'artifact',
-    form: 'an object',
+    type: 'an object',
     isRequired: true,
     requirements: { v1: 'next.v1-artifact', v2: 'next.v2-artifact' },
   },
   {
     field: 'artifact.id',
-    form: 'a string',
+    type: 'a string',
     isRequired: false,
     requirements: { v1: 'next.v1-artifact-id' },
   },
   {
     field: 'artifact.artifact_name',
-    form: 'a string',
+    type: 'a string',
     isRequired: true,
     requirements: { v1: 'next.v1-artifact-name', v2: 'next.v2-artifact-name' },
   },
   {
     field: 'artifact.source',
-    form: 'an object',
+    type: 'an object',
     isRequired: true,
     requirements: { v1: 'next.v1-source', v2: 'next.v2-source' },
   },
   {
     field: 'artifact.source.uri',
-    form: 'an absolute URL',
+    type: 'an absolute URL',
     isRequired: false,
     requirements: { v1: 'next.v1-source-uri', v2: 'next.v2-source-uri' },
   },
   {
     field: 'artifact.source.expire',
-    form: 'a date-time',
+    type: 'a date-time',
     isRequired: false,
     requirements: { v1: 'next.v1-source-expire', v2: 'next.v2-source-expire' },
   },
   {
     field: 'artifact.device_types_compatible',
-    form: 'an array of strings',
+    type: 'an array of strings',
     isRequired: true,
     requirements: { v1: 'next.v1-device-types', v2: 'next.v2-device-types' },
   },

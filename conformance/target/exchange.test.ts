@@ -85,7 +85,7 @@ describe('a recorded exchange', () => {
   it('contains every byte of a request that is not UTF-8', () => {
     const body = Buffer.from([0, 255, 128, 65]);
     const { request } = exchangeOf({ method: 'PUT', url: '/', body }, response, times);
-    expect(request).toMatchObject({ body: '\u0000\u00ff\u0080A', bodyForm: 'latin1' });
+    expect(request).toMatchObject({ body: '\u0000\u00ff\u0080A', bodyEncoding: 'latin1' });
     expect(request).not.toHaveProperty('bodyBytes');
   });
 

@@ -27,7 +27,7 @@ export interface TargetExchange {
     readonly headers: Headers;
     readonly body?: string;
     /** Set when the bytes are not UTF-8: each character of `body` is then one byte. */
-    readonly bodyForm?: 'latin1';
+    readonly bodyEncoding?: 'latin1';
     /** Set when `body` is truncated: how many bytes were sent. */
     readonly bodyBytes?: number;
     /** A truncated body, gzip and Base64. Only for scripts; reports omit it. */
@@ -164,7 +164,7 @@ function sentBody(body: unknown): Partial<TargetExchange['request']> {
   const kept = cut(whole, REQUEST_BODY_MAX_CHARACTERS);
   return {
     body: kept,
-    ...(isText ? {} : { bodyForm: 'latin1' }),
+    ...(isText ? {} : { bodyEncoding: 'latin1' }),
     ...(kept === whole ? {} : { bodyBytes: bytes.length, content: gzipBase64(bytes) }),
   };
 }

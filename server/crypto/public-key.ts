@@ -43,7 +43,7 @@ export function readPublicKey(text: string): PublicKey | UnusableKey {
 }
 
 /** Describes the accepted keys, for error messages. */
-export const publicKeyForm = 'an RSA, ECDSA P-256 or Ed25519 key as SubjectPublicKeyInfo in PEM';
+export const publicKeyFormat = 'an RSA, ECDSA P-256 or Ed25519 key as SubjectPublicKeyInfo in PEM';
 
 /**
  * The common encoding of an Ed25519 key: 12 constant bytes, then the 32 bytes of the key (RFC

@@ -8,7 +8,7 @@ import { isObject } from '../../fixtures/base/json.ts';
 import { editDistance, isLikeName, nearestOf } from '../../fixtures/base/nearest.ts';
 import { arrayForObject } from '../../fixtures/base/shape-sentences.ts';
 import {
-  formOf,
+  describeMembers,
   isShape,
   type Key,
   memberNames,
@@ -95,7 +95,7 @@ function canBeMarked(problem: ValueProblem): boolean {
 function meaningOf({ schema, issue, keys }: ValueProblem, isText: boolean): string | undefined {
   const { expected = 'a string' } = shapeDetail('body', issue, { schema });
   const shape = shapeAt(schema, keys);
-  if (!isText) return `${(shape && formOf(shape)) ?? expected}, as JSON`;
+  if (!isText) return `${(shape && describeMembers(shape)) ?? expected}, as JSON`;
   // The rules for text were not checked if the value was missing or not a string, so a placeholder
   // is checked.
   const ofText = shape && v.safeParse(shape, '?').issues?.[0];

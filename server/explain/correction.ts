@@ -203,10 +203,10 @@ function successorOf(
 ): Operation | undefined {
   const path = `${apiPrefixes.management}${successor.version}${successor.path}`;
   const isSuccessor = (one: Operation): boolean =>
-    one.method === successor.method && sameForm(one.path) === sameForm(path);
+    one.method === successor.method && withoutNames(one.path) === withoutNames(path);
   return known.find(isSuccessor);
 }
 
-function sameForm(path: string): string {
+function withoutNames(path: string): string {
   return path.replace(/\{\w+\}/g, '{}');
 }

@@ -98,7 +98,7 @@ function named(side: 'request' | 'response', view: BodyView | undefined) {
   if (!view) return {};
   return {
     [`${side}Body`]: view.value,
-    ...(view.form === 'base64' && { [`${side}BodyForm`]: view.form }),
+    ...(view.encoding === 'base64' && { [`${side}BodyEncoding`]: view.encoding }),
     ...(view.cutAt !== undefined && { [`${side}BodyCutAt`]: view.cutAt }),
   };
 }
@@ -127,7 +127,7 @@ function frameBodyView(frame: FrameRecord) {
   return {
     props: message?.props && maskJson(message.props),
     body: view?.value,
-    bodyForm: view?.form === 'base64' ? view.form : undefined,
+    bodyEncoding: view?.encoding === 'base64' ? view.encoding : undefined,
     bodyCutAt: view?.cutAt,
   };
 }

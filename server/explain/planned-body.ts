@@ -1,7 +1,7 @@
 /** The corrected JSON body of a request. */
 import * as v from 'valibot';
 import { isObject } from '../../fixtures/base/json.ts';
-import { formOf, memberNames } from '../../fixtures/base/shapes.ts';
+import { describeMembers, memberNames } from '../../fixtures/base/shapes.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { readPublicKey } from '../crypto/public-key.ts';
@@ -92,7 +92,7 @@ const inFile: PlannedBody = { text: [{ variable: 'BODY_FILE' }], needs: {}, isFi
 
 /** Asks the reader for a file with the body, because only the sender knows what was meant. */
 function corrected({ expected, location }: FaultyBody, schema: v.GenericSchema): PlannedBody {
-  const whole = location === 'body' ? (formOf(schema) ?? expected) : undefined;
+  const whole = location === 'body' ? (describeMembers(schema) ?? expected) : undefined;
   const what = whole === undefined ? '' : `: ${whole}`;
   return { ...inFile, needs: { BODY_FILE: `a file with the corrected body${what}` } };
 }

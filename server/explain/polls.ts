@@ -1,4 +1,4 @@
-/** Reads and writes the data of a poll in the form of each polling operation. */
+/** Reads and writes the data of a poll as each polling operation sends it. */
 
 import { isObject } from '../../fixtures/base/json.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
@@ -55,8 +55,8 @@ export function safePoll(
   const isWhole = required.every((name) => name in sent);
   if (again && isLastData && !isWhole && !isUnknown) return again;
   const warning = endedBy(isUnknown ? undefined : request, deviceDeployments.open(deviceId));
-  if (isWhole && isInOtherForm(request, operation)) {
-    return { operation, request: inForm(request, operation, sent), ...warning };
+  if (isWhole && isOfOtherVersion(request, operation)) {
+    return { operation, request: inVersion(request, operation, sent), ...warning };
   }
   const isNothing = Object.keys(sent).length === 0 && bodyOf(request) === undefined && !isUnknown;
   const bare = isNothing && operation === inQuery ? withoutBody(request) : request;
@@ -78,7 +78,7 @@ function endedBy(
   return isSame ? {} : { endsUpdateOf: pairsText(requestIn(inProgress.request)) };
 }
 
-function inForm(
+function inVersion(
   request: ReceivedRequest,
   operation: Operation,
   provides: ReceivedProvides,
@@ -97,8 +97,8 @@ function withDataOf(request: ReceivedRequest, { operation, content }: KnownPoll)
   return { ...bare, search: '', body, bodyBytes: body?.length ?? 1 };
 }
 
-/** Returns true if the body has the form of the other version of the operation. */
-export function isInOtherForm(request: ReceivedRequest, operation: Operation): boolean {
+/** Returns true if the body is that of the other version of the operation. */
+export function isOfOtherVersion(request: ReceivedRequest, operation: Operation): boolean {
   const body = bodyOf(request);
   if (!isPollOperation(operation) || operation === inQuery || !body) return false;
   const isOfSecond = isObject(body.device_provides);
@@ -114,7 +114,7 @@ function providesIn(request: Pick<ReceivedRequest, 'search' | 'body'>): Received
 }
 
 /**
- * Returns the poll's data in the form in which the server stores it with an offer. Values of other
+ * Returns the poll's data as the server stores it with an offer. Values of other
  * types become strings.
  */
 function textOfPoll(request: ReceivedRequest): string {

@@ -12,7 +12,7 @@ import { OTHER_KEYS_MAX } from '../crypto/refused-signature.ts';
 import { type MountedServer, UnknownPath } from '../pipeline/mounted.ts';
 import type { StoredAuthSet } from '../store/devices.ts';
 import { nearestOperation, operationAt } from './nearest.ts';
-import { isInOtherForm } from './polls.ts';
+import { isOfOtherVersion } from './polls.ts';
 import {
   hasUnknownBody,
   jsonOf,
@@ -64,7 +64,7 @@ export function remedyOf(
   const { evidence } = refusal.detail ?? {};
   if (evidence instanceof UnknownPath) return similarOperationOf(request, evidence).remedy;
   if (isUnaccepted(refused)) return acceptanceText(refused, steps);
-  if (operation && isInOtherForm(request, operation)) {
+  if (operation && isOfOtherVersion(request, operation)) {
     const isFirst = operation.id === operations['post-next-deployment'].id;
     return `this is the body of the other version: version ${isFirst ? 1 : 2} of this operation has the provides of the device ${isFirst ? 'at the top level' : 'in device_provides'}`;
   }

@@ -9,7 +9,7 @@ import { isSecretBody, maskBytes, masked, maskJson, maskText } from '../http/mas
 export interface BodyView {
   /** A JSON value, a text, or the bytes in base64. */
   readonly value: unknown;
-  readonly form: 'json' | 'text' | 'base64' | 'masked';
+  readonly encoding: 'json' | 'text' | 'base64' | 'masked';
   /** Number of bytes shown, if the body was longer. */
   readonly cutAt?: number;
 }
@@ -53,15 +53,15 @@ function bodyView({ content: kept, bytes, mediaType }: StoredBody): BodyView {
 function shownAs(
   kept: Buffer,
   { isCut, mediaType }: { isCut: boolean; mediaType: string },
-): Pick<BodyView, 'value' | 'form'> {
-  if (isSecretBody(mediaType)) return { value: masked, form: 'masked' };
+): Pick<BodyView, 'value' | 'encoding'> {
+  if (isSecretBody(mediaType)) return { value: masked, encoding: 'masked' };
   const text = textOf(kept, isCut);
   if (text === undefined) {
-    return { value: maskBytes(kept).toString('base64'), form: 'base64' };
+    return { value: maskBytes(kept).toString('base64'), encoding: 'base64' };
   }
   const json = isCut ? undefined : jsonOf(text);
-  if (json !== undefined) return { value: maskJson(json), form: 'json' };
-  return { value: maskText(text), form: 'text' };
+  if (json !== undefined) return { value: maskJson(json), encoding: 'json' };
+  return { value: maskText(text), encoding: 'text' };
 }
 
 function textOf(kept: Buffer, isCut: boolean): string | undefined {

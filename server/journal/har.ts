@@ -82,7 +82,7 @@ function harRequest(record: ExchangeRecord) {
 function harResponse(record: ExchangeRecord) {
   const { status, responseHeaders, responseBody, responseBytes } = record;
   const view = viewOf(responseHeaders, responseBody, responseBytes);
-  const encoding = view?.form === 'base64' ? { encoding: 'base64' } : {};
+  const encoding = view?.encoding === 'base64' ? { encoding: 'base64' } : {};
   return {
     status,
     statusText: '',
@@ -117,8 +117,8 @@ function harHeaders(flat: readonly (string | readonly string[])[]) {
   return maskHeaders(flat).map(([name, value]) => ({ name, value }));
 }
 
-function textOf({ value, form }: BodyView): string {
-  return form === 'json' ? JSON.stringify(value) : String(value);
+function textOf({ value, encoding }: BodyView): string {
+  return encoding === 'json' ? JSON.stringify(value) : String(value);
 }
 
 function cutComment({ cutAt }: BodyView) {
@@ -132,7 +132,9 @@ function cutComment({ cutAt }: BodyView) {
 function harMessage(frame: FrameRecord) {
   const view = viewOf([['content-type', '']], frame.payload, frame.bytes);
   const data =
-    view?.form === 'base64' ? view.value : Buffer.from(view ? textOf(view) : '').toString('base64');
+    view?.encoding === 'base64'
+      ? view.value
+      : Buffer.from(view ? textOf(view) : '').toString('base64');
   return {
     type: frame.from === 'client' ? 'send' : 'receive',
     time: frame.atMs / 1000,

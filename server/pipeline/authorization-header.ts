@@ -1,6 +1,6 @@
 /**
  * Reads the token of a request from the Authorization header or the cookie JWT, and describes
- * requests that carry it in a wrong form or in another place.
+ * requests that carry it in a wrong format or in another place.
  * Spec: Authentication
  */
 
@@ -25,7 +25,7 @@ const malformed = 'tokens.malformed-is-401';
 
 const quotedToken = /^["'].*["']$/;
 
-const wrongForms: readonly (readonly [RegExp, actual: string, remedy: string])[] = [
+const malformedHeaders: readonly (readonly [RegExp, actual: string, remedy: string])[] = [
   [/^bearer +["']/i, 'a token in quotation marks', 'remove the quotation marks from the token'],
   [/^[\w-]+\.[\w-]+\.[\w-]+$/, 'a token without Bearer', 'put "Bearer " before the token'],
   [/^bearer +bearer\b/i, 'the scheme twice', 'write "Bearer " once; the token may have it already'],
@@ -42,11 +42,11 @@ export function unreadableToken(request: IncomingMessage, token: string, problem
     authorizationsIn(request) > 1
       ? '; the Authorization header was sent more than once, and the first counts'
       : '';
-  const form = formOfToken(token);
-  const reason = problem + form + several;
+  const also = notTokenText(token);
+  const reason = problem + also + several;
   const detail = tokenDetail('a token issued by this server', `one that ${reason}`);
   const remedy = 'send the token exactly as it was issued';
-  return refuse.unauthorized(`the token ${reason}`, { ...detail, ...(form !== '' && { remedy }) });
+  return refuse.unauthorized(`the token ${reason}`, { ...detail, ...(also !== '' && { remedy }) });
 }
 
 function authorizationsIn({ rawHeaders }: IncomingMessage): number {
@@ -56,7 +56,7 @@ function authorizationsIn({ rawHeaders }: IncomingMessage): number {
 }
 
 /** Describes a text that is not a token, as a continuation of the error sentence; often empty. */
-function formOfToken(token: string): string {
+function notTokenText(token: string): string {
   const parts = token.split('.').length;
   if (isPlaceholder(token)) {
     return `: it is the text "${token}", as of a variable that is not set`;
@@ -90,12 +90,12 @@ function tokenElsewhere({ rawHeaders, url = '' }: IncomingMessage): string | und
 }
 
 /** Describes a malformed Authorization header, and how to correct it. */
-function formOf(header: string): Pick<RefusalDetail, 'actual' | 'remedy'> {
-  for (const [form, actual, remedy] of wrongForms) {
-    if (form.test(header.trim())) return { actual, remedy };
+function malformedDetail(header: string): Pick<RefusalDetail, 'actual' | 'remedy'> {
+  for (const [pattern, actual, remedy] of malformedHeaders) {
+    if (pattern.test(header.trim())) return { actual, remedy };
   }
   const [scheme] = otherScheme.exec(header.trim()) ?? [];
-  if (scheme === undefined) return { actual: 'a header in another form' };
+  if (scheme === undefined) return { actual: 'a header of another format' };
   return { actual: `the scheme ${scheme}`, remedy: 'send "Bearer " and the token' };
 }
 
@@ -125,10 +125,10 @@ export function bearerToken(request: IncomingMessage, cookieToo: boolean): strin
   }
   const token = bearer.exec(header)?.[1];
   if (token !== undefined && !quotedToken.test(token)) return token;
-  const form = formOf(header);
-  const detail = { ...tokenDetail('Bearer <token>', '', malformed), ...form };
+  const problem = malformedDetail(header);
+  const detail = { ...tokenDetail('Bearer <token>', '', malformed), ...problem };
   return refuse.unauthorized(
-    `the Authorization header must be "Bearer <token>", not ${form.actual}`,
+    `the Authorization header must be "Bearer <token>", not ${problem.actual}`,
     detail,
   );
 }

@@ -88,7 +88,7 @@ function socketMatcher(endpoints: readonly Endpoint[]): Routes['opensSocket'] {
     .map(({ operation }) => operation)
     .filter(({ success }) => 101 in success)
     .map(({ method, path }) => new RegExp(`^${method} ${path.replace(/\{\w+\}/g, '[^/]+')}$`));
-  return (method, path) => opening.some((form) => form.test(`${method} ${path}`));
+  return (method, path) => opening.some((template) => template.test(`${method} ${path}`));
 }
 
 interface PathRoute {
@@ -219,10 +219,10 @@ export function assertComplete(endpoints: readonly Endpoint[]): void {
   const paths = new Map<string, string>();
   for (const { operation } of endpoints) {
     // The first of two such paths would receive the requests of both.
-    const form = operation.path.replace(/\{\w+\}/g, '{}');
-    const known = paths.get(form) ?? operation.path;
+    const template = operation.path.replace(/\{\w+\}/g, '{}');
+    const known = paths.get(template) ?? operation.path;
     if (known !== operation.path)
       throw new Error(`${operation.path} differs from ${known} only in parameter names`);
-    paths.set(form, operation.path);
+    paths.set(template, operation.path);
   }
 }

@@ -1,10 +1,10 @@
-/** Writes JSON in any of the forms that RFC 8259 allows for one value. */
+/** Writes JSON in any of the ways that RFC 8259 allows for one value. */
 
 /**
  * The variations of JSON text to apply. Each has random bytes that decide where it is applied. See
  * RFC 8259.
  */
-export interface TextForm {
+export interface JsonStyle {
   /** Adds white space around structural characters (section 2). */
   readonly spaces?: Uint8Array;
   /** Writes characters of strings as escapes (section 7). */
@@ -22,10 +22,10 @@ const ESCAPED_SHARE = 6;
  * Returns the value as JSON text with these variations. Without any, the text equals that of
  * `JSON.stringify`.
  */
-export function jsonText(value: unknown, form: TextForm): string {
-  const spaces = form.spaces && rollerOf(form.spaces);
-  const escapes = form.escapes && rollerOf(form.escapes);
-  const numbers = form.numbers && rollerOf(form.numbers);
+export function jsonText(value: unknown, style: JsonStyle): string {
+  const spaces = style.spaces && rollerOf(style.spaces);
+  const escapes = style.escapes && rollerOf(style.escapes);
+  const numbers = style.numbers && rollerOf(style.numbers);
   const gap = (): string => (spaces ? (insignificant[spaces() % insignificant.length] ?? '') : '');
   const quoted = (plain: string): string => {
     const written = JSON.stringify(plain);
@@ -74,6 +74,6 @@ function escaped(character: string, roll: number): string {
 function numberText(value: number, roll: number): string {
   const plain = JSON.stringify(value);
   if (!Number.isSafeInteger(value) || !/^-?\d+$/.test(plain)) return plain;
-  const forms = [plain, `${plain}.0`, `${plain}e0`, `${plain}.00E+0`];
-  return forms[roll % forms.length] ?? plain;
+  const texts = [plain, `${plain}.0`, `${plain}e0`, `${plain}.00E+0`];
+  return texts[roll % texts.length] ?? plain;
 }

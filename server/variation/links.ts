@@ -66,8 +66,8 @@ export function variedLinkLines(headers: readonly HeaderLine[], random: Random):
 }
 
 function respelledTarget(target: string, random: Random): string {
-  const form = randomItem(['; rel="$1"', ';rel=$1', '  ;  rel="$1"', '; REL="$1"'], random);
-  return target.replace(/; rel="(first|next|prev|last)"$/, form);
+  const relation = randomItem(['; rel="$1"', ';rel=$1', '  ;  rel="$1"', '; REL="$1"'], random);
+  return target.replace(/; rel="(first|next|prev|last)"$/, relation);
 }
 
 interface LinkParts {

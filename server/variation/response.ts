@@ -1,7 +1,7 @@
 /** Input and output of a variation. They are plain values, independent of the server. */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { AppliedVariation } from '../http/exchange-record.ts';
-import type { TextForm } from './json-text.ts';
+import type { JsonStyle } from './json-text.ts';
 
 export type HeaderLine = readonly [name: string, value: string];
 
@@ -18,7 +18,7 @@ export interface PendingResponse {
   readonly body?: unknown;
 }
 
-/** A response in another form with the same meaning. */
+/** A response written differently with the same meaning. */
 export interface VariedResponse {
   /** The header lines as they are sent. `Content-Length`, if present, is the length of the text. */
   readonly headers: readonly HeaderLine[];
@@ -31,6 +31,6 @@ export interface VariedResponse {
 
 /** A response while the variations are applied to it. */
 export interface ResponseDraft extends PendingResponse {
-  readonly form: TextForm;
+  readonly jsonStyle: JsonStyle;
   readonly chunked: boolean;
 }

@@ -1,7 +1,7 @@
 /**
- * Legal variation: sends responses in other forms that the rules allow, determined by a seed. Pure
+ * Legal variation: sends responses in other ways that the rules allow, determined by a seed. Pure
  * except for the chosen variations, and the number of responses of each operation, on which the
- * forms depend.
+ * result depends.
  */
 
 import { type Random, seededRandom } from '../../fixtures/base/random.ts';
@@ -26,7 +26,7 @@ export interface Variation {
   has(name: VariationName): boolean;
   /** Applies only these variations, to every response that they fit; undefined: as at the start. */
   choose(names: VariationChoice): void;
-  /** Returns the response in another form with the same meaning. */
+  /** Returns the response written differently with the same meaning. */
   vary(response: PendingResponse): VariedResponse;
   /** Returns an id for a request that was sent without one, made from a new UUID. */
   newRequestId(uuid: string): string;
@@ -85,7 +85,7 @@ interface Choices extends VariationChoices {
 }
 
 function varied(response: PendingResponse, { random, idShape, chosen }: Choices): VariedResponse {
-  let draft: ResponseDraft = { ...response, form: {}, chunked: false };
+  let draft: ResponseDraft = { ...response, jsonStyle: {}, chunked: false };
   let looks = looksOf(draft);
   const applied: AppliedVariation[] = [];
   for (const { id, rule, always, appliesTo, apply } of legalVariations) {
@@ -100,9 +100,9 @@ function varied(response: PendingResponse, { random, idShape, chosen }: Choices)
     looks = nextLooks;
     applied.push({ id, rule });
   }
-  const { headers, chunked, body, form } = draft;
+  const { headers, chunked, body, jsonStyle } = draft;
   if (body === undefined) return { headers, chunked, applied };
-  const text = jsonText(body, form);
+  const text = jsonText(body, jsonStyle);
   const length = chunked ? undefined : Buffer.byteLength(text);
   return { headers: withLength(headers, length), text, chunked, applied };
 }
@@ -115,7 +115,7 @@ function withLength(headers: readonly HeaderLine[], length: number | undefined):
 }
 
 /** Returns everything that a variation can change as one text, for comparison. */
-function looksOf({ headers, chunked, body, form, ownRequestId }: ResponseDraft): string {
-  const text = body === undefined ? '' : jsonText(body, form);
+function looksOf({ headers, chunked, body, jsonStyle, ownRequestId }: ResponseDraft): string {
+  const text = body === undefined ? '' : jsonText(body, jsonStyle);
   return JSON.stringify([headers, chunked, ownRequestId, text]);
 }

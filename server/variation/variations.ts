@@ -8,7 +8,7 @@ import { isTimestamp } from '../../fixtures/contract/text.ts';
 import type { VariationName } from '../../fixtures/contract/variation-names.ts';
 import { withOtherCase, withOtherMediaType, withOtherOrder } from './headers.ts';
 import { type IdShape, withReshapedIds } from './ids.ts';
-import type { TextForm } from './json-text.ts';
+import type { JsonStyle } from './json-text.ts';
 import * as links from './links.ts';
 import { unknownName, variedLinkLines } from './links.ts';
 import { randomItem, shuffled } from './order.ts';
@@ -137,7 +137,7 @@ export const legalVariations: readonly LegalVariation[] = [
     appliesTo: hasBody,
     apply: (draft, { random }) => ({ ...draft, body: withShuffledMembers(draft.body, random) }),
   },
-  ...formRows([
+  ...styleRows([
     {
       id: 'json-spaces',
       varies: 'JSON has white space between its tokens',
@@ -276,17 +276,17 @@ function linkRows(rows: readonly LinkRow[]): LegalVariation[] {
   }));
 }
 
-interface FormRow extends Pick<LegalVariation, 'id' | 'varies' | 'rule'> {
-  readonly liberty: keyof TextForm;
+interface StyleRow extends Pick<LegalVariation, 'id' | 'varies' | 'rule'> {
+  readonly liberty: keyof JsonStyle;
 }
 
-function formRows(rows: readonly FormRow[]): LegalVariation[] {
+function styleRows(rows: readonly StyleRow[]): LegalVariation[] {
   return rows.map(({ liberty, ...row }) => ({
     ...row,
     appliesTo: hasBody,
     apply: (draft, { random }) => ({
       ...draft,
-      form: { ...draft.form, [liberty]: random.bytes(DICE_BYTES) },
+      jsonStyle: { ...draft.jsonStyle, [liberty]: random.bytes(DICE_BYTES) },
     }),
   }));
 }

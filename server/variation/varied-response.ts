@@ -1,6 +1,6 @@
 /**
- * Applies the variation to requests and responses: request ids, ids in paths, and the form of
- * responses.
+ * Applies the variation to requests and responses: request ids, ids in paths, and how
+ * responses are written.
  */
 
 import type { Exchange } from '../http/exchange.ts';

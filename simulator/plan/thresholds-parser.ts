@@ -49,7 +49,7 @@ export interface Threshold {
   readonly abortsRun: boolean;
 }
 
-/** Thrown for an invalid threshold. The message is one sentence that names the accepted forms. */
+/** Thrown for an invalid threshold. The message is one sentence that names the accepted syntaxes. */
 export class ThresholdError extends Error {
   override readonly name = 'ThresholdError';
   /** The reason, without the text of the threshold. */
@@ -97,24 +97,24 @@ const millisecondsPerUnit: Readonly<Record<string, number>> = {
 const number = String.raw`(\d+(?:\.\d+)?)`;
 const duration = String.raw`${number}\s*(us|ms|s|m|h|d)`;
 const comparison = String.raw`\s*(<=|>=|<|>|=)\s*`;
-/** Stands for the scope, whose names keep their case, while a form is matched. */
+/** Stands for the scope, whose names keep their case, while a syntax is matched. */
 const SCOPE = '{}';
 const target = String.raw`\(\s*([\w-]+)\s*\)(?:\s*\{\})?`;
 
-interface ThresholdForm {
+interface ThresholdSyntax {
   readonly example: string;
   readonly pattern: RegExp;
   readonly read: (found: readonly string[]) => Pick<Threshold, 'subject' | 'comparator' | 'limit'>;
 }
 
 /**
- * The forms of a threshold. `found` contains the groups of the pattern, with '' for a group that
+ * The syntaxes of a threshold. `found` contains the groups of the pattern, with '' for a group that
  * did not match.
  */
-const forms: readonly ThresholdForm[] = [
+const syntaxes: readonly ThresholdSyntax[] = [
   {
     example: '95% updated within 10m',
-    pattern: form(String.raw`${number}\s*% updated within ${duration}`),
+    pattern: patternOf(String.raw`${number}\s*% updated within ${duration}`),
     read: ([share = '', time = '', unit = '']) => ({
       subject: { kind: 'updated', withinMs: millisecondsOf(time, unit) },
       comparator: '>=',
@@ -123,7 +123,7 @@ const forms: readonly ThresholdForm[] = [
   },
   {
     example: 'p99(poll) < 200ms',
-    pattern: form(`(?:p${number}|(max))${target}${comparison}${duration}`),
+    pattern: patternOf(`(?:p${number}|(max))${target}${comparison}${duration}`),
     read: ([percent = '', max = '', word = '', comparator = '', time = '', unit = '']) => ({
       subject: {
         kind: 'percentile',
@@ -136,7 +136,7 @@ const forms: readonly ThresholdForm[] = [
   },
   {
     example: 'errors < 0.1%',
-    pattern: form(String.raw`errors(?:${target}|\s*\{\})?${comparison}${number}\s*(%?)`),
+    pattern: patternOf(String.raw`errors(?:${target}|\s*\{\})?${comparison}${number}\s*(%?)`),
     read: ([word = '', comparator = '', limit = '', unit = '']) => ({
       subject: {
         kind: 'errors',
@@ -149,7 +149,7 @@ const forms: readonly ThresholdForm[] = [
   },
   {
     example: 'success rate >= 99%',
-    pattern: form(String.raw`success rate${comparison}${number}\s*%`),
+    pattern: patternOf(String.raw`success rate${comparison}${number}\s*%`),
     read: ([comparator = '', share = '']) => ({
       subject: { kind: 'success' },
       comparator: comparator as Comparator,
@@ -158,7 +158,7 @@ const forms: readonly ThresholdForm[] = [
   },
   {
     example: 'lost reports = 0',
-    pattern: form(String.raw`(lost|doubled) reports${comparison}(\d+)`),
+    pattern: patternOf(String.raw`(lost|doubled) reports${comparison}(\d+)`),
     read: ([fate = '', comparator = '', limit = '']) => ({
       subject: { kind: 'reports', fate: fate === 'lost' ? 'lost' : 'doubled' },
       comparator: comparator as Comparator,
@@ -167,7 +167,7 @@ const forms: readonly ThresholdForm[] = [
   },
   {
     example: 'rate(poll) > 100/s',
-    pattern: form(String.raw`rate${target}${comparison}${number}\s*/\s*s`),
+    pattern: patternOf(String.raw`rate${target}${comparison}${number}\s*/\s*s`),
     read: ([word = '', comparator = '', limit = '']) => ({
       subject: { kind: 'rate', operations: operationsOf(word) },
       comparator: comparator as Comparator,
@@ -190,7 +190,7 @@ export function thresholdOf(text: string): Threshold {
   const plain = lower.replace(suffix, '');
   try {
     const scope = scopeText === undefined ? {} : scopeOf(scopeText);
-    for (const { pattern, read } of forms) {
+    for (const { pattern, read } of syntaxes) {
       const found = plain.length <= TEXT_MAX_CHARACTERS && pattern.exec(plain);
       if (found) {
         const groups = found.slice(1).map((group: string | undefined) => group ?? '');
@@ -207,7 +207,7 @@ export function thresholdOf(text: string): Threshold {
     if (!(error instanceof ThresholdPartError)) throw error;
     throw new ThresholdError(text, error.message);
   }
-  const examples = forms.map(({ example }) => `"${example}"`).join(', ');
+  const examples = syntaxes.map(({ example }) => `"${example}"`).join(', ');
   throw new ThresholdError(
     text,
     `accepted: ${examples}, each with or without "abort on fail"; ${scopeMisplaced}`,
@@ -235,7 +235,7 @@ function scopeOf(text: string): ThresholdScope {
   );
 }
 
-function form(source: string): RegExp {
+function patternOf(source: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 

@@ -107,7 +107,7 @@ const commandRows = {
     flag: '--coverage [format]',
     group: 'Instead of a run',
     help: 'print which cases test which requirement',
-    cli: { kind: 'read', read: (form): string | true => form, accepted: 'a form' },
+    cli: { kind: 'read', read: (format): string | true => format, accepted: 'a format' },
   },
   schema: {
     flag: '--schema',

@@ -14,14 +14,14 @@ const renderings: Readonly<Record<string, (coverage: Coverage) => string>> = {
 
 /**
  * Prints the coverage map. Returns the exit code "failed" when a requirement is unaccounted for.
- * @param form the value of `--coverage`, or true when the option has no value
+ * @param format the value of `--coverage`, or true when the option has no value
  */
-export function printCoverage(form: string | true): ExitCode {
-  const render = renderings[form === true ? 'table' : form];
+export function printCoverage(format: string | true): ExitCode {
+  const render = renderings[format === true ? 'table' : format];
   if (!render) {
     const accepted = Object.keys(renderings).join(', ');
     throw new CommandError(
-      `--coverage ${form} is not supported. Accepted: ${accepted}.`,
+      `--coverage ${format} is not supported. Accepted: ${accepted}.`,
       exitCodes.usage,
     );
   }

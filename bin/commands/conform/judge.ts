@@ -41,7 +41,7 @@ FILE is a HAR 1.2 file, as browsers and proxies save it, or a journal, as fleetb
 prints it (--limit 500): a line or a list entry for each exchange. Exchanges of devices are judged by the rules that
 fleetbed simulate --check-share applies. Anything that the recording lacks is counted as not judged.
 
-JSON is {file, form, server, outcome: "pass"|"fail"|"inconclusive", entries, judged, devices, alone,
+JSON is {file, format, server, outcome: "pass"|"fail"|"inconclusive", entries, judged, devices, alone,
 requirements: [{requirement, sentence, judged, violated, firstViolation?}], leftOut: [{reason, entries,
 first: [place]}]}. Tokens and signatures are masked.
 ${codes}`;

@@ -93,10 +93,10 @@ export class SessionLines {
     }
     const view = viewOf(headers, responseBody, responseBytes);
     if (view === undefined) return {};
-    const { value, form, cutAt } = view;
+    const { value, encoding, cutAt } = view;
     return {
       responseBody: value,
-      ...(form === 'base64' && { responseBodyForm: form }),
+      ...(encoding === 'base64' && { responseBodyEncoding: encoding }),
       ...(cutAt !== undefined && { responseBodyCutAt: cutAt }),
     };
   }

@@ -39,7 +39,7 @@ async function serve(args: readonly string[] = []) {
   return started;
 }
 
-const readyForm = {
+const readyShape = {
   event: 'ready',
   baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
   controlUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
@@ -56,7 +56,7 @@ describe('the ready message of serve', () => {
   it('is one JSON line, also in the ready file, readable only by its owner', async () => {
     const file = join(folder, 'ready.json');
     const { ready, running } = await serve(['--ready-file', file]);
-    expect(ready).toEqual(readyForm);
+    expect(ready).toEqual(readyShape);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(ready);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder)).toEqual(['ready.json']);

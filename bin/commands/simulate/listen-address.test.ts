@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parserOf } from '../../options/option-rows.ts';
-import { listenAddress, listenAddressForm } from './listen-address.ts';
+import { listenAddress, listenAddressFormat } from './listen-address.ts';
 
 describe('an address to listen at', () => {
   it.each([
@@ -26,7 +26,7 @@ describe('an address to listen at', () => {
     '127.0.0.1:',
     'http://127.0.0.1:80',
   ])('is not read from %j', (text) => {
-    const parse = parserOf({ kind: 'read', read: listenAddress, accepted: listenAddressForm });
+    const parse = parserOf({ kind: 'read', read: listenAddress, accepted: listenAddressFormat });
     expect(() => parse?.(text, undefined as never)).toThrow('Accepted: a port');
   });
 });

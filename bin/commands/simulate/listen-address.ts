@@ -11,7 +11,7 @@ const LOOPBACK = '127.0.0.1';
 const PORT_MAX = 65_535;
 
 /** A description of the texts that `listenAddress` accepts, as a clause for messages. */
-export const listenAddressForm =
+export const listenAddressFormat =
   'a port (on the loopback interface) or an IP address with a port, ' +
   'such as 0.0.0.0:9464 or [::1]:9464; port 0 picks a free port';
 

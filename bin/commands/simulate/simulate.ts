@@ -33,7 +33,7 @@ import {
 } from '../../virtual/options.ts';
 import { AcceptanceHint } from './acceptance-hint.ts';
 import { addCleanup } from './cleanup.ts';
-import { listenAddress, listenAddressForm } from './listen-address.ts';
+import { listenAddress, listenAddressFormat } from './listen-address.ts';
 import { type PlanWithSources, planFrom } from './plan.ts';
 import { addPlanOptions } from './plan-options.ts';
 import { preflight } from './preflight.ts';
@@ -57,7 +57,7 @@ const resultRows = inGroup('Results', {
   metrics: {
     flag: '--metrics <address>',
     help: 'serve Prometheus metrics at PORT or ADDRESS:PORT',
-    cli: { kind: 'read', read: listenAddress, accepted: listenAddressForm },
+    cli: { kind: 'read', read: listenAddress, accepted: listenAddressFormat },
   },
   readyFile: {
     flag: '--ready-file <file>',

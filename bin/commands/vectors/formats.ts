@@ -1,18 +1,18 @@
 /** The formats of a set of test vectors: JSON, a C header, a Python module. */
 import type { Vector, VectorGroup, VectorSet, VectorValue } from './content.ts';
 
-/** A form of the file with all vectors. */
-interface VectorForm {
+/** A format of the file with all vectors. */
+interface VectorFormat {
   readonly fileName: string;
   readonly textOf: (set: VectorSet) => string;
 }
 
-/** Every form by its name on the command line. */
+/** Every format by its name on the command line. */
 export const vectorFormats = {
   json: { fileName: 'vectors.json', textOf: jsonText },
   c: { fileName: 'fleetbed_vectors.h', textOf: cText },
   python: { fileName: 'fleetbed_vectors.py', textOf: pythonText },
-} as const satisfies Readonly<Record<string, VectorForm>>;
+} as const satisfies Readonly<Record<string, VectorFormat>>;
 
 /** Returns the title for a comment, which neither begins nor ends in it. */
 const title = ({ seed }: VectorSet): string =>

@@ -62,7 +62,7 @@ describe('a folder of test vectors', () => {
 
   it.each([
     ['below a file', ['--out', 'FULL/mine.txt/vectors'], 3],
-    ['with an unknown form', ['--format', 'rust'], 2],
+    ['with an unknown format', ['--format', 'rust'], 2],
   ])('is refused %s', async (_title, args, exitCode) => {
     const { code } = await run(...args.map((word) => word.replace('FULL', at('full'))));
     expect(code).toBe(exitCode);
@@ -162,7 +162,7 @@ describe('other test vectors', () => {
 });
 
 describe('a C header of test vectors', () => {
-  it('compiles without warnings as C99 without a library, and holds the bytes of the JSON form', async () => {
+  it('compiles without warnings as C99 without a library, and holds the bytes of the JSON format', async () => {
     await run('--seed', 'one', '--format', 'c', '--out', at('c'));
     const program = `#include "fleetbed_vectors.h"
 int main(void) {
@@ -186,7 +186,7 @@ int main(void) {
 });
 
 describe('a Python module of test vectors', () => {
-  it('has the same groups and bytes as the JSON form', async () => {
+  it('has the same groups and bytes as the JSON format', async () => {
     await run('--seed', 'one', '--format', 'python', '--out', at('python'));
     const program = `import json, fleetbed_vectors as v
 print(json.dumps({

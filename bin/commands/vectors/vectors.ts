@@ -24,8 +24,8 @@ const rows = inGroup('Options', {
     default: { value: 'vectors' },
   },
   format: {
-    flag: '--format <form>',
-    help: 'form of the file with all vectors',
+    flag: '--format <format>',
+    help: 'format of the file with all vectors',
     cli: { kind: 'choices', of: ['json', 'c', 'python'] },
     default: { value: 'json' },
   },

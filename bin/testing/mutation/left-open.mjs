@@ -25,7 +25,7 @@ const functions = { reasonOf: words, keysOfFleet: doctor, otherVendors: doctor, 
 /** Identifiers; a declaration, condition or statement that contains one is ignored. */
 const mentions = {
   KEPT_MAX_BYTES: doctor,
-  signatureForms: words,
+  signatureFormats: words,
   keysOfFleet: doctor,
   requirementOf: doctor,
   notIdentity: doctor,

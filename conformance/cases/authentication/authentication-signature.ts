@@ -230,13 +230,13 @@ function algorithmCases(keyType: KeyType): readonly JudgingCase<SuiteDevice>[] {
       id: `${keyType}-signature-over-another-digest-is-refused`,
       title: digest,
       requirements: [digestRequirement],
-      run: (device) => refuseForms(device.key.wrongForms.digest, device),
+      run: (device) => refuseForms(device.key.wrongSignatures.digest, device),
     },
     {
       id: `${keyType}-signature-in-another-form-is-refused`,
       title: form,
       requirements: [formRequirement],
-      run: (device) => refuseForms(device.key.wrongForms.form, device),
+      run: (device) => refuseForms(device.key.wrongSignatures.encoding, device),
     },
     {
       id: `${keyType}-signature-that-is-no-base64-is-refused`,

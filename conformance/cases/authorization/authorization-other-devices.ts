@@ -1,7 +1,7 @@
 /** Cases: the token of one device used on resources of another. Spec: Authentication */
 import * as v from 'valibot';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { pollForms } from '../../context/poll-forms.ts';
+import { pollVariants } from '../../context/poll-variants.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -46,7 +46,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
     otherDevice: await acceptedDevice(context),
   }),
   cases: [
-    ...pollForms.map(
+    ...pollVariants.map(
       ({ operation, slug, label, poll }): JudgingCase<DeploymentOfAnother> => ({
         id: `${slug}-offers-nothing-of-another-device`,
         title: `A device that polls by ${label} is not offered the deployment of another device.`,

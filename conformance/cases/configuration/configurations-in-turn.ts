@@ -5,7 +5,7 @@
 
 import { arrangeReports } from '../../context/deployment-life.ts';
 import { fieldIn, requireInstructions, textIn } from '../../context/instructions.ts';
-import { type PollForm, pollForms } from '../../context/poll-forms.ts';
+import { type PollVariant, pollVariants } from '../../context/poll-variants.ts';
 import {
   acceptedDevice,
   factoryProvides,
@@ -33,7 +33,7 @@ const settings = [
 /** Deploys the configuration, and asserts that the link of its offer returns these pairs. */
 async function expectDelivered(
   device: SuiteDevice,
-  { operation, poll, label }: PollForm,
+  { operation, poll, label }: PollVariant,
   context: TestContext,
 ): Promise<void> {
   const { configured } = await context.admin.configuration(device.id);
@@ -71,15 +71,15 @@ export const configurationInTurnCases = defineScenario<SuiteDevice>({
         'Each of several configuration deployments, in each form of request, delivers what is configured then.',
       requirements: ['download.holds-the-pairs', 'download.gives-the-configuration'],
       run: async (device, context) => {
-        const forms = pollForms.filter(
+        const forms = pollVariants.filter(
           ({ operation }) => operation in context.offered({ [operation]: true }),
         );
         for (const [index, pairs] of settings.entries()) {
-          const form = forms[(index + 1) % forms.length] ?? pollForms[0];
+          const variant = forms[(index + 1) % forms.length] ?? pollVariants[0];
           await context.admin.configure(device.id, pairs);
           // The device removes a pair before its last deployment.
           if (index === 2) await device.call('put-configuration', { body: { size: '' } });
-          await expectDelivered(device, form, context);
+          await expectDelivered(device, variant, context);
         }
       },
     },

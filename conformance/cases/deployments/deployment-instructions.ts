@@ -13,9 +13,9 @@ import {
   requireInstructions,
   textIn,
 } from '../../context/instructions.ts';
-import { type PollForm, pollForms } from '../../context/poll-forms.ts';
+import { type PollVariant, pollVariants } from '../../context/poll-variants.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
-import { instructionFields, instructionForms } from '../../suite/instruction-fields.ts';
+import { instructionFields, instructionTypes } from '../../suite/instruction-fields.ts';
 import {
   describeValue,
   expectEqual,
@@ -28,22 +28,22 @@ import {
   sorted,
 } from '../../target/expectations.ts';
 
-function fieldCases({ slug, label }: PollForm): JudgingCase<InstructedDevice>[] {
+function fieldCases({ slug, label }: PollVariant): JudgingCase<InstructedDevice>[] {
   const version = slug === 'v2' ? 'v2' : 'v1';
-  return instructionFields.flatMap(({ field, form, isRequired, requirements }) => {
+  return instructionFields.flatMap(({ field, type, isRequired, requirements }) => {
     const requirement = requirements[version];
     if (requirement === undefined) return [];
     const name = field.replaceAll(/[._]/g, '-');
     return {
       id: `${slug}-field-${name}`,
-      title: `${label}: ${field} of the instructions ${isRequired ? 'is' : 'may be'} ${form}.`,
+      title: `${label}: ${field} of the instructions ${isRequired ? 'is' : 'may be'} ${type}.`,
       requirements: [requirement],
       run: async ({ response }) => {
         const value = fieldIn(requireInstructions(response), field);
         if (value === undefined && !isRequired) return;
         expectThat(
-          instructionForms[form](value),
-          `${field} as ${form}`,
+          instructionTypes[type](value),
+          `${field} as ${type}`,
           `${field}: ${describeValue(value)}`,
         );
       },
@@ -51,8 +51,8 @@ function fieldCases({ slug, label }: PollForm): JudgingCase<InstructedDevice>[] 
   });
 }
 
-function wholeCases(form: PollForm): JudgingCase<InstructedDevice>[] {
-  const { slug, label } = form;
+function wholeCases(variant: PollVariant): JudgingCase<InstructedDevice>[] {
+  const { slug, label } = variant;
   return [
     {
       id: `${slug}-instructions-are-an-object`,
@@ -80,11 +80,11 @@ function wholeCases(form: PollForm): JudgingCase<InstructedDevice>[] {
         expectEqual('device types', sorted(types), sorted(artifact.deviceTypes));
       },
     },
-    ...sourceCases(form),
+    ...sourceCases(variant),
   ];
 }
 
-function sourceCases({ slug, label }: PollForm): JudgingCase<InstructedDevice>[] {
+function sourceCases({ slug, label }: PollVariant): JudgingCase<InstructedDevice>[] {
   return [
     {
       id: `${slug}-source-gives-the-artifact`,
@@ -114,7 +114,7 @@ function sourceCases({ slug, label }: PollForm): JudgingCase<InstructedDevice>[]
   ];
 }
 
-function idCase({ slug, label }: PollForm): JudgingCase<InstructedDevice> {
+function idCase({ slug, label }: PollVariant): JudgingCase<InstructedDevice> {
   return {
     id: `${slug}-id-is-the-deployment`,
     title: `${label} names the deployment by the id that users see.`,
@@ -124,7 +124,7 @@ function idCase({ slug, label }: PollForm): JudgingCase<InstructedDevice> {
   };
 }
 
-function artifactIdCase({ slug, label }: PollForm): JudgingCase<InstructedDevice> {
+function artifactIdCase({ slug, label }: PollVariant): JudgingCase<InstructedDevice> {
   return {
     id: `${slug}-artifact-id-is-the-artifact`,
     title: `${label}: the artifact id, if present, is that of the deployed artifact.`,
@@ -136,31 +136,31 @@ function artifactIdCase({ slug, label }: PollForm): JudgingCase<InstructedDevice
   };
 }
 
-function instructionsIn(form: PollForm) {
+function instructionsIn(variant: PollVariant) {
   return defineScenario({
     area: 'next-deployment',
-    name: `Instructions of ${form.label}`,
-    start: `a device that has been offered a deployment by ${form.label}`,
+    name: `Instructions of ${variant.label}`,
+    start: `a device that has been offered a deployment by ${variant.label}`,
     risk: 'write',
-    needs: ['user', ...form.needs],
-    arrange: (context) => instructedBy(form, context),
+    needs: ['user', ...variant.needs],
+    arrange: (context) => instructedBy(variant, context),
     cases: [
-      ...wholeCases(form),
-      ...fieldCases(form),
-      ...(form.slug === 'v2' ? [] : [idCase(form), artifactIdCase(form)]),
+      ...wholeCases(variant),
+      ...fieldCases(variant),
+      ...(variant.slug === 'v2' ? [] : [idCase(variant), artifactIdCase(variant)]),
     ],
   });
 }
 
-const v2Form = pollForms[2];
+const v2Variant = pollVariants[2];
 
 const onlyInV2 = defineScenario({
   area: 'next-deployment',
   name: 'Instructions of v2 only',
   start: 'a device that has been offered a deployment by POST v2',
   risk: 'write',
-  needs: ['user', ...v2Form.needs],
-  arrange: (context) => instructedBy(v2Form, context),
+  needs: ['user', ...v2Variant.needs],
+  arrange: (context) => instructedBy(v2Variant, context),
   cases: [
     {
       id: 'id-in-v2-is-usable',
@@ -194,4 +194,4 @@ const onlyInV2 = defineScenario({
 });
 
 /** Spec: DeploymentInstructions (v1), DeploymentInstructions (v2) */
-export const deploymentInstructionCases = [...pollForms.flatMap(instructionsIn), ...onlyInV2];
+export const deploymentInstructionCases = [...pollVariants.flatMap(instructionsIn), ...onlyInV2];

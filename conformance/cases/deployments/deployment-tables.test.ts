@@ -78,10 +78,10 @@ describe('the table of instruction fields', () => {
     const judged = instructionFields
       .filter(({ requirements: named }) => named[version] !== undefined)
       // The table types a link as text; following it is covered elsewhere.
-      .map(({ field, isRequired, form }) => [
+      .map(({ field, isRequired, type }) => [
         field,
         isRequired,
-        form === 'an absolute URL' ? 'a string' : form,
+        type === 'an absolute URL' ? 'a string' : type,
       ]);
     expect(judged.length).toBeGreaterThan(6);
     expect(judged).toEqual(reported);

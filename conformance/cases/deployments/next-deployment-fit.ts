@@ -6,7 +6,7 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { fieldIn, offersAny, requireInstructions, textIn } from '../../context/instructions.ts';
 import { ownArtifact } from '../../context/own-artifact.ts';
-import { type PollForm, pollForms } from '../../context/poll-forms.ts';
+import { type PollVariant, pollVariants } from '../../context/poll-variants.ts';
 import { boardType } from '../../context/sample-artifacts.ts';
 import { acceptedDevice, factoryProvides, requireStatus } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
@@ -107,25 +107,25 @@ async function devicesFor<Row>(
 
 /** Asserts that each device is offered a deployment, or that each is offered none. */
 async function expectOffers(
-  form: PollForm,
+  variant: PollVariant,
   devices: ReadonlyMap<string, { readonly device: SuiteDevice; readonly row: Provides }>,
   isOffered: boolean,
 ): Promise<void> {
   for (const [name, { device, row }] of devices) {
-    const response = await form.poll(device, row);
+    const response = await variant.poll(device, row);
     if (response.status >= 500) requireStatus('a decision', response, 200);
     const what = isOffered ? 'an offer' : 'no offer';
     expectThat(offersAny(response) === isOffered, `${what} for ${name}`, responseSummary(response));
   }
 }
 
-const postForms = pollForms.filter(({ slug }) => slug !== 'get');
+const postVariants = pollVariants.filter(({ slug }) => slug !== 'get');
 
 const dependsOf = {
   get: 'next.depends',
   post: 'next.depends',
   v2: 'next.v2-depends',
-} as const satisfies Record<PollForm['slug'], RequirementId>;
+} as const satisfies Record<PollVariant['slug'], RequirementId>;
 
 async function demandingRelease(context: TestContext): Promise<string> {
   const name = context.newName();
@@ -133,8 +133,8 @@ async function demandingRelease(context: TestContext): Promise<string> {
   return name;
 }
 
-function dependsCases(form: PollForm, turn: number): readonly JudgingCase<string>[] {
-  const { slug, label, needs } = form;
+function dependsCases(variant: PollVariant, turn: number): readonly JudgingCase<string>[] {
+  const { slug, label, needs } = variant;
   const facts = { requirements: [dependsOf[slug]], needs } as const;
   return [
     {
@@ -142,14 +142,14 @@ function dependsCases(form: PollForm, turn: number): readonly JudgingCase<string
       id: `${slug}-every-dependency-met-is-offered`,
       title: `${label}: a device that satisfies each of several dependencies is offered the artifact.`,
       run: async (release, context) =>
-        expectOffers(form, await devicesFor(context, satisfying, release), true),
+        expectOffers(variant, await devicesFor(context, satisfying, release), true),
     },
     {
       ...facts,
       id: `${slug}-one-dependency-unmet-offers-nothing`,
       title: `${label}: a device that misses one of several dependencies is offered nothing.`,
       run: async (release, context) =>
-        expectOffers(form, await devicesFor(context, missingOne(turn), release), false),
+        expectOffers(variant, await devicesFor(context, missingOne(turn), release), false),
     },
   ];
 }
@@ -162,14 +162,14 @@ const severalDependencies = defineScenario<string>({
   needs: ['user'],
   arrange: demandingRelease,
   cases: [
-    ...postForms.flatMap(dependsCases),
+    ...postVariants.flatMap(dependsCases),
     {
       id: 'forced-installation-keeps-the-dependencies',
       title:
         'A deployment with force_installation is offered only to devices that its artifact fits.',
       requirements: ['next.depends', 'next.compatible-types-only', 'next.post-pending-is-200'],
       run: async (release, context) => {
-        const [post] = postForms;
+        const [post] = postVariants;
         if (!post) return;
         const misfits = {
           'a dependency unmet': { ...fitting, flavour: 'another' },
@@ -211,21 +211,21 @@ function expectAllTypes(response: HttpResponse): void {
   );
 }
 
-function typeCases(form: PollForm): readonly JudgingCase<string>[] {
-  const { slug, label, needs } = form;
+function typeCases(variant: PollVariant): readonly JudgingCase<string>[] {
+  const { slug, label, needs } = variant;
   const providing = (device_type: string): Provides => ({ ...factoryProvides, device_type });
   return [
     {
       id: `${slug}-each-of-several-types-is-offered`,
       title: `${label}: a device of each type that an artifact lists is offered it.`,
-      requirements: [form.pendingIs200, 'next.types-of-the-artifact'],
+      requirements: [variant.pendingIs200, 'next.types-of-the-artifact'],
       needs,
       run: async (release, context) => {
         const rows = named(types, providing);
         for (const [name, { device, row }] of await devicesFor(context, rows, release)) {
-          const response = await form.poll(device, row);
+          const response = await variant.poll(device, row);
           if (!offersAny(response)) {
-            const violated = [form.pendingIs200];
+            const violated = [variant.pendingIs200];
             throw new ExpectationFailure(
               `an offer for ${name}`,
               responseSummary(response),
@@ -242,7 +242,11 @@ function typeCases(form: PollForm): readonly JudgingCase<string>[] {
       requirements: ['next.compatible-types-only'],
       needs,
       run: async (release, context) =>
-        expectOffers(form, await devicesFor(context, named(otherTypes, providing), release), false),
+        expectOffers(
+          variant,
+          await devicesFor(context, named(otherTypes, providing), release),
+          false,
+        ),
     },
   ];
 }
@@ -258,7 +262,7 @@ const severalTypes = defineScenario<string>({
     await ownArtifact(context, { name, content: Buffer.from('for many'), deviceTypes: types });
     return name;
   },
-  cases: pollForms.flatMap(typeCases),
+  cases: pollVariants.flatMap(typeCases),
 });
 
 /** One artifact of a release, and what a device that only this artifact fits provides. */
@@ -320,22 +324,22 @@ const severalArtifacts = defineScenario({
   risk: 'write',
   needs: ['user'],
   arrange: releaseForAll,
-  cases: postForms.map(
-    (form): JudgingCase<ReleaseForAll> => ({
-      id: `${form.slug}-the-artifact-that-fits-is-offered`,
-      title: `${form.label}: of the artifacts of a release a device gets the one that fits it.`,
+  cases: postVariants.map(
+    (variant): JudgingCase<ReleaseForAll> => ({
+      id: `${variant.slug}-the-artifact-that-fits-is-offered`,
+      title: `${variant.label}: of the artifacts of a release a device gets the one that fits it.`,
       requirements: [
-        dependsOf[form.slug],
+        dependsOf[variant.slug],
         'next.compatible-types-only',
         'next.source-gives-the-artifact',
       ],
-      needs: form.needs,
+      needs: variant.needs,
       run: async ({ release, rows }, context) => {
         for (const [name, { device, row }] of await devicesFor(context, rows, release)) {
-          const response = await form.poll(device, row.provides);
-          const violated = dependsOf[form.slug];
+          const response = await variant.poll(device, row.provides);
+          const violated = dependsOf[variant.slug];
           if (!offersAny(response)) {
-            const any = [violated, form.pendingIs200];
+            const any = [violated, variant.pendingIs200];
             throw new ExpectationFailure(`an offer for ${name}`, responseSummary(response), any);
           }
           await expectArtifact(context, response, { name, rows, violated });

@@ -6,7 +6,7 @@
 import { shownStatus } from '../../context/deployment-life.ts';
 import { requireInstructions, textIn } from '../../context/instructions.ts';
 import { ownArtifact } from '../../context/own-artifact.ts';
-import { pollForms } from '../../context/poll-forms.ts';
+import { pollVariants } from '../../context/poll-variants.ts';
 import {
   acceptedDevice,
   activeDeployment,
@@ -191,7 +191,7 @@ const reordered = defineScenario({
   risk: 'write',
   needs: ['user'],
   arrange: pendingDeployment,
-  cases: pollForms.map(
+  cases: pollVariants.map(
     ({ slug, label, needs, poll }): JudgingCase<DeviceInDeployment> => ({
       id: `${slug}-order-of-pairs-does-not-matter`,
       title: `${label}: the same pairs in another order get the same deployment.`,

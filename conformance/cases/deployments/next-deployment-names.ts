@@ -4,7 +4,7 @@
  */
 
 import { offersAny } from '../../context/instructions.ts';
-import { type PollForm, pollForms } from '../../context/poll-forms.ts';
+import { type PollVariant, pollVariants } from '../../context/poll-variants.ts';
 import { acceptedDevice, factoryProvides } from '../../context/start-states.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
 import { expectThat, responseSummary } from '../../target/expectations.ts';
@@ -18,13 +18,13 @@ const almostEqual = {
 type AlmostEqual = keyof typeof almostEqual;
 
 /** Two of them for each form, which together see each of them twice. */
-const namesOf: Readonly<Record<PollForm['slug'], readonly [AlmostEqual, AlmostEqual]>> = {
+const namesOf: Readonly<Record<PollVariant['slug'], readonly [AlmostEqual, AlmostEqual]>> = {
   get: ['a beginning of the name', 'the name in capital letters'],
   post: ['more than the name', 'a beginning of the name'],
   v2: ['the name in capital letters', 'more than the name'],
 };
 
-function offeredCase({ slug, label, pendingIs200, needs, poll }: PollForm): JudgingCase<void> {
+function offeredCase({ slug, label, pendingIs200, needs, poll }: PollVariant): JudgingCase<void> {
   const [one, other] = namesOf[slug];
   return {
     id: `${slug}-with-almost-the-name-is-offered`,
@@ -55,5 +55,5 @@ export const nextDeploymentNameCases = defineScenario<void>({
   risk: 'write',
   needs: ['user'],
   arrange: () => undefined,
-  cases: pollForms.map(offeredCase),
+  cases: pollVariants.map(offeredCase),
 });

@@ -2,7 +2,7 @@
 
 import { arrangeAbort, arrangeReports } from '../../context/deployment-life.ts';
 import { offersAny, requireInstructions, textIn } from '../../context/instructions.ts';
-import { type PollForm, pollForms } from '../../context/poll-forms.ts';
+import { type PollVariant, pollVariants } from '../../context/poll-variants.ts';
 import { nearTypes } from '../../context/sample-artifacts.ts';
 import {
   acceptedDevice,
@@ -39,8 +39,8 @@ export function expectNoOffer(response: HttpResponse): void {
   expectThat(!offersAny(response), 'no deployment', responseSummary(response));
 }
 
-function idleCases(form: PollForm): JudgingCase<SuiteDevice>[] {
-  const { operation, slug, label, pendingIs200, needs, poll } = form;
+function idleCases(variant: PollVariant): JudgingCase<SuiteDevice>[] {
+  const { operation, slug, label, pendingIs200, needs, poll } = variant;
   return [
     {
       id: `${slug}-nothing-is-204`,
@@ -78,14 +78,14 @@ const idle = defineScenario({
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [
-    ...pollForms.flatMap(idleCases),
+    ...pollVariants.flatMap(idleCases),
     {
       id: 'both-versions-are-served',
       title: 'A device may poll for its next deployment in v1 and in v2.',
       requirements: ['versioning.both-versions-served'],
       needs: ['deployments-v2'],
       run: async (device) => {
-        for (const { poll, label } of pollForms) {
+        for (const { poll, label } of pollVariants) {
           const response = await poll(device, factoryProvides);
           const isServed = ![404, 405, 410, 501].includes(response.status);
           expectThat(isServed, `${label} that is served`, responseSummary(response));
@@ -107,8 +107,8 @@ const idle = defineScenario({
 
 type OfferCase = JudgingCase<DeviceInDeployment> | ObservingCase<DeviceInDeployment>;
 
-function pendingCases(form: PollForm): OfferCase[] {
-  const { operation, slug, label, pendingIs200, needs, poll } = form;
+function pendingCases(variant: PollVariant): OfferCase[] {
+  const { operation, slug, label, pendingIs200, needs, poll } = variant;
   return [
     {
       id: `${slug}-pending-is-200`,
@@ -154,16 +154,16 @@ const pending = defineScenario({
   risk: 'write',
   needs: ['user'],
   arrange: pendingDeployment,
-  cases: pollForms.flatMap(pendingCases),
+  cases: pollVariants.flatMap(pendingCases),
 });
 
-/** A device that has requested its deployment in that form and been offered it. */
+/** A device that has requested its deployment by that variant and been offered it. */
 interface OfferInForm extends DeviceInDeployment {
   readonly id: string;
 }
 
 async function offeredBy(
-  { operation, poll }: PollForm,
+  { operation, poll }: PollVariant,
   context: TestContext,
 ): Promise<OfferInForm> {
   const arranged = await pendingDeployment(context);
@@ -173,15 +173,15 @@ async function offeredBy(
   return { ...arranged, id: textIn(requireInstructions(response), 'id') };
 }
 
-function activeIn(form: PollForm) {
-  const { operation, slug, label, poll, needs } = form;
+function activeIn(variant: PollVariant) {
+  const { operation, slug, label, poll, needs } = variant;
   return defineScenario({
     area: 'next-deployment',
     name: `Polling ${label} again`,
     start: `a device that has been offered a deployment by ${label}`,
     risk: 'write',
     needs: ['user', ...needs],
-    arrange: (context) => offeredBy(form, context),
+    arrange: (context) => offeredBy(variant, context),
     cases: [
       {
         id: `${slug}-changed-request-is-409`,
@@ -220,7 +220,7 @@ function activeIn(form: PollForm) {
 
 function overIn(
   status: 'success' | 'failure',
-  { slug, label, poll, needs }: PollForm,
+  { slug, label, poll, needs }: PollVariant,
 ): JudgingCase<OfferedDeployment> {
   return {
     id: `${slug}-after-${status}-offers-nothing`,
@@ -242,8 +242,8 @@ const active = defineScenario({
   needs: ['user'],
   arrange: activeDeployment,
   cases: [
-    ...pollForms.flatMap((form) => [overIn('success', form), overIn('failure', form)]),
-    ...pollForms.map(
+    ...pollVariants.flatMap((variant) => [overIn('success', variant), overIn('failure', variant)]),
+    ...pollVariants.map(
       ({ slug, label, poll, needs }): JudgingCase<OfferedDeployment> => ({
         id: `${slug}-after-abort-offers-nothing`,
         title: `${label}: after a user has aborted the deployment, it is no longer offered.`,
@@ -259,4 +259,9 @@ const active = defineScenario({
 });
 
 /** Spec: Device deployments v1, v2 */
-export const nextDeploymentCases = [...idle, ...pending, ...pollForms.flatMap(activeIn), ...active];
+export const nextDeploymentCases = [
+  ...idle,
+  ...pending,
+  ...pollVariants.flatMap(activeIn),
+  ...active,
+];

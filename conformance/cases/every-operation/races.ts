@@ -11,7 +11,7 @@ import {
   shownStatus,
 } from '../../context/deployment-life.ts';
 import { offersAny, requireInstructions, textIn } from '../../context/instructions.ts';
-import { type PollForm, pollForms } from '../../context/poll-forms.ts';
+import { type PollVariant, pollVariants } from '../../context/poll-variants.ts';
 import {
   type DeviceAndArtifact,
   type DeviceInDeployment,
@@ -119,7 +119,7 @@ const againstAbort = defineScenario({
   ],
 });
 
-function pollCase({ slug, label, poll, needs }: PollForm): JudgingCase<DeviceInDeployment> {
+function pollCase({ slug, label, poll, needs }: PollVariant): JudgingCase<DeviceInDeployment> {
   return {
     id: `${slug}-polls-at-once-agree`,
     title: `${label}: concurrent requests of one device get the same deployment.`,
@@ -146,7 +146,7 @@ const polls = defineScenario({
   risk: 'write',
   needs: ['user'],
   arrange: pendingDeployment,
-  cases: pollForms.map(pollCase),
+  cases: pollVariants.map(pollCase),
 });
 
 const together = defineScenario({

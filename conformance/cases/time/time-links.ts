@@ -5,7 +5,7 @@ import { artifactLinkShape } from '../../../fixtures/contract/resources.ts';
 import { configurationLink } from '../../context/every-call.ts';
 import { justAfter, MINUTE_SECONDS, secondsUntil } from '../../context/expiry.ts';
 import { fieldIn, instructedBy, requireInstructions, textIn } from '../../context/instructions.ts';
-import { type PollForm, pollForms } from '../../context/poll-forms.ts';
+import { type PollVariant, pollVariants } from '../../context/poll-variants.ts';
 import {
   acceptedDevice,
   deviceAndArtifact,
@@ -153,8 +153,8 @@ interface OfferedSource {
   readonly follow: () => Promise<HttpResponse>;
 }
 
-async function offeredSource(form: PollForm, context: TestContext): Promise<OfferedSource> {
-  const { device, response } = await instructedBy(form, context);
+async function offeredSource(variant: PollVariant, context: TestContext): Promise<OfferedSource> {
+  const { device, response } = await instructedBy(variant, context);
   const { uri, expire } = sourceIn(response);
   const follow = () => context.session.send({ method: 'GET', url: uri });
   if (expire === undefined) return { device, follow };
@@ -172,15 +172,15 @@ function sourceIn(response: HttpResponse): {
   return { uri, expire: isGiven ? textIn(instructions, 'artifact.source.expire') : undefined };
 }
 
-function sourcesOf(form: PollForm) {
-  const { slug, label } = form;
+function sourcesOf(variant: PollVariant) {
+  const { slug, label } = variant;
   return defineScenario<OfferedSource>({
     area: 'time',
     name: `The expiry of a source offered by ${label}`,
     start: 'a device that has been offered an update, on a clock that the suite moves',
     risk: 'write',
-    needs: ['user', 'clock-control', ...form.needs],
-    arrange: (context) => offeredSource(form, context),
+    needs: ['user', 'clock-control', ...variant.needs],
+    arrange: (context) => offeredSource(variant, context),
     cases: [
       {
         id: `${slug}-source-lasts-until-its-expiry`,
@@ -211,7 +211,7 @@ function sourcesOf(form: PollForm) {
           await context.control.advance(end.seconds + end.after);
           // The token may have expired too.
           device.token = expectToken(await device.authenticate());
-          const again = await form.poll(device, factoryProvides);
+          const again = await variant.poll(device, factoryProvides);
           requireStatus('an offered update', again, 200);
           const { uri, expire } = sourceIn(again);
           const isLater = expire === undefined || Date.parse(expire) > context.serverNowMs(again);
@@ -232,5 +232,5 @@ function sourcesOf(form: PollForm) {
 export const timeLinkCases = [
   ...artifactLinks,
   ...configurationLinks,
-  ...pollForms.flatMap(sourcesOf),
+  ...pollVariants.flatMap(sourcesOf),
 ];

@@ -6,7 +6,7 @@ import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import { statusRequirements } from '../../../fixtures/contract/requirements/deployment-status.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { deploymentStatusShape } from '../../../fixtures/contract/resources.ts';
-import { instructionFields, instructionForms } from '../../suite/instruction-fields.ts';
+import { instructionFields, instructionTypes } from '../../suite/instruction-fields.ts';
 import { describeValue, responseSummary } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { type ExchangeMemory, otherStatus, type PassiveCheck, type Violation } from '../check.ts';
@@ -28,7 +28,7 @@ function isInstructed({ status, object }: JudgedExchange): boolean {
 const nothings = ['', 'null', '{}', '[]'];
 
 const fieldChecks: readonly PassiveCheck[] = instructionFields.flatMap(
-  ({ field, form, isRequired, requirements: { v1, v2 } }) => {
+  ({ field, type, isRequired, requirements: { v1, v2 } }) => {
     const steps = field.split('.');
     const rows = [
       [pollsV1, v1],
@@ -44,10 +44,10 @@ const fieldChecks: readonly PassiveCheck[] = instructionFields.flatMap(
           isInstructed(exchange) && isObject(memberAt(exchange.json, steps.slice(0, -1))),
         violation: ({ json }) => {
           const value = memberAt(json, steps);
-          if (value === undefined ? !isRequired : instructionForms[form](value)) return undefined;
+          if (value === undefined ? !isRequired : instructionTypes[type](value)) return undefined;
           return {
             where: `200 body: /${steps.join('/')}`,
-            must: `be ${form}`,
+            must: `be ${type}`,
             actual: describeValue(value),
           };
         },

@@ -8,7 +8,7 @@ import { counted } from '../../../fixtures/base/counted.ts';
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import { printable } from '../../../fixtures/base/printable.ts';
 import { headerPrefixPattern } from '../../../fixtures/contract/vendor-names.ts';
-import { publicKeyForm } from '../../crypto/public-key.ts';
+import { publicKeyFormat } from '../../crypto/public-key.ts';
 import {
   RefusedKey,
   RefusedSignature,
@@ -16,7 +16,7 @@ import {
 } from '../../crypto/refused-signature.ts';
 import { type Refusal, type RefusalDetail, refuse } from '../../http/refusal.ts';
 
-const signatureForms =
+const signatureFormats =
   'base64 of the signature over the body as sent: RSA PKCS#1 v1.5 or ECDSA P-256 in DER over its SHA-256, Ed25519 over the body itself';
 
 /**
@@ -33,7 +33,7 @@ export function unusableKey(pubkey: string, reason: string): Refusal {
   return refuse.malformed(`body: pubkey: ${reason}`, {
     path: 'body.pubkey',
     requirement: 'auth.pubkey-is-pem',
-    expected: publicKeyForm,
+    expected: publicKeyFormat,
     actual: `a string of ${counted(charactersIn(pubkey), 'character')} that ${reason.split(';', 1)[0]}`,
     ...(pubkey.length <= KEPT_MAX_BYTES && { evidence: new RefusedKey(pubkey) }),
   });
@@ -54,7 +54,7 @@ export function missingSignature(
   return refuse.malformed(`the ${header} header is missing or empty${hint}`, {
     path: `header.${header}`,
     requirement: 'auth.signature-header-is-required',
-    expected: signatureForms,
+    expected: signatureFormats,
     actual: other?.actual ?? 'nothing',
   });
 }
@@ -111,7 +111,7 @@ export function signatureDetail(header: string, refused: SignatureFacts): Refusa
   return {
     requirement: 'auth.bad-signature-is-401',
     path: `header.${header}`,
-    expected: signatureForms,
+    expected: signatureFormats,
     actual: `a string of ${counted(charactersIn(signatureText), 'character')} that is not a signature by the ${key.keyType} key in pubkey over the ${counted(body.length, 'byte')} of the body`,
     ...(body.length <= KEPT_MAX_BYTES && { evidence: new RefusedSignature(refused) }),
   };

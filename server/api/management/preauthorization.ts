@@ -1,7 +1,7 @@
 /** Preauthorizes a device, which accepts it before its first request. */
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { pathOf } from '../../../fixtures/contract/operation.ts';
-import { publicKeyForm, readPublicKey } from '../../crypto/public-key.ts';
+import { publicKeyFormat, readPublicKey } from '../../crypto/public-key.ts';
 import { refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
 import { identityOf } from '../../rules/identity.ts';
@@ -21,7 +21,7 @@ export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body 
   if ('reason' in key)
     return refuse.malformed(`body: pubkey: ${key.reason}`, {
       path: 'body.pubkey',
-      expected: publicKeyForm,
+      expected: publicKeyFormat,
     });
   const { devices } = context.store;
   const known = devices.findByIdentity(identity.canonical);

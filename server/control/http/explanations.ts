@@ -36,15 +36,15 @@ export function explanationHandlers(tenants: Tenants, settings: ExplainSettings)
     'GET /explanations': async ({ namedTenant, query, ...exchange }) => {
       const { id, tenant } = findDevice(among(namedTenant), query.device);
       const { explainDevice, noUpdateText } = await explainer();
-      return inForm(explainDevice(id, tenant), noUpdateText, exchange);
+      return inFormat(explainDevice(id, tenant), noUpdateText, exchange);
     },
     'GET /explanations/{requestId}': async ({ namedTenant, parameters, ...exchange }) => {
       const { record, tenant, status } = find(among(namedTenant), parameters.requestId);
       const { explain, explainPoll, explanationText, noUpdateText } = await explainer();
       const refused = explain(record, { ...settings, tenant });
-      if (refused) return inForm(refused, explanationText, exchange);
+      if (refused) return inFormat(refused, explanationText, exchange);
       const poll = record.kind === 'exchange' ? explainPoll(record, tenant) : undefined;
-      if (poll) return inForm(poll, noUpdateText, exchange);
+      if (poll) return inFormat(poll, noUpdateText, exchange);
       const fault = record.kind === 'exchange' ? record.fault : undefined;
       const cause = fault
         ? `met the planned fault "${fault.name}" (${fault.act})`
@@ -93,7 +93,7 @@ function findDevice(tenants: readonly Tenant[], wanted: string) {
 }
 
 /** Returns the explanation, or sends it as text if the caller prefers text to JSON. */
-function inForm<Explained>(
+function inFormat<Explained>(
   explanation: Explained,
   asText: (explanation: Explained) => string,
   { request, response }: { readonly request: Request; readonly response: Response },

@@ -84,11 +84,11 @@ export function textsWithEmptyMembers(body: Buffer): Generator<OtherJson> {
 }
 
 /**
- * Returns how the JSON of a body is written, as `otherJsonTexts` names it; undefined for a form
+ * Returns how the JSON of a body is written, as `otherJsonTexts` names it; undefined for a style
  * of none of them.
  * @throws RangeError if the JSON is nested too deep
  */
-export function formOfJson(body: Buffer): string | undefined {
+export function styleOfJson(body: Buffer): string | undefined {
   const sent = body.toString('utf8');
   const entries = body.length <= BODY_MAX_BYTES ? entriesOf(sent) : undefined;
   if (!entries) return undefined;
@@ -210,12 +210,12 @@ function entriesOf(text: string): [string, unknown][] | undefined {
   return isObject(value) ? Object.entries(value) : undefined;
 }
 
-interface JsonForm {
+interface JsonWriting {
   readonly style: JsonStyle;
   readonly order: MemberOrder;
 }
 
-function textOf(entries: [string, unknown][], writing: JsonForm, depth = 0): string {
+function textOf(entries: [string, unknown][], writing: JsonWriting, depth = 0): string {
   const members = writing
     .order(entries)
     .map(
@@ -225,7 +225,7 @@ function textOf(entries: [string, unknown][], writing: JsonForm, depth = 0): str
   return wrapped(members, ['{', '}'], { style: writing.style, depth });
 }
 
-function valueText(value: unknown, writing: JsonForm, depth: number): string {
+function valueText(value: unknown, writing: JsonWriting, depth: number): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (depth > DEPTH_MAX) throw new RangeError(`nested deeper than ${DEPTH_MAX} levels`);
   if (!Array.isArray(value)) return textOf(Object.entries(value), writing, depth);

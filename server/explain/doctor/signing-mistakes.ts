@@ -8,9 +8,9 @@ import { type NamedDeviceKey, OTHER_KEYS_MAX } from '../../crypto/refused-signat
 import type { MistakeText } from './diagnosis.ts';
 import * as lineEnds from './line-ends.ts';
 import {
-  formOfJson,
   type OtherJson,
   otherJsonTexts,
+  styleOfJson,
   textsWithEmptyMembers,
   textsWithoutMembers,
 } from './other-json.ts';
@@ -244,9 +244,9 @@ export const signingMistakes: readonly SigningMistake[] = [
     sentence: 'The signed JSON text differs from the sent one.',
     remedy: `${signBytesSent} Encode the JSON once; the "json" option of an HTTP client encodes it again.`,
     fits: ({ body, signature }) => {
-      const signedForm = formThatIsSigned(signature, otherJsonTexts(body));
-      const sentForm = signedForm === false ? undefined : formOfJson(body);
-      return sentForm === undefined ? signedForm : `signed: ${signedForm}; sent: ${sentForm}`;
+      const signedStyle = signedStyleOf(signature, otherJsonTexts(body));
+      const sentStyle = signedStyle === false ? undefined : styleOfJson(body);
+      return sentStyle === undefined ? signedStyle : `signed: ${signedStyle}; sent: ${sentStyle}`;
     },
   },
   {
@@ -254,18 +254,18 @@ export const signingMistakes: readonly SigningMistake[] = [
     keyTypes: all,
     sentence: 'What was signed lacks a member of the body, which was added after signing.',
     remedy: 'Sign last: complete the body, encode it once, and sign the bytes that are sent.',
-    fits: ({ body, signature }) => formThatIsSigned(signature, textsWithoutMembers(body)),
+    fits: ({ body, signature }) => signedStyleOf(signature, textsWithoutMembers(body)),
   },
   {
     id: 'member-not-sent',
     keyTypes: all,
     sentence: 'What was signed has a member more than the body, which was left out in sending.',
     remedy: signBytesSent,
-    fits: ({ body, signature }) => formThatIsSigned(signature, textsWithEmptyMembers(body)),
+    fits: ({ body, signature }) => signedStyleOf(signature, textsWithEmptyMembers(body)),
   },
 ];
 
-function formThatIsSigned(signature: OpenSignature, texts: Iterable<OtherJson>): string | false {
+function signedStyleOf(signature: OpenSignature, texts: Iterable<OtherJson>): string | false {
   for (const { bytes, how } of texts) if (signature.signs(bytes)) return how;
   return false;
 }

@@ -1,4 +1,4 @@
-/** Describes a signature that no known mistake explains, by its form alone. */
+/** Describes a signature that no known mistake explains, by its format alone. */
 import { constants, createHash, type KeyObject, publicDecrypt } from 'node:crypto';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
 import type { SignatureFacts } from '../../crypto/refused-signature.ts';
@@ -13,7 +13,7 @@ interface UnexplainedSignature extends SignatureFacts {
   readonly bytes: Buffer | undefined;
 }
 
-/** A remark on the form of a signature. The table lists the most informative remarks first. */
+/** A remark on the format of a signature. The table lists the most informative remarks first. */
 interface Remark extends MistakeText {
   /** Returns true if the remark applies, or a string with details. */
   readonly fits: (remains: UnexplainedSignature) => boolean | string;
@@ -58,7 +58,7 @@ const remarks: readonly Remark[] = [
   },
   {
     id: 'other-key-type',
-    sentence: 'The signature has the form of another key type than that of pubkey.',
+    sentence: 'The signature has the format of another key type than that of pubkey.',
     remedy: compareKeys,
     fits: ({ bytes = Buffer.alloc(0), key: { keyType } }) => {
       if (keyType !== 'ecdsa' && pairInSequence(bytes)) return 'as of an ECDSA key';
@@ -131,7 +131,7 @@ const remarks: readonly Remark[] = [
   {
     id: 'unexplained',
     sentence:
-      'No known mistake explains the signature. Its form is right: it is by another key, or over other bytes.',
+      'No known mistake explains the signature. Its format is right: it is by another key, or over other bytes.',
     remedy: `${compareKeys} If they are the same, write the bytes that are signed to a file, and compare it with the body.`,
     fits: () => true,
   },
@@ -142,7 +142,7 @@ const LINE_BYTES = 48;
 /** The last byte of PSS padding. */
 const PSS_TRAILER = 0xbc;
 
-/** Returns a remark on the form of a signature that does not match and that no mistake explains. */
+/** Returns a remark on the format of a signature that does not match and that no mistake explains. */
 export function describeUnexplained(facts: SignatureFacts): Diagnosis {
   const remains = { ...facts, bytes: bytesIn(facts.signatureText) };
   for (const row of remarks) {

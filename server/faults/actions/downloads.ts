@@ -37,7 +37,7 @@ const corrupted = defineAction({
   },
 });
 
-const rangeForm = /^bytes=(\d+)-(\d*)$/;
+const rangePattern = /^bytes=(\d+)-(\d*)$/;
 
 const shiftedRange = defineAction({
   kind: 'shifted-range',
@@ -47,10 +47,10 @@ const shiftedRange = defineAction({
     claims: v.optional(v.picklist(['sent', 'requested'], 'must be sent or requested'), 'sent'),
   },
   injectionPoints: ['body'],
-  applies: (_given, call) => rangeForm.test(call.exchange.request.headers.range ?? ''),
+  applies: (_given, call) => rangePattern.test(call.exchange.request.headers.range ?? ''),
   prepare: ({ byBytes }, { call }) => {
     const { headers } = call.exchange.request;
-    const [, first, last] = rangeForm.exec(headers.range ?? '') ?? [];
+    const [, first, last] = rangePattern.exec(headers.range ?? '') ?? [];
     headers.range = `bytes=${Number(first) + byBytes}-${last === '' ? '' : Number(last) + byBytes}`;
   },
   fits: (_given, { status }) => status === 206,

@@ -9,7 +9,7 @@ import type { SuiteDevice } from './suite-device.ts';
 type Provides = Readonly<Record<string, string>>;
 
 /** One of the three requests for a device's next deployment. */
-export interface PollForm {
+export interface PollVariant {
   readonly operation: Extract<
     OperationId,
     'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2'
@@ -25,7 +25,7 @@ export interface PollForm {
 }
 
 /** GET v1, POST v1 and POST v2. */
-export const pollForms = [
+export const pollVariants = [
   {
     operation: 'get-next-deployment',
     slug: 'get',
@@ -51,4 +51,4 @@ export const pollForms = [
     poll: (device, provides) =>
       device.call('post-next-deployment-v2', { body: { device_provides: provides } }),
   },
-] as const satisfies readonly PollForm[];
+] as const satisfies readonly PollVariant[];
