@@ -175,7 +175,7 @@ function refuseOption(command: Command, given: string): never {
   command.error(`error: unknown option '${given}'${didYouMean(given, known)}`);
 }
 
-/** Applies every section, so that each mistake is found. @throws CommandError */
+/** Applies every section, so that each error is found. @throws CommandError */
 function check(file: ConfigFile, commands: readonly Command[]): void {
   const names = [commonSection, ...commands.map(commandPath)];
   const unknown = file.names.find((name) => !names.includes(name));

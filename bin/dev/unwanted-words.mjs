@@ -150,4 +150,8 @@ export const unwanted = [
       /\b(PollForm|pollForms|instructionForms|wrongForms|\w*[bB]odyForm|(Recording|Vector)Form)\b/g,
     instead: 'variant of a request, type of a field, format of a file, encoding of a body',
   },
+  {
+    pattern: /\b(\w+Mistakes?|Mistake\w*|mistakes?(In|Of|Text|View)|mistake: )(?=\W|$)/g,
+    instead: 'cause of a refusal, violation of a requirement, planted defect, error of our input',
+  },
 ];

@@ -1,4 +1,4 @@
-/** Waivers of duties: known mistakes of a client, each tolerated until a day. */
+/** Waivers of duties: known violations by a client, each tolerated until a day. */
 import type { Examination, ExaminedDuty } from '../../conformance/clients/report/examination.ts';
 import type { Waiver } from '../../conformance/result/waivers.ts';
 

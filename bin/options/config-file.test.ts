@@ -123,7 +123,7 @@ describe('a file of settings', () => {
   });
 });
 
-describe('a mistake in a file of settings is one sentence with its place:', () => {
+describe('an error in a file of settings is one sentence with its place:', () => {
   const location = join(folder, 'fleetbed.config.yaml');
 
   it.each([

@@ -20,7 +20,7 @@ export function unfiredLines(unfired: readonly UnfiredFault[]): string[] {
  * Returns the rules of a fault plan file.
  * @param option the option or command that names the file, for the error message when it cannot be
  * read
- * @throws CommandError with file, line and column of each mistake
+ * @throws CommandError with file, line and column of each error
  */
 export async function readPlanFile(option: string, file: string): Promise<readonly FaultRule[]> {
   const read = readPlan(await readNamedFile(option, file));

@@ -74,10 +74,10 @@ describe('the container image', () => {
 });
 
 /**
- * Returns the mistakes in Kubernetes objects: values of a wrong type, and fields that do not exist or
+ * Returns the problems in Kubernetes objects: values of a wrong type, and fields that do not exist or
  * are missing. The types of Kubernetes decide, because its JSON Schemas accept unknown fields.
  */
-function mistakesIn(objects: readonly KubernetesObject[]): readonly string[] {
+function problemsIn(objects: readonly KubernetesObject[]): readonly string[] {
   const checked = join(ship, 'kubernetes-objects.ts');
   const text = objects
     .flatMap(({ apiVersion, kind, ...rest }, index) => [
@@ -108,7 +108,7 @@ function mistakesIn(objects: readonly KubernetesObject[]): readonly string[] {
 }
 
 describe('the files of the container', () => {
-  it('have a Dockerfile without mistakes, as its linter sees it', () => {
+  it('have a Dockerfile without problems, as its linter sees it', () => {
     expect(validate(dockerfile)).toEqual([]);
     expect(validate(dockerfile.replace('WORKDIR', 'WORKDIRS'))).toHaveLength(1);
   });
@@ -137,9 +137,9 @@ describe('the files of the container', () => {
     timeout: 60_000,
   }, () => {
     const objects = readObjects();
-    expect(mistakesIn(objects)).toEqual([]);
+    expect(problemsIn(objects)).toEqual([]);
     const [{ spec, ...server }] = objects;
-    expect(mistakesIn([{ ...server, spec: { ...spec, replicaz: 1 } }])).toEqual([
+    expect(problemsIn([{ ...server, spec: { ...spec, replicaz: 1 } }])).toEqual([
       expect.stringContaining(`'"replicaz"' does not exist`),
     ]);
   });

@@ -27,8 +27,8 @@ interface UnauthorizedDeviceOptions {
   readonly plan: FleetPlan;
   readonly clock: Clock;
   /**
-   * Carries the device's requests without faults, so that every wrong response is the server's
-   * mistake.
+   * Carries the device's requests without faults, so that every wrong response is the
+   * server's own.
    */
   readonly inProcess: InProcessTransport;
   readonly random: Random;

@@ -26,7 +26,7 @@ import type { Tracker } from './trackers/tracker.ts';
 /** What stands for the response to a request that got none. */
 const noResponse = { status: 0, headers: {}, bytes: Buffer.alloc(0), text: '' } as const;
 
-/** Maximum number of violations kept for each case, since a broken server repeats its mistakes. */
+/** Maximum number of violations kept for each case, since a broken server repeats its violations. */
 const VIOLATIONS_MAX = 10;
 
 /** A violation of an invariant by an exchange. */
@@ -134,7 +134,7 @@ export class InvariantJudge {
       exchange.response.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
     if (!isAnswered || isInjected) trackers.seeNoResponse(exchange);
     if (!isAnswered) return hang(row.id, outcome, record);
-    // An injected fault of a test server is not a mistake of the server.
+    // An injected fault of a test server is not a violation by the server.
     if (isInjected) return [];
     const checks = plansFaults ? invariants.filter(({ id }) => id !== 'no-fault') : invariants;
     const own = verdictsOn(checks, exchange, this.#memory).flatMap((verdict) => {

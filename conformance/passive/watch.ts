@@ -103,7 +103,7 @@ export class DeviceWatch {
     if (row === undefined) return [];
     const device = this.#memoryOf(observed.device);
     const { response } = observed;
-    // An injected fault of a test server is not a mistake of the server.
+    // An injected fault of a test server is not a violation by the server.
     const isPlanned = response?.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
     if (response === undefined || isPlanned) {
       device.learnNoResponse(row.id, observed.url);

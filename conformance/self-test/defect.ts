@@ -1,6 +1,6 @@
 /**
- * The type of a defect: a mistake of a server, the requirements that it violates, and the hooks by
- * which a proxy in front of a correct server produces the mistake.
+ * The type of a defect: wrong behaviour of a server, the requirements that it violates, and the hooks by
+ * which a proxy in front of a correct server produces it.
  */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { Headers } from '../target/exchange.ts';
@@ -106,7 +106,7 @@ export interface Alteration {
 export interface Defect {
   /** Stable name, such as `status-report-after-abort-is-204`. */
   readonly id: string;
-  /** A full sentence that states the mistake of the server. */
+  /** A full sentence that states what the server does wrong. */
   readonly title: string;
   /** Every requirement that the defect violates; a failing case must name at least one. */
   readonly violates: readonly [RequirementId, ...RequirementId[]];
@@ -116,7 +116,7 @@ export interface Defect {
   readonly operations: readonly ProxiedOperation[] | 'all';
   /** Creates the hooks, with fresh state for each run. */
   readonly alter: () => Alteration;
-  /** The kind of mistake; present on defects that are generated from the contract's rows. */
+  /** The kind of defect; present on defects that are generated from the contract's rows. */
   readonly kind?: string;
   /** Number of affected cases to run, chosen by the id of the defect; see `chosenCases`. */
   readonly sample?: number;

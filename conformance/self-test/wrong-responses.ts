@@ -1,5 +1,5 @@
 /**
- * Wrong responses to the requests of a case, each a mistake that any response can have: refused,
+ * Wrong responses to the requests of a case, each wrong in a way that any response can be: refused,
  * granted, emptied, altered, without effect, out of date. A case that passes with all of them
  * cannot fail.
  */
@@ -104,9 +104,9 @@ const rows: readonly (readonly [title: string, alter: () => Alteration])[] = [
   ['Frames on /connect are not passed on.', () => ({ frame: () => [], ended: () => false })],
 ];
 
-/** A mistake in every response of the operations. */
+/** A wrong response to every request of the operations. */
 export interface WrongResponse extends Pick<Defect, 'operations' | 'alter'> {
-  /** A full sentence that states the mistake. */
+  /** A full sentence that states what is wrong. */
   readonly title: string;
 }
 

@@ -1,6 +1,6 @@
 /** Wrong texts of the signature header: not the Base64 of the signature. RFC 4648, section 4 */
 
-/** Functions that encode a signature wrongly, by a description of the mistake. */
+/** Functions that encode a signature wrongly, by a description of what is wrong. */
 export const wrongTexts: Readonly<Record<string, (signature: Buffer) => string>> = {
   hexadecimal: (signature) => signature.toString('hex'),
   'Base64 of the Base64': (signature) =>

@@ -17,7 +17,7 @@ export interface SigningKey {
   readonly wrongSignatures: WrongSignatures;
 }
 
-/** Wrong signatures by a description of the mistake, grouped by column of the contract's table. */
+/** Wrong signatures by a description of what is wrong, grouped by column of the contract's table. */
 export interface WrongSignatures {
   /** Signatures over a wrong digest. */
   readonly digest: Readonly<Record<string, Sign>>;

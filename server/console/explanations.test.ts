@@ -99,7 +99,7 @@ describe('the signature doctor of the console', () => {
   const request = { id_data: device.idData, pubkey: device.publicKeyPem };
   const sent = JSON.stringify(request, null, 2);
 
-  it('finds the mistake of a refused request whose JSON is unchanged', async () => {
+  it('finds the cause of a refused request whose JSON is unchanged', async () => {
     const signature = signatureOf(JSON.stringify(request), device.privateKey);
     const response = await authenticate(server, device, { body: sent, signature });
     expect(response.status).toBe(401);

@@ -74,7 +74,7 @@ function exchangeView(record: ExchangeRecord) {
   };
 }
 
-/** Returns what was wrong. The mistake behind it is diagnosed only for an explanation. */
+/** Returns what was wrong. Its cause is diagnosed only for an explanation. */
 function refusalView(record: ExchangeRecord, refusal: Refusal) {
   const { status, error, detail } = refusal;
   return {
@@ -133,12 +133,12 @@ function frameBodyView(frame: FrameRecord) {
 }
 
 function unreadableView({ malformed, status, line, bytes }: UnreadableRecord) {
-  const { mistake, error } = malformed;
+  const { cause, error } = malformed;
   return {
     status,
     bytes,
     line: line === undefined ? undefined : maskText(line),
-    mistake,
+    cause,
     refusal: { status, error },
   };
 }

@@ -47,8 +47,8 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
   const problem = problemInRequest({ request, refusal, operation });
   const { evidence } = refusal.detail ?? {};
   const malformed = evidence instanceof MalformedRequest ? evidence : undefined;
-  const diagnosis = malformed ? mistakeView(malformed) : diagnose(evidence);
-  // What cannot be read does not say what was meant, so nothing can be corrected but the mistake.
+  const diagnosis = malformed ? causeView(malformed) : diagnose(evidence);
+  // What cannot be read does not say what was meant, so only the cause can be named.
   const refused = { request, refusal, operation, problem };
   const advice: AdviceView = malformed ? { variables: {} } : adviceView(refused, facts);
   const { before: _before, ...rest } = advice;
@@ -62,14 +62,14 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
     rule: ruleOf(refusal, operation),
     problem,
     ...(diagnosis && { diagnosis }),
-    // A diagnosed mistake is more precise than the general advice on wrong signatures, so that
+    // A diagnosed cause is more precise than the general advice on wrong signatures, so that
     // advice is left out.
     ...(diagnosis ? rest : advice),
   };
 }
 
-function mistakeView({ mistake, what, remedy }: MalformedRequest) {
-  return { mistake, sentence: sentenceOf(what), remedy: sentenceOf(remedy) };
+function causeView({ cause, what, remedy }: MalformedRequest) {
+  return { cause, sentence: sentenceOf(what), remedy: sentenceOf(remedy) };
 }
 
 function sentenceOf(words: string): string {

@@ -23,7 +23,7 @@ export function explanationText(explanation: Explanation): string {
     ...problemRows(problem).map(
       ([label, text]): LabelledLine => [label === 'problem' ? label : `  ${label}`, text],
     ),
-    ['mistake', diagnosis && `${diagnosis.mistake}: ${diagnosis.sentence}`],
+    ['cause', diagnosis && `${diagnosis.cause}: ${diagnosis.sentence}`],
     ['  detail', diagnosis?.detail],
     ['  remedy', diagnosis?.remedy],
     ['before', before],

@@ -42,7 +42,7 @@ async function idOf({ idData }: TestDevice): Promise<string> {
 }
 
 describe('the explanation of a pending authentication request', () => {
-  it('names no mistake in a first contact, but the command that accepts it', async () => {
+  it('names no cause in a first contact, but the command that accepts it', async () => {
     const device = newDevice('first');
     const { problem, before, isUnchanged } = await explained(await authenticate(server, device));
     expect(problem).toEqual({

@@ -52,7 +52,7 @@ describe('the explanation of a body that is not JSON', () => {
     [`{"${'y'.repeat(300)}": installing}`, 'breaks at position 305, near yyyyyyy": installing'],
     ['{"a":tru', 'ends too early: it is cut off with 1 of its { and [ open'],
     ['["x', 'ends too early: it is cut off within a string'],
-  ])('names the place of the mistake: %j', async (body, location) => {
+  ])('names the place of the problem: %j', async (body, location) => {
     const call = { token: device.token, headers: JSON_TYPE, body };
     const { problem } = await explanationAt('PUT', setting, call);
     expect(problem.actual).toContain(`text that is not JSON: it ${location}`);
@@ -76,7 +76,7 @@ describe('the 401 response for a missing or misplaced token', () => {
     ],
     ['in a header', (token) => ({ headers: { 'X-Token': token } }), 'in the header X-Token'],
     ['in a cookie', (token) => ({ headers: { Cookie: `t=${token}` } }), 'in the cookie t'],
-  ])('names the mistake: %s', async (_, callOf, text) => {
+  ])('names the cause: %s', async (_, callOf, text) => {
     const response = await server.request('GET', setting, callOf(device.token));
     expect([response.status, response.json().error]).toEqual([401, expect.stringContaining(text)]);
     expect(response.text).not.toContain(device.token.slice(0, 60));

@@ -224,7 +224,7 @@ describe('an invalid fault plan', () => {
     expect(problemsIn(text)[0]).toContain(sentence);
   });
 
-  it('is refused with several mistakes at once', () => {
+  it('is refused with several problems at once', () => {
     const text = 'rules:\n  - id: a\n    act: fly\n  - id: b c\n    act: reset';
     expect(problemsIn(text)).toHaveLength(2);
   });

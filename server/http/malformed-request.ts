@@ -1,16 +1,16 @@
 /**
- * Names the client's mistake behind input that cannot be read as HTTP: from the parser's error, the
+ * Names why input cannot be read as HTTP: from the parser's error, the
  * bytes around it, and the request before it on the same connection.
  */
-import { cutOffCode, mistakes, notHttp } from './http-mistakes.ts';
+import { causes, cutOffCode, notHttp } from './http-causes.ts';
 import { Refusal } from './refusal.ts';
-import { tlsMistakes } from './tls-mistakes.ts';
+import { tlsCauses } from './tls-causes.ts';
 import { Input, type ReadStop } from './unread-input.ts';
 
-/** The mistake behind input that cannot be read; evidence of a refusal. */
+/** Why input cannot be read; evidence of a refusal. */
 export class MalformedRequest {
-  /** Stable name of the mistake, such as `space-in-url`. */
-  readonly mistake: string;
+  /** Stable name of the cause, such as `space-in-url`. */
+  readonly cause: string;
   /** What is wrong and where, with the first bytes; secrets are masked. Starts in lower case. */
   readonly what: string;
   /** What to do instead; an imperative in lower case. */
@@ -25,14 +25,14 @@ export class MalformedRequest {
 
   constructor(stop: ReadStop) {
     const input = new Input(stop);
-    const found = mistakes.find(({ is }) => is(input)) ?? notHttp;
+    const found = causes.find(({ is }) => is(input)) ?? notHttp;
     const { id, what, remedy, isLimit } = found;
     this.line = input.startLineText;
     this.isCutOff = stop.code === cutOffCode;
     // Within a handshake no request was sent yet.
-    const isOfHttp = !isLimit && !tlsMistakes.includes(found);
+    const isOfHttp = !isLimit && !tlsCauses.includes(found);
     this.#start = isOfHttp ? 'the request is not valid HTTP: ' : '';
-    this.mistake = id;
+    this.cause = id;
     this.what = what(input);
     this.remedy = typeof remedy === 'string' ? remedy : remedy(input);
   }

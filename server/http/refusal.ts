@@ -20,7 +20,7 @@ export interface RefusalDetail {
   readonly rule?: string;
   /** Id of the requirement that decided, where status and location do not identify it. */
   readonly requirement?: RequirementId;
-  /** Evidence for finding the client's mistake; typed code elsewhere evaluates it. */
+  /** Evidence for finding the cause; typed code elsewhere evaluates it. */
   readonly evidence?: object;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Input that cannot be read as HTTP, in the forms that naming the mistake needs. Everything that it
+ * Input that cannot be read as HTTP, as far as naming the cause needs. Everything that it
  * shows is masked.
  */
 import { printable } from '../../fixtures/base/printable.ts';
@@ -40,7 +40,7 @@ const SHOWN_CHARACTERS = 60;
 const SHOWN_BEFORE = 30;
 /** A word of this length or more may be a key or a token, or a part of one. */
 const longTokens = /[\w.+/=~-]{16,}/g;
-/** A request line, also with mistakes. */
+/** A request line, also an invalid one. */
 export const requestLikeText = /^\s*[a-z-]{2,16}[ \t]+(?:[/*]|https?:)/i;
 const startLine = /^[A-Z]{1,20} [^ \r\n]+( HTTP\/\d\.\d)?(?=[\r\n]|$)/;
 const LINE_MAX_CHARACTERS = 512;
@@ -48,7 +48,7 @@ const emptyLine = '\r\n\r\n';
 const readable = /^[\x20-\x7e\r\n\t]*$/;
 const HEX_BYTES = 8;
 
-/** The input around the place where reading stopped, in forms that the table needs. */
+/** The input around the place where reading stopped, as the table needs it. */
 export class Input {
   readonly code: string;
   readonly reason: string;

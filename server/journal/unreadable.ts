@@ -5,7 +5,7 @@ import type { EntryFields } from './entry-fields.ts';
 const RECORD_BYTES = 256;
 
 /**
- * Stores only the request line of the bytes and the masked text of the mistake, because a part of a
+ * Stores only the request line of the bytes and the masked text of the cause, because a part of a
  * header may be a part of a secret.
  */
 export class UnreadableRecord implements EntryFields {
@@ -14,7 +14,7 @@ export class UnreadableRecord implements EntryFields {
   countedBytes = 0;
   readonly atMs: number;
   readonly requestId: string;
-  /** The client's mistake, with secrets masked. */
+  /** Why they cannot be read, with secrets masked. */
   readonly malformed: MalformedRequest;
   /** HTTP status of the response; 0 if there was none. */
   readonly status: number;

@@ -31,7 +31,7 @@ async function lastResponse(bytes: string | Buffer) {
   return { ...response, body: Buffer.from(body, 'latin1').toString() };
 }
 
-const headerMistakes: [name: string, bytes: string, what: RegExp][] = [
+const headerCauses: [name: string, bytes: string, what: RegExp][] = [
   [
     'a space in the URL',
     `GET /a?b=c d HTTP/1.1\r\n${host}\r\n`,
@@ -238,7 +238,7 @@ const headerMistakes: [name: string, bytes: string, what: RegExp][] = [
 ];
 
 describe('a request that cannot be read as HTTP', () => {
-  it.each(headerMistakes)('is 400 with a sentence that names %s', async (_, bytes, what) => {
+  it.each(headerCauses)('is 400 with a sentence that names %s', async (_, bytes, what) => {
     const response = await lastResponse(bytes);
     expect([response.status, response.headers.connection]).toEqual([400, 'close']);
     const { error, request_id } = JSON.parse(response.body);
@@ -283,14 +283,14 @@ describe('the record of input that cannot be read', () => {
     const { entries } = await journalPage(server, 'kind=unreadable&status=400');
     expect(entries.at(-1)).toMatchObject({
       requestId: id,
-      mistake: 'space-in-url',
+      cause: 'space-in-url',
       refusal: { status: 400, error },
     });
     const { text } = await control(server, 'GET', `/explanations/${id}`);
     const explanation = JSON.parse(text);
     expect(explanation).toMatchObject({
       sentence: error,
-      diagnosis: { mistake: 'space-in-url', sentence: expect.stringMatching(/^The URL contains/) },
+      diagnosis: { cause: 'space-in-url', sentence: expect.stringMatching(/^The URL contains/) },
     });
     expect(explanation).not.toHaveProperty('correctedRequest');
     expect(explanation).not.toHaveProperty('command');

@@ -115,11 +115,11 @@ describe('the error for an invalid body', () => {
       { a: 1 },
       'body: a: must be a string, not 1',
     ],
-  ])('names the field and the mistake: %s', (_, id, body, sentence) => {
+  ])('names the field and the problem: %s', (_, id, body, sentence) => {
     expect(bodyProblem(id, body).startsWith(sentence)).toBe(true);
   });
 
-  it('names only the first of several mistakes', () => {
+  it('names only the first of several problems', () => {
     expect(bodyProblem('post-auth-request', {})).toBe('body: id_data: is required');
   });
 
@@ -171,7 +171,7 @@ describe('the error for an invalid query', () => {
       'query: artifact_name: is required; "Artifact_Name" was sent: did you mean "artifact_name"?',
     ],
     ['a missing one', next, 'device_type=b&board=1', 'query: artifact_name: is required'],
-  ])('names the parameter and the mistake: %s', (_, operation, search, sentence) => {
+  ])('names the parameter and the problem: %s', (_, operation, search, sentence) => {
     expect(problemOf(readQuery(operation, search)).startsWith(sentence)).toBe(true);
   });
 });

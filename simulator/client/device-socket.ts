@@ -51,7 +51,7 @@ const BACKLOG_MAX_BYTES = 16 * 2 ** 20;
  * One connection, which opens in the constructor and cannot be reopened: to reconnect, create a new
  * object. Answers pings, and answers messages with the replies of `respond`. Closes the connection
  * with 1011 after bytes that are not a message, and with 1009 after a message larger than devices
- * read. Real devices also disconnect and reconnect then, and the close makes the server's mistake
+ * read. Real devices also disconnect and reconnect then, and the close makes the server's error
  * visible in the figures of the run.
  */
 export class DeviceSocket {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../fixtures/base/clock.ts';
-import { signatureMistakeVectors } from '../../../fixtures/vectors/signature-mistakes.ts';
+import { signatureVectors } from '../../../fixtures/vectors/invalid-signatures.ts';
 import type { EnvironmentCheck } from '../../../simulator/environment/check.ts';
 import { runCommand, startServe } from '../../testing/built-command.ts';
 import { openTlsFront } from '../../testing/tls-front.ts';
@@ -62,7 +62,7 @@ describe('fleetbed doctor signature', () => {
     }
   });
 
-  it('names the mistake, its remedy and alternatives, and exits with 1', async () => {
+  it('names the cause, its remedy and alternatives, and exits with 1', async () => {
     const body = fileOf('longer', `${text}\n`);
     const hex = Buffer.from(right, 'base64').toString('hex');
     const { code, stdout } = await doctor('signature', '--body', body, '--signature', hex);
@@ -73,7 +73,7 @@ describe('fleetbed doctor signature', () => {
   });
 
   it('prints the finding as one line of JSON', async () => {
-    const vector = signatureMistakeVectors().find(({ mistake }) => mistake === 'pss');
+    const vector = signatureVectors().find(({ cause }) => cause === 'pss');
     const body = fileOf('pss', vector?.body ?? '');
     const args = ['--body', body, '--signature', vector?.signature ?? '', '--json'];
     const { code, stdout, stderr } = await doctor('signature', ...args);
@@ -85,7 +85,7 @@ describe('fleetbed doctor signature', () => {
     expect(JSON.parse(stdout)).toEqual({
       fits: false,
       about: 'signature',
-      mistake: 'pss',
+      cause: 'pss',
       sentence: 'The signature uses PSS padding.',
       remedy: expect.stringContaining('PKCS#1 v1.5'),
       detail: 'sha256',
@@ -106,7 +106,7 @@ describe('fleetbed doctor signature', () => {
     expect(stdout).toContain(`detail: ${mine}`);
   });
 
-  it('names the mistake in a key, and exits with 1', async () => {
+  it('names the cause in a key, and exits with 1', async () => {
     const secret = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const args = ['--body', fileOf('body', text), '--key', fileOf('secret.pem', secret)];
     const { code, stdout } = await doctor('signature', ...args, '--signature', right);
@@ -116,7 +116,7 @@ describe('fleetbed doctor signature', () => {
   });
 
   it.each([
-    ['a signature that no mistake explains', 'AAAA', 'cannot be a signature of this key type'],
+    ['a signature that no cause explains', 'AAAA', 'cannot be a signature of this key type'],
     ['control characters', '\x1b[31m', 'The header holds no base64'],
   ])('exits with 1 for %s', async (_, signature, args) => {
     const { code, stdout } = await doctor('signature', ...files(), '--signature', signature);
@@ -124,7 +124,7 @@ describe('fleetbed doctor signature', () => {
     expect(stdout).toContain(args);
   });
 
-  it('exits with 1 for a bad key that matches no known mistake', async () => {
+  it('exits with 1 for a bad key that matches no known cause', async () => {
     const key = fileOf('words.pem', 'my key');
     const args = ['--body', fileOf('body', text), '--key', key, '--signature', right];
     const { code, stdout } = await doctor('signature', ...args, '--json');

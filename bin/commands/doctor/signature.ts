@@ -36,7 +36,7 @@ const codes = exitCodeHelp({
 
 const help = `
 JSON is {fits, about: "signature"|"key", sentence} and, where it does not match,
-  {mistake, remedy, detail?, also?: [mistake]}.
+  {cause, remedy, detail?, also?: [cause]}.
 ${codes}`;
 
 /** Adds the options and the action of `fleetbed doctor signature`. */
@@ -94,8 +94,8 @@ async function examineFiles(options: SignatureOptions): Promise<ExitCode> {
 function printFinding(finding: DoctorFinding, output: Output): void {
   output.data(finding);
   if (output.json) return;
-  const { mistake, sentence, detail, remedy, also = [] } = finding;
-  output.line(mistake === undefined ? sentence : `${mistake}: ${sentence}`);
+  const { cause, sentence, detail, remedy, also = [] } = finding;
+  output.line(cause === undefined ? sentence : `${cause}: ${sentence}`);
   if (detail !== undefined) output.line(`  detail: ${detail}`);
   if (remedy !== undefined) output.line(`  fix: ${remedy}`);
   if (also.length > 0) output.line(`  also: ${also.join(', ')}`);

@@ -189,7 +189,7 @@ async function loadClientReader() {
 // The readers of fault plans and world files load slowly, so they are imported only if a file is
 // given.
 
-/** Reads the fault plan. @throws CommandError with file, line and column of each mistake */
+/** Reads the fault plan. @throws CommandError with file, line and column of each error */
 async function plannedFaults(file: string | undefined) {
   if (file === undefined) return [];
   const { readPlanFile } = await import('../../server-access/fault-plan-file.ts');

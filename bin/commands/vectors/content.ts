@@ -21,7 +21,7 @@ export type VectorValue = string | Uint8Array | number;
 /** One vector: values by name in camel case. */
 export type Vector = Readonly<Record<string, VectorValue>>;
 
-/** Vectors with the same fields. In a field `mistake`, the empty text says that all is right. */
+/** Vectors with the same fields. A field `cause` says why a row is invalid; it is empty when the row is valid. */
 export interface VectorGroup {
   /** Name in camel case, in the plural. */
   readonly name: string;
@@ -76,17 +76,19 @@ export async function vectorsFrom(seed: string): Promise<VectorSet> {
     },
     {
       name: 'instructions',
-      meaning: 'Bodies of the 200 to deployments/next; those with a mistake must not be installed.',
+      meaning:
+        'Bodies of the 200 to deployments/next; those whose `cause` is not empty must not be installed.',
       vectors: instructionVectors(random),
     },
     {
       name: 'messages',
-      meaning: 'Binary frames on /connect; those with a mistake are no messages.',
+      meaning: 'Binary frames on /connect; those whose `cause` is not empty are no messages.',
       vectors: [...messageVectors(), ...wrongMessageVectors()],
     },
     {
       name: 'artifacts',
-      meaning: 'Small .mender files; those with a mistake must end in the status failure.',
+      meaning:
+        'Small .mender files; those whose `cause` is not empty must end in the status failure.',
       vectors: artifacts,
     },
     {
@@ -182,8 +184,8 @@ function tokenVectors(random: Random, keys: Keys): readonly Vector[] {
       'cut-off': `Bearer ${token.slice(0, 64)}`,
       'other-signature': `Bearer ${head}.${payload}.${changed}`,
     };
-    return Object.entries(headers).map(([mistake, authorization]) => ({
-      mistake,
+    return Object.entries(headers).map(([cause, authorization]) => ({
+      cause,
       algorithm: name,
       body: Buffer.from(token),
       authorization,
@@ -203,7 +205,7 @@ function instructionVectors(random: Random): readonly Vector[] {
   };
   const withId = { id: random.stream('vectors/artifact').uuid(), ...artifact };
   const map = { id, priority: 0, states: { ArtifactInstall_Enter: { action: 'pause' } } };
-  const bodies: readonly (readonly [mistake: string, version: number, body: object])[] = [
+  const bodies: readonly (readonly [cause: string, version: number, body: object])[] = [
     ['', 1, { id, artifact: withId }],
     ['', 2, { id, artifact }],
     ['', 2, { artifact: { ...artifact, update_control_map: map }, later: [null, 1], id }],
@@ -213,14 +215,14 @@ function instructionVectors(random: Random): readonly Vector[] {
     ['other-device-type', 2, { id, artifact: { ...artifact, device_types_compatible: ['other'] } }],
     ['types-not-a-list', 2, { id, artifact: { ...artifact, device_types_compatible: 'other' } }],
   ];
-  const vectors = bodies.map(([mistake, version, body]) => {
+  const vectors = bodies.map(([cause, version, body]) => {
     const fields = { deploymentId: id, artifactName: 'release-2', uri, expire };
-    return { mistake, version, body: Buffer.from(JSON.stringify(body)), ...fields };
+    return { cause, version, body: Buffer.from(JSON.stringify(body)), ...fields };
   });
   return vectors.concat(
     vectors.slice(0, 1).map((right) => ({
       ...right,
-      mistake: 'cut-off',
+      cause: 'cut-off',
       body: right.body.subarray(0, right.body.length / 2),
     })),
   );
@@ -264,7 +266,7 @@ const messages: readonly ConnectMessage[] = [
 
 function messageVectors(): readonly Vector[] {
   return messages.map((message) => ({
-    mistake: '',
+    cause: '',
     frame: encodeConnectMessage(message),
     proto: message.proto,
     typ: message.typ ?? '',
@@ -285,7 +287,7 @@ function wrongMessageVectors(): readonly Vector[] {
     'bytes-behind': Buffer.concat([right, Buffer.from([0])]),
   };
   const fields = { proto: 0, typ: '', sid: '', body: Buffer.alloc(0) };
-  return Object.entries(frames).map(([mistake, frame]) => ({ mistake, frame, ...fields }));
+  return Object.entries(frames).map(([cause, frame]) => ({ cause, frame, ...fields }));
 }
 
 async function artifactVectors(random: Random): Promise<readonly ArtifactVector[]> {
@@ -311,8 +313,8 @@ async function artifactVectors(random: Random): Promise<readonly ArtifactVector[
     'format-unknown': altered(right, '"version":3', '"version":9'),
     'cut-off': right.subarray(0, at + 512),
   };
-  return Object.entries(files).map(([mistake, file]) => ({
-    mistake,
+  return Object.entries(files).map(([cause, file]) => ({
+    cause,
     artifactName: 'release-2',
     deviceType: DEVICE_TYPE,
     file,
@@ -354,6 +356,6 @@ function filesOf(
     add(`${keyType}-${title}-signature.bin`, signature);
     add(`${keyType}-${title}-signature.txt`, header);
   }
-  for (const { mistake, file } of artifacts) add(`${mistake || 'release-2'}.mender`, file);
+  for (const { cause, file } of artifacts) add(`${cause || 'release-2'}.mender`, file);
   return files;
 }

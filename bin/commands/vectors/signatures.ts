@@ -1,6 +1,6 @@
 /**
- * Authentication requests of each key type with their signatures, correct ones and ones with one
- * mistake. All signatures are deterministic: ECDSA takes its nonce from RFC 6979, and PSS has no
+ * Authentication requests of each key type with their signatures, correct ones and ones that are
+ * invalid for one cause. All signatures are deterministic: ECDSA takes its nonce from RFC 6979, and PSS has no
  * salt.
  * Spec: Device authentication
  */
@@ -43,10 +43,10 @@ export function signatureOf({ keyType, privateKey }: VectorKey, bytes: Uint8Arra
   return sign(keyType === 'rsa' ? 'sha256' : null, bytes, privateKey);
 }
 
-/** An authentication request with one mistake in its signature. */
+/** An authentication request with an invalid signature. */
 export interface WrongSignature {
-  /** ID of the mistake, as `fleetbed doctor signature` names it. */
-  readonly mistake: string;
+  /** Why it is invalid: a cause by its ID, as `fleetbed doctor signature` names it. */
+  readonly cause: string;
   readonly keyType: KeyType;
   /** The body as sent. */
   readonly body: Buffer;
@@ -54,7 +54,7 @@ export interface WrongSignature {
   readonly header: string;
 }
 
-/** What a mistake is made with. */
+/** What an invalid signature is made with. */
 interface Request {
   readonly key: VectorKey;
   /** A key of the same type that belongs to another device. */
@@ -62,8 +62,8 @@ interface Request {
   readonly body: Buffer;
 }
 
-interface MistakeRow {
-  /** Key types in which the mistake is possible; all when absent. */
+interface CauseRow {
+  /** Key types to which the cause applies; all when absent. */
   readonly keyTypes?: readonly KeyType[];
   /** Returns the body as sent, when it is not `body`. */
   readonly sent?: (body: Buffer) => Buffer;
@@ -71,16 +71,16 @@ interface MistakeRow {
   readonly sign: (request: Request) => Buffer | string;
 }
 
-/** Returns a mistake in which other bytes than the body are signed in the right way. */
+/** Returns a cause by which other bytes than the body are signed in the right way. */
 function signing(
   bytesOf: (body: Buffer) => Uint8Array,
-  row: Omit<MistakeRow, 'sign'> = {},
-): MistakeRow {
+  row: Omit<CauseRow, 'sign'> = {},
+): CauseRow {
   return { ...row, sign: ({ key, body }) => signatureOf(key, bytesOf(body)) };
 }
 
-/** Returns a mistake in which the right signature is written in a wrong way. */
-function writing(textOf: (base64: string, signature: Buffer) => string): MistakeRow {
+/** Returns a cause by which the right signature is written in a wrong way. */
+function writing(textOf: (base64: string, signature: Buffer) => string): CauseRow {
   return {
     sign: ({ key, body }) => {
       const signature = signatureOf(key, body);
@@ -89,7 +89,7 @@ function writing(textOf: (base64: string, signature: Buffer) => string): Mistake
   };
 }
 
-function otherDigest(digest: string): MistakeRow {
+function otherDigest(digest: string): CauseRow {
   return {
     keyTypes: ['rsa', 'ecdsa'],
     sign: ({ key, body }) =>
@@ -110,8 +110,8 @@ function memberOf(body: Buffer, name: 'id_data' | 'pubkey'): Buffer {
   return Buffer.from(String(JSON.parse(body.toString())[name]));
 }
 
-/** Every mistake by its ID. */
-const mistakes: Readonly<Record<string, MistakeRow>> = {
+/** Every cause of an invalid signature by its ID. */
+const causes: Readonly<Record<string, CauseRow>> = {
   'line-feed-not-sent': signing(followedBy('\n')),
   'line-feed-not-signed': signing((body) => body, { sent: followedBy('\n') }),
   'crlf-not-sent': signing(followedBy('\r\n')),
@@ -169,16 +169,16 @@ const mistakes: Readonly<Record<string, MistakeRow>> = {
   },
 };
 
-/** Returns every mistake that is possible with the key and that this signature shows: some have no padding, and some no `+` and `/`. */
+/** Returns every cause that applies to the key and that this signature shows: some have no padding, and some no `+` and `/`. */
 export function wrongSignatures(request: Request): readonly WrongSignature[] {
   const { keyType } = request.key;
-  return Object.entries(mistakes).flatMap(([mistake, { keyTypes, sent, sign: signWrongly }]) => {
+  return Object.entries(causes).flatMap(([cause, { keyTypes, sent, sign: signWrongly }]) => {
     if (keyTypes?.includes(keyType) === false) return [];
     const body = sent?.(request.body) ?? request.body;
     const signature = signWrongly(request);
     const header = typeof signature === 'string' ? signature : signature.toString('base64');
     const isRight = header === signatureOf(request.key, body).toString('base64');
-    return isRight ? [] : [{ mistake, keyType, body, header }];
+    return isRight ? [] : [{ cause, keyType, body, header }];
   });
 }
 

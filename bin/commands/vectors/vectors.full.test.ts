@@ -92,17 +92,17 @@ describe('signatures among the test vectors', () => {
     expect(printed).toMatch(/Verified OK|Verified Successfully/);
   });
 
-  it('have each mistake that the doctor names, at least fifteen for each key type', () => {
+  it('have each cause that the doctor names, at least fifteen for each key type', () => {
     const wrong = rowsOf('wrongSignatures');
     const otherKeys = rowsOf('keys')
       .filter(({ device }) => device === 1)
       .flatMap((row) => keysOf('other', text(row, 'publicKeyPem')));
     const found = wrong.map((row) => {
       const body = bytes(row, 'body');
-      const { mistake, fits } = examine({ body, signature: text(row, 'header'), otherKeys });
-      return { keyType: row.keyType, mistake: fits ? 'none' : mistake };
+      const { cause, fits } = examine({ body, signature: text(row, 'header'), otherKeys });
+      return { keyType: row.keyType, cause: fits ? 'none' : cause };
     });
-    expect(found).toEqual(wrong.map(({ keyType, mistake }) => ({ keyType, mistake })));
+    expect(found).toEqual(wrong.map(({ keyType, cause }) => ({ keyType, cause })));
     for (const keyType of ['rsa', 'ecdsa', 'ed25519']) {
       expect(wrong.filter((row) => row.keyType === keyType).length).toBeGreaterThanOrEqual(15);
     }
@@ -127,12 +127,12 @@ describe('other test vectors', () => {
       }
     });
     expect(read).toEqual(
-      rowsOf('messages').map(({ proto, typ, sid, bodyHex, mistake }) => ({
+      rowsOf('messages').map(({ proto, typ, sid, bodyHex, cause }) => ({
         proto,
         typ,
         sid,
         bodyHex,
-        isRight: mistake === '',
+        isRight: cause === '',
       })),
     );
   });
@@ -143,8 +143,8 @@ describe('other test vectors', () => {
     ['manifest-changed', ArtifactError],
     ['format-unknown', ArtifactError],
     ['cut-off', ArtifactError],
-  ])('are artifacts that a reader accepts only without a mistake: %s', async (mistake, refusal) => {
-    const row = rowsOf('artifacts').find((each) => each.mistake === mistake) ?? {};
+  ])('are artifacts that a reader accepts only if they are valid: %s', async (cause, refusal) => {
+    const row = rowsOf('artifacts').find((each) => each.cause === cause) ?? {};
     const file = bytes(row, 'file');
     const read = readArtifact(Readable.from([file]));
     if (refusal) await expect(read).rejects.toBeInstanceOf(refusal);
@@ -156,7 +156,7 @@ describe('other test vectors', () => {
     for (const row of rowsOf('tokens')) {
       const token = bytes(row, 'body').toString();
       expect(token.split('.')).toHaveLength(3);
-      expect(text(row, 'authorization') === `Bearer ${token}`).toBe(row.mistake === '');
+      expect(text(row, 'authorization') === `Bearer ${token}`).toBe(row.cause === '');
     }
   });
 });

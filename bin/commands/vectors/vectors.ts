@@ -41,7 +41,7 @@ The folder has one file with all vectors, vectors.json, fleetbed_vectors.h (C99,
 or fleetbed_vectors.py, and keys, bodies, signatures and artifacts as files of their own:
   keys             private and public key of each type
   authRequests     bodies of POST /auth_requests with the right signature header
-  wrongSignatures  signature headers that a server must refuse, with the name of the mistake
+  wrongSignatures  signature headers that a server must refuse, with the cause
   tokens           the token as the server answers it, and right and wrong Authorization headers
   instructions     bodies of deployments/next in both versions, also wrong ones
   messages         frames on /connect, also wrong ones

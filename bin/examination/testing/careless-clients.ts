@@ -1,19 +1,19 @@
-/** Careless clients: the example in Python with one mistake each, and the duty that it breaks. */
+/** Careless clients: the example in Python with one violation each, and the duty that it breaks. */
 import { readFileSync } from 'node:fs';
 import { exampleSource } from '../../testing/example-client.ts';
 
-/** A mistake: texts of the example that are replaced. */
-interface Mistake {
+/** A violation: texts of the example that are replaced. */
+interface Violation {
   /** What the client does, for the title of a test. */
   readonly description: string;
   readonly duty: string;
-  /** Duties that the same mistake breaks as well. */
+  /** Duties that the same change breaks as well. */
   readonly consequences?: readonly string[];
   readonly scene: string;
   readonly replaced: readonly (readonly [from: string, to: string])[];
 }
 
-export const mistakes: readonly Mistake[] = [
+export const violations: readonly Violation[] = [
   {
     description: 'sends its bodies as text',
     duty: 'http.documented-operations',
@@ -143,8 +143,8 @@ export const mistakes: readonly Mistake[] = [
   },
 ];
 
-/** Returns the source of the example with the mistake. Throws if the example has no such text. */
-export function carelessSource({ description, replaced }: Mistake): string {
+/** Returns the source of the example with the violation. Throws if the example has no such text. */
+export function carelessSource({ description, replaced }: Violation): string {
   return replaced.reduce(
     (source, [from, to]) => {
       if (!source.includes(from))

@@ -20,7 +20,7 @@ export interface BadClient {
   /** What the client does, for the title of the test. */
   readonly description: string;
   readonly alter: Alter;
-  /** Duties that the same mistake breaks as well. */
+  /** Duties that the same change breaks as well. */
   readonly consequences?: readonly string[];
 }
 

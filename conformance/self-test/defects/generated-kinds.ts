@@ -1,4 +1,4 @@
-/** The kinds of mistakes that `generated.ts` gives to each operation that can make them. */
+/** The kinds of defects that `generated.ts` gives to each operation that can make them. */
 
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
@@ -31,11 +31,11 @@ function isJudgedRefusal({ status }: ProxiedResponse, row: Operation): boolean {
 
 export interface DefectKind {
   readonly kind: string;
-  /** The mistake, phrased to follow the name of the operation. */
+  /** The defect, phrased to follow the name of the operation. */
   readonly says: string;
   readonly violates: (id: OperationId) => readonly [RequirementId, ...RequirementId[]];
   readonly alter: (row: Operation) => () => Alteration;
-  /** Returns true if an operation can have the mistake; every operation can when absent. */
+  /** Returns true if an operation can have the defect; every operation can when absent. */
   readonly fits?: (row: Operation) => boolean;
   readonly sample?: number;
 }

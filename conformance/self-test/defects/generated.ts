@@ -1,5 +1,5 @@
 /**
- * Defects that are generated from the contract's rows: each kind of mistake on each operation that
+ * Defects that are generated from the contract's rows: each kind of defect on each operation that
  * can have it. Hand-written defects test the meaning of responses; generated ones show that the
  * suite checks every operation.
  */
@@ -198,7 +198,7 @@ function kindDefects(id: OperationId): readonly Defect[] {
     );
 }
 
-/** Every kind of mistake on every operation. */
+/** Every kind of defect on every operation. */
 export const generatedDefects: readonly Defect[] = [
   ...ids.flatMap((id) => [...kindDefects(id), ...fieldDefects(id), ...linkDefects(id)]),
   ...otherDefects,

@@ -1,8 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  keyMistakeVectors,
-  signatureMistakeVectors,
-} from '../../../fixtures/vectors/signature-mistakes.ts';
+import { keyVectors, signatureVectors } from '../../../fixtures/vectors/invalid-signatures.ts';
 import {
   acceptedDevice,
   authenticate,
@@ -26,26 +23,23 @@ const bodyOf = ({ idData, publicKeyPem }: TestDevice): string =>
   JSON.stringify({ id_data: idData, pubkey: publicKeyPem });
 
 /** These vectors fit into an HTTP header, and each has a wrong signature. */
-const carried = signatureMistakeVectors().filter(
-  ({ mistake, signature, body, otherKeys }) =>
-    mistake !== null && !/\s/.test(signature) && body.includes('BEGIN PUBLIC KEY') && !otherKeys,
+const carried = signatureVectors().filter(
+  ({ cause, signature, body, otherKeys }) =>
+    cause !== null && !/\s/.test(signature) && body.includes('BEGIN PUBLIC KEY') && !otherKeys,
 );
-const onePerMistake = [...new Map(carried.map((each) => [each.mistake, each])).values()];
+const onePerCause = [...new Map(carried.map((each) => [each.cause, each])).values()];
 
 describe('the explanation of a refused signature', () => {
-  it.each(onePerMistake)(
-    'names the mistake that the HTTP response hides: $mistake',
-    async (vector) => {
-      const { mistake, body, signature } = vector;
-      const headers = { 'Content-Type': 'application/json', 'X-SVC-Signature': signature };
-      const response = await server.call('post-auth-request', { headers, body });
-      expect([response.status, response.json().error]).toEqual([
-        401,
-        'signature verification failed',
-      ]);
-      expect((await explanationOf(server, response)).diagnosis).toMatchObject({ mistake });
-    },
-  );
+  it.each(onePerCause)('names the cause that the HTTP response hides: $cause', async (vector) => {
+    const { cause, body, signature } = vector;
+    const headers = { 'Content-Type': 'application/json', 'X-SVC-Signature': signature };
+    const response = await server.call('post-auth-request', { headers, body });
+    expect([response.status, response.json().error]).toEqual([
+      401,
+      'signature verification failed',
+    ]);
+    expect((await explanationOf(server, response)).diagnosis).toMatchObject({ cause });
+  });
 
   it('names the known device whose key made the signature', async () => {
     const neighbour = await acceptedDevice(server, 'neighbour', 'ecdsa');
@@ -53,12 +47,12 @@ describe('the explanation of a refused signature', () => {
     const signature = signatureOf(bodyOf(device), neighbour.privateKey);
     const response = await authenticate(server, device, { signature });
     expect((await explanationOf(server, response)).diagnosis).toMatchObject({
-      mistake: 'key-of-another-device',
+      cause: 'key-of-another-device',
       detail: `device ${neighbour.id}`,
     });
   });
 
-  it('describes the form of the signature if no known mistake matches', async () => {
+  it('describes the form of the signature if no known cause matches', async () => {
     const device = newDevice('damaged');
     const signature = signatureOf('{}', device.privateKey);
     const response = await authenticate(server, device, { signature });
@@ -66,21 +60,21 @@ describe('the explanation of a refused signature', () => {
     const explanation = await explanationOf(server, response);
     expect(explanation.problem.path).toBe('header.X-SVC-Signature');
     expect(explanation.diagnosis).toMatchObject({
-      mistake: 'unexplained',
-      sentence: expect.stringMatching(/^No known mistake explains the signature/),
+      cause: 'unexplained',
+      sentence: expect.stringMatching(/^No known cause explains the signature/),
     });
   });
 });
 
 describe('the explanation of a refused public key', () => {
-  const wrong = keyMistakeVectors().filter(({ mistake }) => mistake !== null);
-  const onePerKey = [...new Map(wrong.map((each) => [each.mistake, each])).values()];
+  const wrong = keyVectors().filter(({ cause }) => cause !== null);
+  const onePerKey = [...new Map(wrong.map((each) => [each.cause, each])).values()];
 
-  it.each(onePerKey)('names the mistake: $mistake', async ({ mistake, pubkey }) => {
+  it.each(onePerKey)('names the cause: $cause', async ({ cause, pubkey }) => {
     const body = JSON.stringify({ id_data: '{"mac":"key"}', pubkey });
     const response = await authenticate(server, newDevice('key'), { body });
     expect(response.status).toBe(400);
     const { diagnosis } = await explanationOf(server, response);
-    expect(diagnosis?.mistake ?? 'unexplained').toBe(mistake);
+    expect(diagnosis?.cause ?? 'unexplained').toBe(cause);
   });
 });

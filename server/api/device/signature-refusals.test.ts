@@ -50,14 +50,14 @@ function detailOf(signatureText: string, sent = body) {
 }
 
 describe('the refusal of a wrong signature', () => {
-  it('contains its path, the expectation and, on request, the mistake', () => {
+  it('contains its path, the expectation and, on request, the cause', () => {
     const detail = detailOf(signatureOf(`${body}\n`, own.privateKey));
     expect(detail).toMatchObject({
       path: 'header.X-SVC-Signature',
       expected: expect.stringContaining('RSA PKCS#1 v1.5'),
       actual: expect.stringMatching(/344 characters .* rsa key .* \d+ bytes of the body/),
     });
-    expect(diagnose(detail.evidence)?.mistake).toBe('line-feed-not-sent');
+    expect(diagnose(detail.evidence)?.cause).toBe('line-feed-not-sent');
   });
 
   it('counts one character and one byte in the singular', () => {
@@ -71,7 +71,7 @@ describe('the refusal of a wrong signature', () => {
     ['another device', neighbour, 'device neighbour'],
   ])('names the device that owns the key: %s', (_, { privateKey }, device) => {
     const diagnosis = diagnose(detailOf(signatureOf(body, privateKey)).evidence);
-    expect(diagnosis).toMatchObject({ mistake: 'key-of-another-device', detail: device });
+    expect(diagnosis).toMatchObject({ cause: 'key-of-another-device', detail: device });
   });
 
   it('compares keys of the same identity first, then the newest', () => {
@@ -99,7 +99,7 @@ describe('the refusal of a wrong signature', () => {
       signatureText: signatureOf(body, neighbour.privateKey),
       otherKeys: keysOfFleet(closed, own.idData),
     });
-    expect(diagnose(detail?.evidence)?.mistake).not.toBe('key-of-another-device');
+    expect(diagnose(detail?.evidence)?.cause).not.toBe('key-of-another-device');
   });
 });
 
@@ -142,7 +142,7 @@ describe('the refusal of a public key', () => {
     expect([status, error]).toEqual([400, 'body: pubkey: is a PEM block of type "PRIVATE KEY"']);
     expect(detail).toMatchObject({ path: 'body.pubkey' });
     const diagnosis = diagnose(detail?.evidence);
-    expect(diagnosis).toMatchObject({ mistake: 'private-key', detail: 'PRIVATE KEY' });
+    expect(diagnosis).toMatchObject({ cause: 'private-key', detail: 'PRIVATE KEY' });
     expect(JSON.stringify([detail, diagnosis])).not.toContain(pem.slice(40, 80));
   });
 

@@ -176,7 +176,7 @@ describe('a malformed inventory search', () => {
     [{ page: '1' }, 'page'],
     [{ per_page: 501 }, 'per_page: must be at most 500'],
     [{ text: 'x'.repeat(257) }, 'text'],
-  ])('returns 400 with the place of the mistake: %j', async (json, problem) => {
+  ])('returns 400 with the place of the problem: %j', async (json, problem) => {
     const response = await search(json);
     expect([response.status, response.json().error]).toEqual([
       400,

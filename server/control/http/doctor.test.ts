@@ -37,7 +37,7 @@ async function refused(body: string, signed = body) {
 }
 
 /** Each pair is a sent body and a signed body, both equal as JSON values. */
-const mistakes: readonly (readonly [name: string, sent: string, signed: string])[] = [
+const causes: readonly (readonly [name: string, sent: string, signed: string])[] = [
   ['indented when it was sent', JSON.stringify(request, null, 2), compact],
   ['indented when it was signed', compact, JSON.stringify(request, null, 2)],
   ['sent with a line feed', `${compact}\n`, compact],
@@ -45,14 +45,14 @@ const mistakes: readonly (readonly [name: string, sent: string, signed: string])
 ];
 
 describe('the signature doctor over a journal entry', () => {
-  it.each(mistakes)('finds the same mistake as the explanation: %s', async (_, sent, signed) => {
+  it.each(causes)('finds the same cause as the explanation: %s', async (_, sent, signed) => {
     const { sequence, requestId } = await refused(sent, signed);
     const found = await examined({ sequence });
-    expect(found).toMatchObject({ fits: false, about: 'signature', mistake: expect.any(String) });
+    expect(found).toMatchObject({ fits: false, about: 'signature', cause: expect.any(String) });
     expect(found.refusal?.error).toBe('signature verification failed');
     const { text } = await control(server, 'GET', `/explanations/${requestId}`);
-    const { diagnosis } = JSON.parse(text) as { diagnosis: { mistake: string; sentence: string } };
-    expect([found.mistake, found.sentence]).toEqual([diagnosis.mistake, diagnosis.sentence]);
+    const { diagnosis } = JSON.parse(text) as { diagnosis: { cause: string; sentence: string } };
+    expect([found.cause, found.sentence]).toEqual([diagnosis.cause, diagnosis.sentence]);
   });
 
   it('confirms the signature when the request was refused for another reason', async () => {
@@ -79,10 +79,10 @@ describe('the signature doctor over a journal entry', () => {
 describe('the signature doctor over submitted bytes', () => {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-  it.each(mistakes)('examines the bytes unchanged: %s', async (_, sent, signed) => {
+  it.each(causes)('examines the bytes unchanged: %s', async (_, sent, signed) => {
     const signature = signatureOf(signed, device.privateKey);
     const wrong = await examined({ body: base64(sent), signature });
-    expect([wrong.fits, wrong.mistake]).toEqual([false, expect.any(String)]);
+    expect([wrong.fits, wrong.cause]).toEqual([false, expect.any(String)]);
     expect((await examined({ body: base64(signed), signature })).fits).toBe(true);
   });
 
@@ -99,8 +99,8 @@ describe('the signature doctor over submitted bytes', () => {
     const other = newDevice('has-signed');
     await authenticate(server, other);
     const signature = signatureOf(compact, other.privateKey);
-    const { mistake, detail } = await examined({ body: base64(compact), signature });
-    expect([mistake, detail]).toEqual(['key-of-another-device', expect.stringMatching(/^device /)]);
+    const { cause, detail } = await examined({ body: base64(compact), signature });
+    expect([cause, detail]).toEqual(['key-of-another-device', expect.stringMatching(/^device /)]);
   });
 
   it.each([

@@ -42,7 +42,7 @@ describe('GET /explanations/{requestId}', () => {
       signature: signatureOf('x', device.privateKey),
     });
     const { before, diagnosis } = await explained('signed');
-    expect([before, diagnosis.mistake]).toEqual([undefined, 'unexplained']);
+    expect([before, diagnosis.cause]).toEqual([undefined, 'unexplained']);
     expect(diagnosis.remedy).toContain('compare it with the body');
     await decide(server, device, 'rejected');
     await authenticate(server, device, named('rejected'));
@@ -168,7 +168,7 @@ describe('the explanation header of refused responses', () => {
 });
 
 describe('the log line of a refused request', () => {
-  it('states the mistake and where to read the explanation', async () => {
+  it('states the cause and where to read the explanation', async () => {
     const written: string[] = [];
     vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
       written.push(String(text));

@@ -178,7 +178,7 @@ describe('the journal of a tenant', () => {
     const { entries } = await journalPage(server, 'kind=unreadable');
     expect(entries).toHaveLength(2);
     expect(entries[0]).toMatchObject({ status: 400, line: 'GET /path?token=[masked] HTTP/1.1' });
-    expect(entries[1]).toMatchObject({ status: 400, mistake: 'not-http' });
+    expect(entries[1]).toMatchObject({ status: 400, cause: 'not-http' });
     expect(entries[1]).not.toHaveProperty('line');
     expect(JSON.stringify(entries)).not.toContain('hidden');
   });

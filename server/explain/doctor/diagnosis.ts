@@ -1,7 +1,7 @@
-/** The doctor's diagnosis: the mistake that explains a wrong signature or an unusable key. */
+/** The doctor's diagnosis: the cause that explains a wrong signature or an unusable key. */
 
-/** The texts of a mistake. Each table of mistakes has a row with these members. */
-export interface MistakeText {
+/** A cause for which a signature or key is invalid, in texts. Each row of a table of causes has these members. */
+export interface CauseText {
   /** Stable name, such as `newline-not-sent`. */
   readonly id: string;
   /** A sentence that says what the client did. */
@@ -10,25 +10,25 @@ export interface MistakeText {
   readonly remedy: string;
 }
 
-/** The known mistake that explains why a signature or key was refused. */
+/** The known cause that explains why a signature or key was refused. */
 export interface Diagnosis {
-  /** The id of the mistake's row. */
-  readonly mistake: string;
+  /** The ID of the cause, such as `newline-not-sent`. */
+  readonly cause: string;
   readonly sentence: string;
   readonly remedy: string;
-  /** The variant of the mistake, such as the device that the key belongs to. */
+  /** The variant of the cause, such as the device that the key belongs to. */
   readonly detail?: string;
-  /** Ids of further mistakes, such as a PSS signature written in hexadecimal. */
+  /** Ids of further causes, such as a PSS signature written in hexadecimal. */
   readonly also?: readonly string[];
 }
 
 /** Returns the diagnosis for a row of a table. */
 export function diagnosisOf(
-  { id, sentence, remedy }: MistakeText,
+  { id, sentence, remedy }: CauseText,
   { detail, also = [] }: { detail?: string | undefined; also?: readonly string[] } = {},
 ): Diagnosis {
   return {
-    mistake: id,
+    cause: id,
     sentence,
     remedy,
     ...(detail !== undefined && { detail }),

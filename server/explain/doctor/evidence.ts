@@ -1,4 +1,4 @@
-/** Finds the mistake behind a refusal from its stored evidence. */
+/** Finds the cause behind a refusal from its stored evidence. */
 import { RefusedKey, RefusedSignature } from '../../crypto/refused-signature.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { diagnoseKey } from './key.ts';
@@ -6,7 +6,7 @@ import { diagnoseSignature } from './signature.ts';
 import { describeUnexplained } from './unexplained.ts';
 
 /**
- * Returns undefined for other evidence, and for a key that no known mistake explains. Takes some
+ * Returns undefined for other evidence, and for a key that no known cause explains. Takes some
  * tens of milliseconds at worst.
  */
 export function diagnose(evidence: unknown): Diagnosis | undefined {

@@ -10,7 +10,7 @@ import { diagnoseKey } from './key.ts';
 import { diagnoseSignature } from './signature.ts';
 import { describeUnexplained } from './unexplained.ts';
 
-/** The result of an examination, with a diagnosis if a known mistake explains it. */
+/** The result of an examination, with a diagnosis if a known cause explains it. */
 export interface DoctorFinding extends Partial<Diagnosis> {
   readonly fits: boolean;
   /** The subject of the finding. */

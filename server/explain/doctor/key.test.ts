@@ -1,37 +1,37 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../fixtures/base/clock.ts';
-import { keyMistakeVectors } from '../../../fixtures/vectors/signature-mistakes.ts';
+import { keyVectors } from '../../../fixtures/vectors/invalid-signatures.ts';
 import { authRequestVectors } from '../../../fixtures/vectors/signatures.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
-import { diagnoseKey, keyMistakes, keyTextOf } from './key.ts';
+import { diagnoseKey, keyCauses, keyTextOf } from './key.ts';
 
-const vectors = keyMistakeVectors();
+const vectors = keyVectors();
 
 describe('a faulty public key made by another implementation', () => {
-  it.each(vectors)('is diagnosed correctly: $mistake, $title', ({ mistake, pubkey }) => {
-    const wanted = mistake === null || mistake === 'unexplained' ? undefined : mistake;
-    expect(diagnoseKey(pubkey)?.mistake).toBe(wanted);
-    expect('reason' in readPublicKey(pubkey)).toBe(mistake !== null);
+  it.each(vectors)('is diagnosed correctly: $cause, $title', ({ cause, pubkey }) => {
+    const wanted = cause === null || cause === 'unexplained' ? undefined : cause;
+    expect(diagnoseKey(pubkey)?.cause).toBe(wanted);
+    expect('reason' in readPublicKey(pubkey)).toBe(cause !== null);
   });
 
-  it('exists for every known mistake', () => {
-    const made = new Set(vectors.map(({ mistake }) => mistake));
-    expect(keyMistakes.filter(({ id }) => !made.has(id))).toEqual([]);
-    expect(new Set(keyMistakes.map(({ id }) => id)).size).toBe(keyMistakes.length);
+  it('exists for every known cause', () => {
+    const made = new Set(vectors.map(({ cause }) => cause));
+    expect(keyCauses.filter(({ id }) => !made.has(id))).toEqual([]);
+    expect(new Set(keyCauses.map(({ id }) => id)).size).toBe(keyCauses.length);
   });
 
-  it.each(keyMistakes)('matches no other mistake: $id', ({ id, fits }) => {
-    const refused = vectors.filter(({ mistake }) => mistake !== null);
+  it.each(keyCauses)('matches no other cause: $id', ({ id, fits }) => {
+    const refused = vectors.filter(({ cause }) => cause !== null);
     const found = refused.filter(({ pubkey }) => fits(keyTextOf(pubkey.trim())) !== false);
     expect(found.map(({ title }) => title)).toEqual(
-      vectors.filter(({ mistake }) => mistake === id).map(({ title }) => title),
+      vectors.filter(({ cause }) => cause === id).map(({ title }) => title),
     );
   });
 
   it('on another curve is diagnosed with the curve name', () => {
     const details = vectors
-      .filter(({ mistake }) => mistake === 'other-curve')
+      .filter(({ cause }) => cause === 'other-curve')
       .map(({ pubkey }) => diagnoseKey(pubkey)?.detail);
     expect(details).toEqual([
       'secp224r1',
@@ -56,8 +56,8 @@ describe('the key doctor and the published vectors', () => {
     'ECDSA P-256, no PEM': 'no-pem-lines',
   };
 
-  it.each(authRequestVectors())('agree on the mistake: $title', ({ title, publicKeyPem }) => {
-    expect(diagnoseKey(publicKeyPem)?.mistake).toBe(expected[title]);
+  it.each(authRequestVectors())('agree on the cause: $title', ({ title, publicKeyPem }) => {
+    expect(diagnoseKey(publicKeyPem)?.cause).toBe(expected[title]);
   });
 });
 

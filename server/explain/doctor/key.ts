@@ -3,7 +3,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import { readPublicKey } from '../../crypto/public-key.ts';
-import { type Diagnosis, diagnosisOf, type MistakeText } from './diagnosis.ts';
+import { type CauseText, type Diagnosis, diagnosisOf } from './diagnosis.ts';
 
 /** The properties of a key's text that the rows examine. */
 interface KeyText {
@@ -15,9 +15,9 @@ interface KeyText {
   readonly key: KeyObject | undefined;
 }
 
-/** A mistake with a key, and the test that recognizes it. */
-interface KeyMistake extends MistakeText {
-  /** Returns true if the key has this mistake, or a string that names its variant. */
+/** A cause for which a key is invalid, and the test that recognizes it. */
+interface KeyCause extends CauseText {
+  /** Returns true if the key is invalid for this cause, or a string that names its variant. */
   readonly fits: (key: KeyText) => boolean | string;
 }
 
@@ -30,8 +30,8 @@ const oneLine = /^-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/= ]+)-----END PUBLIC KE
 const pemStart = /^-----BEGIN ([A-Z0-9 ]*)-----\s*([A-Za-z0-9+/=\s]*)/;
 const takenKeys = 'Use RSA of 1024 to 8192 bits, ECDSA P-256 or Ed25519.';
 
-/** Every known mistake with a key. At most one row fits a key. */
-export const keyMistakes: readonly KeyMistake[] = [
+/** Every known cause for an invalid key. At most one row fits a key. */
+export const keyCauses: readonly KeyCause[] = [
   {
     id: 'private-key',
     sentence: 'It is a private key, which must never leave the device.',
@@ -141,8 +141,8 @@ export const keyMistakes: readonly KeyMistake[] = [
       const found = /-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----/.exec(
         text,
       );
-      const isOwnMistake = label !== undefined || privateBlock.test(text);
-      return !isOwnMistake && found !== null && isTaken(found[0]);
+      const hasOwnCause = label !== undefined || privateBlock.test(text);
+      return !hasOwnCause && found !== null && isTaken(found[0]);
     },
   },
   {
@@ -150,8 +150,8 @@ export const keyMistakes: readonly KeyMistake[] = [
     sentence: 'The PEM block has a supported key but the wrong label.',
     remedy: 'Label the block PUBLIC KEY.',
     fits: ({ label, der }) => {
-      const isOwnMistake = label === 'PUBLIC KEY' || label?.endsWith('PRIVATE KEY');
-      if (label === undefined || der === undefined || isOwnMistake) return false;
+      const hasOwnCause = label === 'PUBLIC KEY' || label?.endsWith('PRIVATE KEY');
+      if (label === undefined || der === undefined || hasOwnCause) return false;
       return isTaken(block(der.toString('base64'))) && label;
     },
   },
@@ -194,14 +194,14 @@ export const keyMistakes: readonly KeyMistake[] = [
 ];
 
 /**
- * Returns the mistake that makes the text unusable as a key; undefined if the key is accepted, or
- * if no known mistake explains the problem. Never throws.
+ * Returns the cause that makes the text unusable as a key; undefined if the key is accepted, or
+ * if no known cause explains the problem. Never throws.
  * Spec: AuthRequest (pubkey)
  */
 export function diagnoseKey(text: string): Diagnosis | undefined {
   if (text.length > TEXT_MAX_CHARACTERS || isTaken(text)) return undefined;
   const key = keyTextOf(text.trim());
-  for (const row of keyMistakes) {
+  for (const row of keyCauses) {
     const found = row.fits(key);
     if (found !== false) return diagnosisOf(row, { detail: found === true ? undefined : found });
   }

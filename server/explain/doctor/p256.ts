@@ -1,6 +1,6 @@
 /**
  * Verifies ECDSA P-256 over a given number, which node:crypto cannot do because it computes the
- * digest itself. Used only to name mistakes; node:crypto decides what is accepted.
+ * digest itself. Used only to name causes; node:crypto decides what is accepted.
  */
 import type { KeyObject } from 'node:crypto';
 import { p256 } from '@noble/curves/nist.js';

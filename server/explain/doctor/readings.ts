@@ -1,10 +1,10 @@
 /**
- * Decodes the text of a signature in several ways. Recognizes mistakes of encoding, as opposed to
- * mistakes of signing.
+ * Decodes the text of a signature in several ways. Recognizes errors in encoding, as opposed to
+ * errors in signing.
  * Spec: Device authentication (signature format)
  */
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
-import type { MistakeText } from './diagnosis.ts';
+import type { CauseText } from './diagnosis.ts';
 import {
   byteReversed,
   pairInSequence,
@@ -19,19 +19,19 @@ import { ED25519_BYTES } from './schemes.ts';
 export interface SignatureDecoding {
   /** The signature in the form that the contract requires. */
   readonly bytes: Buffer;
-  /** Ids of the mistakes that this decoding assumes; empty for the contract's own form. */
-  readonly mistakes: readonly string[];
+  /** Ids of the causes that this decoding assumes; empty for the contract's own form. */
+  readonly causes: readonly string[];
 }
 
-/** A mistake of encoding, and the key types that it applies to. */
-export interface WritingMistake extends MistakeText {
+/** A cause in the encoding, and the key types that it applies to. */
+export interface EncodingCause extends CauseText {
   readonly keyTypes: readonly KeyType[];
 }
 
 const all: readonly KeyType[] = ['rsa', 'ecdsa', 'ed25519'];
 
-/** Every known mistake in how a signature is encoded. */
-export const writingMistakes = {
+/** Every known cause in how a signature is encoded. */
+export const encodingCauses = {
   hex: {
     id: 'hex',
     keyTypes: all,
@@ -112,7 +112,7 @@ export const writingMistakes = {
     sentence: 'The two halves of the signature are swapped: s comes before r.',
     remedy: 'Write r (Ed25519: R) first, then s.',
   },
-} as const satisfies Readonly<Record<string, WritingMistake>>;
+} as const satisfies Readonly<Record<string, EncodingCause>>;
 
 /**
  * Maximum length of an examined text. A signature of an 8192-bit key has 1024 bytes; the rest is
@@ -125,26 +125,26 @@ export function readingsOf(text: string, keyType: KeyType): SignatureDecoding[] 
   if (text.length > TEXT_MAX_CHARACTERS) return [];
   return textsIn(text).flatMap((one) => {
     const readings = textReadings(one.text).flatMap((reading) => formReadings[keyType](reading));
-    return readings.map(({ bytes, mistakes }) => ({
+    return readings.map(({ bytes, causes }) => ({
       bytes,
-      mistakes: [...one.mistakes, ...mistakes],
+      causes: [...one.causes, ...causes],
     }));
   });
 }
 
 /** Returns the text, and the texts that it may have been before it was wrapped or escaped. */
-function textsIn(text: string): { readonly text: string; readonly mistakes: readonly string[] }[] {
-  const { around, escaped, plusAsSpace } = writingMistakes;
-  const texts = [{ text, mistakes: [] as readonly string[] }];
+function textsIn(text: string): { readonly text: string; readonly causes: readonly string[] }[] {
+  const { around, escaped, plusAsSpace } = encodingCauses;
+  const texts = [{ text, causes: [] as readonly string[] }];
   if (/^[A-Za-z0-9+/]+(?: [A-Za-z0-9+/]*)+={0,2}$/.test(text)) {
-    texts.push({ text: text.replaceAll(' ', '+'), mistakes: [plusAsSpace.id] });
+    texts.push({ text: text.replaceAll(' ', '+'), causes: [plusAsSpace.id] });
   }
   const plain = unescaped(text);
-  if (plain !== text) texts.push({ text: plain, mistakes: [escaped.id] });
-  for (const { text: whole, mistakes } of [...texts]) {
+  if (plain !== text) texts.push({ text: plain, causes: [escaped.id] });
+  for (const { text: whole, causes } of [...texts]) {
     const inner = longestRun(whole);
     if (inner === undefined) continue;
-    texts.push({ text: inner, mistakes: [around.id, ...mistakes] });
+    texts.push({ text: inner, causes: [around.id, ...causes] });
   }
   return texts;
 }
@@ -191,10 +191,10 @@ function textReadings(text: string): SignatureDecoding[] {
   const plain = base64Reading(text);
   if (!plain) return hexReading(text);
   const inner = base64Reading(plain.bytes.toString('latin1'));
-  const { base64Twice } = writingMistakes;
+  const { base64Twice } = encodingCauses;
   const twice = inner && {
     bytes: inner.bytes,
-    mistakes: [base64Twice.id, ...plain.mistakes, ...inner.mistakes],
+    causes: [base64Twice.id, ...plain.causes, ...inner.causes],
   };
   return [plain, ...hexReading(text), ...(twice ? [twice] : [])];
 }
@@ -204,22 +204,22 @@ function base64Reading(text: string): SignatureDecoding | undefined {
   const standard = compact.replaceAll('-', '+').replaceAll('_', '/');
   const bare = standard.replace(/={1,4}$/, '');
   if (!/^[A-Za-z0-9+/]+$/.test(bare) || bare.length % 4 === 1) return undefined;
-  const { wrapped, base64url, padding } = writingMistakes;
+  const { wrapped, base64url, padding } = encodingCauses;
   const isPadded = standard === bare + '='.repeat((4 - (bare.length % 4)) % 4);
-  const mistakes = [
+  const causes = [
     ...(compact === text ? [] : [wrapped.id]),
     ...(compact === standard ? [] : [base64url.id]),
     // The base64url alphabet is usually written without padding, so missing padding is not a
-    // separate mistake there.
+    // separate cause there.
     ...(isPadded || compact !== standard ? [] : [padding.id]),
   ];
-  return { bytes: Buffer.from(bare, 'base64'), mistakes };
+  return { bytes: Buffer.from(bare, 'base64'), causes };
 }
 
 function hexReading(text: string): SignatureDecoding[] {
   const digits = text.replace(/^0x/i, '').replace(/[\s:]+/g, '');
   if (digits.length % 2 === 1 || !/^[0-9a-f]+$/i.test(digits)) return [];
-  return [{ bytes: Buffer.from(digits, 'hex'), mistakes: [writingMistakes.hex.id] }];
+  return [{ bytes: Buffer.from(digits, 'hex'), causes: [encodingCauses.hex.id] }];
 }
 
 /** Length of r followed by s in bytes. */
@@ -235,14 +235,14 @@ const formReadings: Readonly<Record<KeyType, (reading: SignatureDecoding) => Sig
       ...rsaBytes.flatMap((length) => partsOf(reading, length)),
     ],
     ecdsa: (reading) => {
-      const { bytes, mistakes } = reading;
+      const { bytes, causes } = reading;
       const sequence = pairInSequence(bytes);
       if (sequence) {
         const strict = sequenceOf(sequence);
         const isStrict = strict.equals(bytes);
-        const loose = isStrict ? mistakes : [...mistakes, writingMistakes.looseSequence.id];
+        const loose = isStrict ? causes : [...causes, encodingCauses.looseSequence.id];
         return [
-          { bytes: strict, mistakes: loose },
+          { bytes: strict, causes: loose },
           swapped(sequence, loose),
           littleEndian(sequence, loose),
         ];
@@ -254,10 +254,10 @@ const formReadings: Readonly<Record<KeyType, (reading: SignatureDecoding) => Sig
         const pairs = start ? [] : partsOf(reading, PAIR_BYTES);
         return [...surplus, ...pairs.flatMap((part) => formReadings.ecdsa(part)), reading];
       }
-      const raw = [...mistakes, writingMistakes.sideBySide.id];
+      const raw = [...causes, encodingCauses.sideBySide.id];
       // The unchanged bytes come last: another device may have signed with another key type.
       return [
-        { bytes: sequenceOf(pair), mistakes: raw },
+        { bytes: sequenceOf(pair), causes: raw },
         swapped(pair, raw),
         littleEndian(pair, raw),
         littleEndian({ r: pair.s, s: pair.r }, raw),
@@ -265,16 +265,16 @@ const formReadings: Readonly<Record<KeyType, (reading: SignatureDecoding) => Sig
       ];
     },
     ed25519: (reading) => {
-      const { bytes, mistakes } = reading;
+      const { bytes, causes } = reading;
       if (bytes.length !== ED25519_BYTES) return [reading, ...partsOf(reading, ED25519_BYTES)];
       const [first, second] = [bytes.subarray(0, 32), bytes.subarray(32)];
       const halves = Buffer.concat([second, first]);
       const turned = Buffer.concat([Buffer.from(first).reverse(), Buffer.from(second).reverse()]);
       return [
         reading,
-        { bytes: halves, mistakes: [...mistakes, writingMistakes.swapped.id] },
+        { bytes: halves, causes: [...causes, encodingCauses.swapped.id] },
         reversed(reading),
-        { bytes: turned, mistakes: [...mistakes, writingMistakes.reversed.id] },
+        { bytes: turned, causes: [...causes, encodingCauses.reversed.id] },
       ];
     },
   };
@@ -286,23 +286,23 @@ function partsOf(reading: SignatureDecoding, length: number): SignatureDecoding[
   return [bytes.subarray(0, length), bytes.subarray(-length)].map((part) => beside(reading, part));
 }
 
-function beside({ mistakes }: SignatureDecoding, bytes: Buffer): SignatureDecoding {
-  return { bytes, mistakes: [...mistakes, writingMistakes.surplus.id] };
+function beside({ causes }: SignatureDecoding, bytes: Buffer): SignatureDecoding {
+  return { bytes, causes: [...causes, encodingCauses.surplus.id] };
 }
 
-function reversed({ bytes, mistakes }: SignatureDecoding): SignatureDecoding {
+function reversed({ bytes, causes }: SignatureDecoding): SignatureDecoding {
   return {
     bytes: Buffer.from(bytes).reverse(),
-    mistakes: [...mistakes, writingMistakes.reversed.id],
+    causes: [...causes, encodingCauses.reversed.id],
   };
 }
 
-function littleEndian({ r, s }: SignaturePair, mistakes: readonly string[]): SignatureDecoding {
+function littleEndian({ r, s }: SignaturePair, causes: readonly string[]): SignatureDecoding {
   const bytes = sequenceOf({ r: byteReversed(r), s: byteReversed(s) });
-  return { bytes, mistakes: [...mistakes, writingMistakes.reversed.id] };
+  return { bytes, causes: [...causes, encodingCauses.reversed.id] };
 }
 
-function swapped({ r, s }: SignaturePair, mistakes: readonly string[]): SignatureDecoding {
+function swapped({ r, s }: SignaturePair, causes: readonly string[]): SignatureDecoding {
   const bytes = sequenceOf({ r: s, s: r });
-  return { bytes, mistakes: [...mistakes, writingMistakes.swapped.id] };
+  return { bytes, causes: [...causes, encodingCauses.swapped.id] };
 }

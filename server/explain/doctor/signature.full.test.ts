@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import {
-  type SignatureMistakeVector,
-  signatureMistakeVectors,
-} from '../../../fixtures/vectors/signature-mistakes.ts';
+  type SignatureVector,
+  signatureVectors,
+} from '../../../fixtures/vectors/invalid-signatures.ts';
 import { authRequestVectors } from '../../../fixtures/vectors/signatures.ts';
 import { verifySignature } from '../../crypto/device-signature.ts';
 import { type PublicKey, readPublicKey } from '../../crypto/public-key.ts';
@@ -15,9 +15,9 @@ import {
   OTHER_KEYS_MAX,
   type SignatureFacts,
 } from '../../crypto/refused-signature.ts';
-import { readingsOf, writingMistakes } from './readings.ts';
+import { encodingCauses, readingsOf } from './readings.ts';
 import { diagnoseSignature, foundIn } from './signature.ts';
-import { signingMistakes } from './signing-mistakes.ts';
+import { signingCauses } from './signing-causes.ts';
 
 function keyOf(pem: string): PublicKey {
   const key = readPublicKey(pem);
@@ -30,7 +30,7 @@ function publicKeyOf(privateKey: KeyObject): PublicKey {
   return keyOf(pem);
 }
 
-function refusedIn(vector: SignatureMistakeVector): SignatureFacts {
+function refusedIn(vector: SignatureVector): SignatureFacts {
   const { publicKeyPem, body, signature, otherKeys = [] } = vector;
   return {
     body: Buffer.from(body),
@@ -40,22 +40,22 @@ function refusedIn(vector: SignatureMistakeVector): SignatureFacts {
   };
 }
 
-const vectors = signatureMistakeVectors();
-const writingRows = Object.values(writingMistakes);
-const rows = [...signingMistakes, ...writingRows];
+const vectors = signatureVectors();
+const writingRows = Object.values(encodingCauses);
+const rows = [...signingCauses, ...writingRows];
 
 describe('a wrong signature made by another implementation', () => {
-  it.each(vectors)('is diagnosed correctly: $mistake, $title', (vector) => {
+  it.each(vectors)('is diagnosed correctly: $cause, $title', (vector) => {
     const refused = refusedIn(vector);
     const diagnosis = diagnoseSignature(refused);
-    expect(diagnosis?.mistake ?? null).toBe(vector.mistake);
+    expect(diagnosis?.cause ?? null).toBe(vector.cause);
     expect(diagnosis?.also).toBeUndefined();
     const isRight = verifySignature(refused.body, refused.key, refused.signatureText);
-    expect(isRight).toBe(vector.mistake === null && vector.title.startsWith('right'));
+    expect(isRight).toBe(vector.cause === null && vector.title.startsWith('right'));
   });
 
-  it('exists for every mistake and every key type concerned', () => {
-    const made = new Set(vectors.map(({ mistake, keyType }) => `${mistake} ${keyType}`));
+  it('exists for every cause and every key type concerned', () => {
+    const made = new Set(vectors.map(({ cause, keyType }) => `${cause} ${keyType}`));
     const wanted = rows.flatMap(({ id, keyTypes }) => keyTypes.map((type) => `${id} ${type}`));
     expect(wanted.filter((pair) => !made.has(pair))).toEqual([]);
     expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
@@ -67,13 +67,13 @@ describe('a wrong signature made by another implementation', () => {
   });
 });
 
-/** The first row tries every mistake on every vector; the others read its cached results. */
+/** The first row tries every cause on every vector; the others read its cached results. */
 const CROSS_TABLE_MAX_MS = 180_000;
 
-describe('the cross table of all signature mistakes', { timeout: CROSS_TABLE_MAX_MS }, () => {
+describe('the cross table of all signature causes', { timeout: CROSS_TABLE_MAX_MS }, () => {
   it.each(rows)('$id is found in its own vectors and nowhere else', ({ id }) => {
     const found = vectors.filter((vector) => rowsThatFit(refusedIn(vector)).has(id));
-    expect(found.map(titleOf)).toEqual(vectors.filter((each) => each.mistake === id).map(titleOf));
+    expect(found.map(titleOf)).toEqual(vectors.filter((each) => each.cause === id).map(titleOf));
   });
 });
 
@@ -85,11 +85,11 @@ function rowsThatFit(refused: SignatureFacts): ReadonlySet<string> {
   const known = fitting.get(name);
   if (known) return known;
   const ids = new Set<string>();
-  for (const { bytes, mistakes } of readingsOf(refused.signatureText, refused.key.keyType)) {
+  for (const { bytes, causes } of readingsOf(refused.signatureText, refused.key.keyType)) {
     if (verifySignature(refused.body, refused.key, bytes.toString('base64'))) {
-      for (const id of mistakes) ids.add(id);
+      for (const id of causes) ids.add(id);
     }
-    for (const row of signingMistakes) {
+    for (const row of signingCauses) {
       if (foundIn(row, { refused, bytes }) !== false) ids.add(row.id);
     }
   }
@@ -97,13 +97,13 @@ function rowsThatFit(refused: SignatureFacts): ReadonlySet<string> {
   return ids;
 }
 
-function titleOf({ mistake, title, madeBy }: SignatureMistakeVector): string {
-  return `${mistake}: ${title} by ${madeBy}`;
+function titleOf({ cause, title, madeBy }: SignatureVector): string {
+  return `${cause}: ${title} by ${madeBy}`;
 }
 
 describe('the signature doctor and the published vectors', () => {
   /**
-   * Mistakes by the words after the key type in the vectors' titles; an absent one is unexplained.
+   * Causes by the words after the key type in the vectors' titles; an absent one is unexplained.
    */
   const expected: Readonly<Record<string, string>> = {
     'newline added': 'line-feed-not-signed',
@@ -128,13 +128,13 @@ describe('the signature doctor and the published vectors', () => {
 
   it.each(
     authRequestVectors().filter((vector) => vector.valid || vector.invalidPart === 'signature'),
-  )('agree on the mistake: $title', ({ title, keyType, publicKeyPem, body, signatureBase64 }) => {
+  )('agree on the cause: $title', ({ title, keyType, publicKeyPem, body, signatureBase64 }) => {
     const subtitle = title.split(', ').slice(1).join(', ');
     const ofHex = keyType === 'ed25519' ? 'digest-with-ed25519' : 'digest-as-hex';
     const wanted = subtitle === 'digest in hexadecimal' ? ofHex : expected[subtitle];
     const refused = { body: Buffer.from(body), key: keyOf(publicKeyPem) };
     const diagnosis = diagnoseSignature({ ...refused, signatureText: signatureBase64 });
-    expect(diagnosis?.mistake).toBe(wanted);
+    expect(diagnosis?.cause).toBe(wanted);
   });
 });
 
@@ -154,7 +154,7 @@ describe('the diagnosis of a signature', () => {
     const signatureText = rightly('rsa', message).toString('base64');
     const key = publicKeyOf(privateKeys.rsa);
     expect(diagnoseSignature({ body, key, signatureText })).toEqual({
-      mistake: 'json-written-anew',
+      cause: 'json-written-anew',
       sentence: 'The signed JSON text differs from the sent one.',
       remedy: expect.stringMatching(/^Sign the bytes of the body exactly as they are sent/),
       detail:
@@ -168,15 +168,15 @@ describe('the diagnosis of a signature', () => {
     const signatureText = rightly('ed25519', body, other).toString('base64');
     const key = publicKeyOf(privateKeys.rsa);
     const diagnosis = diagnoseSignature({ body, key, signatureText, otherKeys });
-    expect(diagnosis).toMatchObject({ mistake: 'key-of-another-device', detail: 'device 7' });
+    expect(diagnosis).toMatchObject({ cause: 'key-of-another-device', detail: 'device 7' });
   });
 
-  it.each(kinds)('names both of two combined mistakes: %s', (kind) => {
+  it.each(kinds)('names both of two combined causes: %s', (kind) => {
     const longer = Buffer.concat([body, Buffer.from('\n')]);
     const signatureText = rightly(kind, longer).toString('hex');
     const refused = { body, key: publicKeyOf(privateKeys[kind]), signatureText };
     expect(diagnoseSignature(refused)).toMatchObject({
-      mistake: 'line-feed-not-sent',
+      cause: 'line-feed-not-sent',
       also: ['hex'],
     });
   });
@@ -195,7 +195,7 @@ describe('the diagnosis of a signature', () => {
       key: keyOf(pem.toString()),
       signatureText: Buffer.from(signature, 'hex').toString('base64'),
     });
-    expect(diagnosis?.mistake).toBe('ed25519ph');
+    expect(diagnosis?.cause).toBe('ed25519ph');
   });
 
   it('recognizes any Ed25519ph signature, but only for its message', () => {
@@ -208,7 +208,7 @@ describe('the diagnosis of a signature', () => {
         const signatureText = Buffer.from(ed25519ph.sign(message, secret)).toString('base64');
         const key = keyOf(createPublicKey(pem).export({ type: 'spki', format: 'pem' }).toString());
         const diagnosis = diagnoseSignature({ body: message, key, signatureText });
-        expect(diagnosis?.mistake).toBe('ed25519ph');
+        expect(diagnosis?.cause).toBe('ed25519ph');
         const other = Buffer.concat([message, Buffer.from('!')]);
         expect(diagnoseSignature({ body: other, key, signatureText })).toBeUndefined();
       }),
@@ -306,7 +306,7 @@ describe('the work for the diagnosis of a signature is bounded', () => {
     }
     const at = (position: number) =>
       diagnoseSignature({ body, key, signatureText, otherKeys: keysWithOtherAt(position) });
-    expect(at(OTHER_KEYS_MAX - 1)?.mistake).toBe('key-of-another-device');
+    expect(at(OTHER_KEYS_MAX - 1)?.cause).toBe('key-of-another-device');
     expect(at(OTHER_KEYS_MAX)).toBeUndefined();
     expect(Math.max(...asked)).toBe(OTHER_KEYS_MAX);
   });

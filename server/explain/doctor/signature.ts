@@ -1,26 +1,26 @@
-/** Diagnoses why a signature does not match, by trying every known mistake. */
+/** Diagnoses why a signature does not match, by trying every known cause. */
 import { verifySignature } from '../../crypto/device-signature.ts';
 import type { SignatureFacts } from '../../crypto/refused-signature.ts';
-import { type Diagnosis, diagnosisOf, type MistakeText } from './diagnosis.ts';
-import { readingsOf, type SignatureDecoding, writingMistakes } from './readings.ts';
+import { type CauseText, type Diagnosis, diagnosisOf } from './diagnosis.ts';
+import { encodingCauses, readingsOf, type SignatureDecoding } from './readings.ts';
 import { openSignature, unopenedSignature } from './schemes.ts';
-import { type SigningEvidence, type SigningMistake, signingMistakes } from './signing-mistakes.ts';
+import { type SigningCause, type SigningEvidence, signingCauses } from './signing-causes.ts';
 
 /**
- * Returns the mistake that explains the signature; undefined if the signature matches, or if no
- * known mistake explains it. Takes some tens of milliseconds at worst and never throws.
+ * Returns the cause that explains the signature; undefined if the signature matches, or if no
+ * known cause explains it. Takes some tens of milliseconds at worst and never throws.
  * Spec: Device authentication
  */
 export function diagnoseSignature(refused: SignatureFacts): Diagnosis | undefined {
   const readings = readingsOf(refused.signatureText, refused.key.keyType);
   const right = readings.find(({ bytes }) => fits(refused, bytes));
   if (right) return writingDiagnosis(right);
-  for (const { bytes, mistakes } of readings.filter(isInOrder)) {
-    for (const row of signingMistakes) {
+  for (const { bytes, causes } of readings.filter(isInOrder)) {
+    for (const row of signingCauses) {
       const found = foundIn(row, { refused, bytes });
       if (found === false) continue;
       const detail = found === true ? undefined : found;
-      return diagnosisOf(row, { detail, also: mistakes });
+      return diagnosisOf(row, { detail, also: causes });
     }
   }
   return undefined;
@@ -31,7 +31,7 @@ export function diagnoseSignature(refused: SignatureFacts): Diagnosis | undefine
  * Never throws: a check that fails counts as false.
  */
 export function foundIn(
-  row: SigningMistake,
+  row: SigningCause,
   { refused, bytes }: { refused: SignatureFacts; bytes: Buffer },
 ): boolean | string {
   const { body, key, otherKeys = [] } = refused;
@@ -52,20 +52,18 @@ function fits({ body, key }: SignatureFacts, bytes: Buffer): boolean {
 
 /**
  * Returns false for decodings that move bytes. They are checked only against the body itself,
- * because a second mistake in addition is rare.
+ * because a second cause in addition is rare.
  */
-function isInOrder({ mistakes }: SignatureDecoding): boolean {
-  const { swapped, reversed, surplus } = writingMistakes;
-  return ![swapped.id, reversed.id, surplus.id].some((id) => mistakes.includes(id));
+function isInOrder({ causes }: SignatureDecoding): boolean {
+  const { swapped, reversed, surplus } = encodingCauses;
+  return ![swapped.id, reversed.id, surplus.id].some((id) => causes.includes(id));
 }
 
-const writingRows = new Map<string, MistakeText>(
-  Object.values(writingMistakes).map((row) => [row.id, row]),
+const writingRows = new Map<string, CauseText>(
+  Object.values(encodingCauses).map((row) => [row.id, row]),
 );
 
-function writingDiagnosis({
-  mistakes: [first, ...also],
-}: SignatureDecoding): Diagnosis | undefined {
+function writingDiagnosis({ causes: [first, ...also] }: SignatureDecoding): Diagnosis | undefined {
   const row = first === undefined ? undefined : writingRows.get(first);
   return row && diagnosisOf(row, { also });
 }

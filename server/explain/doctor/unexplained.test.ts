@@ -38,7 +38,7 @@ const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).dig
 describe('the remark on an unexplained signature', () => {
   it('states for RSA that the key is right and the digests differ', () => {
     expect(remarkOf('rsa', signed('rsa', other).toString('base64'))).toMatchObject({
-      mistake: 'other-bytes-signed',
+      cause: 'other-bytes-signed',
       sentence: expect.stringMatching(/^The key is right, but other bytes were signed/),
       detail: `bytes with SHA-256 ${sha256(other).toString('hex')} were signed; the ${body.length} bytes of the body have ${sha256(body).toString('hex')}`,
     });
@@ -50,13 +50,13 @@ describe('the remark on an unexplained signature', () => {
       signed('rsa', Buffer.from(`${at}`), privateKey).toString('base64'),
     );
     // About one in 256 signatures has a valid padding under the right key by chance.
-    expect(texts.map((text) => remarkOf('rsa', text).mistake)).toContain('another-key');
+    expect(texts.map((text) => remarkOf('rsa', text).cause)).toContain('another-key');
   });
 
   it.each(['ecdsa', 'ed25519'] as const)('blames key or bytes for %s and names a test', (kind) => {
     const remark = remarkOf(kind, signed(kind, other).toString('base64'));
     expect(remark).toMatchObject({
-      mistake: 'unexplained',
+      cause: 'unexplained',
       sentence: expect.stringMatching(/by another key, or over other bytes/),
       remedy: expect.stringMatching(/openssl pkey -in KEY -pubout/),
     });
@@ -68,20 +68,20 @@ describe('the remark on an unexplained signature', () => {
     const line = bytes.toString('base64').slice(0, 64);
     const odd = bytes.toString('base64').slice(0, 65);
     expect(remarkOf(kind, short)).toMatchObject({
-      mistake: 'cut-off',
+      cause: 'cut-off',
       detail: `after 40 of ${bytes.length} bytes, ${short.length} characters`,
     });
-    expect(remarkOf(kind, line).mistake).toBe('cut-off');
-    expect(remarkOf(kind, odd).mistake).toBe('cut-off');
+    expect(remarkOf(kind, line).cause).toBe('cut-off');
+    expect(remarkOf(kind, odd).cause).toBe('cut-off');
   });
 
   it.each(kinds)('reports a digest, or the length of one: %s', (kind) => {
     const own = sha256(body).toString('base64');
-    expect(remarkOf(kind, own)).toMatchObject({ mistake: 'digest-sent', detail: 'sha256' });
+    expect(remarkOf(kind, own)).toMatchObject({ cause: 'digest-sent', detail: 'sha256' });
     const hmac = sha256(other);
     for (const text of [hmac.toString('base64'), hmac.toString('hex')]) {
       expect(remarkOf(kind, text)).toMatchObject({
-        mistake: 'length-of-a-digest',
+        cause: 'length-of-a-digest',
         detail: '32 bytes, as SHA-256',
       });
     }
@@ -95,12 +95,12 @@ describe('the remark on an unexplained signature', () => {
     ['ed25519', 'rsa'],
   ] as const)('reports another key type: %s key, %s signature', (kind, made) => {
     const text = signed(made, body).toString('base64');
-    expect(remarkOf(kind, text).mistake).toBe('other-key-type');
+    expect(remarkOf(kind, text).cause).toBe('other-key-type');
   });
 
   it.each(kinds)('reports a wrong length or invalid base64: %s', (kind) => {
-    expect(remarkOf(kind, Buffer.alloc(300, 1).toString('base64')).mistake).toBe('not-a-signature');
-    expect(remarkOf(kind, '***')).toMatchObject({ mistake: 'not-base64' });
+    expect(remarkOf(kind, Buffer.alloc(300, 1).toString('base64')).cause).toBe('not-a-signature');
+    expect(remarkOf(kind, '***')).toMatchObject({ cause: 'not-base64' });
   });
 
   it.each(kinds)('exists for any text and body without an error: %s', (kind) => {

@@ -1,8 +1,8 @@
-/** Describes a signature that no known mistake explains, by its format alone. */
+/** Describes a signature that no known cause explains, by its format alone. */
 import { constants, createHash, type KeyObject, publicDecrypt } from 'node:crypto';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
 import type { SignatureFacts } from '../../crypto/refused-signature.ts';
-import { type Diagnosis, diagnosisOf, type MistakeText } from './diagnosis.ts';
+import { type CauseText, type Diagnosis, diagnosisOf } from './diagnosis.ts';
 import { pairInSequence } from './p256.ts';
 import { bytesIn } from './readings.ts';
 import { DIGEST_BYTES, ED25519_BYTES, namedDigest, paddedContent } from './schemes.ts';
@@ -14,7 +14,7 @@ interface UnexplainedSignature extends SignatureFacts {
 }
 
 /** A remark on the format of a signature. The table lists the most informative remarks first. */
-interface Remark extends MistakeText {
+interface Remark extends CauseText {
   /** Returns true if the remark applies, or a string with details. */
   readonly fits: (remains: UnexplainedSignature) => boolean | string;
 }
@@ -131,7 +131,7 @@ const remarks: readonly Remark[] = [
   {
     id: 'unexplained',
     sentence:
-      'No known mistake explains the signature. Its format is right: it is by another key, or over other bytes.',
+      'No known cause explains the signature. Its format is right: it is by another key, or over other bytes.',
     remedy: `${compareKeys} If they are the same, write the bytes that are signed to a file, and compare it with the body.`,
     fits: () => true,
   },
@@ -142,7 +142,7 @@ const LINE_BYTES = 48;
 /** The last byte of PSS padding. */
 const PSS_TRAILER = 0xbc;
 
-/** Returns a remark on the format of a signature that does not match and that no mistake explains. */
+/** Returns a remark on the format of a signature that does not match and that no cause explains. */
 export function describeUnexplained(facts: SignatureFacts): Diagnosis {
   const remains = { ...facts, bytes: bytesIn(facts.signatureText) };
   for (const row of remarks) {

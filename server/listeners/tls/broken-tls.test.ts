@@ -39,7 +39,7 @@ const refusals: Readonly<Record<TlsDefect, { code: string; careless: ClientTls }
 };
 
 describe('the ports with broken TLS', () => {
-  it('has a port for each mistake beside the correct one', async () => {
+  it('has a port for each violation beside the correct one', async () => {
     expect(Object.keys(server.tls?.brokenTls ?? {})).toEqual([...tlsDefects]);
     const urls = [server.baseUrl, ...tlsDefects.map(urlOf)];
     expect(new Set(urls).size).toBe(tlsDefects.length + 1);
@@ -64,7 +64,7 @@ describe('the ports with broken TLS', () => {
   });
 
   it.each(['expired', 'notYetValid', 'unknownCa', 'selfSigned'] as const)(
-    'has exactly one mistake per port, which is not another name: %s',
+    'has exactly one violation per port, which is not another name: %s',
     async (member) => {
       const { code } = refusals[member];
       const given = { ca: caOf(server), servername: 'localhost' };

@@ -5,7 +5,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { systemClock } from '../../../fixtures/base/clock.ts';
-import { cutOffHandshakeCode, refusedCertificateCode } from '../../http/tls-mistakes.ts';
+import { cutOffHandshakeCode, refusedCertificateCode } from '../../http/tls-causes.ts';
 import { requestLikeText } from '../../http/unread-input.ts';
 import type { Turns } from '../../pipeline/turns.ts';
 import { plainHttpCode } from '../unreadable.ts';

@@ -1,11 +1,11 @@
 /**
- * The mistakes that make a request unreadable, each with its sentence and the way out. The first row
- * that applies names the mistake.
+ * The causes that make a request unreadable, each with its sentence and the way out. The first row
+ * that applies names the cause.
  * Source: RFC 9112
  */
 import { counted } from '../../fixtures/base/counted.ts';
-import { type HttpMistake, headMistakes } from './head-mistakes.ts';
-import { tlsMistakes } from './tls-mistakes.ts';
+import { headCauses, type RefusalCause } from './head-causes.ts';
+import { tlsCauses } from './tls-causes.ts';
 import { type Input, requestLikeText } from './unread-input.ts';
 
 /** Node's code for a connection that ends within a request. */
@@ -13,7 +13,7 @@ export const cutOffCode = 'HPE_INVALID_EOF_STATE';
 const chunkEnd = '\r\n0\r\n\r\n';
 
 /** A connection that speaks something else. */
-const protocols: readonly HttpMistake[] = [
+const protocols: readonly RefusalCause[] = [
   {
     id: 'tls-to-http-port',
     is: ({ text, at }) => text.startsWith('\x16\x03') && at < 3,
@@ -27,7 +27,7 @@ const protocols: readonly HttpMistake[] = [
     what: ({ requestLine }) => `plain HTTP was sent to the port for TLS: ${requestLine}`,
     remedy: 'use the scheme https:// in the URL, or start the server without TLS',
   },
-  ...tlsMistakes,
+  ...tlsCauses,
   {
     id: 'http-2',
     is: ({ code }) => code === 'HPE_PAUSED_H2_UPGRADE',
@@ -37,7 +37,7 @@ const protocols: readonly HttpMistake[] = [
 ];
 
 /** Time, size and connections that end early. */
-const bounds: readonly HttpMistake[] = [
+const bounds: readonly RefusalCause[] = [
   {
     id: 'headers-too-large',
     isLimit: true,
@@ -122,7 +122,7 @@ function hexExample({ current }: Input): string {
 }
 
 /** What follows an earlier request. */
-const leftovers: readonly HttpMistake[] = [
+const leftovers: readonly RefusalCause[] = [
   {
     id: 'request-after-close',
     is: ({ code, rest }) => code === 'HPE_CLOSED_CONNECTION' && requestLikeText.test(rest),
@@ -161,8 +161,8 @@ function isLeftover({ code, before, rest }: Input): boolean {
 
 const isOfSize = ({ code }: Input): boolean => code === 'HPE_INVALID_CHUNK_SIZE';
 
-/** Mistakes in a body that is sent in chunks. */
-const chunks: readonly HttpMistake[] = [
+/** Causes in a body that is sent in chunks. */
+const chunks: readonly RefusalCause[] = [
   {
     id: 'chunk-size-with-prefix',
     is: (input) => isOfSize(input) && /^0x/i.test(input.line),
@@ -229,17 +229,17 @@ function decimalSizeIn(text: string): string | undefined {
   }
 }
 
-/** All mistakes; the order decides between several that apply. */
-export const mistakes: readonly HttpMistake[] = [
+/** All causes; the order decides between several that apply. */
+export const causes: readonly RefusalCause[] = [
   ...protocols,
   ...bounds,
   ...leftovers,
-  ...headMistakes,
+  ...headCauses,
   ...chunks,
 ];
 
 /** Input that no row explains. */
-export const notHttp: HttpMistake = {
+export const notHttp: RefusalCause = {
   id: 'not-http',
   is: () => true,
   what: ({ firstBytes }) => `no request begins with ${firstBytes}`,

@@ -1,11 +1,11 @@
-/** A table of signing mistakes: the wrong bytes, the wrong digest or the wrong key. */
+/** The causes of an invalid signature that lie in signing: the wrong bytes, the wrong digest or the wrong key. */
 
 import { createHash } from 'node:crypto';
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import type { KeyType } from '../../../fixtures/contract/vocabulary.ts';
 import { verifySignature } from '../../crypto/device-signature.ts';
 import { type NamedDeviceKey, OTHER_KEYS_MAX } from '../../crypto/refused-signature.ts';
-import type { MistakeText } from './diagnosis.ts';
+import type { CauseText } from './diagnosis.ts';
 import * as lineEnds from './line-ends.ts';
 import {
   type OtherJson,
@@ -26,10 +26,10 @@ export interface SigningEvidence {
   readonly otherKeys: Iterable<NamedDeviceKey>;
 }
 
-/** A known mistake of signing, and the test that recognizes it. */
-export interface SigningMistake extends MistakeText {
+/** A known cause in signing, and the test that recognizes it. */
+export interface SigningCause extends CauseText {
   readonly keyTypes: readonly KeyType[];
-  /** Returns true if the signature has this mistake, or a string that names its variant. */
+  /** Returns true if the signature is invalid for this cause, or a string that names its variant. */
   readonly fits: (evidence: SigningEvidence) => boolean | string;
 }
 
@@ -39,17 +39,17 @@ const signBytesSent =
   'Sign the bytes of the body exactly as they are sent: keep them in one buffer for both.';
 const signWholeBody = 'Sign the whole body of the request, exactly as it is sent.';
 
-/** Returns a mistake in which other bytes than the body were signed correctly. */
+/** Returns a cause by which other bytes than the body were signed correctly. */
 function signed(
-  mistakeText: MistakeText,
+  causeText: CauseText,
   messages: (body: Buffer) => readonly (Buffer | undefined)[],
-): SigningMistake {
+): SigningCause {
   const fits = ({ body, signature }: SigningEvidence): boolean =>
     messages(body).some((message) => message !== undefined && signature.signs(message));
-  return { ...mistakeText, keyTypes: all, fits };
+  return { ...causeText, keyTypes: all, fits };
 }
 
-function otherDigest(digest: DigestName, name: string): SigningMistake {
+function otherDigest(digest: DigestName, name: string): SigningCause {
   return {
     id: name.toLowerCase(),
     keyTypes: digesting,
@@ -59,8 +59,8 @@ function otherDigest(digest: DigestName, name: string): SigningMistake {
   };
 }
 
-/** All mistakes of signing. Cheap checks come first, so that expensive ones rarely run. */
-export const signingMistakes: readonly SigningMistake[] = [
+/** All causes in signing. Cheap checks come first, so that expensive ones rarely run. */
+export const signingCauses: readonly SigningCause[] = [
   signed(
     {
       id: 'line-feed-not-sent',

@@ -1,16 +1,16 @@
 /**
- * The mistakes in the head of a request: its method, its request line, its headers.
+ * The causes for which the head of a request is refused: its method, its request line, its headers.
  * Source: RFC 9112
  */
 import { type Input, requestLikeText } from './unread-input.ts';
 
-/** A mistake of a client. */
-export interface HttpMistake {
+/** A cause for which a request is refused before it is read. */
+export interface RefusalCause {
   /** Stable name, such as `space-in-url`. */
   readonly id: string;
   /** True for a limit of time or size, which a valid request may exceed too. */
   readonly isLimit?: true;
-  /** True when the mistake explains why reading stopped. */
+  /** True when the cause explains why reading stopped. */
   readonly is: (input: Input) => boolean;
   /** What is wrong and where; a sentence that starts in lower case. */
   readonly what: (input: Input) => string;
@@ -24,7 +24,7 @@ const oneLine = 'send the header as "Name: value" on one line';
 const isOfMethod = ({ code }: Input): boolean => code === 'HPE_INVALID_METHOD';
 
 /** The method, and what stands before it. */
-const methods: readonly HttpMistake[] = [
+const methods: readonly RefusalCause[] = [
   {
     id: 'byte-order-mark',
     is: (input) => isOfMethod(input) && /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/.test(input.rest),
@@ -80,7 +80,7 @@ const methods: readonly HttpMistake[] = [
 const isOfUrl = ({ code }: Input): boolean => code === 'HPE_INVALID_URL';
 
 /** The URL and the version. */
-const requestLines: readonly HttpMistake[] = [
+const requestLines: readonly RefusalCause[] = [
   {
     id: 'no-url',
     is: (input) => isOfUrl(input) && /^[A-Z]+ +HTTP\/\d/.test(input.line),
@@ -161,8 +161,8 @@ const requestLines: readonly HttpMistake[] = [
 const isOfName = ({ code, reason }: Input): boolean =>
   code === 'HPE_INVALID_HEADER_TOKEN' && reason === 'Invalid header token';
 
-/** Mistakes in the header lines of a request. */
-const headers: readonly HttpMistake[] = [
+/** Causes in the header lines of a request. */
+const headers: readonly RefusalCause[] = [
   {
     id: 'line-end-in-url',
     is: (input) => isOfName(input) && / HTTP\/\d/.test(input.line),
@@ -288,5 +288,5 @@ function hex(character: string): string {
   return character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0');
 }
 
-/** All mistakes in a head; the order decides between several that apply. */
-export const headMistakes: readonly HttpMistake[] = [...methods, ...requestLines, ...headers];
+/** All causes in a head; the order decides between several that apply. */
+export const headCauses: readonly RefusalCause[] = [...methods, ...requestLines, ...headers];

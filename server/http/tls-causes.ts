@@ -1,5 +1,5 @@
-/** The mistakes that end a TLS handshake, each with its sentence and the way out. */
-import type { HttpMistake } from './head-mistakes.ts';
+/** The causes that end a TLS handshake, each with its sentence and the way out. */
+import type { RefusalCause } from './head-causes.ts';
 
 /** Code for a connection that the client closed within the TLS handshake. */
 export const cutOffHandshakeCode = 'ERR_TLS_HANDSHAKE_CUT_OFF';
@@ -13,8 +13,8 @@ const certificateProblems: Readonly<Record<string, string>> = {
   INVALID_PURPOSE: 'is not for clients',
 };
 
-/** All mistakes of handshakes; the last row takes what no other one names. */
-export const tlsMistakes: readonly HttpMistake[] = [
+/** All causes of handshakes; the last row takes what no other one names. */
+export const tlsCauses: readonly RefusalCause[] = [
   {
     id: 'certificate-not-trusted',
     is: ({ code }) =>
