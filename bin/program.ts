@@ -99,7 +99,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
       load: () => import('./commands/snapshot.ts'),
     },
     world: {
-      summary: 'write, check and load start states',
+      summary: 'write, check and load world files',
       load: () => import('./commands/world.ts'),
     },
     await: {

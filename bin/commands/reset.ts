@@ -23,7 +23,7 @@ const codes = exitCodeHelp({
 });
 
 const help = `
-The start state is the state at the first start, or the world that fleetbed world load loaded last.
+The start state is the state at the first start, or that of the world file that was loaded last.
 ${codes}`;
 
 /** Adds the options and the action of `fleetbed reset`. */

@@ -6,7 +6,7 @@
 export const unwanted = [
   {
     pattern: /\b(worldOf|SmallWorld|SwiftWorld|VirtualWorld|world\.sqlite|worldTables)\b/g,
-    instead: 'tenant or server; a world is a start-state file',
+    instead: 'tenant or server; a world is a file with a start state',
   },
   { pattern: /\b(VariantName|variantNames|withoutVariants)\b/g, instead: 'dialect' },
   { pattern: /\b(usual(Values|Ms|Seed|Of)|isUsual|HasUsual)\b/g, instead: 'default' },

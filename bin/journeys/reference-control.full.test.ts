@@ -122,7 +122,7 @@ describe('a client made from the OpenAPI document of the control API', () => {
     expect(client.problems).toEqual([]);
   });
 
-  it('is valid with the schemas of fault plans and start states, which refuse wrong ones', async () => {
+  it('is valid with the schemas of fault plans and world files, which refuse wrong ones', async () => {
     const source = JSON.stringify(document);
     const { valid, errors } = await new Validator().validate(JSON.parse(source));
     expect([valid, errors]).toEqual([true, undefined]);

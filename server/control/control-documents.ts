@@ -5,5 +5,5 @@ import { worldShape } from '../world/world-shape.ts';
 
 export const controlDocuments: DocumentShapes = {
   'fault plan': documentedPlanShape,
-  'start state': worldShape,
+  'world file': worldShape,
 };

@@ -1,6 +1,6 @@
-/** The start state that `fleetbed world init` writes: a small example with comments. */
+/** The world file that `fleetbed world init` writes: a small example with comments. */
 export const exampleWorld = `# yaml-language-server: $schema=./world.schema.json
-# A start state for fleetbed serve --world. Every "ago" counts back from the world's time.
+# A world file for fleetbed serve --world. Every "ago" counts back from the world's time.
 
 # now: 2027-08-01T00:00:00Z    # the world's time; that of the machine when absent
 

@@ -99,7 +99,7 @@ export class TenantStates {
   }
 
   /**
-   * Makes the current state the start state, to which `reset` returns and into which worlds are
+   * Makes the current state the start state, to which `reset` returns and into which world files are
    * loaded.
    */
   async markStart(tenant: Tenant): Promise<void> {

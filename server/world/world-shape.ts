@@ -121,7 +121,7 @@ export async function worldJsonSchema(): Promise<object> {
   const { jsonSchemaOf } = await import('../../fixtures/base/json-schema.ts');
   return {
     ...jsonSchemaOf(worldShape),
-    title: 'A start state of Fleetbed',
+    title: 'A world file of Fleetbed',
   };
 }
 

@@ -24,7 +24,7 @@ import {
 import { type TestbedDevice, testbedDevice } from './device.ts';
 import { type TestbedJournal, testbedJournal } from './journal.ts';
 
-/** A start state: a world file as YAML or JSON text, or as a value. */
+/** The content of a world file, as YAML or JSON text, or as a value. */
 export type WorldSource = string | v.InferInput<typeof worldShape>;
 
 /** An isolated tenant. No data of one tenant can be reached from another. */
@@ -50,7 +50,7 @@ export interface TestbedTenant {
    */
   device(name: string): TestbedDevice;
   /**
-   * Replaces the whole state of the tenant with a start state. `reset` then returns to this state.
+   * Replaces the whole state of the tenant with that of a world file. `reset` then returns to this state.
    * @throws WorldTextError, WorldFileError
    */
   load(source: WorldSource): Promise<LoadedWorld>;

@@ -6,7 +6,7 @@ import { refuseForNow } from './refusals.ts';
 /** Maximum length of a body. No command of the control API needs more. */
 export const BODY_MAX_BYTES = 16_384;
 /**
- * Maximum length of hand-written texts, such as plans and start states, and of bodies for the
+ * Maximum length of hand-written texts, such as plans and world files, and of bodies for the
  * signature doctor.
  */
 export const TEXT_MAX_BYTES = 1024 * 1024;
