@@ -62,12 +62,12 @@ export interface ConformanceOptions extends SuppliedOptions, RunCallbacks, Targe
   readonly baseUrl: string;
   /** The `tenant_token` of the suite's devices; needed unless the user is in the default tenant. */
   readonly tenantToken?: string;
-  /** Prefixes of case ids; every case is run when the list is empty. */
+  /** Prefixes of case IDs; every case is run when the list is empty. */
   readonly selection?: readonly string[];
-  /** The ids of the cases to run; overrides `selection`. */
+  /** The IDs of the cases to run; overrides `selection`. */
   readonly ids?: ReadonlySet<string>;
   readonly clock: Clock;
-  /** Generates the id of the run, which keeps runs apart, and the seed when `seed` is absent. */
+  /** Generates the ID of the run, which keeps runs apart, and the seed when `seed` is absent. */
   readonly random: Random;
   /** Known failures that are tolerated until a given day. */
   readonly waivers?: readonly Waiver[];
@@ -85,17 +85,17 @@ export interface ConformanceOptions extends SuppliedOptions, RunCallbacks, Targe
 }
 
 /**
- * Returns the cases whose id starts with one of the prefixes, in the order of reports; every case
+ * Returns the cases whose ID starts with one of the prefixes, in the order of reports; every case
  * without prefixes. @throws UnknownIdError
  */
 export function listCases(prefixes: readonly string[] = []): readonly CaseListing[] {
   return selectedRows(allCases, prefixes, 'case').map(listedCase);
 }
 
-/** The requirements that each case tests, by its id. */
+/** The requirements that each case tests, by its ID. */
 const tested = new Map(allCases.map(({ id, requirements }) => [id, requirements]));
 
-/** The ids that a waiver may name: every case, and every capability that may be declared. */
+/** The IDs that a waiver may name: every case, and every capability that may be declared. */
 export const waivableIds: readonly string[] = [
   ...allCases.map(({ id }) => id),
   ...capabilityNames.map(capabilityCaseId),

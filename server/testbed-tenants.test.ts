@@ -53,7 +53,7 @@ describe('two tenants of a testbed', () => {
     expect(await namesIn(testbed)).toEqual([]);
   });
 
-  it("cannot find devices or artifacts by each other's ids", async () => {
+  it("cannot find devices or artifacts by each other's IDs", async () => {
     await open();
     const { id } = await acceptedIn(testbed, one, 'private');
     const artifact = await publishIn(one, 'release-1');

@@ -38,7 +38,7 @@ describe('a testbed', () => {
     await Promise.all(others.map((other) => other.close()));
   });
 
-  it('creates the same ids and secrets from the same seed', async () => {
+  it('creates the same IDs and secrets from the same seed', async () => {
     const texts = async (seed: string) => {
       const seeded = await startTestbed({ seed });
       await seeded.close();
@@ -117,7 +117,7 @@ describe("a call of the testbed's admin", () => {
     expect(none.body).toEqual([]);
   });
 
-  it('rejects with status, operation, sentence and request id', async () => {
+  it('rejects with status, operation, sentence and request ID', async () => {
     const parameters = { id: 'a device/that is not there' };
     const refused = testbed.admin.call('get-device', { parameters });
     await expect(refused).rejects.toMatchObject({
@@ -191,7 +191,7 @@ describe('adjusting a tenant of a testbed', () => {
     expect(await statusOf(testbed.admin.call('count-devices'))).toBe(503);
     testbed.faults.check();
     expect(testbed.faults.list()).toMatchObject([{ id: 'tired', fired: 1 }]);
-    expect(() => testbed.faults.clear('tird')).toThrow('no rule has this id; the rule is tired');
+    expect(() => testbed.faults.clear('tird')).toThrow('no rule has this ID; the rule is tired');
     expect(testbed.faults.clear()).toBe(1);
     expect(await statusOf(testbed.admin.call('count-devices'))).toBe(200);
   });
@@ -274,9 +274,9 @@ describe('a call of a testbed with a wrong name or value', () => {
   it.each<[string, () => unknown, RegExp]>([
     ['operation', () => testbed.journal.list({ operation: 'conect' }), /the nearest: connect/],
     ['kind', () => testbed.journal.find({ kind: 'frames' as never }), /one of exchange, frame/],
-    ['device', () => testbed.reset({ device: 'nobody' }), /reset: device: no device has this id/],
+    ['device', () => testbed.reset({ device: 'nobody' }), /reset: device: no device has this ID/],
     ['moment', () => testbed.clock.set('yesterday'), /clock: now: must be a date-time such as/],
-    ['operation id', () => testbed.admin.call('list-device' as never), /nearest .*list-devices/],
+    ['operation ID', () => testbed.admin.call('list-device' as never), /nearest .*list-devices/],
     [
       'path parameter',
       () => testbed.admin.call('get-device', { parameters: {} as never }),

@@ -26,7 +26,7 @@ export type { TestbedTenant };
 
 /** The settings of the server, and the start state of its first tenant. */
 export interface TestbedOptions extends ServerOptions {
-  /** Makes ids, secrets and passwords repeatable; takes precedence over `random`. */
+  /** Makes IDs, secrets and passwords repeatable; takes precedence over `random`. */
   readonly seed?: string;
   /** The start state of the first tenant; the tenant is empty when absent. */
   readonly world?: WorldSource;

@@ -66,7 +66,7 @@ describe('fleetbed explain', () => {
     const { code, stdout, stderr } = await runCommand(['explain', 'unknown'], environment);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(
-      /no request with this id is in the journal, which keeps .* \d+ exchanges/,
+      /no request with this ID is in the journal, which keeps .* \d+ exchanges/,
     );
   });
 
@@ -121,9 +121,9 @@ describe('fleetbed explain', () => {
   });
 
   it.each([
-    ['no id', []],
-    ['an id and a device', ['one', '--device', 'two']],
-    ['two ids', ['one', 'two']],
+    ['no ID', []],
+    ['an ID and a device', ['one', '--device', 'two']],
+    ['two IDs', ['one', 'two']],
     ['no URL', ['one', '--control-url', 'nowhere']],
     ['an option that there is not', ['one', '--colour']],
   ])('exits with 2 for %s', async (_, args) => {

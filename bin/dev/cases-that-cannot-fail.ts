@@ -1,6 +1,6 @@
 /**
  * `node build/bin/dev/cases-that-cannot-fail.js [CASE...]`: searches for cases of the suite that pass whatever
- * the server answers, and prints their ids. The exit code is 1 if there is one.
+ * the server answers, and prints their IDs. The exit code is 1 if there is one.
  */
 import { listCases } from '../../conformance/conformance.ts';
 import { findCasesThatCannotFail } from '../../conformance/self-test/cases-that-cannot-fail.ts';

@@ -165,7 +165,7 @@ async function walkApi(opened: TestServer): Promise<void> {
     await call({});
     await call({ token: other, ...right });
     for (const wrong of wrongCalls) await call({ token: own, ...right, ...wrong });
-    await call({ token: own, ...right, parameters: { ...parameters, id: 'no id', name: 'n o' } });
+    await call({ token: own, ...right, parameters: { ...parameters, id: 'no ID', name: 'n o' } });
     await call({ token: own, ...right });
   }
 }

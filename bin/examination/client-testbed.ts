@@ -338,7 +338,7 @@ export class ClientTestbed {
     this.#server.faults.clear(id);
   }
 
-  /** Resolves with true once a rule with this id has fired; with false after the time. */
+  /** Resolves with true once a rule with this ID has fired; with false after the time. */
   async waitForFault(id: string, withinMs: number): Promise<boolean> {
     const hasFired = (): boolean =>
       this.#server.faults.list().some((rule) => rule.id === id && rule.fired > 0);

@@ -61,7 +61,7 @@ export function needsOffer(scene: string): boolean {
 
 /**
  * Returns the request that plays the first thing that a scene does to the server.
- * @param device id of the device to which faults are restricted
+ * @param device ID of the device to which faults are restricted
  */
 export function callOf(scene: string, device: string | undefined): Next['call'] {
   const first = steps.get(scene)?.find((step) => 'faults' in step || 'advanceSeconds' in step);

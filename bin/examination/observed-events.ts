@@ -19,7 +19,7 @@ import type { ExchangeObserver } from '../../server/pipeline/plug-ins.ts';
 /** The name of the one client of a scene, for the judge. */
 export const CLIENT = 'client';
 
-/** Id of the fault that holds an exchange while the client is killed. */
+/** ID of the fault that holds an exchange while the client is killed. */
 export const CUT_FAULT = 'cut';
 
 /** A longer body is not shown to the judge. */
@@ -31,7 +31,7 @@ const RATE_MAX = 200;
 
 /** A request or a socket's event, with what a scene reads of it. */
 export interface ObservedEvent {
-  /** Id of the operation; `socket` for an event of a WebSocket. */
+  /** ID of the operation; `socket` for an event of a WebSocket. */
   readonly operation: string;
   readonly status: number;
   readonly isDelivered: boolean;

@@ -43,7 +43,7 @@ export interface ConformanceOptions extends Partial<SuiteOptions> {
   readonly user?: Exclude<suite.Credentials, 'none'>;
   /** The `tenant_token` of the suite's devices; needed unless the user is in the default tenant. */
   readonly tenantToken?: string;
-  /** Prefixes of case ids, such as `authentication/`; every case runs when absent. */
+  /** Prefixes of case IDs, such as `authentication/`; every case runs when absent. */
   readonly selection?: readonly string[];
   /** The control listener of `fleetbed serve` or of a testbed, for cases of time, faults and limits. */
   readonly control?: { readonly url: string; readonly token: string };

@@ -50,17 +50,17 @@ export type ContractOperation = Pick<
   | ('success' | 'refusals' | 'deprecated' | 'heading')
 >;
 
-/** The operations of the contract, by id. Source: "Endpoints" of the contract. */
+/** The operations of the contract, by ID. Source: "Endpoints" of the contract. */
 export const operations: Readonly<Record<OperationId, ContractOperation>> = rows;
 
 /**
- * The management operations that the reference server has besides those of the contract, by id.
+ * The management operations that the reference server has besides those of the contract, by ID.
  * Servers of this API family agree on them in practice; the contract does not describe them.
  */
 export const managementOperations: Readonly<Record<ManagementId, ContractOperation>> =
   managementRows;
 
-/** What the contract requires, by id: each statement that a server can be tested against. */
+/** What the contract requires, by ID: each statement that a server can be tested against. */
 export const requirements: Readonly<Record<RequirementId, Requirement>> = requirementRows;
 
 /** Questions that the contract leaves open, each with what the reference server does and why. */

@@ -28,7 +28,7 @@ async function dutyNamed(name: string) {
 }
 
 describe('a client of the embedded testbed', () => {
-  it('keeps the duties that its requests show, by its id and by its identity', async () => {
+  it('keeps the duties that its requests show, by its ID and by its identity', async () => {
     expect(await dutyNamed('auth.signs-exact-bytes')).toMatchObject({
       state: 'kept',
       violations: [],
@@ -63,7 +63,7 @@ describe('a client of the embedded testbed', () => {
 
   it('that was never seen is not without violations', async () => {
     await expect(testbed.client('nobody').expectNoViolations()).rejects.toThrow(
-      'client nobody: no device has this id or identity value',
+      'client nobody: no device has this ID or identity value',
     );
   });
 });

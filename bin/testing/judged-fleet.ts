@@ -2,7 +2,7 @@
 import { Lint } from '../../conformance/clients/lint.ts';
 import type { FleetOnTestbed } from './fleet-on-testbed.ts';
 
-/** Returns what each device broke, by its id, each as the duty and what is wrong. */
+/** Returns what each device broke, by its ID, each as the duty and what is wrong. */
 export function findingsOn({ testbed }: FleetOnTestbed): {
   readonly exchanges: number;
   readonly byDevice: ReadonlyMap<string, readonly string[]>;

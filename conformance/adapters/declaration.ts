@@ -72,7 +72,7 @@ function contradictionOf({ capability, declared, probed }: CapabilityRow): strin
   return undefined;
 }
 
-/** The id of the verdict on a declared capability. */
+/** The ID of the verdict on a declared capability. */
 export function capabilityCaseId(capability: Capability): string {
   return `capabilities/${capability}`;
 }

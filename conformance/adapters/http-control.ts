@@ -117,7 +117,7 @@ export class HttpControl implements Control {
   /**
    * Removes a tenant that an earlier run created. Succeeds if the tenant is already gone or was
    * never created.
-   * @param id the id on the target; undefined when the response was never received
+   * @param id the ID on the target; undefined when the response was never received
    * @returns whether the tenant existed
    */
   async removeTenant(name: string, id: string | undefined): Promise<boolean> {

@@ -55,7 +55,7 @@ describe('the probes of the rights of a user', () => {
     );
   });
 
-  it('cannot act: they name an unknown id, are refused for their body, or only read', async () => {
+  it('cannot act: they name an unknown ID, are refused for their body, or only read', async () => {
     const { lines } = await probed(() => 404);
     const harmless =
       /^GET |00000000-0000-4000-8000-000000000000|^POST \S+\/(?:devices|artifacts|deployments)$/;

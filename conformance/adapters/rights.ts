@@ -22,7 +22,7 @@ const UNAUTHORISED = 'unauthorized';
 const FORBIDDEN = 403;
 
 interface Probe {
-  /** A request that no server can carry out: for an unknown id, or with a body that is refused. */
+  /** A request that no server can carry out: for an unknown ID, or with a body that is refused. */
   readonly request: WireRequest;
   /** The part of the API whose cases alone need the right; all cases of a user if absent. */
   readonly part?: Capability;

@@ -194,7 +194,7 @@ describe('a cleanup', () => {
   it('removes tenants through the control listener, and reports them without one', async () => {
     const head = { runId: 'beef', baseUrl: 'http://127.0.0.1:9', startedAt: '2026-01-31' };
     const ledger = CleanupLedgerFile.open(ledgerFile, head);
-    (await ledger.announce({ kind: 'tenant', name: 'of an id' }, 'a/one')).made('t-1');
+    (await ledger.announce({ kind: 'tenant', name: 'of an ID' }, 'a/one')).made('t-1');
     await ledger.announce({ kind: 'tenant', name: 'of a response lost' }, 'a/one');
     await ledger.announce({ kind: 'tenant', name: 'never made' }, 'a/one');
     ledger.close();
@@ -208,7 +208,7 @@ describe('a cleanup', () => {
     const url = await serve(({ method, url: path, headers }, response) => {
       requests.push(`${method} ${path} ${headers.authorization}`);
       const tenants = [
-        { id: 't-1', name: 'of an id' },
+        { id: 't-1', name: 'of an ID' },
         { id: 't-2', name: 'of a response lost' },
         { id: 't-3', name: 'of another' },
       ];
@@ -218,7 +218,7 @@ describe('a cleanup', () => {
     const control = { url, token: 'control' };
     const rest = await clean(baseUrl, { control, credentials: 'none' });
     expect(rest.stayed).toEqual([]);
-    expect(rest.removed).toEqual(['tenant of a response lost', 'tenant of an id']);
+    expect(rest.removed).toEqual(['tenant of a response lost', 'tenant of an ID']);
     expect(rest.absent).toEqual(['tenant never made']);
     const removals = requests.filter((line) => line.startsWith('DELETE'));
     expect(removals).toEqual([

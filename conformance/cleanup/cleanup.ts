@@ -47,7 +47,7 @@ export interface CleanupResult {
   /** A line for each resource that remains. */
   readonly stayed: readonly string[];
   /**
-   * True if the server knows none of the resources although some had an id, which suggests that it
+   * True if the server knows none of the resources although some had an ID, which suggests that it
    * is another server. In that case the ledger is unchanged.
    */
   readonly isDoubtful: boolean;

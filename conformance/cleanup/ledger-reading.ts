@@ -16,7 +16,7 @@ export interface LeftResource {
   /** Base URL of the target of the run. */
   readonly baseUrl: string;
   readonly resource: ResourceIdentity;
-  /** The id on the target; undefined if the response with the id was never received. */
+  /** The ID on the target; undefined if the response with the ID was never received. */
   readonly id: string | undefined;
 }
 

@@ -65,11 +65,11 @@ export class ClientMemory {
   readonly handshakeKeys = new BoundedMap<true>(ITEMS_MAX);
   /** The open WebSockets, with the time of their opening. */
   readonly sockets = new BoundedMap<number>(ITEMS_MAX);
-  /** Ids of the sessions that the server opened on WebSockets. */
+  /** IDs of the sessions that the server opened on WebSockets. */
   readonly sessions = new BoundedMap<true>(SESSIONS_MAX);
   /** Connections on which the device sent requests. */
   readonly connections = new BoundedMap<number>(ITEMS_MAX);
-  /** What is due by the id of its duty. */
+  /** What is due by the ID of its duty. */
   readonly due = new BoundedMap<DueReaction>(DUTIES_MAX);
   /** Pauses between polls that brought nothing, the newest last. */
   readonly intervals: number[] = [];
@@ -99,7 +99,7 @@ export class ClientMemory {
   /** Payload of the last ping of the server, and the number of pings of the device. */
   pingPayload: Buffer | undefined;
   pings = 0;
-  /** Number of requests with an id of the device. */
+  /** Number of requests with an ID of the device. */
   requestIds = 0;
   /** True once the clock of the server was moved. */
   isClockMoved = false;

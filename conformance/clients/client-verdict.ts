@@ -7,7 +7,7 @@ export interface DutyViolation {
   /** The event that shows it, and the earlier one that it contradicts, if any. */
   readonly journalEntry: number;
   readonly contradicts?: number;
-  /** Id of the operation, or `socket`. */
+  /** ID of the operation, or `socket`. */
   readonly operation: string;
   readonly atMs: number;
   /** What is wrong, as a sentence: "the signature must verify over the body, not …". */
@@ -26,7 +26,7 @@ export interface NextStep {
 
 /** What is known about one duty of one device. */
 export interface DutyVerdict {
-  /** Id of the duty, such as `auth.renews-on-401`. */
+  /** ID of the duty, such as `auth.renews-on-401`. */
   readonly duty: string;
   readonly state: DutyState;
   /** Number of events that decided it. */

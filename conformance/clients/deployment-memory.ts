@@ -47,7 +47,7 @@ export class DeploymentMemory {
     return latest?.final === undefined && latest?.isOver === false ? latest : undefined;
   }
 
-  /** Returns the offer with this id, or with another form of it if both are UUIDs. */
+  /** Returns the offer with this ID, or with another form of it if both are UUIDs. */
   ofId(deploymentId: string): Offer | undefined {
     const known = this.offers.get(deploymentId);
     return known ?? this.offers.values.findLast(({ id }) => plain(id) === plain(deploymentId));
@@ -189,7 +189,7 @@ export class DeploymentMemory {
   }
 }
 
-/** Returns an id without the dashes and the case that mean nothing in a UUID. */
+/** Returns an ID without the dashes and the case that mean nothing in a UUID. */
 function plain(id: string): string {
   return id.replaceAll('-', '').toLowerCase();
 }

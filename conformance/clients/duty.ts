@@ -1,6 +1,6 @@
 /**
  * The form of a duty of a device client: a passive check about the requests of one device, instead
- * of about the responses of a server. Ids and sentences are those of the list of client duties.
+ * of about the responses of a server. IDs and sentences are those of the list of client duties.
  */
 
 import type {
@@ -103,7 +103,7 @@ export interface LintFinding {
   readonly source: string;
   /** Sequence number of the exchange in the journal. */
   readonly journalEntry: number;
-  /** Id of the operation. */
+  /** ID of the operation. */
   readonly operation: string;
   /** What is wrong, as a sentence. */
   readonly message: string;

@@ -10,7 +10,7 @@ import { holdsSecret } from './secret-text.ts';
 /** The times of a request and of its response. */
 export type Times = Pick<JudgedExchange['request'], 'sentMs' | 'endedMs'>;
 
-/** The ids of the operations that fetch a file by a signed link. */
+/** The IDs of the operations that fetch a file by a signed link. */
 export const downloadOperations: readonly string[] = [
   'download-artifact',
   'download-configuration',

@@ -23,7 +23,7 @@ interface Step {
   readonly afterMs?: number;
 }
 
-/** Returns the ids of the duties that each request broke. */
+/** Returns the IDs of the duties that each request broke. */
 function brokenBy(steps: readonly Step[], lint = new Lint()): string[][] {
   let nowMs = noonMs;
   return steps.map((step, index) => {
@@ -296,7 +296,7 @@ describe('a duty of a device client', () => {
     expect(examples[id]?.keeps).not.toEqual([]);
   });
 
-  it('has a unique id, a sentence about a device, its source and a remedy', () => {
+  it('has a unique ID, a sentence about a device, its source and a remedy', () => {
     expect(new Set(duties.map(({ id }) => id)).size).toBe(duties.length);
     for (const { id, level, sentence, source, evidence, remedy } of duties) {
       const form =

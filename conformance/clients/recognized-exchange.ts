@@ -13,7 +13,7 @@ import { isOfDevice, linkOf } from './exchange-facts.ts';
 
 const { requestId: requestIdHeader } = vendorNames(defaultHeaderPrefix);
 
-/** The operations that devices call, by id. */
+/** The operations that devices call, by ID. */
 const deviceRows = new Map<string, Operation>(
   Object.entries({ ...operations, ...storageOperations }).filter(([, row]) => isOfDevice(row)),
 );

@@ -35,7 +35,7 @@ export async function verdictsOfRecording(
 }
 
 /**
- * Names the senders of recorded exchanges: by the id of the device that a journal notes, by the
+ * Names the senders of recorded exchanges: by the ID of the device that a journal notes, by the
  * subject of the token, else by the key of the authentication request. A link carries no identity:
  * who fetches it is the last device that was offered one to the same path.
  */

@@ -36,7 +36,7 @@ const resourceShape: v.GenericSchema<unknown, ResourceIdentity> = v.variant('kin
 const run = v.string();
 const entry = v.pipe(v.number(), v.integer());
 
-/** The kinds of lines: a run starts; a resource will be created, got its id, or was removed. */
+/** The kinds of lines: a run starts; a resource will be created, got its ID, or was removed. */
 export const ledgerLine = v.union([
   v.object({
     run,
@@ -79,7 +79,7 @@ export function lockLedger(path: string): Lock {
 
 /** One resource in a ledger. */
 export interface LedgerEntry {
-  /** Records the id that the target gave the resource. */
+  /** Records the ID that the target gave the resource. */
   made(id: string): void;
   /** Records that the resource was removed or never created. */
   removed(): void;

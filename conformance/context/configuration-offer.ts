@@ -13,7 +13,7 @@ export const configured = { timezone: 'Europe/Oslo', colour: 'blue' } as const;
 export interface ConfigurationOffer {
   readonly device: SuiteDevice;
   readonly deviceType: string;
-  /** The id of the deployment in the device's instructions. */
+  /** The ID of the deployment in the device's instructions. */
   readonly id: string;
   /** The link to the configuration. */
   readonly uri: string;

@@ -18,7 +18,7 @@ type Removal = (admin: TargetAdmin | undefined) => Promise<void>;
 
 /** A resource that is about to be created. */
 export interface AnnouncedResource {
-  /** Records the id that the target gave the resource. */
+  /** Records the ID that the target gave the resource. */
   made(id: string): void;
 }
 
@@ -81,7 +81,7 @@ export class CreatedResources {
   }
 
   /**
-   * Number of created resources of each kind. The target acknowledged each with an id, or still had
+   * Number of created resources of each kind. The target acknowledged each with an ID, or still had
    * it at the end.
    */
   get made(): ResourceCounts {

@@ -15,7 +15,7 @@ import type { SuiteDevice } from './suite-device.ts';
 import type { DeviceDeployment } from './target-admin.ts';
 import type { TestContext } from './test-context.ts';
 
-/** A device, and the id that it uses for its deployment. */
+/** A device, and the ID that it uses for its deployment. */
 export interface DeploymentReporter {
   readonly device: SuiteDevice;
   readonly id: string;
@@ -117,7 +117,7 @@ export async function sharedDeployment(context: TestContext): Promise<SharedDepl
   };
 }
 
-/** Returns the id under which the device is offered its pending deployment. */
+/** Returns the ID under which the device is offered its pending deployment. */
 export async function offeredId(context: TestContext, device: SuiteDevice): Promise<string> {
   const poll = () => device.call('get-next-deployment', { query: factoryProvides });
   return instructedId(await requireOffer(context, 'get-next-deployment', poll));

@@ -14,7 +14,7 @@ export interface PollVariant {
     OperationId,
     'get-next-deployment' | 'post-next-deployment' | 'post-next-deployment-v2'
   >;
-  /** Used in ids and titles. */
+  /** Used in IDs and titles. */
   readonly slug: 'get' | 'post' | 'v2';
   readonly label: string;
   /** The requirement that it is answered with 200 when an update is pending. */

@@ -1,7 +1,7 @@
 /** The resources that the suite creates on a target, and how each kind is found and removed. */
 import type { TargetAdmin } from './target-admin.ts';
 
-/** The properties that identify a resource even when its id was never received. */
+/** The properties that identify a resource even when its ID was never received. */
 export type ResourceIdentity =
   | { readonly kind: 'device'; readonly identity: Readonly<Record<string, unknown>> }
   | { readonly kind: 'artifact'; readonly name: string; readonly deviceType: string }
@@ -32,8 +32,8 @@ export function nameOf(resource: ResourceIdentity): string {
 /**
  * Removes a resource as a user. Succeeds if the resource is already gone or was never created.
  * Throws if it remains; always for a tenant, which no user can remove.
- * @param id the id on the target; undefined when it is not known
- * @returns whether the target had the resource; true for any deployment that was aborted by id,
+ * @param id the ID on the target; undefined when it is not known
+ * @returns whether the target had the resource; true for any deployment that was aborted by ID,
  * since an abort does not distinguish a deployment that ended from one that never existed
  */
 export async function removeResource(

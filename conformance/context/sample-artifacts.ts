@@ -1,7 +1,7 @@
 /**
  * The artifact files that the suite uploads, and their properties. An independent tool
  * (mender-artifact 3.9.0) wrote the files and read the properties from them. Each run uploads the
- * samples under names that contain the id of the run.
+ * samples under names that contain the ID of the run.
  */
 import { readFile } from 'node:fs/promises';
 import { seededRandom } from '../../fixtures/base/random.ts';

@@ -8,7 +8,7 @@ import type { ResourceCounts } from './resource.ts';
 import { type SampleArtifact, type SampleName, sampleOfRun } from './sample-artifacts.ts';
 import type { TargetAdmin } from './target-admin.ts';
 
-/** A sample that was uploaded to the target, with the id that the target gave it. */
+/** A sample that was uploaded to the target, with the ID that the target gave it. */
 export interface UploadedArtifact extends SampleArtifact {
   readonly id: string;
   readonly bytes: Buffer;
@@ -27,7 +27,7 @@ export class SharedArtifacts {
   readonly #created: CreatedResources;
 
   /**
-   * @param runId the id of the run, which is part of each artifact's name
+   * @param runId the ID of the run, which is part of each artifact's name
    * @param ledger the ledger to which each upload is announced
    */
   constructor(runId: string, ledger: CleanupLedger = noLedger) {

@@ -164,7 +164,7 @@ export async function deviceAndArtifact(
 
 /** A device and a deployment for it. */
 export interface DeviceInDeployment extends DeviceAndArtifact {
-  /** The id and the name of the deployment in the management API. */
+  /** The ID and the name of the deployment in the management API. */
   readonly deploymentId: string;
   readonly deploymentName: string;
 }
@@ -191,11 +191,11 @@ export async function deploymentOf(
 
 /** A device in a deployment that it has been offered. */
 export interface OfferedDeployment extends DeviceInDeployment {
-  /** The id that the device uses for the deployment. */
+  /** The ID that the device uses for the deployment. */
   readonly id: string;
 }
 
-/** Arranges an accepted device that has been offered a deployment and knows its id. */
+/** Arranges an accepted device that has been offered a deployment and knows its ID. */
 export async function activeDeployment(context: TestContext): Promise<OfferedDeployment> {
   const arranged = await pendingDeployment(context);
   const { device } = arranged;
@@ -236,13 +236,13 @@ export async function withdrawnDeployment(context: TestContext): Promise<DeviceI
   return arranged;
 }
 
-/** Returns the deployment id in the instructions of a response that offers an update. */
+/** Returns the deployment ID in the instructions of a response that offers an update. */
 export function instructedId(response: HttpResponse): string {
   requireStatus('an offered update', response, 200);
   const named = v.pipe(v.string(), v.parseJson(), v.looseObject({ id: v.string() }));
   const parsed = v.safeParse(named, response.text);
   if (parsed.success) return parsed.output.id;
-  throw new StartStateMissed('instructions with an id', responseSummary(response));
+  throw new StartStateMissed('instructions with an ID', responseSummary(response));
 }
 
 /** Throws StartStateMissed unless the response has the status. */

@@ -50,7 +50,7 @@ export class SuiteDevice {
       readonly tenantToken?: string | undefined;
       /** Called with each token that the device is granted. */
       readonly learnSecret: (secret: string) => void;
-      /** Called when the device's id on the server becomes known. */
+      /** Called when the device's ID on the server becomes known. */
       readonly onId?: (id: string) => void;
     },
   ) {
@@ -63,7 +63,7 @@ export class SuiteDevice {
     this.#onId = given.onId;
   }
 
-  /** The id of the device on the server; empty until it is known. */
+  /** The ID of the device on the server; empty until it is known. */
   get id(): string {
     return this.#id;
   }

@@ -89,9 +89,9 @@ export interface TargetAdmin {
     identity: Readonly<Record<string, unknown>>,
     status?: string,
   ): Promise<ManagedDevice | undefined>;
-  /** Returns the device with this id; undefined when the server has none. */
+  /** Returns the device with this ID; undefined when the server has none. */
   device(id: string): Promise<ManagedDevice | undefined>;
-  /** Preauthorizes the device before its first contact; returns its id. */
+  /** Preauthorizes the device before its first contact; returns its ID. */
   preauthorize(identity: Readonly<Record<string, unknown>>, key: SigningKey): Promise<string>;
   /** Accepts, rejects or suspends one key of a device. */
   decide(id: string, key: SigningKey, status: SettableAuthSetStatus): Promise<void>;
@@ -100,19 +100,19 @@ export interface TargetAdmin {
    * @returns whether the device existed, as far as the user can tell
    */
   decommission(id: string): Promise<boolean>;
-  /** Uploads an artifact file; returns its id, or undefined when the server already has it. */
+  /** Uploads an artifact file; returns its ID, or undefined when the server already has it. */
   uploadArtifact(fileName: string, bytes: Buffer): Promise<string | undefined>;
-  /** Returns the id of an artifact by its name and one of its device types. */
+  /** Returns the ID of an artifact by its name and one of its device types. */
   findArtifact(name: string, deviceType: string): Promise<string | undefined>;
   /** @returns whether the artifact existed, as far as the user can tell */
   deleteArtifact(id: string): Promise<boolean>;
   /** Gives an artifact another description. */
   describeArtifact(id: string, description: string): Promise<void>;
-  /** Creates a deployment; returns its id. */
+  /** Creates a deployment; returns its ID. */
   deploy(deployment: NewDeployment): Promise<string>;
   /** Replaces the update control map of a deployment. */
   changeControlMap(id: string, map: GivenControlMap): Promise<void>;
-  /** Returns the id of a deployment by its full name. */
+  /** Returns the ID of a deployment by its full name. */
   findDeployment(name: string): Promise<string | undefined>;
   /** Aborts a deployment. Succeeds if the deployment has already ended. */
   abort(id: string): Promise<void>;

@@ -60,7 +60,7 @@ describe('a device that polls for its deployment', () => {
     },
   );
 
-  it('may be offered either of two reported deployments under an id of version 2', async () => {
+  it('may be offered either of two reported deployments under an ID of version 2', async () => {
     const target = await serverOffering('other');
     const variant = pollVariants.find(({ slug }) => slug === 'v2') ?? pollVariants[0];
     const steps = [reports(0, 0, 'installing'), reports(0, 1, 'installing'), pollStep(0, variant)];

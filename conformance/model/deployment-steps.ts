@@ -133,12 +133,12 @@ function judgeOffer({
   offered.offer = 'offered';
 }
 
-/** Version 2 may give a deployment a second id, which works as well. */
+/** Version 2 may give a deployment a second ID, which works as well. */
 function indexOfDeployment({ deployments }: TargetSide, id: string): number {
   return deployments.findIndex((real) => real.id === id || real.deploymentId === id);
 }
 
-/** Judges an offer with an id that the model does not know, which only version 2 may create. */
+/** Judges an offer with an ID that the model does not know, which only version 2 may create. */
 function judgeUnknownId(
   { expectedState, targetSide, index, variant, response, active }: OfferCheck,
   id: string,
@@ -146,7 +146,7 @@ function judgeUnknownId(
   const own = expectedState.deployments.filter(({ device }) => device === index);
   if (own.length === 0) failWith('no update', responseSummary(response), 'next.nothing-is-204');
   if (variant.slug !== 'v2') {
-    failWith("a deployment's id", responseSummary(response), 'next.id-of-the-deployment');
+    failWith("a deployment's ID", responseSummary(response), 'next.id-of-the-deployment');
   }
   // A finished deployment in the state `unsure` may be the offered one.
   const possible = own.filter(
@@ -185,10 +185,10 @@ function note(
 
 function offeredId({ text }: HttpResponse, ...reason: readonly RequirementId[]): string {
   const id = /"id"\s*:\s*"([^"]+)"/.exec(withoutArtifact(text))?.[1];
-  return id ?? failWith('instructions with an id', describeValue(text), ...reason);
+  return id ?? failWith('instructions with an ID', describeValue(text), ...reason);
 }
 
-/** Returns the instructions without the artifact, which has an id of its own. */
+/** Returns the instructions without the artifact, which has an ID of its own. */
 function withoutArtifact(text: string): string {
   try {
     const parsed: unknown = JSON.parse(text);

@@ -160,7 +160,7 @@ async function decide(
   await targetSide.context.admin.decide(id, key, status);
 }
 
-/** Looks up the id of a device as a user, unless it is known. Throws StartStateMissed. */
+/** Looks up the ID of a device as a user, unless it is known. Throws StartStateMissed. */
 async function find(targetSide: TargetSide, index: number): Promise<void> {
   const device = realDevice(targetSide, index);
   if (device.id !== '') return;

@@ -9,7 +9,7 @@ import type { ExpectedDevice, ExpectedState } from './expected-state.ts';
 /** A deployment on the target. */
 export interface RealDeployment {
   readonly deploymentId: string;
-  /** The id that the device uses for the deployment. */
+  /** The ID that the device uses for the deployment. */
   id: string;
 }
 

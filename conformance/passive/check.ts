@@ -42,7 +42,7 @@ export interface PassiveCheck<Known = ExchangeMemory> {
   readonly id?: string;
   /** The requirement that the check decides; undefined if each violation names its requirement. */
   readonly requirement?: RequirementId;
-  /** Ids of the operations to which the check applies; every operation when absent. */
+  /** IDs of the operations to which the check applies; every operation when absent. */
   readonly operations?: readonly string[];
   /** Returns true if the check decides the exchange. Must be fast: it runs for every exchange. */
   readonly applies: (exchange: JudgedExchange, memory: Known) => boolean;

@@ -34,7 +34,7 @@ export interface ExchangeViolation {
   /** The requirement of the invariant, and one of the operation if it is violated too. */
   readonly requirements: readonly [RequirementId, ...RequirementId[]];
   readonly level: RequirementLevel;
-  /** The id of the operation. */
+  /** The ID of the operation. */
   readonly operation: string;
   /** The violation, such as `200 body: /timezone must be a string, not the number 7`. */
   readonly text: string;

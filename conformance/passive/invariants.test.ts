@@ -56,28 +56,28 @@ describe('an invariant of the contract is violated by', () => {
     ['a page again', 'service.bodies-are-json', [refused(page)], 'must be JSON'],
     ['an error that is an object', 'errors.error-is-string', [refused({ error: {} })], '/error'],
     ['an error without words', 'errors.says-why', [refused({ ...error, error: '' })], 'empty'],
-    ['a numeric id', 'errors.request-id-is-string', [refused({ error: 'no', request_id: 1 })], '1'],
+    ['a numeric ID', 'errors.request-id-is-string', [refused({ error: 'no', request_id: 1 })], '1'],
     [
-      'another id than the caller sent',
+      'another ID than the caller sent',
       'errors.request-id-of-the-caller',
       [refused(error, { sent: { 'X-SVC-RequestID': 'mine' } })],
       "must be the caller's, mine, not r-1",
     ],
     [
-      'an id used twice',
+      'an ID used twice',
       'errors.request-id-of-the-server',
       [refused(error), refused(error)],
       'r-1',
     ],
-    ['an empty id', 'errors.request-id-of-the-server', [refused({ ...error, request_id: '' })], ''],
+    ['an empty ID', 'errors.request-id-of-the-server', [refused({ ...error, request_id: '' })], ''],
     [
-      'another id than in the header',
+      'another ID than in the header',
       'errors.request-id-equals-header',
       [refused(error, { headers: { 'x-svc-requestid': 'r-2' } })],
       'r-2',
     ],
     [
-      'never an id',
+      'never an ID',
       'errors.names-the-request',
       Array.from({ length: 16 }, () => refused({ error: 'no' })),
       '16 refusals',
@@ -177,7 +177,7 @@ describe('an invariant of the contract is violated by', () => {
 describe('no invariant of the contract is violated by', () => {
   const list = { 'x-total-count': '1', link: '</x?page=1>; rel=first' };
   it.each<[string, readonly InventedExchange[]]>([
-    ['a refusal without a request id', [refused({ error: 'no' })]],
+    ['a refusal without a request ID', [refused({ error: 'no' })]],
     ['a refusal for which no body is shown', [['put-deployment-status', 409]]],
     ['a 401 of the inventory without a body', [['put-attributes', 401]]],
     ['a role that forbids', [['put-configuration', 403, { body: error }]]],
@@ -211,7 +211,7 @@ describe('no invariant of the contract is violated by', () => {
         ],
       ],
     ],
-    ['an odd id of the caller', [refused(error, { sent: { 'x-svc-requestid': 'two words' } })]],
+    ['an odd ID of the caller', [refused(error, { sent: { 'x-svc-requestid': 'two words' } })]],
     [
       'a compressed response',
       [

@@ -43,7 +43,7 @@ export class JudgedExchange {
   readonly row: Operation;
   readonly request: JudgedRequest;
   readonly response: HttpResponse;
-  /** Name of the header that carries the request id, in lower case. */
+  /** Name of the header that carries the request ID, in lower case. */
   readonly requestIdHeader: string;
   /** True if the body of the response was recorded and is not compressed. */
   readonly hasBody: boolean;
@@ -85,7 +85,7 @@ export class JudgedExchange {
     return this.status >= 400;
   }
 
-  /** The id of the operation; undefined for a management operation outside the contract. */
+  /** The ID of the operation; undefined for a management operation outside the contract. */
   get contractOperation(): OperationId | undefined {
     const { id } = this.row;
     return Object.hasOwn(operations, id) ? (id as OperationId) : undefined;
@@ -116,7 +116,7 @@ export class JudgedExchange {
     return isObject(this.json) ? this.json : undefined;
   }
 
-  /** The request id in the header of the request; undefined if the caller sent none. */
+  /** The request ID in the header of the request; undefined if the caller sent none. */
   get requestId(): string | undefined {
     return this.header(this.requestIdHeader);
   }
@@ -126,7 +126,7 @@ export class JudgedExchange {
     return this.header('authorization')?.replace(/^Bearer /i, '');
   }
 
-  /** The deployment id in the path of the request, which is the last segment but one. */
+  /** The deployment ID in the path of the request, which is the last segment but one. */
   get deploymentId(): string {
     return this.segment(1);
   }

@@ -99,12 +99,12 @@ describe('a requirement on the meaning of a response is violated by', () => {
     ['a long list', 'artifacts.list-bound', [listed('', Array(101).fill(artifact))]],
     ['the map of another deployment', 'map.id-is-the-deployment', [mapped('d-1'), mapped('d-2')]],
     [
-      'a map of another id in the next instructions',
+      'a map of another ID in the next instructions',
       'next.control-map-id',
       [instructedWith('d-2'), instructedWith('d-3')],
     ],
     [
-      'an artifact id in version 2',
+      'an artifact ID in version 2',
       'next.artifact-id-in-v2',
       [['post-next-deployment-v2', 200, { body: instructed }]],
     ],
@@ -209,7 +209,7 @@ describe('a requirement on the meaning of a response is violated by', () => {
 
 describe('no requirement on the meaning of a response is violated by', () => {
   it.each<[string, readonly InventedExchange[]]>([
-    ['a map with the id of the deployment, not of the device', [mapped('d-1'), mapped('d-1')]],
+    ['a map with the ID of the deployment, not of the device', [mapped('d-1'), mapped('d-1')]],
     ['the artifact of the path', [one(artifact)]],
     ['what was requested', [listed('release_name=release-1&device_type=board', [artifact])]],
     ['a parameter given twice', [listed('release_name=x&release_name=y', [artifact])]],
@@ -236,7 +236,7 @@ describe('no requirement on the meaning of a response is violated by', () => {
     ],
     ['a later change', [one(artifact), one({ ...artifact, modified: '2027-01-31T12:00:00Z' })]],
     [
-      'a configuration, whose id is not that of an artifact',
+      'a configuration, whose ID is not that of an artifact',
       [
         next({}),
         next({

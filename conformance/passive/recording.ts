@@ -255,7 +255,7 @@ class JudgementCount {
 
 const judgedOperations = new Set(watchChecks.flatMap(({ operations: ids = [] }) => ids));
 
-/** Returns the id of the operation that an entry calls, or the reason why it cannot be judged. */
+/** Returns the ID of the operation that an entry calls, or the reason why it cannot be judged. */
 function operationOf(
   { url, method }: FullExchange,
   server: string | undefined,

@@ -1,13 +1,13 @@
 /**
- * The facts that checks remember about a server: request ids, refusals, and values in responses.
+ * The facts that checks remember about a server: request IDs, refusals, and values in responses.
  */
 
-/** Maximum number of remembered request ids; a new id then replaces the oldest. */
+/** Maximum number of remembered request IDs; a new ID then replaces the oldest. */
 const REQUEST_IDS_MAX = 50_000;
 /** Maximum number of remembered facts; further ones are ignored. */
 const FACTS_MAX = 50_000;
 
-/** Number of refusals of an operation, and of those that carried a request id. */
+/** Number of refusals of an operation, and of those that carried a request ID. */
 interface Refusals {
   count: number;
   withId: number;
@@ -20,7 +20,7 @@ export class RunMemory {
   readonly #facts = new Map<string, unknown>();
   readonly #latest = new Map<string, number>();
 
-  /** Records a request id that the server generated. Returns false if the id was seen before. */
+  /** Records a request ID that the server generated. Returns false if the ID was seen before. */
   isNewRequestId(id: string): boolean {
     if (this.#requestIds.has(id)) return false;
     this.#requestIds.add(id);
@@ -33,7 +33,7 @@ export class RunMemory {
 
   /**
    * Counts a refusal of the operation. Returns the number of its refusals so far, or 0 if at least
-   * one of them carried a request id.
+   * one of them carried a request ID.
    */
   refusalsWithoutId(operation: string, hasId: boolean): number {
     const known = this.#refusals.get(operation) ?? { count: 0, withId: 0 };

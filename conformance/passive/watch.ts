@@ -27,7 +27,7 @@ import { RunMemory } from './run-memory.ts';
 export interface ObservedExchange {
   /** Index of the device among the watched devices. */
   readonly device: number;
-  /** Id of the contract's operation, or `download-artifact` for the source of a deployment. */
+  /** ID of the contract's operation, or `download-artifact` for the source of a deployment. */
   readonly operation: string;
   readonly method: string;
   /** The absolute URL of the request. */
@@ -137,7 +137,7 @@ export class DeviceWatch {
   }
 }
 
-/** The operations whose exchanges the watch judges, by id. */
+/** The operations whose exchanges the watch judges, by ID. */
 const watchedRows = new Map<string, Operation>(
   Object.entries({ ...operations, ...storageOperations }),
 );

@@ -34,7 +34,7 @@ export interface FullExchange extends RecordedExchange {
   readonly responseHeaders: () => RecordedHeaders;
   /** The whole body of the response; undefined if it was not recorded unchanged. */
   readonly responseBytes: () => Buffer | undefined;
-  /** Id of the device that sent the request, if it was recorded. */
+  /** ID of the device that sent the request, if it was recorded. */
   readonly device?: string;
 }
 

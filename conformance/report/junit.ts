@@ -37,7 +37,7 @@ const entityBytes: Readonly<Record<string, number>> = { '&': 5, '<': 4, '>': 4, 
  * Returns the document. A failed case is a failure. An error of the suite and an inconclusive case
  * are errors, so that CI servers do not count them as passed. An observed case counts as passed,
  * with the observation in its output.
- * @param scripts files of the repro scripts by case id; a failure without one names no script
+ * @param scripts files of the repro scripts by case ID; a failure without one names no script
  */
 export function conformanceJunit(
   result: ConformanceResult,

@@ -127,7 +127,7 @@ export interface PageFacts {
   readonly requirementsOnAllOperations: readonly ShownJudgement[];
   readonly verdicts: readonly ShownVerdict[];
   readonly requirements: readonly ShownRequirement[];
-  /** Shell words of a command that runs one case against the same target; append the case id. */
+  /** Shell words of a command that runs one case against the same target; append the case ID. */
   readonly command: readonly string[];
   readonly comparison?: ShownComparison;
 }

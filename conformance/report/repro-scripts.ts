@@ -1,7 +1,7 @@
 /** How the text and the JUnit report name repro scripts, and shorten what nobody reads there. */
 import { shellWord } from '../../fixtures/formats/shell-word.ts';
 
-/** The files of repro scripts, by case id. */
+/** The files of repro scripts, by case ID. */
 export type ScriptFiles = ReadonlyMap<string, string>;
 
 /**

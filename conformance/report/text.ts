@@ -25,7 +25,7 @@ const BODY_MAX_CHARACTERS = 600;
 
 /**
  * Formats the whole result: failures with their evidence first, then everything else in brief.
- * @param scripts files of the repro scripts by case id; a failure without one names no script
+ * @param scripts files of the repro scripts by case ID; a failure without one names no script
  */
 export function conformanceReport(
   result: ConformanceResult,

@@ -8,7 +8,7 @@ import { maskedWord } from './shell.ts';
 interface CleanupRequest {
   /** The request, with marks in place of values that the script takes from responses. */
   readonly request: ScriptRequest;
-  /** The id of the operation that the request calls. */
+  /** The ID of the operation that the request calls. */
   readonly operation: string | undefined;
   /** The file in which the script stores the response. */
   readonly file: string;

@@ -1,5 +1,5 @@
 /**
- * Values that the steps of a case pass to later ones: ids, links, tokens and passwords of
+ * Values that the steps of a case pass to later ones: IDs, links, tokens and passwords of
  * responses, and the public keys of devices. In a script each is a variable, since it differs on
  * every run.
  */
@@ -30,7 +30,7 @@ export interface ScriptKey {
   readonly keyType: KeyType;
 }
 
-/** Shorter texts are not treated as ids, since they occur in many places by chance. */
+/** Shorter texts are not treated as IDs, since they occur in many places by chance. */
 const VALUE_MIN_CHARACTERS = 8;
 
 const member =
@@ -157,7 +157,7 @@ function candidatesOf(
 }
 
 /**
- * Returns the JSON members that hold an id or the like; works on a truncated body, which is not
+ * Returns the JSON members that hold an ID or the like; works on a truncated body, which is not
  * JSON.
  */
 function memberCandidates(body: string, sent: readonly string[]): readonly CandidateValue[] {

@@ -6,11 +6,11 @@ import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { recognizeRequest } from '../target/operation-at.ts';
 import type { CaseVerdict, ReportedViolation } from './result.ts';
 
-/** The requirements that each case tests, without those that only its exchanges violate, by id. */
+/** The requirements that each case tests, without those that only its exchanges violate, by ID. */
 export type TestedRequirements = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Returns the id of the failed case from which the verdict follows; undefined if there is none.
+ * Returns the ID of the failed case from which the verdict follows; undefined if there is none.
  *
  * A case that missed its start state follows from a failed case in which the same operation was
  * answered with the same status instead of the expected one. A case that fails only because its

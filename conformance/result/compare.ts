@@ -121,7 +121,7 @@ function sideOf({ verdict, actual, observation, reason }: ComparedOutcome): Side
   return { verdict, text: actual ?? observation ?? reason?.text ?? '' };
 }
 
-/** Returns the text with placeholders for parts that differ in each run: ids, names and times. */
+/** Returns the text with placeholders for parts that differ in each run: IDs, names and times. */
 function lasting(text: string): string {
   return text
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '<id>')

@@ -55,7 +55,7 @@ export interface Coverage {
   readonly byHeading: Readonly<Record<string, StandingCounts>>;
   readonly byLevel: Readonly<Record<string, StandingCounts>>;
   readonly byPlan: Readonly<Record<string, StandingCounts>>;
-  /** Ids of the requirements whose standing is `unaccounted`; a complete suite has none. */
+  /** IDs of the requirements whose standing is `unaccounted`; a complete suite has none. */
   readonly unaccounted: readonly string[];
 }
 

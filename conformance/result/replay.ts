@@ -19,7 +19,7 @@ export interface ReplayedCase {
   readonly after?: { readonly verdict: VerdictName; readonly text: string };
 }
 
-/** Returns the ids of the failed cases, and of inconclusive ones if `withInconclusive` is true. */
+/** Returns the IDs of the failed cases, and of inconclusive ones if `withInconclusive` is true. */
 export function idsToReplay(
   { verdicts }: StoredResult,
   withInconclusive: boolean,

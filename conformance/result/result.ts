@@ -45,7 +45,7 @@ interface AppliedWaiver {
   readonly owner: string;
   /** The last day on which the waiver is valid, in ISO 8601. */
   readonly expires: string;
-  /** The id of the case that the waiver names, if this case only follows from its failure. */
+  /** The ID of the case that the waiver names, if this case only follows from its failure. */
   readonly follows?: string;
 }
 
@@ -134,7 +134,7 @@ export interface DecidedMusts {
 
 /** The settings of a run that affect its verdicts. */
 interface RunSettings extends RecordedOptions {
-  /** Prefixes of case ids; an empty list selects every case. */
+  /** Prefixes of case IDs; an empty list selects every case. */
   readonly selection: readonly string[];
 }
 
@@ -331,7 +331,7 @@ export interface RunStart {
   readonly seed: string;
   /** When the run started, in ISO 8601 and UTC. */
   readonly startedAt: string;
-  /** The ids of the cases of the run. */
+  /** The IDs of the cases of the run. */
   readonly ids: readonly string[];
 }
 

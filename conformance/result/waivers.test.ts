@@ -214,7 +214,7 @@ describe('a waiver file', () => {
     expect(() => read(text)).toThrow(sentence);
   });
 
-  it('names each case that does not exist, with its place and the nearest ids', () => {
+  it('names each case that does not exist, with its place and the nearest IDs', () => {
     const text = `${good.replace('-401', '-402')}${good.slice('waivers:\n'.length)}`;
     expect(() => read(text)).toThrow(UnknownIdError);
     expect(() => read(text)).toThrow(/w\.yaml:2:9 "\S+-402" \(nearest: \S+-401, /);

@@ -13,7 +13,7 @@ import { type CaseVerdict, endCodes, type RunProblem, type WaiverRow } from './r
 const filled = v.pipe(v.string(), v.trim(), v.nonEmpty('must not be empty'));
 
 const waiverShape = v.strictObject({
-  /** The full id of a case, or the id of a duty. */
+  /** The full ID of a case, or the ID of a duty. */
   id: filled,
   reason: filled,
   owner: filled,
@@ -39,10 +39,10 @@ export class WaiverFileError extends SetupError {
 
 /**
  * Parses waivers from YAML or JSON. Throws a WaiverFileError with line and column of each problem,
- * and an UnknownIdError for waivers of an unknown id.
+ * and an UnknownIdError for waivers of an unknown ID.
  * @param file the name of the file, for the messages
- * @param ids the ids that a waiver may name
- * @param what the kind of these ids, for the messages: of cases, or of the duties of a client
+ * @param ids the IDs that a waiver may name
+ * @param what the kind of these IDs, for the messages: of cases, or of the duties of a client
  */
 export function readWaivers(
   text: string,

@@ -62,7 +62,7 @@ export interface RunCallbacks {
 }
 
 export interface RunOptions extends RunCallbacks, Omit<SuppliedOptions, 'requestTimeLimitMs'> {
-  /** The id of the run, which is part of the name of every created resource. */
+  /** The ID of the run, which is part of the name of every created resource. */
   readonly id: string;
   readonly target: Target;
   readonly admin: AdminSource;
@@ -95,7 +95,7 @@ interface ContextOptions {
 
 /** A run of the suite. The owner must call `close`, which removes the shared artifacts. */
 export class SuiteRun {
-  /** The id of the run, which is part of the name of every created resource. */
+  /** The ID of the run, which is part of the name of every created resource. */
   readonly id: string;
   readonly #options: RunOptions;
   readonly #gates: RunConditions;

@@ -10,7 +10,7 @@ import { wrongResponses } from './wrong-responses.ts';
 
 const { path } = operations['get-configuration'];
 
-/** Cases by id, each with the responses that it accepts. */
+/** Cases by ID, each with the responses that it accepts. */
 const accepts: Readonly<Record<string, (status: number, text: string) => boolean>> = {
   'configuration/set-by-user-is-read': (status) => status === 200,
   'errors/error-says-why': (_, text) => text === '{"a":"1"}' || text.startsWith('{"error"'),

@@ -13,13 +13,13 @@ import type { WrongResponse } from './wrong-responses.ts';
 export interface SearchResult {
   /** Number of judging cases that passed with the right responses. */
   readonly cases: number;
-  /** Ids of the cases that failed with none of the wrong responses. */
+  /** IDs of the cases that failed with none of the wrong responses. */
   readonly cannotFail: readonly string[];
 }
 
 interface SearchOptions extends SelfTestOptions {
   readonly wrongs: readonly WrongResponse[];
-  /** Ids of the cases to search; all when absent. */
+  /** IDs of the cases to search; all when absent. */
   readonly ids?: ReadonlySet<string>;
   /** Called after each wrong response with the number of cases that have not failed yet. */
   readonly onWrong?: (wrong: WrongResponse, left: number) => void;

@@ -118,7 +118,7 @@ export interface Defect {
   readonly alter: () => Alteration;
   /** The kind of defect; present on defects that are generated from the contract's rows. */
   readonly kind?: string;
-  /** Number of affected cases to run, chosen by the id of the defect; see `chosenCases`. */
+  /** Number of affected cases to run, chosen by the ID of the defect; see `chosenCases`. */
   readonly sample?: number;
   /** The reason why no client can observe the defect; present only if it must survive. */
   readonly equivalent?: string;

@@ -117,7 +117,7 @@ export function chosenCases(
   return new Set([...touched].filter((each) => isNamed(each) || chosen.has(each)));
 }
 
-/** Returns at most `sample` of the cases. The choice depends only on the id of the defect. */
+/** Returns at most `sample` of the cases. The choice depends only on the ID of the defect. */
 export function sampleOf(
   { id, sample = Number.POSITIVE_INFINITY }: Pick<Defect, 'id' | 'sample'>,
   touched: ReadonlySet<string>,

@@ -7,13 +7,13 @@ import { isObject } from './sent.ts';
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Relation of the deployment id in a request to the calling device. `malformed`: not a UUID.
+ * Relation of the deployment ID in a request to the calling device. `malformed`: not a UUID.
  * `unknown`: no such deployment. `foreign`: a deployment of other devices only. `own`: a deployment
  * of the device.
  */
 export type DeploymentRelation = 'malformed' | 'unknown' | 'foreign' | 'own';
 
-/** Returns the id of the device that holds the request's token; empty when the token has none. */
+/** Returns the ID of the device that holds the request's token; empty when the token has none. */
 export function callerOf(request: ProxiedRequest): string {
   const [, claims = ''] = tokenOf(request).split('.');
   const value = jsonOf({ headers: {}, body: Buffer.from(claims, 'base64url') });

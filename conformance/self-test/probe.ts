@@ -32,7 +32,7 @@ export class DefectProbe implements ProxyObserver {
     this.#probed = defects.map((defect) => ({ defect, alteration: defect.alter() }));
   }
 
-  /** Ends a case and begins the next; returns the ids of the defects that would have changed it. */
+  /** Ends a case and begins the next; returns the IDs of the defects that would have changed it. */
   begin(): ReadonlySet<string> {
     const ended = this.#current;
     this.#current = new Set();

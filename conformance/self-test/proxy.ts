@@ -245,7 +245,7 @@ export class DefectProxy {
     return `${this.#prefix}${path}${query === '' ? '' : `?${query}`}`;
   }
 
-  /** Adds the date and a request id to a response that a hook made instead of the target. */
+  /** Adds the date and a request ID to a response that a hook made instead of the target. */
   #completed(response: ProxiedResponse): ProxiedResponse {
     const { names, clock, random } = this.#options;
     const common = {

@@ -29,7 +29,7 @@ export interface GoodTarget {
 export interface RunRequest {
   readonly baseUrl: string;
   readonly target: GoodTarget;
-  /** Ids of the cases to run; undefined runs all. */
+  /** IDs of the cases to run; undefined runs all. */
   readonly ids?: ReadonlySet<string>;
   /** True when the cases may run in parallel. */
   readonly parallel: boolean;
@@ -55,10 +55,10 @@ const sharedOperations: ReadonlySet<ProxiedOperation> = new Set([
   'list-all-artifacts',
 ]);
 
-/** The ids of the defects that would change an exchange of a case, by case id. */
+/** The IDs of the defects that would change an exchange of a case, by case ID. */
 export type AffectedCases = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** The requirements that a case names, by case id. */
+/** The requirements that a case names, by case ID. */
 export type NamedRequirements = ReadonlyMap<string, readonly RequirementId[]>;
 
 /** The result of the run without a defect, in which no case may fail. */

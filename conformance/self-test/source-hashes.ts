@@ -59,7 +59,7 @@ export function sourceText(path: string): string {
   return readFileSync(join(packageFolder(), path), 'utf8');
 }
 
-/** Returns the path of the module of each case and each defect, by id. */
+/** Returns the path of the module of each case and each defect, by ID. */
 export async function modulesById(): Promise<ReadonlyMap<string, string>> {
   const modules = new Map<string, string>();
   const isSource = import.meta.url.endsWith('.ts');

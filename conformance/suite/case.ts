@@ -24,7 +24,7 @@ export type CoveredStatus = `${OperationId} ${number}`;
 
 /** The properties that judging and observing cases have in common. */
 interface CaseProperties {
-  /** Unique within the area. The full id of the case is `AREA/ID`. */
+  /** Unique within the area. The full ID of the case is `AREA/ID`. */
   readonly id: string;
   /** A full sentence that states the requirement which the case checks. */
   readonly title: string;
@@ -52,7 +52,7 @@ type Phase = 'first' | 'last';
 
 /** A named, ordered group of cases that start from the same state. */
 export interface ScenarioDefinition<Arranged> {
-  /** The first part of the id of each case in the scenario. */
+  /** The first part of the ID of each case in the scenario. */
   readonly area: string;
   readonly name: string;
   /** The state from which each case of the scenario starts, as a phrase: `an accepted device`. */

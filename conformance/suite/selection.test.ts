@@ -5,7 +5,7 @@ const rows = ['errors/error-says-why', 'errors/request-id', 'monitor/alert'].map
 const ids = (prefixes: readonly string[]) =>
   selectedRows(rows, prefixes, 'case').map(({ id }) => id);
 
-describe('the selection of cases by prefixes of their ids', () => {
+describe('the selection of cases by prefixes of their IDs', () => {
   it('has each case once, in the order of the suite', () => {
     expect(ids(['monitor/', 'errors/r', 'errors/'])).toEqual(rows.map(({ id }) => id));
     expect(ids([])).toHaveLength(3);

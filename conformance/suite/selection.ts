@@ -1,9 +1,9 @@
-/** Selects cases, or planted defects, by ids and by the prefixes of ids. */
+/** Selects cases, or planted defects, by IDs and by the prefixes of IDs. */
 import { nearestOf } from '../../fixtures/base/nearest.ts';
 import { SetupError } from '../target/setup-error.ts';
 import { presentId } from './former-ids.ts';
 
-/** An id, or a prefix of one, matches nothing. The message has no final period. */
+/** An ID, or a prefix of one, matches nothing. The message has no final period. */
 export class UnknownIdError extends SetupError {
   readonly code = 'unknown-id';
 
@@ -14,8 +14,8 @@ export class UnknownIdError extends SetupError {
 }
 
 /**
- * Returns the rows whose id starts with one of the given prefixes; all rows if none is given. A
- * former id selects the case of today.
+ * Returns the rows whose ID starts with one of the given prefixes; all rows if none is given. A
+ * former ID selects the case of today.
  * @param noun what the rows are, such as `case`
  * @throws UnknownIdError for each prefix that matches no row, whatever the others match: a typing
  * error would otherwise only make the selection smaller
@@ -40,7 +40,7 @@ export function selectedRows<Row extends { readonly id: string }>(
   throw new UnknownIdError(`${none} ${names.join(' or ')}; --list shows them all`);
 }
 
-/** Returns an unknown id in quotes, with the known ids that are nearest to it. */
+/** Returns an unknown ID in quotes, with the known IDs that are nearest to it. */
 export function withNearest(given: string, known: readonly string[]): string {
   return `"${given}" (nearest: ${nearestOf(given, known).join(', ')})`;
 }

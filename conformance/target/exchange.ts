@@ -7,7 +7,7 @@ import { gzipBase64, type RecordedForm, recordedForm, type UploadForm } from './
 /** Maximum length of a recorded body; longer for requests, so that a repro script can send them. */
 const REQUEST_BODY_MAX_CHARACTERS = 16_384;
 const RESPONSE_BODY_MAX_CHARACTERS = 4096;
-/** Longer limit for the record of a case, since a script reads ids from responses such as lists. */
+/** Longer limit for the record of a case, since a script reads IDs from responses such as lists. */
 const KEPT_RESPONSE_MAX_CHARACTERS = 131_072;
 /** Exchanges recorded per case for its script; the oldest are dropped first. */
 const EXCHANGES_MAX = 500;

@@ -4,13 +4,13 @@ import { storageOperations } from '../../fixtures/contract/management/storage.ts
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 
-/** The id of an operation of the contract, of the management API, or of artifact storage. */
+/** The ID of an operation of the contract, of the management API, or of artifact storage. */
 export type KnownOperation =
   | OperationId
   | keyof typeof managementOperations
   | keyof typeof storageOperations;
 
-/** The row of an operation, with its id. */
+/** The row of an operation, with its ID. */
 export type KnownRow = Operation & { readonly id: KnownOperation };
 
 /** The rows of all operations that can be recognized by their path. */
@@ -36,7 +36,7 @@ interface PathPattern {
   readonly fixedLength: number;
 }
 
-/** Paths with more literal text come first, so that `/devices/count` is not read as a device id. */
+/** Paths with more literal text come first, so that `/devices/count` is not read as a device ID. */
 const patterns: readonly PathPattern[] = knownRows
   .map((row) => ({
     row,

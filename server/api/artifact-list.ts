@@ -8,7 +8,7 @@ import type { HandlerContext } from '../pipeline/endpoint.ts';
 import { artifactView } from './deprecated-fields.ts';
 
 /**
- * Returns the artifacts with these ids, and leaves out ids whose artifact has been deleted
+ * Returns the artifacts with these IDs, and leaves out IDs whose artifact has been deleted
  * meanwhile.
  */
 export function artifactList(

@@ -145,6 +145,6 @@ function parameterIn({ operation, url }: ExchangeRecord, name: string): string |
       .get(operation ?? '')
       ?.path.split('/')
       .indexOf(`{${name}}`) ?? -1;
-  // Variations show ids in another letter case.
+  // Variations show IDs in another letter case.
   return at < 0 ? undefined : url.replace(/\?.*$/s, '').split('/')[at]?.toLowerCase();
 }

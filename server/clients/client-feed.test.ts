@@ -170,7 +170,7 @@ describe('GET /clients/{device}', () => {
     expect({ status, body }).toEqual({
       status: 404,
       body: {
-        error: 'path: device: no device has this id or identity value; there are no devices',
+        error: 'path: device: no device has this ID or identity value; there are no devices',
       },
     });
   });

@@ -165,7 +165,7 @@ export class ClientFeed {
   }
 
   /**
-   * Returns the name of the client that sent a request: the id of the device; for an identity that
+   * Returns the name of the client that sent a request: the ID of the device; for an identity that
    * the server does not know, a digest of it; undefined for a request of nobody.
    */
   #clientOf(record: ExchangeRecord, tenant: Tenant, watched: WatchedTenant): string | undefined {

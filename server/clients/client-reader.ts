@@ -46,9 +46,9 @@ interface JudgedClient extends Pick<ClientStates, 'exchanges' | 'dropped'> {
 
 /** What the reader may name in a next step. */
 export interface ClientFacts {
-  /** Id of the device; undefined while the server knows none. */
+  /** ID of the device; undefined while the server knows none. */
   readonly device: string | undefined;
-  /** Id of the deployment that is open for the device. */
+  /** ID of the deployment that is open for the device. */
   readonly deployment: string | undefined;
 }
 

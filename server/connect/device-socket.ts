@@ -1,6 +1,6 @@
 /**
  * The open socket of one device, with the sessions that run over it. Each session belongs to one
- * user; a message of the device carries the session id that identifies its recipient.
+ * user; a message of the device carries the session ID that identifies its recipient.
  * Spec: Device connect
  */
 import type { WebSocket } from 'ws';
@@ -29,12 +29,12 @@ export interface DeviceEnd {
   /** Bytes sent to the device, over all its sessions, that it has not read. */
   readonly backlogBytes: number;
   /**
-   * Sends a message with the session id and the user id added. Returns false, and sends nothing,
+   * Sends a message with the session ID and the user ID added. Returns false, and sends nothing,
    * when the message is larger than devices read. `flushed` is called when the message was sent or
    * has failed to be sent.
    */
   send(message: ConnectMessage, flushed?: () => void): boolean;
-  /** Ends the session: later messages of the device with this session id are ignored. */
+  /** Ends the session: later messages of the device with this session ID are ignored. */
   end(): void;
 }
 
@@ -46,7 +46,7 @@ const SHOWN_SID_CHARACTERS = 36;
 export class DeviceSocket {
   readonly #socket: WebSocket;
   readonly #sessions = new Map<string, SessionEnd>();
-  /** Ids of sessions that have ended, the newest ones. */
+  /** IDs of sessions that have ended, the newest ones. */
   readonly #ended = new Set<string>();
   /** True after the first message without effect; later ones are not reported. */
   #isRemarked = false;
@@ -85,7 +85,7 @@ export class DeviceSocket {
   }
 
   /**
-   * Sends a message under any session id, whether or not that session is open. Returns false, and
+   * Sends a message under any session ID, whether or not that session is open. Returns false, and
    * sends nothing, when the message is larger than devices read; see `DeviceEnd`.
    */
   send(

@@ -51,7 +51,7 @@ export class DeviceSockets implements DeviceSessions {
   readonly #handshakes: Handshakes;
   readonly #incompleteTransfers: ByteBudget;
   readonly #observers: readonly SocketObserver[];
-  /** Open sockets by device id. Device ids are UUIDs, so one map serves all tenants. */
+  /** Open sockets by device ID. Device IDs are UUIDs, so one map serves all tenants. */
   readonly #open = new Map<string, DeviceSocket>();
   /** Every open WebSocket, with the store of its tenant. */
   readonly #sockets = new Map<WebSocket, Store>();

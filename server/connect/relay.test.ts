@@ -44,7 +44,7 @@ async function userInSession(): Promise<{ user: Peer; session: ConnectMessage }>
 }
 
 describe('a message from a user', () => {
-  it("reaches the device with the server's session id and the user's own id", async () => {
+  it("reaches the device with the server's session ID and the user's own ID", async () => {
     const user = await connectUser(server, identity);
     const props = { terminal_height: 24, terminal_width: 80, user_id: 'somebody else' };
     user.say({ proto: shell, typ: 'new', sid: 'somebody else', props, body: Buffer.from('hi') });
@@ -57,7 +57,7 @@ describe('a message from a user', () => {
     });
   });
 
-  it('belongs to one session per socket, whatever session id it names', async () => {
+  it('belongs to one session per socket, whatever session ID it names', async () => {
     const first = await userInSession();
     const second = await userInSession();
     expect(second.session.sid).not.toBe(first.session.sid);

@@ -1,6 +1,6 @@
 /**
  * Relays a user's WebSocket to a device: every message of either side is sent to the other side,
- * under one session id. The server forwards messages unchanged; it tracks only what has to be ended
+ * under one session ID. The server forwards messages unchanged; it tracks only what has to be ended
  * on the device when the user disconnects.
  */
 import type { WebSocket } from 'ws';

@@ -7,7 +7,7 @@ export interface SocketOrigin {
   readonly socket: 'device' | 'user';
   readonly requestId: string;
   readonly deviceId: string;
-  /** The user's id; absent for a device's socket. */
+  /** The user's ID; absent for a device's socket. */
   readonly userId?: string;
 }
 

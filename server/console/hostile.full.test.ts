@@ -181,7 +181,7 @@ describe('hostile text from a device', () => {
     await expectHarmless(view);
   });
 
-  it('is shown as text when it is a request id', async () => {
+  it('is shown as text when it is a request ID', async () => {
     await goTo(page, `/explain/${encodeURIComponent(attacks[0] ?? '')}`);
     await page.getByRole('heading', { level: 1 }).getByText('<img src=x').waitFor();
     await page.getByText('How it would succeed').waitFor();

@@ -14,9 +14,9 @@ type TokenKind = 'device' | 'user';
 /** The claims of a token that this server issues. */
 export interface TokenClaims {
   readonly kind: TokenKind;
-  /** Device id or user id. */
+  /** Device ID or user ID. */
   readonly subject: string;
-  /** Authentication set id for a device, login id for a user. */
+  /** Authentication set ID for a device, login ID for a user. */
   readonly id: string;
   readonly tenantId?: string;
   /** Seconds since the Unix epoch; absent when the token does not expire. */

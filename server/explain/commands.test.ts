@@ -193,7 +193,7 @@ describe('the proposed command for a request that found nothing', () => {
     await expectAfter(response, { refused: 405, answered: 200 });
   });
 
-  it('lists the existing resources when an id is unknown', async () => {
+  it('lists the existing resources when an ID is unknown', async () => {
     const call = { token: device.token, json: { status: 'success' } };
     const response = await server.request('PUT', statusPath('nothing'), call);
     const values = { ARTIFACT_NAME: 'release-0', DEVICE_TYPE: 'board' };

@@ -208,7 +208,7 @@ function needsOf(lines: string, base: string): Record<string, string> {
   };
   for (const [, name = ''] of code.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)) {
     if (own.has(name) || name === 'URL') continue;
-    const any = /(^|_)ID$/.test(name) ? 'the id of an existing one' : 'a generated value';
+    const any = /(^|_)ID$/.test(name) ? 'the ID of an existing one' : 'a generated value';
     // The name without the indexes of lists.
     const [field = name] = name.split(/_\d/, 1);
     needs[name] = variables[field] ?? any;

@@ -31,7 +31,7 @@ async function explained(response: TestResponse) {
   return explanation;
 }
 
-/** Returns the id of the device as a user knows it. */
+/** Returns the ID of the device as a user knows it. */
 async function idOf({ idData }: TestDevice): Promise<string> {
   const response = await server.call('list-devices', {
     token: server.adminToken,

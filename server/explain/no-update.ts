@@ -120,7 +120,7 @@ function resultNow(device: DeviceAtTime, lastPoll?: LastPoll, request?: NextRequ
 function waitingFor(id: string) {
   const accept = `accept the device: npx fleetbed accept ${id}`;
   return {
-    unknown: ['no device with this id is known', 'let the device send an authentication request'],
+    unknown: ['no device with this ID is known', 'let the device send an authentication request'],
     pending: ['the device is pending until a user accepts it', accept],
     preauthorized: [
       'the device is preauthorized but has not authenticated yet',

@@ -151,7 +151,7 @@ function pathFor(
 }
 
 /**
- * Returns the ids in a path with too few or too many segments, if it has as many ids as the
+ * Returns the IDs in a path with too few or too many segments, if it has as many IDs as the
  * operation needs.
  */
 function idsIn(operation: Operation, path: string): Readonly<Record<string, string>> {

@@ -138,7 +138,7 @@ function withoutBody(request: ReceivedRequest): ReceivedRequest {
   return { ...request, headers, body: undefined, bodyBytes: 0 };
 }
 
-/** Returns the id of the device whose token the request has; empty without a device token. */
+/** Returns the ID of the device whose token the request has; empty without a device token. */
 export function ownerOf(request: ReceivedRequest): string {
   const owner = tokenOwnerIn(request);
   return owner?.isDevice ? owner.subject : '';

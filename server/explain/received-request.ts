@@ -91,7 +91,7 @@ function levelsOf(text: string): number {
 interface TokenOwner {
   readonly subject: string;
   readonly isDevice: boolean;
-  /** The `jti` claim; for a device, the id of its authentication set. */
+  /** The `jti` claim; for a device, the ID of its authentication set. */
   readonly tokenId: unknown;
 }
 

@@ -4,7 +4,7 @@ import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import type { Refusal } from '../http/refusal.ts';
 
-/** A rule, and the ids of the requirements that state it. */
+/** A rule, and the IDs of the requirements that state it. */
 interface BrokenRule {
   readonly heading: string;
   readonly sentence: string;

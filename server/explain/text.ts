@@ -109,7 +109,7 @@ export const variables: Readonly<Record<string, string>> = {
   DEVICE_TYPES: 'the compatible device types, separated by commas',
   DEVICE_PATH: 'the path of the file on the device',
   DEST_DIR: 'the absolute path of the directory on the device that the file goes to',
-  DEVICE_ID: 'the id of the device, as "npx fleetbed devices" shows it',
+  DEVICE_ID: 'the ID of the device, as "npx fleetbed devices" shows it',
   PUBLIC_KEY: 'the public key of the device in PEM, a line break as two characters: \\n',
 };
 

@@ -220,7 +220,7 @@ it('a compressed body is explained with the name of the compression', async () =
   ]);
 });
 
-it('a wrong id in a report is explained with the object that it names', async () => {
+it('a wrong ID in a report is explained with the object that it names', async () => {
   const artifactId = await publish(server, { name: 'release-named' });
   const of = { artifact_name: 'release-named' };
   const own = await acceptedDevice(server, 'reports');
@@ -229,8 +229,8 @@ it('a wrong id in a report is explained with the object that it names', async ()
     return `${headers.get('location')?.split('/').at(-1)}`;
   };
   const ids: readonly (readonly [string, RegExp])[] = [
-    [artifactId, /the id of an artifact; that of a deployment is the member id/],
-    [own.id, /the id of the device itself/],
+    [artifactId, /the ID of an artifact; that of a deployment is the member id/],
+    [own.id, /the ID of the device itself/],
     ['release-named', /the name of an artifact; that of a deployment/],
     ['release-of-nobody', /, which is no UUID; that of a deployment/],
     ['{id}', /a placeholder, as of a variable that is not set/],

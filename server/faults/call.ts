@@ -76,7 +76,7 @@ export class FaultCall {
     return this.identity ?? (this.caller.user ? 'users' : 'unauthenticated');
   }
 
-  /** The request id, if the caller chose it. */
+  /** The request ID, if the caller chose it. */
   get chosenRequestId(): string | undefined {
     const given = this.exchange.request.headers[this.#requestIdHeader];
     return given === this.exchange.requestId ? this.exchange.requestId : undefined;

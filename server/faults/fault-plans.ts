@@ -15,7 +15,7 @@ import { type DueAction, FaultSchedule } from './schedule.ts';
 
 /** Maximum number of parties that a rule counts separately. The oldest is dropped first. */
 const PARTIES_MAX = 100_000;
-/** Maximum number of request ids whose outcome a rule remembers. */
+/** Maximum number of request IDs whose outcome a rule remembers. */
 const REQUEST_IDS_MAX = 1000;
 
 /** The state of a rule, with its counts. */
@@ -93,7 +93,7 @@ class CountedRule {
     return schedule;
   }
 
-  /** Returns the outcome of an earlier request with this id, if the rule counts by request id. */
+  /** Returns the outcome of an earlier request with this ID, if the rule counts by request ID. */
   fateOf(call: FaultCall): DueAction | 'pass' | undefined {
     const id = this.rule.countBy === 'request-id' ? call.chosenRequestId : undefined;
     return id === undefined ? undefined : this.#fates.get(id);
@@ -131,7 +131,7 @@ export class FaultPlans {
     return this.#rules.has(id);
   }
 
-  /** Adds rules with new ids. */
+  /** Adds rules with new IDs. */
   add(rules: readonly FaultRule[]): void {
     for (const rule of rules) this.#rules.set(rule.id, new CountedRule(rule));
     this.#arm();

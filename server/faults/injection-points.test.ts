@@ -259,7 +259,7 @@ describe('the match of a fault rule', () => {
     expect(await knownDevices(server)).toHaveLength(2);
   });
 
-  it('can select a device by its id', async () => {
+  it('can select a device by its ID', async () => {
     const other = await acceptedDevice(server, 'd-2');
     await plan(server, { match: { deviceId: other.id }, times: 'until-cleared', act: 'empty-401' });
     expect([(await poll()).status, (await poll(other.token)).status]).toEqual([204, 401]);
@@ -361,7 +361,7 @@ describe('repeated attempts of one request', () => {
     expect([(await call()).status, (await call()).status]).toEqual([502, 200]);
   });
 
-  it('are counted as one by request id if the plan says so', async () => {
+  it('are counted as one by request ID if the plan says so', async () => {
     await plan(server, { match: { operation }, countBy: 'request-id', act: 'gateway-502' });
     const call = (id: string) =>
       server.call('patch-attributes', {

@@ -60,7 +60,7 @@ describe('a fault plan', () => {
     );
   });
 
-  it('gets numbers for rules without an id, the first that are free', () => {
+  it('gets numbers for rules without an ID, the first that are free', () => {
     const text = 'rules: [{ act: reset }, { id: rule-2, act: reset }, { act: reset }]';
     const read = readPlan(text, (id) => id === 'rule-1');
     expect('rules' in read && read.rules.map(({ id }) => id)).toEqual([
@@ -95,12 +95,12 @@ describe('an invalid fault plan', () => {
     ['a field twice', 'rules:\n  - id: a\n    id: b\n    act: reset', 'line 3, column 5:'],
     ['two documents', 'rules: []\n---\nrules: []', 'line 2, column 1:'],
     [
-      'an id with a space',
+      'an ID with a space',
       'rules:\n  - id: a b\n    act: reset',
       'line 2, column 9: rules.0.id: must be 1 to 64',
     ],
     [
-      'an id twice',
+      'an ID twice',
       'rules:\n  - { id: a, act: reset }\n  - { id: a, act: reset }',
       'line 3, column 11: rules.1.id: the rule "a" already exists',
     ],
@@ -152,7 +152,7 @@ describe('an invalid fault plan', () => {
     [
       'an unknown operation',
       'rules:\n  - id: a\n    match: { operation: fly }\n    act: reset',
-      'line 3, column 25: rules.0.match.operation: must be the id of an operation; the nearest: ',
+      'line 3, column 25: rules.0.match.operation: must be the ID of an operation; the nearest: ',
     ],
     [
       'an unknown key type',
@@ -162,7 +162,7 @@ describe('an invalid fault plan', () => {
     [
       'an unknown operation in a list',
       'rules:\n  - id: a\n    match: { operation: [get-nxt-deployment] }\n    act: reset',
-      'rules.0.match.operation: 0: must be the id of an operation; the nearest: get-next-deployment',
+      'rules.0.match.operation: 0: must be the ID of an operation; the nearest: get-next-deployment',
     ],
     [
       'the name of an act that has required fields',
@@ -229,7 +229,7 @@ describe('an invalid fault plan', () => {
     expect(problemsIn(text)).toHaveLength(2);
   });
 
-  it('is refused for an id that the tenant already has', () => {
+  it('is refused for an ID that the tenant already has', () => {
     const read = readPlan('rules: [{ id: known, act: reset }]', (id) => id === 'known');
     expect(read).toEqual({
       problems: [{ line: 1, column: 15, message: 'rules.0.id: the rule "known" already exists' }],

@@ -11,7 +11,7 @@ export type ReadPlan =
   | { readonly problems: readonly YamlProblem[] };
 
 /**
- * Reads a plan. `isTaken` returns true for rule ids that are in use. Rules without an id are
+ * Reads a plan. `isTaken` returns true for rule IDs that are in use. Rules without an ID are
  * numbered: `rule-1` is the first that is free.
  */
 export function readPlan(text: string, isTaken: (id: string) => boolean = () => false): ReadPlan {

@@ -215,7 +215,7 @@ export const documentedPlanShape = v.strictObject(
   ),
 );
 
-/** A rule with its defaults filled in, and its id if it has none of its own. */
+/** A rule with its defaults filled in, and its ID if it has none of its own. */
 export type FaultRule = v.InferOutput<typeof ruleShape> & { readonly id: string };
 export type Times = NonNullable<FaultRule['times']>;
 

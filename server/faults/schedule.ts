@@ -26,7 +26,7 @@ export class FaultSchedule {
 
   /**
    * `party` is the party whose calls are counted. Random turns depend only on the party, the seed
-   * and the id of the rule.
+   * and the ID of the rule.
    */
   constructor(rule: ScheduledRule, party: string) {
     this.#rule = rule;

@@ -57,7 +57,7 @@ export class ExchangeRecord {
   streamedMs = 0;
   /** Monotonic system time at the first byte read, in milliseconds; the basis of `tookMs`. */
   startedMs = 0;
-  /** Id of the operation; undefined when no operation matched. */
+  /** ID of the operation; undefined when no operation matched. */
   operation: string | undefined;
   deviceId: string | undefined;
   userId: string | undefined;

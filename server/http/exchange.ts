@@ -32,7 +32,7 @@ const absoluteForm = /^https?:\/\/[^/?]*/i;
 const printableId = /^[\x20-\x7e]{1,256}$/;
 
 /**
- * Splits a request's URL, and determines the request id: the caller's id, or a new one.
+ * Splits a request's URL, and determines the request ID: the caller's ID, or a new one.
  * Spec: Error
  */
 export function openExchange(

@@ -18,7 +18,7 @@ export interface RefusalDetail {
    * The violated rule as a whole sentence, where it differs from the default rule of the status.
    */
   readonly rule?: string;
-  /** Id of the requirement that decided, where status and location do not identify it. */
+  /** ID of the requirement that decided, where status and location do not identify it. */
   readonly requirement?: RequirementId;
   /** Evidence for finding the cause; typed code elsewhere evaluates it. */
   readonly evidence?: object;

@@ -43,7 +43,7 @@ export interface PlainResponse {
   /** Header names and values, alternating, with Content-Length. */
   readonly flat: readonly (string | readonly string[])[];
   readonly body: string | Buffer | undefined;
-  /** True when the server generated the request id. */
+  /** True when the server generated the request ID. */
   readonly ownRequestId: boolean;
 }
 

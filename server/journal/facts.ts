@@ -17,7 +17,7 @@ export interface TenantRecords {
   };
 }
 
-/** The known facts of a device. A device that asks to be accepted may have no id yet. */
+/** The known facts of a device. A device that asks to be accepted may have no ID yet. */
 export interface EntryDevice {
   readonly id?: string;
   /** The identity as sent, usually JSON text. */
@@ -40,18 +40,18 @@ export function deviceOf(entry: JournalEntry, { store }: TenantRecords): EntryDe
   return { ...(known && { id: known.id }), identity };
 }
 
-/** Returns the id of the user that sent the request or owns the socket. */
+/** Returns the ID of the user that sent the request or owns the socket. */
 export function userIdOf(entry: JournalEntry): string | undefined {
   if (entry.kind === 'unreadable') return undefined;
   return entry.kind === 'frame' ? entry.origin.userId : entry.userId;
 }
 
-/** Returns the id of the entry's request. For a frame it is the id of the handshake. */
+/** Returns the ID of the entry's request. For a frame it is the ID of the handshake. */
 export function requestIdOf(entry: JournalEntry): string {
   return entry.kind === 'frame' ? entry.origin.requestId : entry.requestId;
 }
 
-/** Returns the id of the entry's operation. For a frame it is the operation of the handshake. */
+/** Returns the ID of the entry's operation. For a frame it is the operation of the handshake. */
 export function operationOf(entry: JournalEntry): string | undefined {
   if (entry.kind === 'unreadable') return undefined;
   if (entry.kind === 'exchange') return entry.operation;
@@ -59,7 +59,7 @@ export function operationOf(entry: JournalEntry): string | undefined {
 }
 
 /**
- * Returns the id of the deployment that an exchange concerns: from its path, from the instructions
+ * Returns the ID of the deployment that an exchange concerns: from its path, from the instructions
  * in the response, or of the new deployment.
  */
 export function deploymentOf(record: ExchangeRecord): string | undefined {
@@ -85,7 +85,7 @@ export function reportIn(entry: JournalEntry): string | undefined {
   return typeof status === 'string' ? status : undefined;
 }
 
-/** Returns the id of the new deployment, from Location or from the body. */
+/** Returns the ID of the new deployment, from Location or from the body. */
 function madeBy({ responseHeaders, responseBody }: ExchangeRecord): string | undefined {
   const at = responseHeaders.findIndex(
     (text, index) => index % 2 === 0 && String(text).toLowerCase() === 'location',

@@ -16,17 +16,17 @@ import {
 /** Criteria for journal entries. An entry must meet all given criteria. */
 export interface EntryFilter {
   readonly kind?: JournalEntry['kind'] | undefined;
-  /** The id of the requested operation. */
+  /** The ID of the requested operation. */
   readonly operation?: string | undefined;
   readonly method?: string | undefined;
-  /** A device's id, the text of its identity, or the value of a member of its identity. */
+  /** A device's ID, the text of its identity, or the value of a member of its identity. */
   readonly device?: string | undefined;
-  /** A user's id or email. */
+  /** A user's ID or email. */
   readonly user?: string | undefined;
   /** A status such as `404`, or a class such as `4xx`; `0` for requests without a response. */
   readonly status?: string | undefined;
   readonly deployment?: string | undefined;
-  /** The id of a request; a frame has the id of its handshake. */
+  /** The ID of a request; a frame has the ID of its handshake. */
   readonly requestId?: string | undefined;
   /** The tenant's time in milliseconds since the Unix epoch. Both bounds are included. */
   readonly sinceMs?: number | undefined;

@@ -70,7 +70,7 @@ describe('a journal', () => {
     expect(sequences(journal, 800)).toEqual([]);
   });
 
-  it('finds the newest entry of a request id, unless it was dropped', () => {
+  it('finds the newest entry of a request ID, unless it was dropped', () => {
     const journal = filled({ entriesMax: 3 }, 8);
     journal.add(record('request-8'));
     expect(journal.find('request-8')?.sequence).toBe(9);

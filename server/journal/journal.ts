@@ -101,7 +101,7 @@ export class Journal {
     return kept.kind === 'packed' ? kept.unpacked() : kept;
   }
 
-  /** Returns the newest exchange with this request id. */
+  /** Returns the newest exchange with this request ID. */
   find(requestId: string): ExchangeRecord | undefined {
     const oldest = this.#added - this.#kept + 1;
     for (let sequence = this.#added; sequence >= oldest; sequence -= 1) {

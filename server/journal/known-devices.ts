@@ -1,10 +1,10 @@
-/** Finds a device by its id, the text of its identity, or a value in its identity. */
+/** Finds a device by its ID, the text of its identity, or a value in its identity. */
 import { nearestOf } from '../../fixtures/base/nearest.ts';
 import { jsonObject } from './facts.ts';
 
 /** Maximum number of names that a misspelt name is compared with. */
 const COMPARED_MAX = 2000;
-/** Maximum number of ids that are listed for devices with the same identity value. */
+/** Maximum number of IDs that are listed for devices with the same identity value. */
 const NAMESAKES_MAX = 5;
 
 interface JournalDevice {
@@ -25,7 +25,7 @@ export interface Devices {
 }
 
 /**
- * The result of a search by name: one device, the ids of several devices with the value, or similar
+ * The result of a search by name: one device, the IDs of several devices with the value, or similar
  * names.
  */
 export type NamedDevice =
@@ -55,11 +55,11 @@ export function deviceNamed({ devices }: Devices, wanted: string): NamedDevice {
 /** Returns a sentence that says why a name does not match exactly one device. */
 export function ambiguousNameSentence(named: NamedDevice, ifNone: string): string {
   if ('several' in named) {
-    return `matches several devices; use an id: ${named.several.join(', ')}`;
+    return `matches several devices; use an ID: ${named.several.join(', ')}`;
   }
   const nearest = 'nearest' in named ? named.nearest : [];
   const hint = nearest.length === 0 ? ifNone : `nearest: ${nearest.join(', ')}`;
-  return `no device has this id or identity value; ${hint}`;
+  return `no device has this ID or identity value; ${hint}`;
 }
 
 function namesIn(devices: Devices['devices']): string[] {

@@ -10,7 +10,7 @@ import type { Slab, Slabs } from './slabs.ts';
 const UTF8_BYTES_MAX = 3;
 /** Approximate size of the object without its bytes. */
 const SLOT_BYTES = 256;
-/** A character that occurs in no method, target, request id or header. */
+/** A character that occurs in no method, target, request ID or header. */
 const SEPARATOR = '\n';
 
 /** The fields of a record that are stored unchanged. */
@@ -96,7 +96,7 @@ export class PackedExchange implements UnchangedFields {
     return record;
   }
 
-  /** Returns true if the exchange has this request id. */
+  /** Returns true if the exchange has this request ID. */
   isOf(requestId: string): boolean {
     const end = this.#start + this.#requestIdLength;
     return (

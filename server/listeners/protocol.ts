@@ -34,7 +34,7 @@ interface ListenerOptions {
   readonly routes: Routes;
   readonly names: VendorNames;
   readonly random: Random;
-  /** Creates ids for requests without one; UUIDs by default. */
+  /** Creates IDs for requests without one; UUIDs by default. */
   readonly newRequestId?: () => string;
   readonly log: Pick<Log, 'info'>;
   /** Every request takes a turn before it is routed. */

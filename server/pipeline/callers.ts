@@ -28,7 +28,7 @@ export interface Caller {
   readonly tenant?: Tenant;
   readonly device?: CallingDevice;
   readonly user?: CallingUser;
-  /** Id of the device for which the link says it was issued. It is not authenticated. */
+  /** ID of the device for which the link says it was issued. It is not authenticated. */
   readonly linkedDeviceId?: string | undefined;
 }
 
@@ -39,7 +39,7 @@ const linkOfNoTenant = refuse.forbidden('the tenant of this link no longer exist
   expected: 'the tenant_id of the link, unchanged',
 });
 
-/** The requested operation; or a request that needs authorization but has no operation id. */
+/** The requested operation; or a request that needs authorization but has no operation ID. */
 type RequestedOperation = Pick<Operation, 'authorization'> & Partial<Pick<Operation, 'id'>>;
 
 /** A verified token, with the header that contained it. */
@@ -135,7 +135,7 @@ export class Callers {
   }
 
   /**
-   * Returns the id of the device named in a token or link of this server, even if it is no longer
+   * Returns the ID of the device named in a token or link of this server, even if it is no longer
    * valid.
    */
   deviceIn({ authorization }: RequestedOperation, exchange: Exchange): string | undefined {
@@ -324,7 +324,7 @@ function isOfHost(origin: string, host: string): boolean {
   return page !== '' && page === own;
 }
 
-/** The form of a device's id. The query of a link may have any text in its place. */
+/** The form of a device's ID. The query of a link may have any text in its place. */
 const deviceIdText = /^[0-9a-f-]{36}$/;
 
 /** Returns the device for which a link says that it was issued, in its path or query. */

@@ -133,7 +133,7 @@ describe('an operation at its retirement date', () => {
     for (const name of ['deprecation', 'sunset']) expect(response.headers.get(name)).toBeNull();
   });
 
-  it('keeps its path reserved, so that no id can replace it', async () => {
+  it('keeps its path reserved, so that no ID can replace it', async () => {
     const server = await startAt('2027-08-26T00:00:00Z');
     const { token } = { token: server.adminToken };
     const list = await server.request('GET', '/api/management/v1/deployments/artifacts/list', {

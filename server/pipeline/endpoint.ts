@@ -36,7 +36,7 @@ export interface CallingDevice {
 export interface CallingUser {
   readonly id: string;
   readonly email: string;
-  /** Id of the token that the request carries. */
+  /** ID of the token that the request carries. */
   readonly tokenId: string;
   /**
    * Inventory groups whose devices this operation may access; absent when it may access all
@@ -159,5 +159,5 @@ export function defineEndpointWithOwnTransactions<Id extends EndpointId>(
   return { ...endpoint, ownTransactions: true };
 }
 
-/** Every operation that must have an endpoint, by id. */
+/** Every operation that must have an endpoint, by ID. */
 export const mountedOperations: Readonly<Record<string, Operation>> = rows;

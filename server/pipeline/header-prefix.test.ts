@@ -54,7 +54,7 @@ describe.each(names)('a server with the header prefix %s', (prefix) => {
     expect(response.json().error).toBe('signature verification failed');
   });
 
-  it('reads and writes the request id under its own prefix only', async () => {
+  it('reads and writes the request ID under its own prefix only', async () => {
     const headers = Object.fromEntries(names.map((name) => [`${name}-RequestID`, `of ${name}`]));
     const response = await server.request('GET', '/nowhere', { headers });
     expect(response.headers.get(`${prefix}-RequestID`)).toBe(`of ${prefix}`);

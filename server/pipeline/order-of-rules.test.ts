@@ -74,7 +74,7 @@ const problems = {
     status: 400,
     into: (request) => ({ ...request, call: { body: '{"status":"done"}', ...request.call } }),
   },
-  'nothing of this id': {
+  'nothing of this ID': {
     status: 404,
     into: (request) => ({ ...request, path: request.path.replace(abortedId, unknownId) }),
   },

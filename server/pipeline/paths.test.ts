@@ -138,12 +138,12 @@ describe('a percent escape in a path', () => {
   });
 
   it.each(['a%2Fb', 'a%20b', '%00', '%C3%A9', '..', '%2e%2e', "';DROP TABLE devices"])(
-    'in an id is decoded, and the id is looked up as usual: %s',
+    'in an ID is decoded, and the ID is looked up as usual: %s',
     async (id) => {
       const response = await report(id.replaceAll(' ', '%20'));
       expect(response.status).toBe(404);
       expect(JSON.parse(response.body).error).toBe(
-        'this device was not offered a deployment with this id',
+        'this device was not offered a deployment with this ID',
       );
     },
   );
@@ -169,6 +169,6 @@ describe('a percent escape in a path', () => {
   it('for a slash belongs to the parameter and separates nothing', async () => {
     const path = operations['get-artifact'].path.replace('{id}', 'x%2Fdownload');
     const response = await server.request('GET', path, { token: device.token });
-    expect(response.json().error).toBe('no artifact has this id');
+    expect(response.json().error).toBe('no artifact has this ID');
   });
 });

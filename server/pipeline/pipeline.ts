@@ -37,7 +37,7 @@ const disconnectedStages: readonly Stage[] = [
 
 /** Passes exchanges through the stages to their endpoint and back. */
 export class Pipeline {
-  /** Creates ids for requests without one. */
+  /** Creates IDs for requests without one. */
   readonly newRequestId: () => string;
   readonly #services: Services;
   readonly #options: PipelineOptions;

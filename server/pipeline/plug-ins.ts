@@ -49,9 +49,9 @@ export interface ResponseTransform {
   ): Interception | undefined;
   /** Writes responses in another form that the contract allows; read for each response. */
   readonly rewrite?: ResponseRewriter | undefined;
-  /** Returns the id of a request that brings none, derived from a new UUID. */
+  /** Returns the ID of a request that brings none, derived from a new UUID. */
   newRequestId?(uuid: string): string;
-  /** Returns the path parameters with ids in the form that the store uses, if they change. */
+  /** Returns the path parameters with IDs in the form that the store uses, if they change. */
   readParameters?(
     operation: Operation,
     parameters: Readonly<Record<string, string>>,

@@ -25,7 +25,7 @@ function askWith(id: string): Promise<TestResponse> {
   return server.request('GET', configuration, { headers: { 'X-SVC-RequestID': id } });
 }
 
-describe('the request id of the caller', () => {
+describe('the request ID of the caller', () => {
   it.each([
     ['one character', 'x'],
     ['256 characters', 'i'.repeat(256)],
@@ -59,7 +59,7 @@ describe('the request id of the caller', () => {
   });
 });
 
-describe('the request id of a response', () => {
+describe('the request ID of a response', () => {
   it.each<[string, () => Promise<TestResponse>, number]>([
     [
       'success with a body',

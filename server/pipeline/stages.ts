@@ -1,6 +1,6 @@
 /**
  * The stages of a request, in the order in which the contract checks: caller, rate, form of the
- * input; the handler then decides about ids and states. Unknown paths and methods are refused
+ * input; the handler then decides about IDs and states. Unknown paths and methods are refused
  * earlier, in `routes.ts`.
  * Spec: Errors
  */

@@ -28,7 +28,7 @@ function signed(known: Partial<Known>): AuthFacts {
 }
 
 /**
- * Every outcome is written by hand: the facts, the status, the effect, and the external id's use.
+ * Every outcome is written by hand: the facts, the status, the effect, and the external ID's use.
  */
 const rows: readonly (readonly [AuthOutcomeName, AuthFacts, number, string, boolean])[] = [
   ['wrong-signature', { hasValidSignature: false }, 401, 'nothing', false],

@@ -53,7 +53,7 @@ interface AuthOutcome {
 }
 
 export interface AuthDecision extends AuthOutcome {
-  /** True when the request's external id is stored with the device. */
+  /** True when the request's external ID is stored with the device. */
   readonly storesExternalId: boolean;
 }
 
@@ -217,7 +217,7 @@ function outcomeOfNewKey(facts: KnownFacts): AuthOutcomeName {
   return facts.mayBeRecorded ? found : 'too-many-unaccepted';
 }
 
-/** A key that was never accepted must not change the external id of a working device. */
+/** A key that was never accepted must not change the external ID of a working device. */
 function isExternalIdStored(facts: AuthFacts, { status, effect }: AuthOutcome): boolean {
   if (!facts.hasValidSignature || facts.tenant !== 'active') return false;
   const isRecorded = facts.authSet !== undefined || effect !== undefined;

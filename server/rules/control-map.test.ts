@@ -4,7 +4,7 @@ import { controlMapOf } from './control-map.ts';
 describe('the control map for a device', () => {
   const id = '11111111-1111-4111-8111-111111111111';
 
-  it("has the deployment's id, whatever id the user gave", () => {
+  it("has the deployment's ID, whatever ID the user gave", () => {
     const controlMap = { id: '22222222-2222-4222-8222-222222222222', priority: 3 };
     expect(controlMapOf({ id, controlMap })).toEqual({ id, priority: 3 });
     expect(controlMapOf({ id, controlMap: {} })).toEqual({ id });

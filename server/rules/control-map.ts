@@ -1,5 +1,5 @@
 /**
- * The update control map that a device receives; its id is the deployment's id.
+ * The update control map that a device receives; its ID is the deployment's ID.
  * Spec: UpdateControlMap
  */
 import type { GivenControlMap, UpdateControlMap } from '../../fixtures/contract/resources.ts';

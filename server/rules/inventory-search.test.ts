@@ -119,11 +119,11 @@ describe('an inventory search', () => {
     return resultOf(sorting(sort).inOrder());
   }
 
-  it('without terms returns all ids in their order', () => {
+  it('without terms returns all IDs in their order', () => {
     expect(sorted()).toEqual(ids);
   });
 
-  it('finds the ids that fulfil all conditions', () => {
+  it('finds the IDs that fulfil all conditions', () => {
     const filters: InventoryFilter[] = [
       { scope: 'inventory', attribute: 'site', type: '$eq', value: 'b' },
       { scope: 'inventory', attribute: 'size', type: '$lte', value: 10 },
@@ -144,7 +144,7 @@ describe('an inventory search', () => {
     expect(sorted(['unheard-of', 'asc'])).toEqual(ids);
   });
 
-  it('sorts thousands of ids like the standard sort, with pauses', () => {
+  it('sorts thousands of IDs like the standard sort, with pauses', () => {
     const random = seededRandom('sorted');
     const values = new Map(
       Array.from({ length: 1001 }, (_, at) => [`d${at}`, random.integer(0, 300)] as const),

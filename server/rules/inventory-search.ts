@@ -58,7 +58,7 @@ export class SortError extends Error {
   override readonly name = 'SortError';
 }
 
-/** Sorts the ids of devices in the order that a search requests. */
+/** Sorts the IDs of devices in the order that a search requests. */
 export class SortedIds {
   readonly #sort: readonly InventorySort[];
   readonly #found: SortedDevice[] = [];
@@ -90,7 +90,7 @@ export class SortedIds {
   }
 
   /**
-   * Returns the sorted ids; equal devices keep the order in which they were added. Yields wherever
+   * Returns the sorted IDs; equal devices keep the order in which they were added. Yields wherever
    * the work may pause, because comparing long values takes time.
    */
   *inOrder(): Generator<void, readonly string[]> {

@@ -62,7 +62,7 @@ describe('an artifact', () => {
     expect(store.artifacts.find('a')?.artifact).not.toHaveProperty('description');
   });
 
-  it('cannot be saved twice under one id, and other ids find nothing', () => {
+  it('cannot be saved twice under one ID, and other IDs find nothing', () => {
     save('a');
     expect(() => save('a')).toThrow('UNIQUE');
     expect(store.artifacts.find('A')).toBeUndefined();

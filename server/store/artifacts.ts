@@ -99,13 +99,13 @@ export class ArtifactStore {
     return this.#releases.get(name, read);
   }
 
-  /** Returns the ids of the artifacts of one name; at most `RELEASE_MAX`. */
+  /** Returns the IDs of the artifacts of one name; at most `RELEASE_MAX`. */
   listIdsOfName(name: string): string[] {
     const query = 'SELECT id FROM artifacts WHERE name = ? ORDER BY modified_ms, id LIMIT ?';
     return this.#sql.all(query, [name, RELEASE_MAX]).map((row) => text(row, 'id'));
   }
 
-  /** Returns ids of artifacts; newest first by default. */
+  /** Returns IDs of artifacts; newest first by default. */
   listIds(filter: ArtifactFilter, page: Page, order: ArtifactOrder = 'modified:desc'): string[] {
     const { where, values } = filterBy(...artifactConditions(filter));
     const query = `SELECT id FROM artifacts ${where} ORDER BY ${orders[order]} LIMIT ? OFFSET ?`;

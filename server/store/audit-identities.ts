@@ -9,7 +9,7 @@ import type { Sql } from './engine/sql.ts';
 /** The parts of an entry that name devices. */
 type EntryParties = Pick<AuditLog, 'actor' | 'object'>;
 
-/** Identities by device id; undefined for an id that no device has. */
+/** Identities by device ID; undefined for an ID that no device has. */
 export type KnownIdentities = Map<string, string | undefined>;
 
 /** Removes identities from entries that are stored, and restores them in entries that are read. */
@@ -53,7 +53,7 @@ export class AuditIdentities {
     }
   }
 
-  /** Finds identities by device id, including those of removed devices. */
+  /** Finds identities by device ID, including those of removed devices. */
   #find(ids: readonly string[], known: KnownIdentities): void {
     const wanted = '(SELECT value FROM json_each(?))';
     const query = `SELECT id, identity FROM former_devices WHERE id IN ${wanted}

@@ -7,7 +7,7 @@ export interface StoredConfiguration {
   readonly configured: Record<string, string>;
   /** The settings that the device reported. */
   readonly reported: Record<string, string>;
-  /** Id of the last deployment of the settings. */
+  /** ID of the last deployment of the settings. */
   readonly deploymentId?: string;
   readonly updatedMs: number;
   readonly reportedMs?: number;

@@ -31,7 +31,7 @@ export class ConnectionStore {
     );
   }
 
-  /** Returns the ids of the devices with an open WebSocket. */
+  /** Returns the IDs of the devices with an open WebSocket. */
   connectedIds(): ReadonlySet<string> {
     return this.#connected;
   }

@@ -29,6 +29,6 @@ export const artifactsFolder = 'artifacts';
 /** Locked while the folder is in use; nothing is written to it. */
 export const lockFile = 'server.lock';
 
-/** Folders of tenants are named by tenant id, files of artifacts by the digest of their content. */
+/** Folders of tenants are named by tenant ID, files of artifacts by the digest of their content. */
 export const tenantFolderName = /^[0-9a-f-]{36}$/;
 export const contentName = /^[0-9a-f]{64}$/;

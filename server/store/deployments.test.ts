@@ -85,7 +85,7 @@ describe('a stored deployment', () => {
     expect(store.deviceDeployments.find('two', 'a')).toBeUndefined();
   });
 
-  it('is found by exactly its id', () => {
+  it('is found by exactly its ID', () => {
     create('one');
     expect(deployments.find('ONE')).toBeUndefined();
   });
@@ -201,7 +201,7 @@ describe('the list of deployments', () => {
     },
   );
 
-  it('can be filtered by ids, by names, and by both', () => {
+  it('can be filtered by IDs, by names, and by both', () => {
     expect(idsOf({ id: ['three', 'one', 'four'] })).toEqual(['one', 'three']);
     expect(idsOf({ name: ['summer', 'spring'] })).toEqual(['one', 'two']);
     expect(idsOf({ name: ['summer'], id: ['one'] })).toEqual([]);
@@ -221,8 +221,8 @@ describe('the list of deployments', () => {
     ['a part of the name', 'mm', ['two']],
     ['capitals', 'SUMM', ['two']],
     ['a part of the artifact', 'elea', ['one', 'two', 'three']],
-    ['the id', 'three', ['three']],
-    ['a part of the id', 'thre', []],
+    ['the ID', 'three', ['three']],
+    ['a part of the ID', 'thre', []],
     ['a sign that stands for any text in SQL', '%', []],
   ])('can be searched by %s', (_, search, expected) => {
     expect(idsOf({ search })).toEqual(expected);

@@ -40,7 +40,7 @@ export interface NewStoredDeployment extends DeploymentPlan {
   /** The settings that a configuration deployment delivers. */
   readonly configuration?: Record<string, string>;
   readonly deviceIds: readonly string[];
-  /** Digest of the set of device ids; equal for equal sets. */
+  /** Digest of the set of device IDs; equal for equal sets. */
   readonly deviceDigest: string;
   readonly nowMs: number;
 }
@@ -53,7 +53,7 @@ export interface DeploymentFilter {
   /** Bounds of the creation time, both inclusive, in milliseconds since the Unix epoch. */
   readonly createdBeforeMs?: number | undefined;
   readonly createdAfterMs?: number | undefined;
-  /** A part of the name or of the artifact's name, or a whole id. */
+  /** A part of the name or of the artifact's name, or a whole ID. */
   readonly search?: string | undefined;
   /** Only deployments with a device in one of these groups. */
   readonly groups?: readonly string[] | undefined;
@@ -170,7 +170,7 @@ export class DeploymentStore {
     return this.#sql.first(query, [artifactName]) !== undefined;
   }
 
-  /** Returns the ids of unfinished deployments with these artifact names; at most 100. */
+  /** Returns the IDs of unfinished deployments with these artifact names; at most 100. */
   activeOf(artifactNames: readonly string[]): string[] {
     const rows = this.#sql.all(
       `SELECT id FROM deployments WHERE finished_ms IS NULL AND type = 'software'

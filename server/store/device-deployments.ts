@@ -64,7 +64,7 @@ const completionQuery = `SELECT d.finished_ms, d.max_devices,
 export class DeviceDeploymentStore {
   readonly #sql: Sql;
   readonly #inDeployments: DevicesInDeployments;
-  /** Cache of open device deployments by device id, because devices poll repeatedly. */
+  /** Cache of open device deployments by device ID, because devices poll repeatedly. */
   readonly #open: ReadCache<DeviceDeployments>;
   /**
    * Cache of the number of devices that were offered a deployment, by its `seq`. Where a limit
@@ -208,7 +208,7 @@ export class DeviceDeploymentStore {
     return this.#offered.get(seq, () => numberIn(this.#sql, query, [seq]));
   }
 
-  /** Returns a page of a deployment's device deployments, sorted by device id. */
+  /** Returns a page of a deployment's device deployments, sorted by device ID. */
   list(of: StoredDeployment, filter: DeviceDeploymentFilter, page: Page): StoredDeviceDeployment[] {
     const { where, values } = deviceDeploymentFilter(of, filter);
     const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY dd.device_id LIMIT ? OFFSET ?`;
@@ -241,7 +241,7 @@ export class DeviceDeploymentStore {
     );
   }
 
-  /** Returns the device ids of a deployment, sorted. */
+  /** Returns the device IDs of a deployment, sorted. */
   deviceIds(of: StoredDeployment, filter: Pick<DeviceDeploymentFilter, 'groups'>): string[] {
     const { where, values } = deviceDeploymentFilter(of, filter);
     const query = `SELECT dd.device_id FROM deployment_devices dd ${where} ORDER BY dd.device_id`;

@@ -167,7 +167,7 @@ describe('the stored alerts of a device', () => {
     );
   }
 
-  it('are listed with ids, newest first, in pages', () => {
+  it('are listed with IDs, newest first, in pages', () => {
     append('d', 2, 3, 1);
     append('e', 9);
     expect(issued()).toEqual([3, 2, 1]);

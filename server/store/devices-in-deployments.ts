@@ -10,7 +10,7 @@ import type { Sql } from './engine/sql.ts';
 export class DevicesInDeployments {
   readonly #sql: Sql;
   /**
-   * Value by device id: `may have work`, or the reason for no update. A device in no deployment is
+   * Value by device ID: `may have work`, or the reason for no update. A device in no deployment is
    * absent.
    */
   readonly #known = new Map<string, NoUpdate | 'may have work'>();

@@ -192,7 +192,7 @@ describe('the list of devices', () => {
     expect(idsOf({}, { page: 3, perPage: 3 })).toEqual([]);
   });
 
-  it('can be filtered by status, by id, and by both', () => {
+  it('can be filtered by status, by ID, and by both', () => {
     expect(idsOf({ status: ['accepted', 'rejected'] })).toEqual(['d-d']);
     expect(idsOf({ id: ['d-b', 'd-x', 'd-a'] })).toEqual(['d-a', 'd-b']);
     expect(idsOf({ id: ['d-d', 'd-a'], status: ['pending'] })).toEqual(['d-a']);
@@ -207,7 +207,7 @@ describe('the list of devices', () => {
     ]).toEqual([4, 3, 0]);
   });
 
-  it('can return only the ids of a page', () => {
+  it('can return only the IDs of a page', () => {
     meet('e', 'accepted');
     const accepted = (page: number, perPage: number) =>
       devices.listIds({ status: ['accepted'] }, { page, perPage });

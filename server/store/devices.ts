@@ -102,14 +102,14 @@ export class DeviceStore {
     return this.#sql.all(query, [...values, ...bounds(page)]).map((row) => this.#device(row));
   }
 
-  /** Returns a page of device ids in order of first contact. */
+  /** Returns a page of device IDs in order of first contact. */
   listIds(filter: DeviceFilter, page: Page): string[] {
     const { where, values } = deviceFilter(filter);
     const query = `SELECT id FROM devices ${where} ORDER BY seq LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map((row) => text(row, 'id'));
   }
 
-  /** Returns the first id that no device has, or no device in these groups. */
+  /** Returns the first ID that no device has, or no device in these groups. */
   firstMissing(ids: readonly string[], groups?: readonly string[]): string | undefined {
     const { where, values } = deviceFilter({ groups });
     const query = `SELECT value FROM json_each(?)

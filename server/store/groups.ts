@@ -37,7 +37,7 @@ export class GroupStore {
     return this.#sql.all(query, [max]).map((row) => text(row, 'name'));
   }
 
-  /** Returns a page of the ids of a group's devices, sorted. */
+  /** Returns a page of the IDs of a group's devices, sorted. */
   deviceIds(name: string, page: Page): string[] {
     const query =
       'SELECT device_id FROM device_groups WHERE name = ? ORDER BY device_id LIMIT ? OFFSET ?';

@@ -32,7 +32,7 @@ export class InventoryStore {
   }
 
   /**
-   * Returns the shown attributes by device id, for those of these devices that have attributes.
+   * Returns the shown attributes by device ID, for those of these devices that have attributes.
    * Does not read the other attributes.
    */
   shownOf(deviceIds: readonly string[]): Map<string, ShownAttributes> {

@@ -1,6 +1,6 @@
 /** A poll of a device for its next deployment. */
 export interface Poll {
-  /** Id of the operation. */
+  /** ID of the operation. */
   readonly operation: string;
   /**
    * The target of a GET or the body of a POST, with one character for each byte; undefined if it

@@ -284,7 +284,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       expect(store.resetDevice('nobody', await store.snapshot(), NOW_MS)).toBe('unknown');
     });
 
-    it('restores a removed device that returned under another id', async () => {
+    it('restores a removed device that returned under another ID', async () => {
       meet('a', '{"mac":"same"}');
       const snapshot = await store.snapshot();
       store.devices.remove('a');

@@ -38,7 +38,7 @@ interface AfterRestore {
  */
 export type DeviceReset = 'restored' | 'gone' | 'unknown';
 
-/** The result of resetting a device, with the ids of all devices that were changed. */
+/** The result of resetting a device, with the IDs of all devices that were changed. */
 interface ResetDevice {
   readonly reset: DeviceReset;
   readonly ids: readonly string[];
@@ -158,7 +158,7 @@ export class Snapshots {
     for (const snapshot of this.#live) snapshot.discard();
   }
 
-  /** Finds the device in the snapshot, and the ids of the devices to remove from the store. */
+  /** Finds the device in the snapshot, and the IDs of the devices to remove from the store. */
   #devicesToReset(deviceId: string, copy: SqlCopy) {
     const identityOf = 'SELECT identity FROM devices WHERE id = ?';
     const known = this.#sql.first(identityOf, [deviceId])?.identity ?? null;
@@ -167,7 +167,7 @@ export class Snapshots {
       [deviceId, known, deviceId],
     );
     const wantedId = wanted && text(wanted, 'id');
-    // A device that was removed and has registered again has a new id, but the same identity.
+    // A device that was removed and has registered again has a new ID, but the same identity.
     const others = this.#sql.all('SELECT id FROM devices WHERE identity = ?', [
       wanted ? text(wanted, 'identity') : null,
     ]);
@@ -241,7 +241,7 @@ export class Snapshots {
   }
 }
 
-/** Returns the ids of the deployments that contain the device. */
+/** Returns the IDs of the deployments that contain the device. */
 function deploymentIds(sql: Pick<Sql, 'all'>, deviceId: string): string[] {
   const rows = sql.all(
     `SELECT d.id FROM deployment_devices dd JOIN deployments d ON d.seq = dd.deployment_seq

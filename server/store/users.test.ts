@@ -24,7 +24,7 @@ function idsOf(filter: Parameters<Store['users']['list']>[0], perPage = 20, page
 }
 
 describe('stored users', () => {
-  it('can be found by id and by email', () => {
+  it('can be found by ID and by email', () => {
     store.users.create(user, 1);
     const stored = { ...user, roles: [], createdMs: 1, updatedMs: 1 };
     expect(store.users.find('u')).toEqual(stored);
@@ -45,12 +45,12 @@ describe('stored users', () => {
     },
   );
 
-  it('cannot be found by an id in other letter case', () => {
+  it('cannot be found by an ID in other letter case', () => {
     store.users.create(user, 1);
     expect(store.users.find('U')).toBeUndefined();
   });
 
-  it('are unique by id and by email', () => {
+  it('are unique by ID and by email', () => {
     store.users.create(user, 1);
     expect(() => store.users.create({ ...user, id: 'v' }, 1)).toThrow('UNIQUE');
     expect(() => store.users.create({ ...user, email: 'b@example.com' }, 1)).toThrow('UNIQUE');

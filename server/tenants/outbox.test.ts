@@ -17,7 +17,7 @@ function outbox(): Outbox {
 }
 
 describe('the outbox of a tenant server', () => {
-  it('keeps messages in order, each with its own id', () => {
+  it('keeps messages in order, each with its own ID', () => {
     const box = outbox();
     box.post(message);
     box.post({ ...message, to: 'other@example.com' });

@@ -114,7 +114,7 @@ export class Tenants {
 
   #problemOf(name: string, email: string): TenantProblem | undefined {
     if (this.#all.size >= TENANTS_MAX) return 'too many tenants';
-    // Callers may name a tenant by id or by name, so neither may equal another tenant's id or name.
+    // Callers may name a tenant by ID or by name, so neither may equal another tenant's ID or name.
     if (this.list().some((tenant) => tenant.name === name || tenant.id === name))
       return 'name taken';
     return this.findByEmail(email) && 'email taken';

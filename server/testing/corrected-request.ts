@@ -41,7 +41,7 @@ const known: ReadonlySet<string> = new Set([
 /** Values for the variables that only the reader knows. */
 const anyId = '00000000-0000-4000-8000-000000000009';
 
-/** Sends the request as a reader of the explanation would; any other variable becomes an id. */
+/** Sends the request as a reader of the explanation would; any other variable becomes an ID. */
 export async function sendCorrected(
   server: TestServer,
   request: CorrectedRequest,

@@ -45,7 +45,7 @@ export function uploadArtifact(
   return server.call('upload-artifact', { token: server.adminToken, body: form });
 }
 
-/** Uploads an artifact that must be accepted; returns its id. @throws Error when it is refused */
+/** Uploads an artifact that must be accepted; returns its ID. @throws Error when it is refused */
 export async function publish(
   server: TestServer,
   file: Buffer | Partial<ArtifactSpec> = {},

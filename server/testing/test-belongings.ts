@@ -232,7 +232,7 @@ export const namings: Readonly<Record<NamingId, ResourceCall>> = {
   'upload-device-file': { make: device, call: fileForm, own: 409 },
 };
 
-/** The ids of all operations with a resource in their path, taken from the rows. */
+/** The IDs of all operations with a resource in their path, taken from the rows. */
 export const namingIds = Object.values(managementOperations)
   .filter(({ path: at }) => at.includes('{'))
   .map(({ id }) => id as NamingId);

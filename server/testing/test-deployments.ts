@@ -45,7 +45,7 @@ export function createDeployment(
   });
 }
 
-/** Creates a deployment that must be accepted; returns its id. @throws Error when it is refused */
+/** Creates a deployment that must be accepted; returns its ID. @throws Error when it is refused */
 export async function deploy(
   server: TestServer,
   devices: readonly Pick<AcceptedDevice, 'id'>[],

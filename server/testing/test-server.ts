@@ -32,7 +32,7 @@ export interface TestResponse {
 
 export interface TestServer extends Omit<RunningServer, 'faults'> {
   readonly clock: ManualClock;
-  /** Calls an operation of the contract or of the management API by its id. */
+  /** Calls an operation of the contract or of the management API by its ID. */
   call(id: keyof typeof rows, call?: TestCall): Promise<TestResponse>;
   /** Calls any path. */
   request(method: string, path: string, call?: TestCall): Promise<TestResponse>;

@@ -60,7 +60,7 @@ export function statusOf(call: Promise<unknown>): Promise<number> {
   );
 }
 
-/** Uploads an artifact; returns its id. */
+/** Uploads an artifact; returns its ID. */
 export async function publishIn({ admin }: TestbedTenant, name: string): Promise<string> {
   const form = new FormData();
   form.append('artifact', new Blob([new Uint8Array(await artifactBytes({ name }))]), 'a.mender');

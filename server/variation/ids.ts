@@ -1,5 +1,5 @@
 /**
- * Other formats of opaque ids: of requests, and of deployments in v2 of the device API. Each format
+ * Other formats of opaque IDs: of requests, and of deployments in v2 of the device API. Each format
  * can be decoded without state.
  */
 
@@ -8,13 +8,13 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import { randomItem } from './order.ts';
 import { changedAt, isObject } from './paths.ts';
 
-/** A format in which an id is written instead of as a UUID. */
+/** A format in which an ID is written instead of as a UUID. */
 export type IdShape = 'capitals' | 'no-dashes' | 'base64url';
 export const idShapes = ['capitals', 'no-dashes', 'base64url'] as const satisfies IdShape[];
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /**
- * Matches 16 bytes in base64url. The last character has four zero bits, so each id has exactly one
+ * Matches 16 bytes in base64url. The last character has four zero bits, so each ID has exactly one
  * spelling.
  */
 const base64url = /^[\w-]{21}[AQgw]$/;
@@ -25,7 +25,7 @@ const writers: Readonly<Record<IdShape, (id: string) => string>> = {
   base64url: (id) => Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url'),
 };
 
-/** Returns the body with its deployment ids in the given format. */
+/** Returns the body with its deployment IDs in the given format. */
 export function withReshapedIds(operation: Operation | undefined, body: unknown, shape: IdShape) {
   const reshape = (id: unknown): unknown =>
     typeof id === 'string' && uuid.test(id) ? writers[shape](id) : id;
@@ -35,7 +35,7 @@ export function withReshapedIds(operation: Operation | undefined, body: unknown,
     : body;
 }
 
-/** Returns the path parameters with the deployment id in the store's format. */
+/** Returns the path parameters with the deployment ID in the store's format. */
 export function readParameters(
   operation: Operation,
   parameters: Readonly<Record<string, string>>,
@@ -45,7 +45,7 @@ export function readParameters(
   return { ...others, id: readId(id) };
 }
 
-/** Returns the UUID of an id in any format. Other texts are returned unchanged. */
+/** Returns the UUID of an ID in any format. Other texts are returned unchanged. */
 export function readId(text: string): string {
   if (/^[0-9A-Fa-f-]{36}$/.test(text)) return text.toLowerCase();
   const hex = base64url.test(text) ? Buffer.from(text, 'base64url').toString('hex') : text;
@@ -53,7 +53,7 @@ export function readId(text: string): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** Returns a request id in a random format. Its characters need no escape anywhere. */
+/** Returns a request ID in a random format. Its characters need no escape anywhere. */
 export function requestIdFrom(id: string, random: Random): string {
   const shape = randomItem([...idShapes, 'prefixed', 'decimal'] as const, random);
   if (shape === 'prefixed') return `req_${writers.base64url(id)}~0`;

@@ -24,7 +24,7 @@ export function withUnknownParameter(uri: string, random: Random): string {
 }
 
 /**
- * Returns the link with some unreserved characters escaped, in the query and in the ids of the
+ * Returns the link with some unreserved characters escaped, in the query and in the IDs of the
  * path, and with colons unescaped.
  */
 export function withOtherEscapes(uri: string, random: Random): string {

@@ -10,7 +10,7 @@ export interface PendingResponse {
   /** Absent if the request matched no operation. */
   readonly operation?: Operation | undefined;
   readonly requestId: string;
-  /** True if the caller sent no request id, so that the server generated this one. */
+  /** True if the caller sent no request ID, so that the server generated this one. */
   readonly ownRequestId?: boolean;
   readonly status: number;
   readonly headers: readonly HeaderLine[];

@@ -242,7 +242,7 @@ describe('a variation seed', () => {
     expect(disturbed.vary(response)).toEqual(openVariation('one').vary(response));
   });
 
-  it('gives a deployment the same id in each response', () => {
+  it('gives a deployment the same ID in each response', () => {
     const instructions = { id: requestId, artifact: {} };
     for (const seed of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) {
       const { vary, readParameters } = openVariation(seed);
@@ -257,7 +257,7 @@ describe('a variation seed', () => {
     }
   });
 
-  it('does not change ids of other operations or other forms', () => {
+  it('does not change IDs of other operations or other forms', () => {
     const { readParameters } = openVariation('one');
     const upper = requestId.toUpperCase();
     expect(readParameters(operations['get-artifact'], { id: upper })).toEqual({ id: upper });
@@ -266,7 +266,7 @@ describe('a variation seed', () => {
     }
   });
 
-  it('creates distinct request ids of printable characters only', () => {
+  it('creates distinct request IDs of printable characters only', () => {
     const { newRequestId } = openVariation('one');
     const made = Array.from({ length: 50 }, (_, at) =>
       newRequestId(requestId.replace(/42$/, String(10 + at))),
@@ -309,7 +309,7 @@ describe('a choice of variations', () => {
     expect([seeded.isOn, seeded.has('chunked')]).toEqual([true, true]);
   });
 
-  it('varies ids of deployments whatever the seed, and reads them after it is switched off', () => {
+  it('varies IDs of deployments whatever the seed, and reads them after it is switched off', () => {
     const next = operations['post-next-deployment-v2'];
     for (let seed = 0; seed < 8; seed += 1) {
       const variation = openVariation(String(seed), new Set(['deployment-ids']));
@@ -329,7 +329,7 @@ describe('a choice of variations', () => {
     }
   });
 
-  it('does not read other forms of ids where none were given', () => {
+  it('does not read other forms of IDs where none were given', () => {
     const { readParameters } = openVariation(undefined);
     const id = requestId.toUpperCase();
     expect(readParameters(operations['put-deployment-log'], { id })).toBeUndefined();

@@ -28,9 +28,9 @@ export interface Variation {
   choose(names: VariationChoice): void;
   /** Returns the response written differently with the same meaning. */
   vary(response: PendingResponse): VariedResponse;
-  /** Returns an id for a request that was sent without one, made from a new UUID. */
+  /** Returns an ID for a request that was sent without one, made from a new UUID. */
   newRequestId(uuid: string): string;
-  /** Returns path parameters with ids in the store's format; undefined if none are varied. */
+  /** Returns path parameters with IDs in the store's format; undefined if none are varied. */
   readParameters(
     operation: Operation,
     parameters: Readonly<Record<string, string>>,
@@ -47,7 +47,7 @@ export function openVariation(seed: string | undefined, names?: VariationChoice)
   let chosen: VariationChoice = atStart;
   let wasOn = false;
   const counted = new Map<string, number>();
-  // All responses use one format, because an id that changes between two polls would be another
+  // All responses use one format, because an ID that changes between two polls would be another
   // deployment.
   const seedShape = [undefined, ...idShapes][random.stream('ids').integer(0, idShapes.length)];
   const nextOf = (name: string): Random => {
@@ -74,7 +74,7 @@ export function openVariation(seed: string | undefined, names?: VariationChoice)
     },
     newRequestId: (uuid) =>
       has('request-ids') ? requestIdFrom(uuid, nextOf('request-ids')) : uuid,
-    // A client may still use an id that it got before the variation was switched off.
+    // A client may still use an ID that it got before the variation was switched off.
     readParameters: (operation, parameters) =>
       wasOn || isOn() ? readParameters(operation, parameters) : undefined,
   };

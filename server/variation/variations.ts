@@ -18,7 +18,7 @@ import type { HeaderLine, ResponseDraft } from './response.ts';
 /** The random choices that decide how a response is varied. */
 export interface VariationChoices {
   readonly random: Random;
-  /** The format of ids in all responses of a seed; absent if they stay UUIDs. */
+  /** The format of IDs in all responses of a seed; absent if they stay UUIDs. */
   readonly idShape?: IdShape | undefined;
 }
 
@@ -42,17 +42,17 @@ const REMOVED_SHARE = 2;
 export const legalVariations: readonly LegalVariation[] = [
   {
     id: 'request-ids',
-    varies: 'generated request ids are not UUIDs',
+    varies: 'generated request IDs are not UUIDs',
     rule: 'Contract, Error: request_id is a string that the server generates; the format is not specified.',
     always: true,
     appliesTo: ({ ownRequestId }) => ownRequestId === true,
-    // The id was already generated in this format when the request arrived; see `newRequestId`.
+    // The ID was already generated in this format when the request arrived; see `newRequestId`.
     apply: (draft) => ({ ...draft, ownRequestId: false }),
   },
   {
     id: 'deployment-ids',
-    varies: 'deployment ids in v2 responses are not lowercase UUIDs; they work as returned',
-    rule: 'Contract, DeploymentInstructions (v2): the id is a string, unique per device; the format is not specified.',
+    varies: 'deployment IDs in v2 responses are not lowercase UUIDs; they work as returned',
+    rule: 'Contract, DeploymentInstructions (v2): the ID is a string, unique per device; the format is not specified.',
     always: true,
     appliesTo: hasBody,
     apply: (draft, { idShape }) =>

@@ -1,5 +1,5 @@
 /**
- * Applies the variation to requests and responses: request ids, ids in paths, and how
+ * Applies the variation to requests and responses: request IDs, IDs in paths, and how
  * responses are written.
  */
 

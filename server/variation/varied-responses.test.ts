@@ -138,7 +138,7 @@ describe('a server with a variation seed', () => {
   });
 
   it.each(['a', 'b', 'c', 'd', 'e', 'f'])(
-    'of "%s" accepts a deployment id in its own and the users\' form',
+    'of "%s" accepts a deployment ID in its own and the users\' form',
     async (seed) => {
       const server = await start(seed);
       await publish(server);
@@ -161,7 +161,7 @@ describe('a server with a variation seed', () => {
     },
   );
 
-  it('refuses an unknown deployment, whatever the form of its id', async () => {
+  it('refuses an unknown deployment, whatever the form of its ID', async () => {
     const server = await start('ids');
     const device = await acceptedDevice(server, 'ids');
     for (const id of ['a'.repeat(32), 'A'.repeat(22), seededRandom('none').uuid(), 'none']) {
@@ -169,8 +169,8 @@ describe('a server with a variation seed', () => {
     }
   });
 
-  it("keeps a caller's request id; generated ones match in header and body", async () => {
-    const server = await start('request ids');
+  it("keeps a caller's request ID; generated ones match in header and body", async () => {
+    const server = await start('request IDs');
     const made = new Set<string>();
     for (let round = 0; round < ROUNDS; round += 1) {
       const sent = await server.request('GET', '/nowhere', {

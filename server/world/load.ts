@@ -10,7 +10,7 @@ import { type CallApi, type LoadContext, takeStep } from './steps.ts';
 import { timelineOf, WorldFileError } from './timeline.ts';
 import type { World } from './world-shape.ts';
 
-/** The ids of the created resources, by their names in the file. */
+/** The IDs of the created resources, by their names in the file. */
 export type LoadedWorld = ResponseOf<'POST /world'>;
 
 /**

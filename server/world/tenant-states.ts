@@ -139,7 +139,7 @@ export class TenantStates {
   /**
    * Restores one device to its start state, or removes it if it did not exist then. Closes its
    * socket.
-   * @param named the device's id, or its identity as JSON
+   * @param named the device's ID, or its identity as JSON
    * @throws StartStateUnavailable
    */
   resetDevice(tenant: Tenant, named: string): DeviceReset {

@@ -94,7 +94,7 @@ describe('the authentication of a device', () => {
     expect(session.token).toBeUndefined();
   });
 
-  it('takes the device id from the token, if the token contains one', () => {
+  it('takes the device ID from the token, if the token contains one', () => {
     expect(tokenSubject(token)).toBe('device-id-1');
     expect(tokenSubject('a.b.c')).toBeUndefined();
     expect(tokenSubject('')).toBeUndefined();

@@ -134,7 +134,7 @@ describe('the management client of the user', () => {
     expect(error).toMatchObject({ label: 'response/shape' });
   });
 
-  it('finds the id of a new deployment in the Location header', async () => {
+  it('finds the ID of a new deployment in the Location header', async () => {
     const location = '/api/management/v1/deployments/deployments/d-1';
     const { server, management } = await started({
       'create-deployment': () => ({ status: 201, headers: { location } }),

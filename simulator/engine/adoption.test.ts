@@ -57,7 +57,7 @@ describe('the adoption of outcomes from a lost worker', () => {
     expect(deployment.state).toBe('offered');
   });
 
-  it('skips devices of other fleets, and devices whose id is unknown', () => {
+  it('skips devices of other fleets, and devices whose ID is unknown', () => {
     const unknown = { ...knownDevice(), id: undefined };
     const others = [listed('success', 'device-9'), listed('success')];
     expect(adoptOutcomes([unknown], others, runDeployment)).toEqual([]);

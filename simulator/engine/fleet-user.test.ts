@@ -189,7 +189,7 @@ describe('the user of a fleet', () => {
     ['done', 'device-1', { status: 204 }, true],
     ['refused', 'device-1', { status: 404 }, false],
     ['unanswered', 'device-1', 'cut', false],
-    ['impossible without an id', undefined, { status: 204 }, false],
+    ['impossible without an ID', undefined, { status: 204 }, false],
   ])('reports whether an abort was %s', async (_what, id, response, wanted) => {
     const { device, fleetUser } = await hired({ 'abort-device-deployments': () => response }, 1);
     device.id = id;

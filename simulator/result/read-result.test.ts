@@ -59,7 +59,7 @@ describe('the reader of result files', () => {
 });
 
 describe('the published schema of results', () => {
-  it('equals the shape with which results are read, plus an id', () => {
+  it('equals the shape with which results are read, plus an ID', () => {
     const { $id, ...schema } = fleetResultSchema() as Record<string, unknown>;
     expect($id).toBe('urn:fleetbed:fleet:2');
     expect(schema).toEqual(toJsonSchema(fleetResultShape, { ignoreActions: ['finite'] }));

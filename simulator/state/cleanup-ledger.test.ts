@@ -41,7 +41,7 @@ async function noted(...steps: readonly ('known' | 'accepted' | 'deployed' | 're
 }
 
 describe('the cleanup ledger of a fleet', () => {
-  it('records a device before its first request, and its id once assigned', async () => {
+  it('records a device before its first request, and its ID once assigned', async () => {
     const announced = (await noted('known'))?.devices.get(0);
     expect(announced).toMatchObject({ identity: deviceOf().idData, isSought: true });
     expect(announced?.key).toMatch(/^[0-9a-f]{64}$/);

@@ -228,7 +228,7 @@ class Cleanup {
   async #findIds(sought: readonly LedgerDevice[], ledger: CleanupLedger): Promise<void> {
     if (sought.length === 0) return;
     const byIdentity = new Map(sought.map((device) => [identityKey(device.identity), device]));
-    await this.#noting(`${sought.length} devices without an id`, async () => {
+    await this.#noting(`${sought.length} devices without an ID`, async () => {
       for (const status of authSetStatuses) await this.#findAmong(status, byIdentity, ledger);
       for (const { index } of sought.filter(({ isSought }) => isSought)) {
         this.#notThere++;

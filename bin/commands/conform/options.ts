@@ -146,8 +146,8 @@ async function readNamedWaivers(file: string | undefined): Promise<readonly Waiv
 }
 
 /**
- * Returns what `select` returns; an id that matches nothing is a wrong command line.
- * @param hint the end of the sentence about such an id
+ * Returns what `select` returns; an ID that matches nothing is a wrong command line.
+ * @param hint the end of the sentence about such an ID
  * @throws CommandError
  */
 export function withKnownIds<Selected>(select: () => Selected, hint = ''): Selected {

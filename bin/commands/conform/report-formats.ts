@@ -14,7 +14,7 @@ interface JudgedRun {
   readonly result: ConformanceResult;
   /** The comparison with an earlier run, if one was requested. */
   readonly comparison?: ResultComparison | undefined;
-  /** The files of the repro scripts, by case id. */
+  /** The files of the repro scripts, by case ID. */
   readonly scripts?: ReadonlyMap<string, string> | undefined;
 }
 

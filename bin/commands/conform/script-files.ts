@@ -20,7 +20,7 @@ export async function prepareScripts(folder: string | undefined): Promise<void> 
 
 /**
  * Writes the scripts to the folder; without one, to a new folder in the system's temporary folder.
- * @returns the files by case id
+ * @returns the files by case ID
  * @throws CommandError when a file cannot be written
  */
 export async function writeScripts(

@@ -279,11 +279,11 @@ describe('the commands of the journal', () => {
     [['journal', '--since', 'yesterday'], 2, '--since'],
     [['journal', '--after', 'x'], 2, '--after'],
     [['journal', '--follow', '--har', 'x.har'], 2, "cannot be used with option '--follow'"],
-    [['journal', '--tenant', 'none'], 3, 'no tenant has this id or name'],
+    [['journal', '--tenant', 'none'], 3, 'no tenant has this ID or name'],
     [['journal', '--har', '/nowhere/x.har'], 3, 'cannot write'],
     [['await', '--count', '0'], 2, '--count'],
     [['await', '--timeout', '11m'], 2, 'timeoutSeconds: must be at most 600'],
-    [['assert', '--tenant', 'none', 'success'], 3, 'no tenant has this id or name'],
+    [['assert', '--tenant', 'none', 'success'], 3, 'no tenant has this ID or name'],
   ])('refuse the arguments %j', async (args, code, reason) => {
     const ended = await run(...args, ...at);
     expect(ended.code).toBe(code);

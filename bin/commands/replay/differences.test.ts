@@ -30,7 +30,7 @@ describe('the comparison of recorded and actual bodies', () => {
     expect(compareBodies(recorded, actual).differences).toEqual([sentence]);
   });
 
-  it('returns the pairs of ids and links for later requests', () => {
+  it('returns the pairs of IDs and links for later requests', () => {
     const { pairs } = compareBodies(
       { id: one, at: ['http://a/1'] },
       { id: other, at: ['http://b/2'] },

@@ -1,5 +1,5 @@
 /**
- * Compares the responses of two servers in meaning: status, members and values. Ids, times, links
+ * Compares the responses of two servers in meaning: status, members and values. IDs, times, links
  * and the texts of errors are the server's own, so only their presence counts.
  */
 
@@ -22,7 +22,7 @@ interface ServerOwnPair {
 export interface BodyComparison {
   /** Sentences such as `artifact.artifact_name is "b", recorded "a"`; at most 20. */
   readonly differences: readonly string[];
-  /** Ids and links that differ, which later requests of the session may use. */
+  /** IDs and links that differ, which later requests of the session may use. */
   readonly pairs: readonly ServerOwnPair[];
 }
 

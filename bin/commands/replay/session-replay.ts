@@ -1,5 +1,5 @@
 /**
- * Plays a recorded session as a client. Requests are signed by test keys, tokens, ids and links are
+ * Plays a recorded session as a client. Requests are signed by test keys, tokens, IDs and links are
  * those of the server, and times in bodies are moved to the present.
  */
 import { type Dispatcher, request } from 'undici';
@@ -63,7 +63,7 @@ export class SessionReplay {
   readonly #keys = new Map<string, SigningKey>();
   /** The server's token for each recorded one. */
   readonly #tokens = new Map<string, string>();
-  /** What stands for recorded ids and validators, and for the paths of recorded links. */
+  /** What stands for recorded IDs and validators, and for the paths of recorded links. */
   readonly #values = new Map<string, string>();
   readonly #links = new Map<string, string>();
   /** The present minus the time of the recording, in milliseconds. */
@@ -206,7 +206,7 @@ export class SessionReplay {
     return { body: value === undefined ? String(recorded) : JSON.stringify(this.#present(value)) };
   }
 
-  /** Returns a JSON value with the server's ids, and with times moved to the present. */
+  /** Returns a JSON value with the server's IDs, and with times moved to the present. */
   #present(value: unknown): unknown {
     if (Array.isArray(value)) return value.map((each) => this.#present(each));
     if (isObject(value)) {

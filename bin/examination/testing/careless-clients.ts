@@ -119,7 +119,7 @@ export const violations: readonly Violation[] = [
     ],
   },
   {
-    description: 'writes the id of its deployment as a UUID parser prints it',
+    description: 'writes the ID of its deployment as a UUID parser prints it',
     duty: 'report.own-deployment',
     scene: 'legal-variations',
     replaced: [['str(offer["id"])', 'str(__import__("uuid").UUID(offer["id"]))']],

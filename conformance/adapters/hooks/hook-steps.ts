@@ -1,6 +1,6 @@
 /**
  * The steps that hooks can perform, with the JSON on standard input and the response on standard
- * output. A step whose response is `{}` may print nothing. All ids are ids of the target.
+ * output. A step whose response is `{}` may print nothing. All IDs are IDs of the target.
  */
 import * as v from 'valibot';
 import {

@@ -27,7 +27,7 @@ function hooksOf(script: string, more: object = {}) {
 const prints = (response: unknown): string =>
   `process.stdout.write(${JSON.stringify(JSON.stringify(response))})`;
 
-/** Prints its input as the id of a deployment. */
+/** Prints its input as the ID of a deployment. */
 const echo = `import { text } from 'node:stream/consumers';
 process.stdout.write(JSON.stringify({ deploymentId: await text(process.stdin) }));`;
 

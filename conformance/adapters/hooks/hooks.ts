@@ -1,5 +1,5 @@
 /**
- * Calls hooks. Standard input is one JSON object: `step`, `baseUrl`, `tenant` (the id that
+ * Calls hooks. Standard input is one JSON object: `step`, `baseUrl`, `tenant` (the ID that
  * `make-tenant` gave, or null) and `input`. Standard output is one JSON object, the response of the
  * step. Exit code 0 means done; 3 means that the hook cannot do this step here, which skips the
  * case; any other code means failure, which leaves the case inconclusive. Secrets are passed over
@@ -38,7 +38,7 @@ export class Hooks {
     return new Hooks(this.#book, this.#baseUrl, tenant);
   }
 
-  /** The id of the tenant of these hooks. */
+  /** The ID of the tenant of these hooks. */
   get tenant(): string | undefined {
     return this.#tenant;
   }

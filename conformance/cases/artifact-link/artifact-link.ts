@@ -52,7 +52,7 @@ const requested = defineScenario({
     {
       id: 'malformed-id-is-refused',
       title:
-        'A request for a link with an artifact id that is not a UUID is answered with 400 or 404.',
+        'A request for a link with an artifact ID that is not a UUID is answered with 400 or 404.',
       requirements: ['link.malformed-id'],
       covers: ['get-artifact-link 400'],
       run: async ({ device }) => {

@@ -95,12 +95,12 @@ function eachSorted(lists: unknown): unknown {
 export const ownFields: readonly ArtifactField[] = [
   {
     id: 'id-is-a-uuid',
-    title: 'The id of an artifact is present and has the shape of a UUID.',
+    title: 'The ID of an artifact is present and has the shape of a UUID.',
     requirement: 'artifacts.id',
     holds: ({ where, members: { id } }) =>
       expectThat(
         uuidPattern.test(valueText(id)),
-        `a UUID as id ${where}`,
+        `a UUID as ID ${where}`,
         describeValue(id ?? 'none'),
       ),
   },

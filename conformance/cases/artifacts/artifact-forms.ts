@@ -40,7 +40,7 @@ function pairsOf<Value>(count: number, pair: (number: number) => [string, Value]
   return Object.fromEntries(numbered(count, pair));
 }
 
-/** Forms by the part of their case's id, each with a phrase for the title. */
+/** Forms by the part of their case's ID, each with a phrase for the title. */
 const forms: Readonly<Record<string, readonly [phrase: string, form: Form]>> = {
   'several-payloads': [
     'with three payloads of different types',

@@ -40,7 +40,7 @@ function resembling(name: string): readonly string[] {
   ];
 }
 
-/** Lists the artifacts of a release for a device type, and returns their ids. */
+/** Lists the artifacts of a release for a device type, and returns their IDs. */
 async function idsIn(
   device: SuiteDevice,
   release: string,

@@ -1,6 +1,6 @@
 /**
  * Cases: two artifacts of one release, of which a user deletes one, as devices see both: in the
- * list, by id, by link and in an offer. Spec: Device deployments v1
+ * list, by ID, by link and in an offer. Spec: Device deployments v1
  */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { ownArtifact } from '../../context/own-artifact.ts';
@@ -42,7 +42,7 @@ interface ReleaseOfTwo {
   readonly second: OneOfTwo;
 }
 
-/** Lists the release for a device type; returns the ids in order. */
+/** Lists the release for a device type; returns the IDs in order. */
 async function idsFor(
   device: SuiteDevice,
   release: string,
@@ -57,7 +57,7 @@ async function idsFor(
     .sort();
 }
 
-/** Waits until the list for the other type has these ids, and compares that for the board then. */
+/** Waits until the list for the other type has these IDs, and compares that for the board then. */
 async function expectListed(
   context: TestContext,
   { device, release }: Pick<ReleaseOfTwo, 'device' | 'release'>,
@@ -94,7 +94,7 @@ async function releaseOfTwo(context: TestContext): Promise<ReleaseOfTwo> {
   return { device, release, first: await upload('first'), second: await upload('second') };
 }
 
-/** Asserts that the deleted artifact is answered with 404, by id and for a link. */
+/** Asserts that the deleted artifact is answered with 404, by ID and for a link. */
 async function expectGone(context: TestContext, { device, first }: ReleaseOfTwo): Promise<void> {
   const path = { id: first.id };
   const asks = {

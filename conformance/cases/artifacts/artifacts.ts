@@ -19,12 +19,12 @@ import {
 import { isMap, type Members, membersOf } from '../../target/json-members.ts';
 import type { HttpResponse } from '../../target/response.ts';
 
-/** Number of times that a list is read, to detect a server that sometimes returns a wrong id. */
+/** Number of times that a list is read, to detect a server that sometimes returns a wrong ID. */
 const READINGS = 3;
 
 const LISTED_MAX = 100;
 
-/** Ids that no artifact can have, because they are not UUIDs. */
+/** IDs that no artifact can have, because they are not UUIDs. */
 export const malformedIds = {
   'a word': 'no-such-form',
   'a number': '7',
@@ -106,7 +106,7 @@ const listed = defineScenario({
     },
     {
       id: 'listed-under-its-id',
-      title: 'An artifact is listed under its id, every time.',
+      title: 'An artifact is listed under its ID, every time.',
       requirements: ['artifacts.id'],
       run: async ({ device, artifact }) => {
         for (let reading = 1; reading <= READINGS; reading += 1) {
@@ -232,7 +232,7 @@ const one = defineScenario({
   cases: [
     {
       id: 'artifact-is-200',
-      title: 'A request for an artifact by its id is answered with 200 with a JSON object.',
+      title: 'A request for an artifact by its ID is answered with 200 with a JSON object.',
       requirements: ['artifacts.fields'],
       covers: ['get-artifact 200'],
       run: async ({ device, artifact }) => {
@@ -253,7 +253,7 @@ const one = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A request for an artifact id that is not a UUID is answered with 400 or 404.',
+      title: 'A request for an artifact ID that is not a UUID is answered with 400 or 404.',
       requirements: ['artifacts.malformed-id'],
       covers: ['get-artifact 400'],
       run: async ({ device }) => {

@@ -122,7 +122,7 @@ async function afterRemoval(
   throw new ExpectationFailure(`entries by ${email}`, 'none', ['audit.entries-last']);
 }
 
-/** Returns the actor's id in the entries of one user; asserts that it is the same in all. */
+/** Returns the actor's ID in the entries of one user; asserts that it is the same in all. */
 function actorIn(found: readonly EntryOfAct[], ofSecond: boolean): string {
   const own = found.filter(({ who }) => (who === 'second user') === ofSecond);
   const ids = own.map(({ entry }) => textAt(entry, 'actor.id'));

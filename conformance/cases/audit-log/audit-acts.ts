@@ -98,7 +98,7 @@ export const auditActCases = defineScenario<PerformedActions>({
     },
     {
       id: 'entries-name-the-object',
-      title: 'The entry of each action names its object by id and type.',
+      title: 'The entry of each action names its object by ID and type.',
       requirements: ['audit.object-id', 'audit.object-type'],
       run: async ({ acts }, context) => {
         for (const act of acts) {
@@ -111,7 +111,7 @@ export const auditActCases = defineScenario<PerformedActions>({
     },
     {
       id: 'acts-of-one-user-have-one-actor',
-      title: 'All actions of one user have one actor: a user, with the same id in each entry.',
+      title: 'All actions of one user have one actor: a user, with the same ID in each entry.',
       requirements: ['audit.actor-id', 'audit.actor-type'],
       run: async ({ acts }, context) => {
         const ids = new Set<string>();

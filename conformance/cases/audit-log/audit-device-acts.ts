@@ -6,7 +6,7 @@ import { defineScenario } from '../../suite/case.ts';
 import { observationOf } from '../../target/expectations.ts';
 import { ENTRY_WAIT_MAX_MS, entries, textAt } from './audit-reading.ts';
 
-/** Ids of two devices that have acted in different ways. */
+/** IDs of two devices that have acted in different ways. */
 interface Actors {
   /** First seen unknown, then again with another key. */
   readonly pending: string;

@@ -136,7 +136,7 @@ const deviceFields: readonly EntryField[] = [
   {
     requirement: 'audit.object-device-id',
     path: 'object.device.id',
-    expected: 'the id of the device',
+    expected: 'the ID of the device',
     fits: is('id'),
     isOptional: true,
   },

@@ -101,7 +101,7 @@ const awkwardEnds = [
   ['of two\nlines', 'of, two'],
 ] as const;
 
-/** Creates a deployment whose name requires quotes, and returns its id. */
+/** Creates a deployment whose name requires quotes, and returns its ID. */
 async function awkwardDeployment(
   context: TestContext,
   [end, tamer]: (typeof awkwardEnds)[number],

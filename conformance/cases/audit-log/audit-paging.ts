@@ -138,7 +138,7 @@ const filtered = defineScenario<DeviceInDeployment>({
   ],
 });
 
-/** Arranges a device with some audit entries, whose number no longer grows; returns its id. */
+/** Arranges a device with some audit entries, whose number no longer grows; returns its ID. */
 export async function deviceWithManyEntries(context: TestContext): Promise<string> {
   const { id, key } = await acceptedDevice(context);
   for (let rejections = 1; ; rejections += 1) {

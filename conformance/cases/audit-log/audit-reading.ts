@@ -28,7 +28,7 @@ export const objectTypes = ['tenant', 'user', 'deployment', 'artifact', 'device'
 /** The export has no tenant entries. Spec: Audit logs, "GET /logs/export" */
 export const exportedTypes = ['user', 'deployment', 'artifact', 'device'];
 
-/** An id that no resource has. */
+/** An ID that no resource has. */
 export const nobody = '00000000-0000-4000-8000-000000000000';
 
 /** Requests the list of audit entries (`GET /logs`) and returns whatever is answered. */

@@ -110,7 +110,7 @@ export async function expectShownValuesSelect(
       times,
       ...shown.map(({ name, value }) => ({ [name]: value })),
     );
-    // Without the types too, since a filter by an id must not imply one.
+    // Without the types too, since a filter by an ID must not imply one.
     const { actor_type: _, object_type: __, ...untyped } = query;
     for (const each of [query, untyped]) {
       if (!(await isListed(context, each, entry))) throw await notListed(context, entry, times);

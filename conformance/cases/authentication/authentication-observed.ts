@@ -9,7 +9,7 @@ import { observationOf } from '../../target/expectations.ts';
 /** One more than the limit of the reference server. */
 const MANY_KEYS = 101;
 
-/** Returns the external id that users see now. */
+/** Returns the external ID that users see now. */
 async function shownExternalId(context: TestContext, { id }: SuiteDevice): Promise<string> {
   const device = await context.admin.device(id);
   const shown = device?.external_id;

@@ -132,7 +132,7 @@ const decisions = defineScenario({
           () => admin.device(device.id),
           (found) => found === undefined || removal.status === 'rejected',
         );
-        // An authentication request of a removed device creates a new device with another id.
+        // An authentication request of a removed device creates a new device with another ID.
         device.id = left?.id ?? '';
         expectStatus(await device.authenticate(), left === undefined ? 401 : 200);
       },

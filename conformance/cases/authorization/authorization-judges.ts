@@ -6,7 +6,7 @@
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { CallerKind } from './authorization-matrix.ts';
 
-/** The case id, by operation and by kind of caller. */
+/** The case ID, by operation and by kind of caller. */
 export const authorizationJudges: Readonly<
   Partial<Record<OperationId, Readonly<Partial<Record<CallerKind, string>>>>>
 > = {

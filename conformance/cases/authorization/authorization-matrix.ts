@@ -26,10 +26,10 @@ type ExpectedStatus = number | string;
 
 type AuthorizationRow = Readonly<Record<CallerKind, ExpectedStatus>>;
 
-const noDeviceId = 'no id is sent: the token alone identifies the device';
+const noDeviceId = 'no ID is sent: the token alone identifies the device';
 const sharedArtifacts = 'artifacts belong to the tenant; all of its devices may read them';
 const noDevices = 'users have no devices of their own; the audit log belongs to the tenant';
-const noTenantId = 'no id is sent: the token alone identifies the tenant';
+const noTenantId = 'no ID is sent: the token alone identifies the tenant';
 const signed = 'the signature of the body grants access; an Authorization header is ignored';
 const linked =
   'the signed query of the link grants access; the contract lists no Authorization header';

@@ -70,7 +70,7 @@ const link = defineScenario({
     },
     {
       id: 'link-names-the-device',
-      title: 'The path of the link names the device by its id.',
+      title: 'The path of the link names the device by its ID.',
       requirements: ['download.path-names-device'],
       run: async ({ uri, device }) => expectEqual('device', segmentOf(uri, 1), device.id),
     },

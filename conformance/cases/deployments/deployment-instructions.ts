@@ -117,7 +117,7 @@ function sourceCases({ slug, label }: PollVariant): JudgingCase<InstructedDevice
 function idCase({ slug, label }: PollVariant): JudgingCase<InstructedDevice> {
   return {
     id: `${slug}-id-is-the-deployment`,
-    title: `${label} names the deployment by the id that users see.`,
+    title: `${label} names the deployment by the ID that users see.`,
     requirements: ['next.id-of-the-deployment'],
     run: async ({ response, deploymentId }) =>
       expectEqual('id', textIn(requireInstructions(response), 'id'), deploymentId),
@@ -127,11 +127,11 @@ function idCase({ slug, label }: PollVariant): JudgingCase<InstructedDevice> {
 function artifactIdCase({ slug, label }: PollVariant): JudgingCase<InstructedDevice> {
   return {
     id: `${slug}-artifact-id-is-the-artifact`,
-    title: `${label}: the artifact id, if present, is that of the deployed artifact.`,
+    title: `${label}: the artifact ID, if present, is that of the deployed artifact.`,
     requirements: ['next.v1-artifact-id'],
     run: async ({ response, artifact }) => {
       const id = fieldIn(requireInstructions(response), 'artifact.id');
-      if (id !== undefined) expectEqual('artifact id', id, artifact.id);
+      if (id !== undefined) expectEqual('artifact ID', id, artifact.id);
     },
   };
 }
@@ -164,21 +164,21 @@ const onlyInV2 = defineScenario({
   cases: [
     {
       id: 'id-in-v2-is-usable',
-      title: 'The device reports on the deployment with the id that v2 returns.',
+      title: 'The device reports on the deployment with the ID that v2 returns.',
       requirements: ['next.v2-id-is-usable'],
       run: async ({ device, response }) => {
         const id = textIn(requireInstructions(response), 'id');
         const reported = await report({ device, id }, { status: 'downloading' });
-        expectThat(reported.status !== 404, 'a deployment of that id', responseSummary(reported));
+        expectThat(reported.status !== 404, 'a deployment of that ID', responseSummary(reported));
       },
     },
     {
       id: 'id-in-v2',
-      title: 'Version 2 may name the deployment by its own id or by one made for the device.',
+      title: 'Version 2 may name the deployment by its own ID or by one made for the device.',
       requirements: ['next.id-per-device'],
       observe: async ({ response, deploymentId }) => {
         const isOwn = textIn(requireInstructions(response), 'id') === deploymentId;
-        return observationOf(isOwn ? 'the id of the deployment' : 'an id of its own');
+        return observationOf(isOwn ? 'the ID of the deployment' : 'an ID of its own');
       },
     },
     {

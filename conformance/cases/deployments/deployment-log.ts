@@ -336,7 +336,7 @@ const foreign = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A log for a malformed id is answered with 400 or 404.',
+      title: 'A log for a malformed ID is answered with 400 or 404.',
       requirements: ['log.malformed-id'],
       run: async (device) =>
         expectStatus(await upload({ device, id: 'no-such-form' }, goodMessage), 400, 404),

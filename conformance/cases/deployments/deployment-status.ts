@@ -168,7 +168,7 @@ const active = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A report for a malformed id is answered with 400 or 404.',
+      title: 'A report for a malformed ID is answered with 400 or 404.',
       requirements: ['status.malformed-id'],
       run: async ({ device }) =>
         expectStatus(await report({ device, id: 'no-such-form' }, goodReport), 400, 404),

@@ -52,7 +52,7 @@ async function inTurn(
   const query = factoryProvides;
   const id = instructedId(await device.call('get-next-deployment', { query }));
   const next = { ...former, id, deploymentId: made.id, deploymentName: made.name };
-  if (next.id === former.id) throw new NotObservable('two deployments have one id');
+  if (next.id === former.id) throw new NotObservable('two deployments have one ID');
   return { former, next };
 }
 

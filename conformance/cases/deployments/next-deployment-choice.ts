@@ -101,7 +101,7 @@ const several = defineScenario({
         requireResponse('post-next-deployment', response, 200);
         const id = textIn(requireInstructions(response), 'id');
         const names = { [deploymentId]: 'the older one', [laterId]: 'the younger one' };
-        return observationOf(names[id] ?? 'an id of neither');
+        return observationOf(names[id] ?? 'an ID of neither');
       },
     },
   ],

@@ -54,7 +54,7 @@ async function twoThatFit(context: TestContext): Promise<FittingDevice> {
   return { device, release: name, deploymentId: id, smallId, largeId };
 }
 
-/** Returns the id of the artifact that the device is given. */
+/** Returns the ID of the artifact that the device is given. */
 async function servedId(device: SuiteDevice): Promise<string> {
   const response = await device.call('post-next-deployment', { body: provides });
   requireResponse('post-next-deployment', response, 200);
@@ -75,7 +75,7 @@ const choosing = defineScenario({
       requirements: ['next.which-artifact'],
       observe: async ({ device, smallId, largeId }) => {
         const label = { [smallId]: 'the smaller one', [largeId]: 'the larger one' };
-        return observationOf(label[await servedId(device)] ?? 'an id of neither');
+        return observationOf(label[await servedId(device)] ?? 'an ID of neither');
       },
     },
     {

@@ -45,7 +45,7 @@ const maps: readonly GivenControlMap[] = [
 interface OfferedMap {
   readonly device: SuiteDevice;
   readonly id: string;
-  /** The id by which users know the deployment. */
+  /** The ID by which users know the deployment. */
   readonly deploymentId: string;
   readonly given: GivenControlMap;
   /** The map in the instructions. */
@@ -89,7 +89,7 @@ function priorityAndActions(map: unknown): unknown {
   return { priority: map.priority, actions: Object.fromEntries(actions.sort()) };
 }
 
-/** Asserts that a map has the deployment's id, and the priority, states and actions as given. */
+/** Asserts that a map has the deployment's ID, and the priority, states and actions as given. */
 function expectMap(
   where: 'in the instructions' | 'of the deployment',
   map: unknown,
@@ -101,7 +101,7 @@ function expectMap(
   const own = isObject(map) ? map.id : undefined;
   if (own !== id && own !== deploymentId) {
     const violated = isInInstructions ? 'next.control-map-id' : 'map.id-is-the-deployment';
-    throw new ExpectationFailure(`the id ${deploymentId} in the map`, describeValue(own), [
+    throw new ExpectationFailure(`the ID ${deploymentId} in the map`, describeValue(own), [
       violated,
     ]);
   }
@@ -165,7 +165,7 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
     },
     {
       id: 'id-is-that-of-the-deployment',
-      title: 'A map that a user gave an id of its own has the id of its deployment.',
+      title: 'A map that a user gave an ID of its own has the ID of its deployment.',
       requirements: ids,
       run: async (device, context) => {
         const id = '5f1e7a3c-9b0d-4c2e-8a6f-3d4b5c6e7f80';

@@ -74,10 +74,10 @@ async function fetchedMap(arranged: DeviceWithMap): Promise<Readonly<Record<stri
   return map;
 }
 
-/** Asserts that the map has the deployment's id, or the id that version 2 gives the device. */
+/** Asserts that the map has the deployment's ID, or the ID that version 2 gives the device. */
 function expectIdOf({ id, deploymentId }: DeviceWithMap, seen: unknown): void {
   const isOfDeployment = seen === deploymentId || seen === id;
-  expectThat(isOfDeployment, `the id ${deploymentId} in the map`, describeValue(seen ?? 'none'));
+  expectThat(isOfDeployment, `the ID ${deploymentId} in the map`, describeValue(seen ?? 'none'));
 }
 
 const inInstructions = defineScenario({
@@ -99,7 +99,7 @@ const inInstructions = defineScenario({
     },
     {
       id: 'in-instructions-has-the-id',
-      title: 'The map in the instructions has the id of the deployment.',
+      title: 'The map in the instructions has the ID of the deployment.',
       requirements: ['next.control-map-id'],
       run: async (arranged) => {
         expectIdOf(arranged, fieldIn(arranged.instructions, 'artifact.update_control_map.id'));
@@ -213,12 +213,12 @@ const mapped = defineScenario({
     },
     {
       id: 'has-the-id-of-the-deployment',
-      title: 'The id of the map is the id of the deployment.',
+      title: 'The ID of the map is the ID of the deployment.',
       requirements: ['map.id-is-the-deployment'],
       run: async (arranged) => {
         for (let reading = 1; reading <= READINGS; reading += 1) {
           const { id } = await fetchedMap(arranged);
-          if (typeof id !== 'string') throw new NotObservable('the map has no text as its id');
+          if (typeof id !== 'string') throw new NotObservable('the map has no text as its ID');
           expectIdOf(arranged, id);
         }
       },
@@ -233,7 +233,7 @@ const mapped = defineScenario({
         }
       },
     },
-    fieldCase('map.id', ['id', 'The id of a map is a string.'], ({ id }) => typeof id === 'string'),
+    fieldCase('map.id', ['id', 'The ID of a map is a string.'], ({ id }) => typeof id === 'string'),
     fieldCase(
       'map.priority',
       ['priority', 'The priority of a map, if present, is an integer.'],
@@ -373,7 +373,7 @@ const plain = defineScenario({
     },
     {
       id: 'malformed-id-is-refused',
-      title: 'A request for the map of a malformed deployment id is answered with 400 or 404.',
+      title: 'A request for the map of a malformed deployment ID is answered with 400 or 404.',
       requirements: ['map.malformed-id'],
       covers: ['get-update-control-map 400'],
       run: async ({ device }) =>

@@ -17,7 +17,7 @@ import { ExpectationFailure, expectThat, responseSummary } from '../../target/ex
 import { membersOf } from '../../target/json-members.ts';
 import type { HttpResponse } from '../../target/response.ts';
 
-/** Stands for the id in a path. Whether a 404 is about the resource or the API is then unknown. */
+/** Stands for the ID in a path. Whether a 404 is about the resource or the API is then unknown. */
 const someId = '11111111-2222-4333-8444-555555555555';
 const noSuchApi = [404, 405, 410, 501];
 
@@ -41,7 +41,7 @@ const requirementOf: Readonly<Record<string, RequirementId>> = {
   'PUT v1 /useradm/users/me': 'deprecated.update-own-user-v1',
 };
 
-/** Calls an API with an id that does not exist, or with an empty body, which every server refuses. */
+/** Calls an API with an ID that does not exist, or with an empty body, which every server refuses. */
 function call(context: TestContext, { method, version, path }: Successor): Promise<HttpResponse> {
   const hasBody = method === 'POST' || method === 'PUT';
   const headers = authorizationOf(context.admin);

@@ -1,4 +1,4 @@
-/** Cases: errors and request ids. Spec: Error; Errors */
+/** Cases: errors and request IDs. Spec: Error; Errors */
 import * as v from 'valibot';
 import { errorBody } from '../../context/error-body.ts';
 import { requireRefusal } from '../../context/granted.ts';
@@ -20,9 +20,9 @@ import type { HttpResponse } from '../../target/response.ts';
 import { TransportFailure } from '../../target/transport-failure.ts';
 
 const TWO_MEBIBYTES = 2 * 1_048_576;
-/** Longer than the request ids that servers accept, but within their limits on headers. */
+/** Longer than the request IDs that servers accept, but within their limits on headers. */
 const LONG_ID_CHARACTERS = 2000;
-/** Refusals after which a server is assumed to omit the request id from all of them. */
+/** Refusals after which a server is assumed to omit the request ID from all of them. */
 const REFUSALS_MAX = 12;
 
 const withText = v.looseObject({ error: v.optional(v.string()) });
@@ -35,7 +35,7 @@ async function refusal(context: TestContext, headers: Headers = {}): Promise<Htt
   return requireRefusal({ operation, requirement: 'auth.malformed-is-400' }, response);
 }
 
-/** Returns the request id in the body of a refusal, where it is optional. */
+/** Returns the request ID in the body of a refusal, where it is optional. */
 function requestIdIn({ text }: HttpResponse): string | undefined {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), withRequestId), text);
   return parsed.success ? parsed.output.request_id : undefined;
@@ -71,7 +71,7 @@ const requestIds: readonly JudgingCase<TestContext>[] = [
   },
   {
     id: 'request-id-of-the-caller',
-    title: 'The request_id of an error is the request id that the caller sent.',
+    title: 'The request_id of an error is the request ID that the caller sent.',
     requirements: ['errors.request-id-of-the-caller'],
     run: async (context) => {
       const sent = context.newName();
@@ -81,7 +81,7 @@ const requestIds: readonly JudgingCase<TestContext>[] = [
   },
   {
     id: 'long-request-id-is-one',
-    title: 'For a request id of 100 or 200 characters, body and header of a refusal have the same.',
+    title: 'For a request ID of 100 or 200 characters, body and header of a refusal have the same.',
     requirements: ['errors.request-id-equals-header'],
     run: async (context) => {
       const name = context.names.requestId.toLowerCase();
@@ -89,7 +89,7 @@ const requestIds: readonly JudgingCase<TestContext>[] = [
         const sent = context.newName().padEnd(characters, '0123456789');
         const response = await refusalWithId(context, { [name]: sent });
         const inHeader = headerOf(response, context);
-        if (inHeader === undefined) throw new NotObservable('no header carries the request id');
+        if (inHeader === undefined) throw new NotObservable('no header carries the request ID');
         expectEqual('request_id', requestIdOf(response), inHeader);
       }
     },
@@ -97,22 +97,22 @@ const requestIds: readonly JudgingCase<TestContext>[] = [
   {
     id: 'request-id-of-the-server',
     title:
-      'If the caller sends no request id, the server generates a different one for each request.',
+      'If the caller sends no request ID, the server generates a different one for each request.',
     requirements: ['errors.request-id-of-the-server'],
     run: async (context) => {
       const one = requestIdOf(await refusalWithId(context));
       const other = requestIdOf(await refusalWithId(context));
-      expectThat(one !== '' && one !== other, 'two request ids', describeValue([one, other]));
+      expectThat(one !== '' && one !== other, 'two request IDs', describeValue([one, other]));
     },
   },
   {
     id: 'request-id-equals-the-header',
-    title: 'The request_id of a refusal equals the request id header of the response.',
+    title: 'The request_id of a refusal equals the request ID header of the response.',
     requirements: ['errors.request-id-equals-header'],
     run: async (context) => {
       const response = await refusalWithId(context);
       const inHeader = headerOf(response, context);
-      if (inHeader === undefined) throw new NotObservable('no header carries the request id');
+      if (inHeader === undefined) throw new NotObservable('no header carries the request ID');
       expectEqual('request_id', requestIdOf(response), inHeader);
     },
   },
@@ -173,7 +173,7 @@ const anonymous = defineScenario<TestContext>({
     ...requestIds,
     {
       id: 'odd-request-ids',
-      title: 'What happens to a request id of two thousand letters, or with a space in it.',
+      title: 'What happens to a request ID of two thousand letters, or with a space in it.',
       requirements: ['errors.request-id-form'],
       observe: async (context) => {
         const name = context.names.requestId.toLowerCase();
@@ -267,7 +267,7 @@ const device = defineScenario({
     },
     {
       id: 'request-id-on-success',
-      title: 'Whether a successful response carries the request id of the caller.',
+      title: 'Whether a successful response carries the request ID of the caller.',
       requirements: ['errors.request-id-on-success'],
       observe: async (caller, context) => {
         const name = context.names.requestId.toLowerCase();

@@ -30,7 +30,7 @@ export interface DeviceWithOffers extends OfferedDeployment {
    * answer 409 when one device polls with other data than before.
    */
   readonly pollers: Readonly<Record<PollOperationId, SuiteDevice>>;
-  /** The id of a deployment with a control map; absent where the target has no maps. */
+  /** The ID of a deployment with a control map; absent where the target has no maps. */
   readonly mapped?: OfferedDeployment;
 }
 

@@ -228,13 +228,13 @@ const ids = defineScenario<OfferedDeployment>({
   cases: [
     {
       id: 'id-in-capital-letters',
-      title: 'How a report for the deployment id in capital letters is answered.',
+      title: 'How a report for the deployment ID in capital letters is answered.',
       requirements: ['status.id-in-capitals'],
       observe: async ({ device, id }) => {
         const path = { id: id.toUpperCase() };
         const body = { status: 'downloading' };
         const { status } = await device.call('put-deployment-status', { path, body });
-        return observationOf(id === path.id ? 'the id has no letters' : `answered with ${status}`);
+        return observationOf(id === path.id ? 'the ID has no letters' : `answered with ${status}`);
       },
     },
   ],

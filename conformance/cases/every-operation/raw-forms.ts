@@ -138,8 +138,8 @@ export const rawFormCases = defineScenario<DeviceWithOffers>({
         for (const { row, requestId, response } of await piped(context, rows)) {
           if (response === undefined) continue;
           const received = response.headers[name];
-          // Another case judges a response without a request id.
-          if (received !== undefined) expectEqual(`request id of ${row.id}`, received, requestId);
+          // Another case judges a response without a request ID.
+          if (received !== undefined) expectEqual(`request ID of ${row.id}`, received, requestId);
           if (String(response.status) in operations[row.id].success) continue;
           const plainMismatch = await mismatchOf(context, row);
           if (plainMismatch) throw notObservable(row.id, plainMismatch);

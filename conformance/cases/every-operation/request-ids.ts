@@ -1,4 +1,4 @@
-/** Cases: the request id of the caller in the refusals of every operation. Spec: Error */
+/** Cases: the request ID of the caller in the refusals of every operation. Spec: Error */
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import { deviceCalls, type OperationCalls, tokenCalls } from '../../context/every-call.ts';
 import { acceptedDevice } from '../../context/start-states.ts';
@@ -62,7 +62,7 @@ export const requestIdCases = [
     cases: [
       {
         id: 'every-operation-names-the-request',
-        title: 'The 401 of every operation has the request id that the caller sent.',
+        title: 'The 401 of every operation has the request ID that the caller sent.',
         requirements: ['errors.request-id-of-the-caller'],
         run: (context) => expectOwnIds(context, refusedWithoutToken),
       },
@@ -78,13 +78,13 @@ export const requestIdCases = [
     cases: [
       {
         id: 'malformed-attributes-name-the-request',
-        title: 'The 400 of malformed attributes has the request id that the device sent.',
+        title: 'The 400 of malformed attributes has the request ID that the device sent.',
         requirements: ['errors.request-id-of-the-caller'],
         run: ({ token }, context) => expectOwnIds(context, refusedToDevices, bearer(token)),
       },
       {
         id: 'what-is-missing-names-the-request',
-        title: 'The 404 for an artifact or deployment that is not there has the id that was sent.',
+        title: 'The 404 for an artifact or deployment that is not there has the ID that was sent.',
         requirements: ['errors.request-id-of-the-caller'],
         run: ({ token }, context) => expectOwnIds(context, deviceCalls, bearer(token)),
       },

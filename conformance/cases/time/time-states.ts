@@ -66,7 +66,7 @@ const pending = defineScenario({
         await device.authenticate();
         const found = await context.admin.findDevice(device.identity);
         const recorded = expectPresent('a device of this identity', found);
-        expectEqual('the id of the device', recorded.id, device.id);
+        expectEqual('the ID of the device', recorded.id, device.id);
         await context.admin.decide(device.id, device.key, 'accepted');
         const response = await context.eventually(
           () => device.authenticate(),
@@ -146,7 +146,7 @@ const active = defineScenario({
         await daysLater(device, context);
         const again = await poll(device);
         expectStatus(again, 200);
-        expectEqual('the id of the deployment', instructedId(again), id);
+        expectEqual('the ID of the deployment', instructedId(again), id);
         expectStatus(await report(arranged, 'success'), 204);
       },
     },

@@ -242,9 +242,9 @@ const frameDuties: readonly Duty[] = [
   {
     id: 'connect.messages',
     level: 'should',
-    sentence: 'A device sends messages as msgpack maps, and repeats the id of the session.',
+    sentence: 'A device sends messages as msgpack maps, and repeats the ID of the session.',
     source: 'Device connect; field notes 4.4',
-    evidence: 'the messages of the device, and the session ids that the server used',
+    evidence: 'the messages of the device, and the session IDs that the server used',
     remedy: 'encode {hdr, body} as msgpack, and copy hdr.sid from the message that is answered',
     socket: ({ event, from, payload }, { client }) => {
       if (event !== 'message' || from !== 'device' || payload === undefined) return undefined;

@@ -189,9 +189,9 @@ const reactionDuties: readonly Duty[] = [
     id: 'next.continues',
     level: 'must',
     sentence: 'A device continues a deployment that is offered again.',
-    source: 'Device deployments v1: the id of the deployment',
+    source: 'Device deployments v1: the ID of the deployment',
     evidence: 'downloads and reports after a deployment was offered a second time',
-    remedy: 'compare the id with that of the deployment underway, and go on with it',
+    remedy: 'compare the ID with that of the deployment underway, and go on with it',
     scene: 'update-restart',
     sequence: {
       dueAfter: {
@@ -384,7 +384,7 @@ function offeredIn({ row, status, json }: JudgedExchange, { client }: DutyMemory
   return client.deployments.offers.get(id);
 }
 
-/** Returns true for instructions that have an id and a link. */
+/** Returns true for instructions that have an ID and a link. */
 function isUsable(json: unknown): boolean {
   const { id, artifact } = membersOf(json);
   const { uri } = membersOf(membersOf(artifact).source);

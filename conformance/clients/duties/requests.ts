@@ -234,9 +234,9 @@ const requestDuties: readonly Duty[] = [
   {
     id: 'http.request-id',
     level: 'observed',
-    sentence: 'Whether a device sends request ids of its own.',
+    sentence: 'Whether a device sends request IDs of its own.',
     source: 'Error: request_id',
-    evidence: 'the request id header',
+    evidence: 'the request ID header',
     remedy: 'none is needed',
     observation: ({ requestIds }) =>
       requestIds > 0 ? `${requestIds} requests have one` : undefined,

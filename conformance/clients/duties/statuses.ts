@@ -61,10 +61,10 @@ export const statusDuties: readonly Duty[] = [
   {
     id: 'report.second-deployment',
     level: 'must',
-    sentence: 'A device carries out the next deployment under its own id.',
+    sentence: 'A device carries out the next deployment under its own ID.',
     source: 'DeploymentInstructions (v2): id',
     evidence: 'the reports after a second deployment was offered',
-    remedy: 'read the id of each offer, and forget that of the former deployment',
+    remedy: 'read the ID of each offer, and forget that of the former deployment',
     scene: 'second-update',
     operations: reporting,
     applies: ({ deploymentId, request }, { client }) => {
@@ -76,7 +76,7 @@ export const statusDuties: readonly Duty[] = [
     violation: ({ deploymentId, sent }, { client }) =>
       membersOf(sent).status === client.deployments.offers.get(deploymentId)?.final
         ? undefined
-        : { where: 'a report', must: 'name the new deployment', actual: 'the id of the former' },
+        : { where: 'a report', must: 'name the new deployment', actual: 'the ID of the former' },
     sequence: {
       dueAfter: {
         exchange: (exchange, { event, client }) =>
@@ -172,8 +172,8 @@ export const statusDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device reports only on deployments that it was given.',
     source: 'Errors: 404; DeploymentInstructions (v2): id',
-    evidence: 'the id of reports and logs, the ids that were offered in any form, and a 404',
-    remedy: 'store the id of the offer as it is, and use it in the path',
+    evidence: 'the ID of reports and logs, the IDs that were offered in any form, and a 404',
+    remedy: 'store the ID of the offer as it is, and use it in the path',
     operations: [...reporting, 'put-deployment-log'],
     applies: ({ deploymentId, status }, { client }) =>
       client.deployments.ofId(deploymentId) !== undefined || status === 404,

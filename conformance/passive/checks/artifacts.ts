@@ -114,7 +114,7 @@ function changedArtifact(exchange: JudgedExchange, { run }: ExchangeMemory): Vio
 
 /**
  * Checks the artifact in deployment instructions. A deployed configuration is skipped, since it is
- * generated for one device and has no artifact id.
+ * generated for one device and has no artifact ID.
  */
 function changedInstruction(
   exchange: JudgedExchange,

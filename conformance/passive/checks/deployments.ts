@@ -101,7 +101,7 @@ function keysSuffice(
 
 type EndTimeOf = (deployment: ObservedDeployment) => number | undefined;
 
-/** Returns the ids of the deployments that, by `overMs`, ended before the device polled. */
+/** Returns the IDs of the deployments that, by `overMs`, ended before the device polled. */
 function overBefore(
   sentMs: number,
   { device }: ExchangeMemory,
@@ -191,10 +191,10 @@ const pollChecks: readonly PassiveCheck[] = [
   ),
 ];
 
-/** Returns a violation if the id of an update control map is not `wanted`. */
+/** Returns a violation if the ID of an update control map is not `wanted`. */
 function otherMapId(id: unknown, wanted: unknown): Violation | undefined {
   if (isDeepStrictEqual(id, wanted)) return undefined;
-  return { where: 'id of the map', must: `be ${describeValue(wanted)}`, actual: describeValue(id) };
+  return { where: 'ID of the map', must: `be ${describeValue(wanted)}`, actual: describeValue(id) };
 }
 
 function deploymentOf(
@@ -283,7 +283,7 @@ const reportChecks: readonly PassiveCheck[] = [
     },
     violation: ({ response, status }) =>
       status === 404
-        ? { where: 'the deployment of that id', must: 'exist', actual: responseSummary(response) }
+        ? { where: 'the deployment of that ID', must: 'exist', actual: responseSummary(response) }
         : undefined,
   },
   succeedsWith(204, 'put-deployment-log', 'log.is-accepted'),

@@ -1,12 +1,12 @@
-/** Invariants on refusals: the Error body and its request id. Spec: Error; Errors */
+/** Invariants on refusals: the Error body and its request ID. Spec: Error; Errors */
 import { describeValue, responseSummary } from '../../target/expectations.ts';
 import type { PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 
-/** After this many refusals without a request id, an operation is assumed never to send one. */
+/** After this many refusals without a request ID, an operation is assumed never to send one. */
 const UNNAMED_MAX = 16;
 
-/** Request ids that every server must accept unchanged; the contract leaves others open. */
+/** Request IDs that every server must accept unchanged; the contract leaves others open. */
 const ordinaryId = /^[\x21-\x7e]{1,128}$/;
 
 /**

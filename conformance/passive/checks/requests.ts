@@ -1,5 +1,5 @@
 /**
- * Invariants that compare a response with its request, such as ids and filters.
+ * Invariants that compare a response with its request, such as IDs and filters.
  * Spec: Endpoints; Device deployments v1; Device deployments v2; Device connect
  */
 import { createHash } from 'node:crypto';
@@ -68,8 +68,8 @@ function otherId(steps: readonly string[], wanted: (exchange: JudgedExchange) =>
 }
 
 /**
- * Checks the id of an update control map. Version 2 may use an id for each device that differs from
- * the id in the map, but the map of one deployment must have the same id in every response.
+ * Checks the ID of an update control map. Version 2 may use an ID for each device that differs from
+ * the ID in the map, but the map of one deployment must have the same ID in every response.
  */
 function otherMap(
   exchange: JudgedExchange,
@@ -80,7 +80,7 @@ function otherMap(
   if (typeof id !== 'string' || typeof deployment !== 'string' || id === deployment) {
     return undefined;
   }
-  const before = run.earlierValue(`id of the map of ${deployment}`, id, Object.is);
+  const before = run.earlierValue(`ID of the map of ${deployment}`, id, Object.is);
   if (before === undefined) return undefined;
   return listViolation(`/${at.join('/')}`, `be ${describeValue(before)}, as before`, id);
 }

@@ -13,7 +13,7 @@ interface Allowance {
   readonly dependsOn: 'server' | 'moment' | 'request';
 }
 
-/** The allowances by id. */
+/** The allowances by ID. */
 export const allowances = {
   'effects-settle': {
     allows: 'A read may show the state before a write for 5 s after its response.',
@@ -76,7 +76,7 @@ export const allowances = {
   },
 } as const satisfies Readonly<Record<string, Allowance>>;
 
-/** The id of an allowance. */
+/** The ID of an allowance. */
 export type AllowanceId = keyof typeof allowances;
 
 /** Returns true if the trackers allow the choice; tests remove allowances one by one. */

@@ -141,7 +141,7 @@ function keyOf(entry: unknown): string {
   return `${memberAt(entry, ['object', 'id'])} ${memberAt(entry, ['action'])}`;
 }
 
-/** Returns the id of the object of an act; undefined for a request that is none of the acts. */
+/** Returns the ID of the object of an act; undefined for a request that is none of the acts. */
 function objectOf(exchange: JudgedExchange): string | undefined {
   const { row, sent, response, isSuccess } = exchange;
   if (row.id === 'create-deployment') {

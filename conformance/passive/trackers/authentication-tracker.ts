@@ -139,7 +139,7 @@ export class AuthenticationTracker implements Tracker {
   }
 }
 
-/** Returns the id of the device that a decision is about. */
+/** Returns the ID of the device that a decision is about. */
 function deviceOf(exchange: JudgedExchange): string {
   const { id } = exchange.row;
   return exchange.segment(id === 'decommission-device' ? 0 : id === 'delete-auth-set' ? 2 : 3);

@@ -16,7 +16,7 @@ const ABORTED = 'aborted';
 /** Tracks the deployments of one case. */
 export class DeploymentTracker implements Tracker {
   readonly #facts: KnownDevices;
-  /** The state of each tracked deployment on each of its devices, by device id. */
+  /** The state of each tracked deployment on each of its devices, by device ID. */
   readonly #deployments = new Map<string, Map<string, TrackedValue<string>>>();
 
   constructor(facts: KnownDevices) {

@@ -41,7 +41,7 @@ export class KnownDevices {
     }
   }
 
-  /** Returns the id of the device whose token the request carries; undefined if not known. */
+  /** Returns the ID of the device whose token the request carries; undefined if not known. */
   idOf(exchange: JudgedExchange): string | undefined {
     const identity = this.ofToken(exchange);
     return identity === undefined ? undefined : this.#ids.get(identity);
@@ -52,12 +52,12 @@ export class KnownDevices {
     return token === undefined ? undefined : this.#tokens.get(token);
   }
 
-  /** Returns the identity of a device by its id; undefined if not known. */
+  /** Returns the identity of a device by its ID; undefined if not known. */
   ofId(id: unknown): string | undefined {
     return typeof id === 'string' ? this.#identities.get(id) : undefined;
   }
 
-  /** Returns an id that users know as a deployment's; null for another, which may mean any. */
+  /** Returns an ID that users know as a deployment's; null for another, which may mean any. */
   deployment(id: string): string | null {
     return this.#deployments.has(id) ? id : null;
   }
@@ -80,7 +80,7 @@ export class KnownDevices {
   }
 }
 
-/** Returns the id of what the request created, from the Location of the response. */
+/** Returns the ID of what the request created, from the Location of the response. */
 export function locationOf({ response, isSuccess }: JudgedExchange): string | undefined {
   return isSuccess ? response.headers.location?.split('/').at(-1) : undefined;
 }

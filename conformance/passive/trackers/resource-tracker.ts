@@ -110,7 +110,7 @@ function violationOf<State>(
   return first === undefined || violations.includes(undefined) ? [] : [first];
 }
 
-/** Returns where a path has the device's id, counted from its end. */
+/** Returns where a path has the device's ID, counted from its end. */
 function openingIdAt(operation: string): number {
   return operation === 'delete-auth-set' ? 2 : 3;
 }

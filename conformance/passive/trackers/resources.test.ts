@@ -171,7 +171,7 @@ const legal: readonly (readonly [string, readonly Step[]])[] = [
     [alerts([alert]), listed([{ id: '1', ...alert, timestamp: '2026-01-31T13:00:00+01:00' }])],
   ],
   [
-    'any log after an upload for an unknown id',
+    'any log after an upload for an unknown ID',
     [upload('began'), upload('ended', 'v2'), log('ended')],
   ],
   [

@@ -173,7 +173,7 @@ function messagesIn(sent: unknown): readonly string[] | undefined {
   return arePlain && texts.length === messages.length ? texts : undefined;
 }
 
-/** Returns the id of the device in the path of a management request. */
+/** Returns the ID of the device in the path of a management request. */
 function deviceIn(url: string): string | undefined {
   return /\/devices\/([^/]+)/.exec(pathOf(url))?.[1];
 }

@@ -1,4 +1,4 @@
-/** A link to a case, by its id. */
+/** A link to a case, by its ID. */
 
 /** Renders a link that opens the case on this page. */
 export function CaseLink({ id }: { id: string }) {

@@ -94,7 +94,7 @@ export function Filters({
         <FilterField
           label="Requirement"
           value={filter.requirement}
-          placeholder="its id, or the start of it"
+          placeholder="its ID, or the start of it"
           choices={named.toSorted()}
           onInput={(requirement) => change({ requirement })}
         />

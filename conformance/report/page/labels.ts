@@ -35,7 +35,7 @@ export function toneOfChange(kind: string): Tone {
   return kind === 'repair' || kind === 'decided-now' ? 'good' : 'busy';
 }
 
-/** Returns the area of a case, which is the first part of its id. */
+/** Returns the area of a case, which is the first part of its ID. */
 export function areaOf({ id }: Pick<ShownVerdict, 'id'>): string {
   return id.split('/')[0] ?? '';
 }

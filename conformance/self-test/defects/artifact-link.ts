@@ -119,7 +119,7 @@ const links: readonly Defect[] = [
   },
   {
     id: 'link-to-malformed-id-is-500',
-    title: 'A request for a link with an id that is not a UUID is answered with 500.',
+    title: 'A request for a link with an ID that is not a UUID is answered with 500.',
     violates: ['link.malformed-id'],
     operations: linkOperations,
     alter: refusalBecomes(500, (request) => !namesUuid(request)),

@@ -51,7 +51,7 @@ function copiesLists(): Alteration {
   };
 }
 
-/** Changes the artifact in a response by its id, in the details only. */
+/** Changes the artifact in a response by its ID, in the details only. */
 function changedDetails(
   response: ProxiedResponse,
   { operation, parameters }: ProxiedRequest,
@@ -95,7 +95,7 @@ function keepsModified(): Alteration {
 export const artifactLifeDefects: readonly Defect[] = [
   {
     id: 'deleted-artifact-is-still-shown',
-    title: 'A deleted artifact is shown by its id to devices that have seen it.',
+    title: 'A deleted artifact is shown by its ID to devices that have seen it.',
     violates: ['artifacts.unknown-is-404'],
     operations: ['get-artifact'],
     alter: stillThere,

@@ -47,14 +47,14 @@ interface FieldDefect {
 const fields: readonly FieldDefect[] = [
   {
     id: 'artifact-id-is-no-uuid',
-    title: 'The id of an artifact is a number.',
+    title: 'The ID of an artifact is a number.',
     violates: 'artifacts.id',
     path: 'id',
     becomes: () => 'artifact-1',
   },
   {
     id: 'artifact-has-no-id',
-    title: 'An artifact is shown without its id.',
+    title: 'An artifact is shown without its ID.',
     violates: 'artifacts.id',
     path: 'id',
     becomes: () => undefined,
@@ -355,7 +355,7 @@ const single: readonly Defect[] = [
   },
   {
     id: 'malformed-artifact-id-is-500',
-    title: 'An artifact id that is not a UUID is answered with 500.',
+    title: 'An artifact ID that is not a UUID is answered with 500.',
     violates: ['artifacts.malformed-id'],
     operations: ['get-artifact'],
     alter: refusalBecomes(500, (request) => !namesUuid(request)),

@@ -258,7 +258,7 @@ const actors: readonly Defect[] = [
 const selections: readonly Defect[] = [
   {
     id: 'audit-actor-id-finds-no-device',
-    title: 'The list finds nothing for the id of a device as actor, unless the type is given too.',
+    title: 'The list finds nothing for the ID of a device as actor, unless the type is given too.',
     violates: ['audit.actor-filters'],
     operations: list,
     alter: responseBecomes((response, request) => {
@@ -278,7 +278,7 @@ const selections: readonly Defect[] = [
   },
   {
     id: 'audit-object-id-finds-no-artifact',
-    title: 'The list finds nothing for the id of an artifact beside its type.',
+    title: 'The list finds nothing for the ID of an artifact beside its type.',
     violates: ['audit.object-type-filter'],
     operations: list,
     alter: findsNothing(

@@ -52,7 +52,7 @@ const oddFields: readonly EntryFieldDefect[] = [
   },
   {
     id: 'audit-actor-id-is-a-number',
-    title: 'The id of an actor is a number.',
+    title: 'The ID of an actor is a number.',
     violates: ['audit.actor-id'],
     path: '*.actor.id',
     value: () => 7,
@@ -101,7 +101,7 @@ const oddFields: readonly EntryFieldDefect[] = [
   },
   {
     id: 'audit-device-id-is-another',
-    title: 'The id within `object.device` is not that of the device.',
+    title: 'The ID within `object.device` is not that of the device.',
     violates: ['audit.object-device-id'],
     path: '*.object.device.id',
     value: () => 'another device',

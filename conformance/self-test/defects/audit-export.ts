@@ -134,7 +134,7 @@ export const auditExportDefects: readonly Defect[] = [
   },
   {
     id: 'export-has-other-values',
-    title: 'The export has the ids of actors in capital letters.',
+    title: 'The export has the IDs of actors in capital letters.',
     violates: ['audit.export-same-entries'],
     operations,
     alter: documentBecomes((text) =>

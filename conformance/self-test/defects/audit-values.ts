@@ -105,11 +105,11 @@ const comparisons: readonly Defect[] = [
     filter: deploymentName,
     fits: (value, wanted) => value === wanted.split('&')[0],
   }),
-  comparison('audit-actor-id-matches-prefixes', 'The beginning of an actor id finds it.', {
+  comparison('audit-actor-id-matches-prefixes', 'The beginning of an actor ID finds it.', {
     filter: actorId,
     fits: (value, wanted) => value.startsWith(wanted),
   }),
-  comparison('audit-actor-id-matches-its-end', 'The end of an actor id finds it.', {
+  comparison('audit-actor-id-matches-its-end', 'The end of an actor ID finds it.', {
     filter: actorId,
     fits: (value, wanted) => value.endsWith(wanted),
   }),

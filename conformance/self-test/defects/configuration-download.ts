@@ -166,7 +166,7 @@ function lacks(expire: boolean, signature: boolean): (request: ProxiedRequest) =
 export const configurationDownloadDefects: readonly Defect[] = [
   {
     id: 'configuration-link-hides-the-deployment',
-    title: 'The link to a configuration names the deployment by something other than its id.',
+    title: 'The link to a configuration names the deployment by something other than its ID.',
     violates: ['download.path-names-deployment'],
     operations: offered,
     alter: segmentBecomes(3),
@@ -180,7 +180,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-link-hides-the-device',
-    title: 'The link to a configuration names the device by something other than its id.',
+    title: 'The link to a configuration names the device by something other than its ID.',
     violates: ['download.path-names-device'],
     operations: offered,
     alter: segmentBecomes(1),

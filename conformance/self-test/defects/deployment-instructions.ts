@@ -76,7 +76,7 @@ const wrappedInArrayDefects = (['v1', 'v2'] as const).map(
 
 const prefix = 'dep-';
 
-/** Returns the request as the target knows it: without the prefix of the deployment id. */
+/** Returns the request as the target knows it: without the prefix of the deployment ID. */
 function withoutPrefix(request: ProxiedRequest): ProxiedRequest {
   return { ...request, path: request.path.replace(`/${prefix}`, '/') };
 }
@@ -91,7 +91,7 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   ...fieldDefects('v2'),
   {
     id: 'v1-id-is-another',
-    title: 'Version 1 names the deployment by an id that users do not know.',
+    title: 'Version 1 names the deployment by an ID that users do not know.',
     violates: ['next.id-of-the-deployment', 'service.equal-forms'],
     operations: [...forms.v1, ...reports],
     alter: () => ({
@@ -104,7 +104,7 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   },
   {
     id: 'v2-id-is-unknown-to-reports',
-    title: 'The id of version 2 is unknown when the device reports its status.',
+    title: 'The ID of version 2 is unknown when the device reports its status.',
     violates: [
       ...(['next.v2-id-is-usable', 'service.equal-forms'] as const),
       ...(['status.each-value-is-accepted', 'status.is-204'] as const),
@@ -174,7 +174,7 @@ export const deploymentInstructionDefects: readonly Defect[] = [
   },
   {
     id: 'control-map-in-instructions-has-another-id',
-    title: 'The id of the control map in the instructions is not that of the deployment.',
+    title: 'The ID of the control map in the instructions is not that of the deployment.',
     violates: ['next.control-map-id'],
     operations: forms.v2,
     alter: fieldBecomes('artifact.update_control_map.id', () => 'another-map'),

@@ -6,10 +6,10 @@ import { requestFor } from '../requests.ts';
 import { bodyMemberAt } from '../sent.ts';
 import { everyForm } from './next-deployment.ts';
 
-/** The ids of the deployments that each device was offered, by its token, in order. */
+/** The IDs of the deployments that each device was offered, by its token, in order. */
 type OfferedIds = Map<string, readonly string[]>;
 
-/** Passes requests with the ids of the deployments that their device was offered before. */
+/** Passes requests with the IDs of the deployments that their device was offered before. */
 function remembering(
   hooks: (offered: OfferedIds) => Pick<Alteration, 'request'> & Pick<Alteration, 'response'>,
 ): () => Alteration {

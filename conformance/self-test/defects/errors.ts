@@ -1,4 +1,4 @@
-/** Defects in errors and request ids. Spec: Error; Errors */
+/** Defects in errors and request IDs. Spec: Error; Errors */
 import { changedAt, changedJson, withHeaders } from '../alter.ts';
 import { responseBecomes } from '../alterations.ts';
 import type { Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
@@ -14,7 +14,7 @@ function errorMemberBecomes(name: string, change: (value: unknown) => unknown) {
   );
 }
 
-/** Returns the name of the header with the request id; undefined when the response has none. */
+/** Returns the name of the header with the request ID; undefined when the response has none. */
 function requestIdHeader({ headers }: ProxiedResponse): string | undefined {
   return Object.keys(headers).find((name) => name.endsWith('-requestid'));
 }
@@ -23,7 +23,7 @@ function hasRequestId({ headers }: ProxiedRequest): boolean {
   return Object.keys(headers).some((name) => name.endsWith('-requestid'));
 }
 
-/** Returns the response with another request id in body and header. */
+/** Returns the response with another request ID in body and header. */
 function withRequestId(response: ProxiedResponse, id: string): ProxiedResponse {
   const name = requestIdHeader(response);
   const inBody = changedJson(response, (body) => changedAt(body, 'request_id', () => id));
@@ -47,7 +47,7 @@ export const errorDefects: readonly Defect[] = [
   },
   {
     id: 'request-id-is-cut',
-    title: 'The request_id of a refusal has the first 64 characters of the request id.',
+    title: 'The request_id of a refusal has the first 64 characters of the request ID.',
     violates: ['errors.request-id-equals-header', 'errors.request-id-of-the-caller'],
     operations,
     alter: errorMemberBecomes('request_id', (id) => String(id).slice(0, 64)),
@@ -61,14 +61,14 @@ export const errorDefects: readonly Defect[] = [
   },
   {
     id: 'request-id-of-the-caller-is-replaced',
-    title: 'The server generates a request id although the caller sent one.',
+    title: 'The server generates a request ID although the caller sent one.',
     violates: ['errors.request-id-of-the-caller'],
     operations,
     alter: responseBecomes((response) => withRequestId(response, 'another'), hasRequestId),
   },
   {
     id: 'request-id-of-the-caller-is-replaced-in-a-404',
-    title: 'The 404 has a request id of the server although the caller sent one.',
+    title: 'The 404 has a request ID of the server although the caller sent one.',
     violates: ['errors.request-id-of-the-caller'],
     operations: ['put-deployment-log', 'get-artifact'],
     alter: responseBecomes(
@@ -78,7 +78,7 @@ export const errorDefects: readonly Defect[] = [
   },
   {
     id: 'request-id-is-always-the-same',
-    title: 'Every request without an id gets the same one.',
+    title: 'Every request without an ID gets the same one.',
     violates: ['errors.request-id-of-the-server'],
     operations,
     alter: responseBecomes(
@@ -88,7 +88,7 @@ export const errorDefects: readonly Defect[] = [
   },
   {
     id: 'request-ids-differ',
-    title: 'The request id in the body differs from the one in the header.',
+    title: 'The request ID in the body differs from the one in the header.',
     violates: ['errors.request-id-equals-header'],
     operations,
     alter: responseBecomes(

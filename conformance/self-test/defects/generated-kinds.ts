@@ -18,7 +18,7 @@ import type { Alteration, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
 /** Number of affected cases to run; a generated defect is so visible that any few must kill it. */
 export const SAMPLE = 12;
-/** Larger sample for request ids that are always missing, which only many refusals can show. */
+/** Larger sample for request IDs that are always missing, which only many refusals can show. */
 const LARGE_SAMPLE = 60;
 /** One in this many valid requests is answered with a server error. */
 const FAULT_EACH = 3;
@@ -111,7 +111,7 @@ export const refusalKinds: readonly DefectKind[] = [
   },
   {
     kind: 'request-id-is-constant',
-    says: 'refuses with the same request id each time',
+    says: 'refuses with the same request ID each time',
     violates: () => ['errors.request-id-of-the-server'],
     alter: refusalBecomes((response, request) =>
       requestIdHeader(request) === undefined ? withRequestId(response, 'the-only-one') : response,
@@ -119,7 +119,7 @@ export const refusalKinds: readonly DefectKind[] = [
   },
   {
     kind: 'request-id-is-replaced',
-    says: 'refuses with a generated request id although the caller sent one',
+    says: 'refuses with a generated request ID although the caller sent one',
     violates: () => ['errors.request-id-of-the-caller'],
     alter: refusalBecomes((response, request) =>
       requestIdHeader(request) === undefined ? response : withRequestId(response, 'another'),
@@ -127,7 +127,7 @@ export const refusalKinds: readonly DefectKind[] = [
   },
   {
     kind: 'request-ids-differ',
-    says: 'refuses with different request ids in the header and the body',
+    says: 'refuses with different request IDs in the header and the body',
     violates: () => ['errors.request-id-equals-header'],
     alter: refusalBecomes((response) => {
       const name = requestIdHeader(response);
@@ -136,10 +136,10 @@ export const refusalKinds: readonly DefectKind[] = [
   },
   {
     kind: 'request-id-is-missing',
-    says: 'always refuses without a request id',
+    says: 'always refuses without a request ID',
     violates: () => ['errors.names-the-request'],
     alter: memberBecomes('request_id', () => undefined),
-    // Links have too few refusals to show that the id is always missing.
+    // Links have too few refusals to show that the ID is always missing.
     fits: ({ authorization }) => authorization !== 'link',
     sample: LARGE_SAMPLE,
   },

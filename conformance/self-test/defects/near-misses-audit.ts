@@ -121,7 +121,7 @@ const acts: readonly Defect[] = recorded.flatMap((action): Defect[] => {
     },
     {
       id: `audit-actor-of-${action}-is-the-object`,
-      title: `The actor of the action \`${action}\` has the id of the object.`,
+      title: `The actor of the action \`${action}\` has the ID of the object.`,
       violates: ['audit.actor-id', 'audit.actor-filters', 'audit.export-same-entries'],
       operations: list,
       alter: listed((found) =>

@@ -48,7 +48,7 @@ function artifactLinksEnd(isDone: (request: ProxiedRequest) => boolean): () => A
   };
 }
 
-/** Returns the device id in the claims of a token. */
+/** Returns the device ID in the claims of a token. */
 function deviceOf({ body }: ProxiedResponse): string | undefined {
   const [, claims = ''] = body.toString().split('.');
   return /"sub":"([^"]+)"/.exec(Buffer.from(claims, 'base64url').toString())?.[1];

@@ -56,7 +56,7 @@ const otherId = (value: unknown): unknown =>
 
 /** Defects in artifacts and their links. Spec: Artifact; Device deployments v1 */
 const artifacts: readonly Defect[] = [
-  oneInThree('other-artifact', 'One artifact in three has an id other than the one in its path.', {
+  oneInThree('other-artifact', 'One artifact in three has an ID other than the one in its path.', {
     violates: ['artifacts.fields', 'artifacts.id'],
     on: 'get-artifact',
     change: at('id', otherId),
@@ -105,12 +105,12 @@ const deployments: readonly Defect[] = [
     on: 'post-next-deployment',
     change: at('artifact.source.expire', () => longAgo),
   }),
-  oneInThree('other-map-in-instructions', 'One map in three in instructions has another id.', {
+  oneInThree('other-map-in-instructions', 'One map in three in instructions has another ID.', {
     violates: ['next.control-map-id'],
     on: 'post-next-deployment-v2',
     change: at('artifact.update_control_map.id', otherId),
   }),
-  oneInThree('other-map', 'One map in three has the id of another deployment.', {
+  oneInThree('other-map', 'One map in three has the ID of another deployment.', {
     violates: ['map.id-is-the-deployment'],
     on: 'get-update-control-map',
     change: at('update_control_map.id', otherId),

@@ -271,7 +271,7 @@ export const quantityDefects: readonly Defect[] = [
   },
   {
     id: 'artifact-id-in-v2',
-    title: 'Version 2 has an artifact id too.',
+    title: 'Version 2 has an artifact ID too.',
     violates: ['next.artifact-id-in-v2'],
     operations: ['post-next-deployment-v2'],
     alter: fieldBecomes('artifact', (artifact) =>

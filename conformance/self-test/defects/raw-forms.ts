@@ -47,7 +47,7 @@ function locationOf({ headers }: ProxiedRequest): string | undefined {
   return pipelined.exec(id)?.[1];
 }
 
-/** Swaps the request ids in the responses to two requests on one connection. */
+/** Swaps the request IDs in the responses to two requests on one connection. */
 function idsAreMixed(): Alteration {
   return {
     response: (response, request) => {

@@ -7,7 +7,7 @@ import { statusBecomes } from '../alterations.ts';
 import type { Alteration, Defect } from '../defect.ts';
 
 /**
- * Returns a known artifact to every caller that names its id, even if the target answers that the
+ * Returns a known artifact to every caller that names its ID, even if the target answers that the
  * artifact does not exist for the caller's tenant.
  */
 function sharedArtifacts(): Alteration {

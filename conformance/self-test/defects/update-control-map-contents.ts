@@ -41,7 +41,7 @@ function cached(keyOf: (token: string) => string): () => Alteration {
   };
 }
 
-/** Keeps the id of a map that a user gave it, in place of the id of its deployment. */
+/** Keeps the ID of a map that a user gave it, in place of the ID of its deployment. */
 function keepsTheGivenId(): Alteration {
   const given = new Map<unknown, unknown>();
   return {
@@ -83,7 +83,7 @@ function whilePaused(change: (response: ProxiedResponse) => ProxiedResponse): ()
 export const updateControlMapContentDefects: readonly Defect[] = [
   {
     id: 'map-keeps-the-id-that-a-user-gave',
-    title: 'A map that a user gave an id has that id instead of the one of its deployment.',
+    title: 'A map that a user gave an ID has that ID instead of the one of its deployment.',
     violates: ofAnotherId,
     operations: ['create-deployment', ...polls, ...fetches],
     alter: keepsTheGivenId,

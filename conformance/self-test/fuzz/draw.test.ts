@@ -122,7 +122,7 @@ describe('an alteration of a response', () => {
   );
 
   it("of the caller's request ID affects only requests with such an ID", () => {
-    const says = "400 with a request id other than the caller's";
+    const says = "400 with a request ID other than the caller's";
     const response = responseOf({ error: 'no', request_id: 'mine' }, 400);
     const request = requestFor('put-configuration');
     const named = { ...request, headers: { 'x-svc-requestid': 'mine' } };

@@ -1,4 +1,4 @@
-/** Alterations of the Error body of refusals, and of the id of the request. */
+/** Alterations of the Error body of refusals, and of the ID of the request. */
 
 import { isObject, type JsonObject } from '../../../fixtures/base/json.ts';
 import type { Operation } from '../../../fixtures/contract/operation.ts';
@@ -41,7 +41,7 @@ function requestIdHeader({ headers }: ProxiedResponse | ProxiedRequest): string 
   return Object.keys(headers).find((name) => name.endsWith('-requestid'));
 }
 
-/** Replaces the request id consistently in body and header, so that only the caller can notice. */
+/** Replaces the request ID consistently in body and header, so that only the caller can notice. */
 const anotherId: AlterationChange = (response, request) => {
   const name = requestIdHeader(response);
   if (name === undefined || requestIdHeader(request) === undefined) return response;
@@ -85,13 +85,13 @@ const rows: readonly ErrorAlteration[] = [
   ),
   must(
     'request-id-altered',
-    'with an id in the header that differs from /request_id',
+    'with an ID in the header that differs from /request_id',
     sameId,
     header('fuzz'),
   ),
   must(
     'request-id-altered',
-    "with a request id other than the caller's",
+    "with a request ID other than the caller's",
     'errors.request-id-of-the-caller',
     anotherId,
   ),

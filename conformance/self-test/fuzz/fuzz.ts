@@ -19,7 +19,7 @@ export interface FuzzRow {
   readonly kind: string;
   readonly violatedLevel: ViolatedLevel;
   readonly outcome: FuzzOutcome;
-  /** Ids of the cases that failed. */
+  /** IDs of the cases that failed. */
   readonly by: readonly string[];
   /** Cases in which the suite itself broke down. */
   readonly suiteErrors: readonly string[];

@@ -64,7 +64,7 @@ function isEmptyList(response: ProxiedResponse): boolean {
 }
 
 /**
- * Returns a refusal that keeps the request id of the response, so that only the status is wrong.
+ * Returns a refusal that keeps the request ID of the response, so that only the status is wrong.
  */
 function refused(response: ProxiedResponse, status: number): ProxiedResponse {
   const { headers } = ownResponse(status, error);
@@ -116,7 +116,7 @@ function isShould(id: OperationId, from: number): boolean {
  */
 function violatedLevelOf(id: OperationId, from: number, to: number): ViolatedLevel | undefined {
   if (to === UNLISTED || to === FAULT) return 'must';
-  // These operations send only an id, and a malformed id may be answered with 404 as well as 400.
+  // These operations send only an ID, and a malformed ID may be answered with 404 as well as 400.
   const isById = ['get-artifact', 'get-artifact-link', 'get-update-control-map'].includes(id);
   if (isById && from === 400 && to === 404) return 'nothing';
   if (id === 'download-configuration' && to === 404) return undefined;

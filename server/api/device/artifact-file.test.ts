@@ -42,7 +42,7 @@ describe('the download of a whole artifact file', () => {
     });
   });
 
-  it('returns the request id that the caller sent', async () => {
+  it('returns the request ID that the caller sent', async () => {
     const { headers } = await fetchWith({ 'X-SVC-RequestID': 'mine-1' });
     expect(headers['x-svc-requestid']).toBe('mine-1');
   });

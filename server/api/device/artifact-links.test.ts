@@ -104,7 +104,7 @@ describe('a download with an altered artifact link', () => {
     expect(JSON.parse(`${body}`)).toHaveProperty('request_id');
   });
 
-  it('returns 403 for the id of another artifact', async () => {
+  it('returns 403 for the ID of another artifact', async () => {
     const other = await publish(server, { name: 'other' });
     const { uri } = await linkTo(server, device.token, artifactId);
     expect((await fetchFile(uri.replace(artifactId, other))).status).toBe(403);

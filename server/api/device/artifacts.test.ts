@@ -50,7 +50,7 @@ const KEYS_AND_VALUES = [
 ];
 const BOARDS = ['conformance-board', 'conformance board 2', 'conformance/board-3'];
 
-/** Each entry holds the expected fields of an artifact, without its id and the common fields. */
+/** Each entry holds the expected fields of an artifact, without its ID and the common fields. */
 const resources: readonly (readonly [string, object])[] = [
   [
     'conformance-release-1',
@@ -288,7 +288,7 @@ describe("the device's list of artifacts by release and device type", () => {
 
 describe("a device's request for artifacts", () => {
   it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', 'ü', "' OR 1=1 --"])(
-    'for the unknown id %s returns 404, as does a request for its link',
+    'for the unknown ID %s returns 404, as does a request for its link',
     async (id) => {
       for (const operation of ['get-artifact', 'get-artifact-link'] as const) {
         const response = await server.call(operation, { token: device.token, parameters: { id } });

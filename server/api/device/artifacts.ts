@@ -10,9 +10,9 @@ import { artifactLink } from '../../pipeline/links.ts';
 import { artifactList } from '../artifact-list.ts';
 import { artifactView } from '../deprecated-fields.ts';
 
-const noSuchArtifact = refuse.notFound('no artifact has this id', {
+const noSuchArtifact = refuse.notFound('no artifact has this ID', {
   path: 'path.id',
-  expected: 'the id of an artifact',
+  expected: 'the ID of an artifact',
 });
 
 export const listArtifacts = defineEndpoint('list-artifacts', async ({ query }, context) => {

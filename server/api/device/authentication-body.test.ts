@@ -123,8 +123,8 @@ describe('an optional field of an authentication request', () => {
 
   it.each([
     ['an empty tenant token', { tenant_token: '' }],
-    ['an external id', { external_id: 'azure 1' }],
-    ['an empty external id', { external_id: '' }],
+    ['an external ID', { external_id: 'azure 1' }],
+    ['an empty external ID', { external_id: '' }],
     ['the tier of newer clients', { tier: 'micro' }],
     ['fields nobody knows', { more: { deep: [null, { x: 1 }] }, '': 1, ID_DATA: 7 }],
   ])('is accepted: %s', async (_, fields) => {
@@ -140,7 +140,7 @@ describe('an optional field of an authentication request', () => {
   });
 });
 
-describe('the external id of a device', () => {
+describe('the external ID of a device', () => {
   async function shownId(name: string): Promise<unknown> {
     const known = await knownDevices(server);
     return known.find(({ identity_data: data }) => data.mac === name)?.external_id;

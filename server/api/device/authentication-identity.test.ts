@@ -70,7 +70,7 @@ describe('the identity of a device', () => {
     expect(known.map(({ identity_data }) => identity_data)).toContainEqual(data);
   });
 
-  it('gets a random device id that does not derive from its text', async () => {
+  it('gets a random device ID that does not derive from its text', async () => {
     const other = await startTestServer({ headerPrefix: 'X-Other' });
     try {
       for (const name of ['before', 'same']) await authenticate(other, newDevice(name));

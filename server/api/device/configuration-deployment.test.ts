@@ -36,7 +36,7 @@ function set(json: object, of = device): Promise<TestResponse> {
   return server.call('set-configuration', call);
 }
 
-/** Deploys the settings of the device; returns the deployment's id. */
+/** Deploys the settings of the device; returns the deployment's ID. */
 async function deploySettings(of = device): Promise<string> {
   const call = { token: server.adminToken, parameters: { id: of.id }, json: {} };
   const response = await server.call('deploy-configuration', call);

@@ -207,7 +207,7 @@ describe('the settings of a device that users read', () => {
   });
 
   it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', 'ü'])(
-    'return 404 for the device id %s',
+    'return 404 for the device ID %s',
     async (id) => {
       const call = { token: server.adminToken, parameters: { id } };
       const statuses = [

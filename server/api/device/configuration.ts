@@ -83,7 +83,7 @@ function replaceReported(
 
 const linkOfNoDevice = refuse.forbidden('the device in this link was decommissioned', {
   path: 'path.device_id',
-  expected: 'the id of a device that is not decommissioned',
+  expected: 'the ID of a device that is not decommissioned',
 });
 
 /**
@@ -101,7 +101,7 @@ export const downloadConfiguration = defineEndpoint(
     if (!deviceDeployment || !settings)
       return refuse.notFound('this link does not name a configuration deployment', {
         path: 'path.deployment_id',
-        expected: 'the id of a configuration deployment to this device',
+        expected: 'the ID of a configuration deployment to this device',
       });
     if (!store.devices.find(deviceDeployment.deviceId)) return linkOfNoDevice;
     const name = deviceDeployment.deployment.artifactName;

@@ -55,7 +55,7 @@ describe('a valid WebSocket handshake of a device', () => {
     expect(headers['sec-websocket-accept']).toBe(accept);
   });
 
-  it('returns the request id that the caller sent', async () => {
+  it('returns the request ID that the caller sent', async () => {
     const { headers } = await shake({ 'X-SVC-RequestID': 'mine-7' });
     expect(headers['x-svc-requestid']).toBe('mine-7');
   });

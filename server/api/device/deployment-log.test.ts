@@ -115,7 +115,7 @@ describe('the deployment log of a device', () => {
 
 describe('a log for a deployment that was not offered', () => {
   it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', '%2e%2e'])(
-    'returns 404 for the id %s',
+    'returns 404 for the ID %s',
     async (id) => {
       expect((await upload({ messages: [entry] }, device, id)).status).toBe(404);
     },

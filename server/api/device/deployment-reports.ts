@@ -12,7 +12,7 @@ import { type CallingContext, meaningOfId } from './id-meaning.ts';
 
 const endedDeployment = refuse.notFound('this deployment has ended for this device', {
   path: 'path.id',
-  expected: 'the id of a deployment that has not ended for this device',
+  expected: 'the ID of a deployment that has not ended for this device',
   requirement: 'map.finished-is-404',
 });
 
@@ -55,13 +55,13 @@ export const getUpdateControlMap = defineEndpoint(
 
 /**
  * Refuses a report for a deployment that was not offered to the device. Only the explanation says
- * what the id belongs to; the response must not reveal other devices' deployments to the device.
+ * what the ID belongs to; the response must not reveal other devices' deployments to the device.
  */
 function notOffered(id: string, { store, device }: CallingContext): Refusal {
   const actual = meaningOfId(id, { store, device });
-  return refuse.notFound('this device was not offered a deployment with this id', {
+  return refuse.notFound('this device was not offered a deployment with this ID', {
     path: 'path.id',
-    expected: 'the id of a deployment that this device was offered',
+    expected: 'the ID of a deployment that this device was offered',
     ...(actual !== undefined && { actual: `${id}, ${actual}` }),
   });
 }

@@ -171,7 +171,7 @@ describe('after the abort of a deployment', () => {
 
 describe('a status report for a deployment that was not offered', () => {
   it.each([unknownId, 'no-uuid', '%', 'ü', '../next', "'; DROP TABLE deployments; --"])(
-    'returns 404 for the id %s',
+    'returns 404 for the ID %s',
     async (id) => {
       const { device } = await offeredDevice();
       const response = await report(server, device, { id, status: 'success' });

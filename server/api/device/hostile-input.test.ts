@@ -14,7 +14,7 @@ type OperationId = keyof typeof operations | keyof typeof managementOperations;
 
 let server: TestServer;
 let device: AcceptedDevice;
-/** These ids of existing resources fill paths; the calling device's id is not among them. */
+/** These IDs of existing resources fill paths; the calling device's ID is not among them. */
 let ids: readonly string[];
 
 beforeAll(async () => {

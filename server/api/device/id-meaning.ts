@@ -1,6 +1,6 @@
 /**
- * Says what an id in the address of a report stands for, if not for a deployment that the device was
- * offered: a developer often sends the id of the artifact, or of the device.
+ * Says what an ID in the address of a report stands for, if not for a deployment that the device was
+ * offered: a developer often sends the ID of the artifact, or of the device.
  */
 import * as v from 'valibot';
 import { isPlaceholder } from '../../../fixtures/base/placeholder.ts';
@@ -12,11 +12,11 @@ export interface CallingContext {
   readonly device: CallingDevice;
 }
 
-/** Returns what the id belongs to, as a phrase; undefined if nothing of the tenant has it. */
+/** Returns what the ID belongs to, as a phrase; undefined if nothing of the tenant has it. */
 export function meaningOfId(id: string, { store, device }: CallingContext): string | undefined {
-  if (id === device.id) return 'the id of the device itself';
+  if (id === device.id) return 'the ID of the device itself';
   const inInstructions = 'that of a deployment is the member id of the instructions';
-  if (store.artifacts.find(id)) return `the id of an artifact; ${inInstructions}`;
+  if (store.artifacts.find(id)) return `the ID of an artifact; ${inInstructions}`;
   if (isPlaceholder(id))
     return `a placeholder, as of a variable that is not set; ${inInstructions}`;
   if (!v.is(v.pipe(v.string(), v.uuid()), id)) {

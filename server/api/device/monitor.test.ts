@@ -43,7 +43,7 @@ async function alerts(query: Record<string, string> = {}): Promise<StoredAlert[]
 }
 
 describe('the alerts of a device', () => {
-  it('return 204 without a body, and users read them complete with ids', async () => {
+  it('return 204 without a body, and users read them complete with IDs', async () => {
     const response = await postAlerts([detailed, { ...alert, level: 'OK' }]);
     expect([response.status, response.text]).toEqual([204, '']);
     const timestamp = '2026-11-21T11:00:00.000Z';

@@ -43,7 +43,7 @@ describe.each(everyDoor)('the next deployment through %s', (_name, ask) => {
     expect([response.status, response.text]).toEqual([204, '']);
   });
 
-  it('contains the deployment id and the artifact for the device', async () => {
+  it('contains the deployment ID and the artifact for the device', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     expect(instructionsIn(await ask(server, device.token, board))).toEqual({
@@ -288,7 +288,7 @@ describe('the update control map in deployment instructions', () => {
     expect(instructionsIn(older).artifact).not.toHaveProperty('update_control_map');
   });
 
-  it("has the deployment's id instead of the id that the user gave", async () => {
+  it("has the deployment's ID instead of the ID that the user gave", async () => {
     const device = await someDevice();
     const given = { id: '11111111-2222-4333-8444-555555555555', ...update_control_map };
     const id = await deploy(server, [device], { update_control_map: given });

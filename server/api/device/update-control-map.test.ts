@@ -56,7 +56,7 @@ function fetchMap({ token }: AcceptedDevice, id: string) {
 }
 
 describe('the update control map of an active deployment', () => {
-  it('is returned as the user gave it with the deployment id', async () => {
+  it('is returned as the user gave it with the deployment ID', async () => {
     const { device, id } = await offeredDevice();
     const response = await fetchMap(device, id);
     expect([response.status, response.json()]).toEqual([
@@ -65,7 +65,7 @@ describe('the update control map of an active deployment', () => {
     ]);
   });
 
-  it("has the deployment's id instead of the id that the user gave", async () => {
+  it("has the deployment's ID instead of the ID that the user gave", async () => {
     const { device, id } = await offeredDevice({ id: '11111111-2222-4333-8444-555555555555' });
     expect((await fetchMap(device, id)).json()).toEqual({ update_control_map: { id } });
   });
@@ -121,7 +121,7 @@ describe('a request for the update control map', () => {
   });
 
   it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', 'ü'])(
-    'returns 404 for the deployment id %s',
+    'returns 404 for the deployment ID %s',
     async (id) => {
       expect((await fetchMap(await someDevice(), id)).status).toBe(404);
     },
@@ -140,7 +140,7 @@ describe('a new deployment with an update control map', () => {
     ['a priority below -10', { priority: -11 }],
     ['a priority that is no whole number', { priority: 0.5 }],
     ['a priority that is a text', { priority: '1' }],
-    ['an id that is no UUID', { id: 'map-1' }],
+    ['an ID that is no UUID', { id: 'map-1' }],
     ['states that are an array', { states: [] }],
     ['an unknown state', { states: { ArtifactInstall_Leave: {} } }],
     ['a state in other letters', { states: { artifactinstall_enter: {} } }],

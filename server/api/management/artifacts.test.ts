@@ -159,7 +159,7 @@ describe('the deletion of an artifact', () => {
   });
 
   it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', '%'])(
-    'returns 404 for the id %s',
+    'returns 404 for the ID %s',
     async (id) => {
       expect((await remove(id)).status).toBe(404);
     },
@@ -259,7 +259,7 @@ describe('a change of the description of an artifact', () => {
   });
 
   it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid'])(
-    'returns 404 for the id %s',
+    'returns 404 for the ID %s',
     async (id) => {
       expect((await describeIt(id, { description: 'x' })).status).toBe(404);
     },
@@ -340,7 +340,7 @@ describe('the deprecated lists of artifacts', () => {
     },
   );
 
-  it('take precedence over an artifact with the id "list"', async () => {
+  it('take precedence over an artifact with the ID "list"', async () => {
     const call = { token: server.adminToken, parameters: { id: 'list' } };
     expect((await server.call('show-artifact', call)).json()).toBeInstanceOf(Array);
     expect((await server.call('delete-artifact', call)).status).toBe(405);

@@ -18,8 +18,8 @@ import { pagedResponse } from '../paging.ts';
 import type { UserContext } from './visible-devices.ts';
 
 const noSuchArtifact = refuse.notFound(
-  'no artifact has this id',
-  inPath('id', 'the id of an artifact of this tenant'),
+  'no artifact has this ID',
+  inPath('id', 'the ID of an artifact of this tenant'),
 );
 const byName = 'name:asc';
 

@@ -120,7 +120,7 @@ describe('the status of an authentication set', () => {
     });
   });
 
-  it('returns 404 for unknown ids, 400 for the set of another device', async () => {
+  it('returns 404 for unknown IDs, 400 for the set of another device', async () => {
     const [one, other] = [
       await acceptedDevice(server, 'one'),
       await acceptedDevice(server, 'other'),
@@ -165,7 +165,7 @@ describe('a request for one authentication set', () => {
   });
 
   it.each(['get-auth-set-status', 'delete-auth-set'] as const)(
-    'by %s returns 404 for unknown ids and sets of other devices',
+    'by %s returns 404 for unknown IDs and sets of other devices',
     async (operation) => {
       const one = await acceptedDevice(server, `one of ${operation}`);
       const other = await acceptedDevice(server, `other of ${operation}`);
@@ -287,7 +287,7 @@ describe('the revocation of a device token', () => {
     expect(await statusWith(other.token)).toBe(200);
   });
 
-  it('returns 404 for an unknown id, a device id and a pending set', async () => {
+  it('returns 404 for an unknown ID, a device ID and a pending set', async () => {
     const { first, second } = await withSecondKey('no token');
     for (const jti of [unknownId, 'x', first.id, second.authSetId]) {
       expect((await revoke(jti)).status).toBe(404);

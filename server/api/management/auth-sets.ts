@@ -9,13 +9,13 @@ import { isWithinDeviceLimit } from '../../tenants/device-limit.ts';
 import { removeDevice } from './devices.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
 
-const ofThisDevice = inPath('aid', 'an id from the auth_sets of this device');
+const ofThisDevice = inPath('aid', 'an ID from the auth_sets of this device');
 const noSuchSet = refuse.notFound(
-  'this device has no authentication set with this id',
+  'this device has no authentication set with this ID',
   ofThisDevice,
 );
 const mismatch = refuse.malformed(
-  'the authentication set belongs to another device; use an id from the auth_sets of this device',
+  'the authentication set belongs to another device; use an ID from the auth_sets of this device',
   ofThisDevice,
 );
 const limitReached = refuse.unprocessable(
@@ -89,8 +89,8 @@ export const revokeToken = defineEndpoint('revoke-token', ({ parameters }, conte
   const set = devices.findAuthSetById(parameters.jti);
   if (set?.status !== 'accepted') {
     return refuse.notFound(
-      'no token has this id; use the id of an accepted authentication set',
-      inPath('id', 'the id of an accepted authentication set'),
+      'no token has this ID; use the ID of an accepted authentication set',
+      inPath('id', 'the ID of an accepted authentication set'),
     );
   }
   const device = visibleDevice(context, set.deviceId);

@@ -95,8 +95,8 @@ function writeChange(
 }
 
 const noSuchUser = refuse.notFound(
-  'no user has this id',
-  inPath('id', 'the id of a user of this tenant'),
+  'no user has this ID',
+  inPath('id', 'the ID of a user of this tenant'),
 );
 
 /** Checks every rule that forbids the change, in a fixed order. Returns the first refusal. */

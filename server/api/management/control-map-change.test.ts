@@ -39,7 +39,7 @@ async function mapOf({ token }: AcceptedDevice, id: string): Promise<unknown> {
 }
 
 describe('a control map that is changed while a device pauses', () => {
-  it('is served at the next poll under the deployment id', async () => {
+  it('is served at the next poll under the deployment ID', async () => {
     const { device, id } = await pausedDevice();
     expect(await mapOf(device, id)).toEqual({ update_control_map: { id, ...pausing } });
     const response = await change(id, { update_control_map: goingOn });
@@ -124,7 +124,7 @@ describe('a change of an update control map', () => {
   it.each([
     ['00000000-0000-4000-8000-000000000000', 404],
     ['no-uuid', 400],
-  ])('for the deployment id %s returns %i', async (id, status) => {
+  ])('for the deployment ID %s returns %i', async (id, status) => {
     expect((await change(id, { update_control_map: goingOn })).status).toBe(status);
   });
 });

@@ -131,7 +131,7 @@ describe('the list of delta jobs', () => {
   );
 
   it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid'])(
-    'returns 404 for the job id %s',
+    'returns 404 for the job ID %s',
     async (id) => {
       expect((await show(id)).status).toBe(404);
     },

@@ -23,7 +23,7 @@ export const listDeltaJobs = defineEndpoint('list-delta-jobs', ({ query }, conte
 export const getDeltaJob = defineEndpoint('get-delta-job', ({ parameters }, context) => {
   const job = context.store.deltaJobs.find(parameters.id);
   if (!job)
-    return refuse.notFound('no delta job has this id', inPath('id', 'the id of a delta job'));
+    return refuse.notFound('no delta job has this ID', inPath('id', 'the ID of a delta job'));
   return { status: 200, body: deltaJobView(wholeDeltaJob(job), context.nowMs) };
 });
 

@@ -94,12 +94,12 @@ describe('the deprecated device list of a deployment', () => {
   it.each([
     [unknownId, 404],
     ['no-uuid', 400],
-  ])('for the deployment id %s returns %i', async (deployment_id, status) => {
+  ])('for the deployment ID %s returns %i', async (deployment_id, status) => {
     expect((await call('list-deployment-devices-v1', { deployment_id })).status).toBe(status);
   });
 });
 
-describe('the list of device ids of a deployment', () => {
+describe('the list of device IDs of a deployment', () => {
   it('contains all its devices, even those that never asked', async () => {
     const devices = [await someDevice(), await someDevice()];
     const id = await deploy(server, devices);
@@ -110,7 +110,7 @@ describe('the list of device ids of a deployment', () => {
   it.each([
     [unknownId, 404],
     ['no-uuid', 400],
-  ])('for the deployment id %s returns %i', async (id, status) => {
+  ])('for the deployment ID %s returns %i', async (id, status) => {
     expect((await call('list-deployment-device-ids', { id })).status).toBe(status);
   });
 });
@@ -223,7 +223,7 @@ describe("the deletion of a device's deployment history", () => {
 describe.each(['list-device-deployments', 'reset-device-deployments'] as const)(
   'the operation %s',
   (id) => {
-    it.each([unknownId, 'no-uuid', 'ü'])('returns 404 for the device id %s', async (device) => {
+    it.each([unknownId, 'no-uuid', 'ü'])('returns 404 for the device ID %s', async (device) => {
       expect((await call(id, { id: device })).status).toBe(404);
     });
   },

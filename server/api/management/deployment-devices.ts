@@ -80,7 +80,7 @@ export const listDeviceDeployments = defineEndpoint(
       total: store.history.count(device.id, query.status),
       list: (page) => {
         const view = deploymentDeviceViewer(store);
-        // A device deployment has no id. Within the list of one device, the id of the deployment
+        // A device deployment has no ID. Within the list of one device, the ID of the deployment
         // identifies it.
         const shown = (deviceDeployment: StoredDeviceDeployment) => ({
           id: deviceDeployment.deployment.id,

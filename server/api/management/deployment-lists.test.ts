@@ -6,7 +6,7 @@ import { acceptedDevice } from '../../testing/test-device.ts';
 import { startTestServer, type TestResponse, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
-/** The map holds the deployment ids by name, in order of creation. */
+/** The map holds the deployment IDs by name, in order of creation. */
 const ids = new Map<string, string>();
 const startSeconds = Date.parse('2026-11-21T12:00:00Z') / 1000;
 const unknownId = '00000000-0000-4000-8000-000000000000';
@@ -96,7 +96,7 @@ describe.each(['list-deployments', 'list-deployments-v1'] as const)('the operati
 });
 
 describe('the version 2 list of deployments', () => {
-  it('can be filtered by ids, by names and by both', async () => {
+  it('can be filtered by IDs, by names and by both', async () => {
     const spring = `id=${ids.get('spring')}`;
     expect(namesIn(await list('list-deployments', `${spring}&id=${ids.get('autumn')}`))).toEqual([
       'autumn',
@@ -124,7 +124,7 @@ describe('the deprecated version 1 list of deployments', () => {
     expect(namesIn(await list('list-deployments-v1', query))).toEqual(expected);
   });
 
-  it('can be searched by the deployment id', async () => {
+  it('can be searched by the deployment ID', async () => {
     const query = `search=${ids.get('Summer')}`;
     expect(namesIn(await list('list-deployments-v1', query))).toEqual(['Summer']);
   });
@@ -162,10 +162,10 @@ describe('the statistics of several deployments', () => {
   it.each<[string, unknown]>([
     ['none', []],
     ['101', Array.from({ length: 101 }, () => unknownId)],
-    ['an id that is no UUID', ['no-uuid']],
+    ['an ID that is no UUID', ['no-uuid']],
     ['a text', unknownId],
     ['nothing', undefined],
-  ])('return 400 for %s as the list of ids', async (_, given) => {
+  ])('return 400 for %s as the list of IDs', async (_, given) => {
     const response = await statistics(given);
     expect([response.status, response.json().error]).toEqual([
       400,

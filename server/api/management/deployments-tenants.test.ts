@@ -115,7 +115,7 @@ describe('a user of another tenant', () => {
     expect((await ask('delete-releases', { query: { name: 'release-1' } })).status).toBe(204);
   });
 
-  it('can upload an artifact with an id that the first tenant uses', async () => {
+  it('can upload an artifact with an ID that the first tenant uses', async () => {
     const form = new FormData();
     form.append('artifact_id', artifact);
     form.append('artifact', new Blob([new Uint8Array(await artifactBytes())]), 'a.mender');

@@ -266,7 +266,7 @@ describe('the list of deployments', () => {
     expect(found(await list(query))).toEqual(expected);
   });
 
-  it('can be filtered by ids and has the count of all matches', async () => {
+  it('can be filtered by IDs and has the count of all matches', async () => {
     const response = await list(`id=${ids[2]}&id=${ids[0]}&per_page=1`);
     expect([found(response), response.headers.get('x-total-count')]).toEqual([[2], '2']);
   });
@@ -331,7 +331,7 @@ const withId = [
 ] as const;
 
 describe.each([...withId, 'abort-device-deployments'] as const)('the operation %s', (operation) => {
-  it.each([unknownId, 'no-uuid', 'ü'])('is refused for the id %s', async (id) => {
+  it.each([unknownId, 'no-uuid', 'ü'])('is refused for the ID %s', async (id) => {
     const json = operation === 'abort-deployment' ? { status: 'aborted' } : undefined;
     const parameters = { id, device_id: unknownId };
     const response = await server.call(operation, { token: server.adminToken, parameters, json });

@@ -77,7 +77,7 @@ function listed(
 }
 
 /**
- * Returns the view of a deployment, with the statistics of its devices and the ids of its
+ * Returns the view of a deployment, with the statistics of its devices and the IDs of its
  * artifacts.
  */
 export function shownDeployment(store: Store, deployment: StoredDeployment) {

@@ -57,7 +57,7 @@ describe('the list of devices', () => {
     expect(await namesIn({})).toEqual(['accepted', 'rejected', 'p1', 'p2', 'p3']);
   });
 
-  it('can be filtered by several statuses and ids', async () => {
+  it('can be filtered by several statuses and IDs', async () => {
     expect(await namesIn({ status: 'pending' })).toEqual(['p1', 'p2', 'p3']);
     expect(await namesIn({ status: 'noauth' })).toEqual([]);
     expect(await namesIn({ id: rejected.id })).toEqual(['rejected']);
@@ -141,7 +141,7 @@ describe('the search for devices', () => {
     return response.json<Device[]>().map(({ identity_data: data }) => data.mac);
   }
 
-  it('can be filtered by status, by id and by both', async () => {
+  it('can be filtered by status, by ID and by both', async () => {
     expect(await namesIn({})).toEqual(['accepted', 'p1', 'p2', 'p3']);
     expect(await namesIn({ status: 'pending' })).toEqual(['p1', 'p2', 'p3']);
     expect(await namesIn({ status: ['accepted', 'rejected'] })).toEqual(['accepted']);
@@ -209,9 +209,9 @@ describe('a request for one device', () => {
     });
   });
 
-  it.each([unknownId, 'x', '%', "' OR 1=1"])('returns 404 for the id %s', async (id) => {
+  it.each([unknownId, 'x', '%', "' OR 1=1"])('returns 404 for the ID %s', async (id) => {
     const response = await server.call('get-device', asUser({ parameters: { id } }));
-    expect([response.status, response.json().error]).toEqual([404, 'no device has this id']);
+    expect([response.status, response.json().error]).toEqual([404, 'no device has this ID']);
   });
 });
 

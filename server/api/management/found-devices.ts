@@ -21,13 +21,13 @@ export interface DeviceSearch {
   readonly filter: DeviceFilter;
   readonly filters: readonly InventoryFilter[];
   readonly sort: readonly InventorySort[];
-  /** Words that must all occur in the id or the identity of the device. Case is ignored. */
+  /** Words that must all occur in the ID or the identity of the device. Case is ignored. */
   readonly words: readonly string[];
 }
 
 export interface FoundDevices {
   readonly total: number;
-  /** Ids of the devices on the requested page. */
+  /** IDs of the devices on the requested page. */
   readonly ids: readonly string[];
 }
 

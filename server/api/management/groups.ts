@@ -116,7 +116,7 @@ function barredFrom({ user }: UserContext, group: string): Refusal | undefined {
 const MOVED_TOGETHER = 50;
 
 /**
- * Moves devices to the group that `groupAfter` returns for their current group. Ids of unknown
+ * Moves devices to the group that `groupAfter` returns for their current group. IDs of unknown
  * devices, and of devices that the user may not access, are skipped.
  */
 async function moveAll(

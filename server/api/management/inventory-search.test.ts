@@ -79,7 +79,7 @@ describe('the inventory search', () => {
     }
   });
 
-  it('combines filters by AND and can be limited to device ids', async () => {
+  it('combines filters by AND and can be limited to device IDs', async () => {
     const filters = [
       filter(['inventory', 'cores', '$gte', 4]),
       filter(['identity', 'status', '$eq', 'accepted']),
@@ -90,7 +90,7 @@ describe('the inventory search', () => {
     expect(namesIn(await search({ device_ids: [] }))).toHaveLength(3);
   });
 
-  it('matches words of the text in ids and identities', async () => {
+  it('matches words of the text in IDs and identities', async () => {
     expect(namesIn(await search({ text: 'ALPH' }))).toEqual(['alpha']);
     expect(namesIn(await search({ text: ` ${beta.id}  et ` }))).toEqual(['beta']);
     expect(namesIn(await search({ text: 'alpha beta' }))).toEqual([]);

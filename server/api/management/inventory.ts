@@ -93,7 +93,7 @@ async function searched(
 }
 
 /**
- * Returns the devices with these ids, and leaves out ids whose device has been deleted meanwhile.
+ * Returns the devices with these IDs, and leaves out IDs whose device has been deleted meanwhile.
  */
 function listOf(
   ids: readonly string[],

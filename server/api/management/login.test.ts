@@ -35,7 +35,7 @@ describe('a login', () => {
     expect((await server.call('list-devices', { token: response.text })).status).toBe(200);
   });
 
-  it('returns a token that is valid for a week and has a unique id', async () => {
+  it('returns a token that is valid for a week and has a unique ID', async () => {
     const [one, other] = [
       claimsOf((await logIn(basic(server.adminEmail, password))).text),
       claimsOf((await logIn(basic(server.adminEmail, password))).text),

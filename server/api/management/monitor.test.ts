@@ -142,7 +142,7 @@ describe('the latest alerts', () => {
     expect(summaries(await latest())).toEqual(['CRITICAL log/a 5']);
   });
 
-  it('have the same ids as in the list of alerts', async () => {
+  it('have the same IDs as in the list of alerts', async () => {
     await send(alert('CRITICAL', 'log/a', 1));
     const all = await server.call('list-alerts', asUser());
     expect((await latest()).json()).toEqual(all.json());

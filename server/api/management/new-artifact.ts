@@ -60,7 +60,7 @@ export const generateArtifact = defineEndpointWithOwnTransactions(
 
 /** The fields of an artifact upload other than the file. */
 interface UploadFields {
-  /** The id of the artifact; a random UUID when absent. */
+  /** The ID of the artifact; a random UUID when absent. */
   readonly id?: string | undefined;
   readonly description: string | undefined;
 }
@@ -113,9 +113,9 @@ function refuseDoubled(
   artifact: ReturnType<typeof artifactOf>,
 ): Refusal | undefined {
   if (store.artifacts.find(artifact.id)) {
-    return refuse.unprocessable(`an artifact with the id ${artifact.id} already exists`, {
+    return refuse.unprocessable(`an artifact with the ID ${artifact.id} already exists`, {
       path: 'form.artifact_id',
-      expected: 'an unused id, or no id',
+      expected: 'an unused ID, or no ID',
       actual: artifact.id,
     });
   }

@@ -60,7 +60,7 @@ function create(context: UserContext, body: NewGroupDeployment, audience: Target
 }
 
 /**
- * Creates a deployment, opens it for its devices and writes the audit entry. Returns the id, or a
+ * Creates a deployment, opens it for its devices and writes the audit entry. Returns the ID, or a
  * refusal if an identical deployment is active.
  */
 export function openDeployment(
@@ -92,9 +92,9 @@ export function openDeployment(
 
 function chosenDevices(context: UserContext, body: NewDeployment): TargetDevices | Refusal {
   if ((body.devices !== undefined) === (body.all_devices === true)) {
-    return refuse.malformed('body: must have either devices (a list of ids) or all_devices: true', {
+    return refuse.malformed('body: must have either devices (a list of IDs) or all_devices: true', {
       path: 'body.devices',
-      expected: 'a list of ids, or all_devices: true',
+      expected: 'a list of IDs, or all_devices: true',
       actual: body.devices ? 'both' : 'neither',
     });
   }
@@ -118,11 +118,11 @@ function refusedDevice(context: UserContext, id: string): Refusal {
   return device instanceof Refusal && device.status === 403
     ? refuse.forbidden(
         `body: devices: ${id}: ${device.error}`,
-        ofRoles("ids of devices in the groups of the user's roles", 'body.devices'),
+        ofRoles("IDs of devices in the groups of the user's roles", 'body.devices'),
       )
     : refuse.malformed(`body: devices: ${id} is unknown`, {
         path: 'body.devices',
-        expected: 'ids of devices of this tenant',
+        expected: 'IDs of devices of this tenant',
       });
 }
 

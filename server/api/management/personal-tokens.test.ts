@@ -193,7 +193,7 @@ describe('the list of personal access tokens', () => {
 });
 
 describe('the revocation of a personal access token', () => {
-  it('returns 404 for an unknown id', async () => {
+  it('returns 404 for an unknown ID', async () => {
     expect((await revoke(server.adminToken, 'nothing')).status).toBe(404);
   });
 
@@ -207,7 +207,7 @@ describe('the revocation of a personal access token', () => {
     expect(await statusOf(token)).toBe(200);
   });
 
-  it('returns 404 for the id of a session, which stays valid', async () => {
+  it('returns 404 for the ID of a session, which stays valid', async () => {
     const user = await newUser();
     const claims = Buffer.from(user.token.split('.')[1] ?? '', 'base64url').toString();
     const { jti } = JSON.parse(claims) as { jti: string };

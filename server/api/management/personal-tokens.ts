@@ -51,8 +51,8 @@ export const revokePersonalToken = defineEndpoint(
     const name = context.store.userTokens.revokePersonal(context.user.id, parameters.id);
     if (name === undefined)
       return refuse.notFound(
-        'this user has no token with this id',
-        inPath('id', 'the id of a token of this user'),
+        'this user has no token with this ID',
+        inPath('id', 'the ID of a token of this user'),
       );
     record(context, `Revoked personal access token ${name}`);
     return { status: 204 };

@@ -11,7 +11,7 @@ import { type UserContext, visibleDevice } from './visible-devices.ts';
 type ProvisioningContext = Pick<UserContext, 'store' | 'user' | 'settings' | 'nowMs'>;
 
 /**
- * Returns the device with this id; 403 if the user may not access it, 404 if it or its records do
+ * Returns the device with this ID; 403 if the user may not access it, 404 if it or its records do
  * not exist.
  */
 export function provisionedDevice(

@@ -75,7 +75,7 @@ describe('an upload of an artifact', () => {
     expect(storedFiles()).toHaveLength(1);
   });
 
-  it('accepts description, size and id before the file, and ignores unknown parts', async () => {
+  it('accepts description, size and ID before the file, and ignores unknown parts', async () => {
     const response = await send(
       formOf(
         ['description', 'größer'],
@@ -233,7 +233,7 @@ describe('a malformed upload', () => {
 });
 
 describe('an upload beside an existing artifact', () => {
-  it('returns 422 for the same id', async () => {
+  it('returns 422 for the same ID', async () => {
     await uploadArtifact(server, await artifactBytes(), { artifact_id: uuid });
     const another = await artifactBytes({ name: 'release-2' });
     const response = await uploadArtifact(server, another, { artifact_id: uuid });

@@ -60,7 +60,7 @@ describe('the list of users', () => {
     expect(shown.map(({ email }) => email)).toEqual([second.adminEmail]);
   });
 
-  it('can be filtered by several ids and email addresses', async () => {
+  it('can be filtered by several IDs and email addresses', async () => {
     expect(await emails({ id: reader.id })).toEqual(['reader@example.com']);
     const both = new URLSearchParams([
       ['email', 'READER@example.com'],
@@ -98,7 +98,7 @@ describe('the list of users', () => {
 });
 
 describe('a request for one user', () => {
-  it('returns the user by id, and the same to that user', async () => {
+  it('returns the user by ID, and the same to that user', async () => {
     const token = server.adminToken;
     const shown = await server.call('get-user', { token, parameters: { id: reader.id } });
     expect(shown.json<User>()).toMatchObject({ id: reader.id, email: 'reader@example.com' });
@@ -107,7 +107,7 @@ describe('a request for one user', () => {
   });
 
   it.each(['nobody', '%00', '00000000-0000-4000-8000-000000000000'])(
-    'returns 404 for the id %j',
+    'returns 404 for the ID %j',
     async (id) => {
       const response = await server.call('get-user', {
         token: server.adminToken,

@@ -12,8 +12,8 @@ import { atMs, linkedResponse } from '../paging.ts';
 import { iso } from './views.ts';
 
 const noSuchUser = refuse.notFound(
-  'no user has this id',
-  inPath('id', 'the id of a user of this tenant'),
+  'no user has this ID',
+  inPath('id', 'the ID of a user of this tenant'),
 );
 
 /** The refusal to remove or restrict the last user with full access. */

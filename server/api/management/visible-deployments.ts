@@ -8,8 +8,8 @@ import type { StoredDeployment } from '../../store/deployments.ts';
 import type { UserContext } from './visible-devices.ts';
 
 const noSuchDeployment = refuse.notFound(
-  'no deployment has this id',
-  inPath('id', 'the id of a deployment'),
+  'no deployment has this ID',
+  inPath('id', 'the ID of a deployment'),
 );
 const notAnId = refuse.malformed(
   'path: id: must be the UUID of a deployment',
@@ -28,7 +28,7 @@ const furtherGroups = refuse.forbidden(
 type DeploymentContext = Pick<UserContext, 'store' | 'user' | 'settings' | 'nowMs'>;
 
 /**
- * Returns the deployment with this id; 400 if the id is not a UUID, 404 if it is unknown, 403 if
+ * Returns the deployment with this ID; 400 if the ID is not a UUID, 404 if it is unknown, 403 if
  * the user may access none of its devices.
  */
 export function visibleDeployment(
@@ -39,7 +39,7 @@ export function visibleDeployment(
 }
 
 /**
- * Returns the deployment with this id for a change that affects all its devices; 403 unless the
+ * Returns the deployment with this ID for a change that affects all its devices; 403 unless the
  * user may access all of them.
  */
 export function changeableDeployment(

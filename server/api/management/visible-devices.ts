@@ -11,8 +11,8 @@ import type { StoredDevice } from '../../store/devices.ts';
 export type UserContext = HandlerContext & { readonly user: CallingUser };
 
 const noSuchDevice = refuse.notFound(
-  'no device has this id',
-  inPath('device_id', 'the id of a device of this tenant'),
+  'no device has this ID',
+  inPath('device_id', 'the ID of a device of this tenant'),
 );
 const otherGroup = refuse.forbidden(
   "the device is not in the groups of the user's roles",
@@ -20,7 +20,7 @@ const otherGroup = refuse.forbidden(
 );
 
 /**
- * Returns the device with this id; 404 if it does not exist, 403 if it is not in the user's groups.
+ * Returns the device with this ID; 404 if it does not exist, 403 if it is not in the user's groups.
  */
 export function visibleDevice(
   { store, user }: Pick<UserContext, 'store' | 'user'>,

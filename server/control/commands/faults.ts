@@ -4,7 +4,7 @@ import type { FaultPlans } from '../../faults/fault-plans.ts';
 import { problemText, readPlan } from '../../faults/plan-text.ts';
 import { RULES_MAX } from '../../faults/rule.ts';
 
-/** The ids of the added rules, or the error with its positions in the text. */
+/** The IDs of the added rules, or the error with its positions in the text. */
 type AddedPlan =
   | { readonly added: string[] }
   | { readonly error: string; readonly problems?: readonly YamlProblem[] };

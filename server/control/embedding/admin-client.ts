@@ -1,4 +1,4 @@
-/** A client of the management API that calls operations by their ids, as a user of one tenant. */
+/** A client of the management API that calls operations by their IDs, as a user of one tenant. */
 import * as v from 'valibot';
 import { knownNames } from '../../../fixtures/base/nearest.ts';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
@@ -61,7 +61,7 @@ export class AdminRefusal extends Error {
   override readonly name = 'AdminRefusal';
   readonly operation: AdminOperation;
   readonly status: number;
-  /** The id under which the journal and `fleetbed explain` find the request. */
+  /** The ID under which the journal and `fleetbed explain` find the request. */
   readonly requestId: string;
 
   constructor(operation: AdminOperation, status: number, text: string) {

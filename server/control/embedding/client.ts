@@ -34,7 +34,7 @@ export interface TestbedClient {
   expectNoViolations(levels?: { readonly level: 'must' | 'should' }): Promise<void>;
 }
 
-/** @param named id or identity value of the device */
+/** @param named ID or identity value of the device */
 export function testbedClient(
   { clients: feed, services }: OpenServer,
   tenant: Tenant,

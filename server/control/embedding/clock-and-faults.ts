@@ -65,14 +65,14 @@ export class UnfiredFaultsError extends Error {
 export interface TestbedFaults {
   /**
    * Adds a plan, as YAML or JSON text or as a value. An error in one rule rejects the whole plan.
-   * @returns the ids of the rules
+   * @returns the IDs of the rules
    * @throws FaultPlanError
    */
   add(plan: string | object): string[];
   list(): RuleState[];
   /**
    * Removes one rule, or all rules. Returns the number of removed rules.
-   * @throws RangeError for an id that no rule has
+   * @throws RangeError for an ID that no rule has
    */
   clear(id?: string): number;
   /**
@@ -96,7 +96,7 @@ export function testbedFaults(faults: FaultPlans): TestbedFaults {
       const cleared = faults.clear(id);
       if (id === undefined || cleared > 0) return cleared;
       const ids = faults.list().map((rule) => rule.id);
-      throw new RangeError(`no rule has this id; ${knownNames('rule', id, ids)}`);
+      throw new RangeError(`no rule has this ID; ${knownNames('rule', id, ids)}`);
     },
     check: () => {
       const unfired = faults.unfired();

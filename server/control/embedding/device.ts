@@ -11,7 +11,7 @@ export interface ExpectedRequests extends Pick<EntryFilter, 'status' | 'method' 
 
 /** A device of a tenant. It need not exist yet: it is looked up in the journal at each call. */
 export interface TestbedDevice {
-  /** The device's id, the text of its identity, or the value of a member of its identity. */
+  /** The device's ID, the text of its identity, or the value of a member of its identity. */
   readonly name: string;
   /**
    * Checks that the device reported these statuses in this order, and that the server accepted each

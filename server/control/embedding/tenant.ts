@@ -42,10 +42,10 @@ export interface TestbedTenant {
   readonly rates: TestbedRates;
   readonly journal: TestbedJournal;
   readonly faults: TestbedFaults;
-  /** Returns a device client, judged by its duties: by the id or an identity value of the device. */
+  /** Returns a device client, judged by its duties: by the ID or an identity value of the device. */
   client(device: string): TestbedClient;
   /**
-   * Returns a device by its id, the text of its identity, or the value of a member of its identity.
+   * Returns a device by its ID, the text of its identity, or the value of a member of its identity.
    * It need not exist yet.
    */
   device(name: string): TestbedDevice;
@@ -56,7 +56,7 @@ export interface TestbedTenant {
   load(source: WorldSource): Promise<LoadedWorld>;
   /**
    * Returns to the initial state, or to the state that was loaded last. Closes sockets, and clears
-   * faults and journal. With a device, by its id or a value of its identity, only that device.
+   * faults and journal. With a device, by its ID or a value of its identity, only that device.
    * @throws TypeError for an unknown field, RangeError for an unknown device
    */
   reset(subject?: ResetSubject): Promise<void>;

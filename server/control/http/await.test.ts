@@ -129,7 +129,7 @@ describe('an assertion about the journal', () => {
   });
 
   it.each([
-    ['by its id', () => ({ device: device.id, happened: after, times: 2 })],
+    ['by its ID', () => ({ device: device.id, happened: after, times: 2 })],
     [
       'by operation and status',
       () => ({ happened: [{ operation: 'create-deployment', status: 201 }] }),
@@ -187,7 +187,7 @@ describe('an assertion about the journal', () => {
 
   it('refuses an unknown device with the nearest names', async () => {
     const { text } = await control(server, 'POST', '/assert', { device: 'aa:7', happened: after });
-    expect(text).toMatch(/body: device: no device has this id or identity value; nearest: aa:\d/);
+    expect(text).toMatch(/body: device: no device has this ID or identity value; nearest: aa:\d/);
   });
 
   it('mentions older entries that were dropped', async () => {

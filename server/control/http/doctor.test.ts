@@ -25,7 +25,7 @@ async function examined(
   return JSON.parse(text);
 }
 
-/** Sends a body with the signature of another one; returns the entry's number and request id. */
+/** Sends a body with the signature of another one; returns the entry's number and request ID. */
 async function refused(body: string, signed = body) {
   const signature = signatureOf(signed, device.privateKey);
   const response = await authenticate(server, device, { body, signature });

@@ -26,7 +26,7 @@ function ask(path: string, headers: Readonly<Record<string, string>> = {}): Prom
 }
 
 describe('GET /explanations/{requestId}', () => {
-  it('explains the newest refusal with this id', async () => {
+  it('explains the newest refusal with this ID', async () => {
     await server.call('get-configuration', named('twice'));
     await server.call('list-users', named('twice'));
     const { status, text } = await control(server, 'GET', '/explanations/twice');
@@ -94,7 +94,7 @@ describe('GET /explanations/{requestId}', () => {
     expect(await response.text()).toMatch(form);
   });
 
-  it('accepts ids of any printable characters', async () => {
+  it('accepts IDs of any printable characters', async () => {
     const id = 'a/b?c#d%2F "e" \'f\'';
     await server.call('get-configuration', named(id));
     const { text } = await control(server, 'GET', `/explanations/${encodeURIComponent(id)}`);
@@ -106,7 +106,7 @@ describe('GET /explanations/{requestId}', () => {
     expect([status, JSON.parse(text).error]).toEqual([
       404,
       expect.stringMatching(
-        /^no request with this id is in the journal, .* 10000 exchanges and \d+ bytes/,
+        /^no request with this ID is in the journal, .* 10000 exchanges and \d+ bytes/,
       ),
     ]);
   });

@@ -126,7 +126,7 @@ function find(tenants: readonly Tenant[], requestId: string): FoundRequest {
     const { entriesMax, bytesMax } = journalOf(tenant).bounds;
     return `the newest ${entriesMax} exchanges and ${bytesMax} bytes of tenant ${name}`;
   });
-  refuse(404, `no request with this id is in the journal, which keeps ${bounds.join(', ')}`);
+  refuse(404, `no request with this ID is in the journal, which keeps ${bounds.join(', ')}`);
 }
 
 const limits: Readonly<Record<number, string>> = {

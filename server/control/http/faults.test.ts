@@ -82,7 +82,7 @@ describe('a fault plan', () => {
 
   it.each([
     ['nothing', ''],
-    ['an id that is there already', JSON.stringify({ rules: [rule] })],
+    ['an ID that is there already', JSON.stringify({ rules: [rule] })],
     [
       'more rules than a tenant has',
       JSON.stringify({ rules: Array.from({ length: 100 }, (_, n) => ({ ...rule, id: `r${n}` })) }),
@@ -112,7 +112,7 @@ describe('the removal of fault rules', () => {
     const gone = await control(server, 'DELETE', '/faults?id=a');
     expect([gone.status, JSON.parse(gone.text).error]).toEqual([
       404,
-      'no rule has this id; the rules are b, c',
+      'no rule has this ID; the rules are b, c',
     ]);
     expect(JSON.parse((await control(server, 'DELETE', '/faults')).text)).toEqual({ cleared: 2 });
     expect(await ask()).toBe(200);

@@ -88,7 +88,7 @@ describe('the journal of a tenant', () => {
     ]);
   });
 
-  it('finds a device by its identity before it has an id', async () => {
+  it('finds a device by its identity before it has an ID', async () => {
     const unknownDevice = newDevice('aa:99');
     await authenticate(server, unknownDevice, { signature: 'bad' });
     const { entries } = await journalPage(server, 'device=aa%3A99');

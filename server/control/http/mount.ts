@@ -168,7 +168,7 @@ export function requireKnown(
 }
 
 /**
- * Returns the tenant that `?tenant=` names by its id or name, if any. Refuses an unknown tenant
+ * Returns the tenant that `?tenant=` names by its ID or name, if any. Refuses an unknown tenant
  * with 404.
  */
 export function namedTenant(
@@ -180,7 +180,7 @@ export function namedTenant(
   const found = tenants.list().find(({ id, name }) => id === named || name === named);
   if (found) return found;
   const names = tenants.list().map(({ name }) => name);
-  refuse(404, `no tenant has this id or name; ${knownNames('tenant', String(named), names)}`);
+  refuse(404, `no tenant has this ID or name; ${knownNames('tenant', String(named), names)}`);
 }
 
 /** Returns the checked body. Refuses an invalid one with 400 or 415. */

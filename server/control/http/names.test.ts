@@ -95,9 +95,9 @@ describe('a control call with a wrong name', () => {
     [
       'GET /clock?tenant=Secnd',
       undefined,
-      'no tenant has this id or name; the tenants are Second, ',
+      'no tenant has this ID or name; the tenants are Second, ',
     ],
-    ['DELETE /tenants/1', undefined, 'no tenant has this id; the tenants are '],
+    ['DELETE /tenants/1', undefined, 'no tenant has this ID; the tenants are '],
     [
       'GET /journals',
       undefined,

@@ -183,7 +183,7 @@ const situations: readonly [
   ],
 ];
 
-/** Polls as the device and returns the request id of the 204. */
+/** Polls as the device and returns the request ID of the 204. */
 async function polled(device: AcceptedDevice, door: Door, provides: Provides): Promise<string> {
   const response = await nextRequests[door](server, device.token, provides);
   expect(response.status).toBe(204);
@@ -305,7 +305,7 @@ describe('the update status of a device', () => {
     }
   });
 
-  it('asks for an id when several devices share the value', async () => {
+  it('asks for an ID when several devices share the value', async () => {
     for (const mac of ['a', 'b']) {
       const idData = JSON.stringify({ mac, rack: 'shared-rack' });
       await authenticate(server, { ...newDevice(mac), idData });
@@ -313,7 +313,7 @@ describe('the update status of a device', () => {
     const { status, text } = await control(server, 'GET', '/explanations?device=shared-rack');
     expect([status, text]).toEqual([
       400,
-      expect.stringMatching(/matches several devices; use an id: [\w-]{36}, [\w-]{36}"/),
+      expect.stringMatching(/matches several devices; use an ID: [\w-]{36}, [\w-]{36}"/),
     ]);
   });
 

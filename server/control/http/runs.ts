@@ -7,7 +7,7 @@ import { refuse } from './refusals.ts';
 /** Creates the handlers for runs. */
 export function runHandlers(runs: Runs, streams: EventStreams) {
   const known = ({ id }: { readonly id: string }): number =>
-    runs.has(Number(id)) ? Number(id) : refuse(404, 'no run has this id; GET /runs lists all runs');
+    runs.has(Number(id)) ? Number(id) : refuse(404, 'no run has this ID; GET /runs lists all runs');
   return {
     'GET /runs': () => ({ available: runs.isAvailable, runs: runs.list() }),
     'POST /runs': ({ body }) => {

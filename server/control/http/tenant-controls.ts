@@ -51,7 +51,7 @@ export function tenantControlHandlers(outbox: Outbox) {
       const ids = faultPlansOf(tenant)
         .list()
         .map((rule) => rule.id);
-      return refuse(404, `no rule has this id; ${knownNames('rule', id, ids)}`);
+      return refuse(404, `no rule has this ID; ${knownNames('rule', id, ids)}`);
     },
     'GET /faults/check': ({ tenant }) => {
       const plans = faultPlansOf(tenant);

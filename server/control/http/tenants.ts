@@ -37,7 +37,7 @@ export function tenantHandlers(tenants: Tenants, states: TenantStates) {
   const known = ({ id }: { readonly id: string }): Tenant => {
     const names = tenants.list().map((tenant) => `${tenant.name} (${tenant.id})`);
     const nearest = knownNames('tenant', id, names);
-    return tenants.find(id) ?? refuse(404, `no tenant has this id; ${nearest}`);
+    return tenants.find(id) ?? refuse(404, `no tenant has this ID; ${nearest}`);
   };
   return {
     'GET /tenants': () => tenants.list().map(view),

@@ -87,7 +87,7 @@ function knownOf({ store }: Tenant, client: string, sent: string | undefined) {
 
 /**
  * Returns the duties of one client; undefined if it did nothing yet.
- * @param named id or identity value of a device, or the name of a client
+ * @param named ID or identity value of a device, or the name of a client
  * @param limitMs longest time for judging what waits; unlimited by default
  */
 export async function clientView(

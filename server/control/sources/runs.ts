@@ -114,7 +114,7 @@ export class Runs {
     return run.subscribers.add(subscriber, ended);
   }
 
-  /** Returns true if there is a run with this id. */
+  /** Returns true if there is a run with this ID. */
   has(id: number): boolean {
     return this.#runs.some((each) => each.id === id);
   }

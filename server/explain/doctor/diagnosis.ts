@@ -18,7 +18,7 @@ export interface Diagnosis {
   readonly remedy: string;
   /** The variant of the cause, such as the device that the key belongs to. */
   readonly detail?: string;
-  /** Ids of further causes, such as a PSS signature written in hexadecimal. */
+  /** IDs of further causes, such as a PSS signature written in hexadecimal. */
   readonly also?: readonly string[];
 }
 

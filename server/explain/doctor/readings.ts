@@ -19,7 +19,7 @@ import { ED25519_BYTES } from './schemes.ts';
 export interface SignatureDecoding {
   /** The signature in the form that the contract requires. */
   readonly bytes: Buffer;
-  /** Ids of the causes that this decoding assumes; empty for the contract's own form. */
+  /** IDs of the causes that this decoding assumes; empty for the contract's own form. */
   readonly causes: readonly string[];
 }
 

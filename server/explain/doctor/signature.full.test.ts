@@ -79,7 +79,7 @@ describe('the cross table of all signature causes', { timeout: CROSS_TABLE_MAX_M
 
 const fitting = new Map<string, ReadonlySet<string>>();
 
-/** Returns the ids of all rows that explain the signature, each evaluated by itself. */
+/** Returns the IDs of all rows that explain the signature, each evaluated by itself. */
 function rowsThatFit(refused: SignatureFacts): ReadonlySet<string> {
   const name = `${refused.signatureText} ${refused.body}`;
   const known = fitting.get(name);

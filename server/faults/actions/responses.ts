@@ -250,7 +250,7 @@ export async function refuseRequest(
 }
 
 /**
- * Returns the request id header, and the Date header if the tenant's clock differs from the
+ * Returns the request ID header, and the Date header if the tenant's clock differs from the
  * machine's.
  */
 function idOf({ call, names, tenant }: ActionContext): HeaderPairs {

@@ -29,7 +29,7 @@ export async function plan(
 }
 
 /**
- * Returns the state of a rule, by default the one with the id `fault`.
+ * Returns the state of a rule, by default the one with the ID `fault`.
  * @throws Error if there is no such rule
  */
 export async function standing(server: TestServer, id = 'fault'): Promise<RuleCounts> {

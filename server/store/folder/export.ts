@@ -160,7 +160,7 @@ class StateExport {
   }
 
   /**
-   * Exports the list of tenants; returns their ids. Adds tenants that have a folder but are not
+   * Exports the list of tenants; returns their IDs. Adds tenants that have a folder but are not
    * listed.
    */
   #exportServer(): string[] {

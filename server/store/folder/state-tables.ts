@@ -1,5 +1,5 @@
 /**
- * The tables of an exported state: the tables of a tenant, with the tenant's id as first column;
+ * The tables of an exported state: the tables of a tenant, with the tenant's ID as first column;
  * the server's own tables; and the artifact files. All tenants share one file, which any SQLite can
  * read.
  */

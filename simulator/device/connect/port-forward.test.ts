@@ -47,10 +47,10 @@ describe('a port forwarding connection', () => {
   });
 
   it.each([
-    ['no id', null],
-    ['an endless id', 'x'.repeat(257)],
-    ['an empty id', ''],
-    ['a number for an id', 7],
+    ['no ID', null],
+    ['an endless ID', 'x'.repeat(257)],
+    ['an empty ID', ''],
+    ['a number for an ID', 7],
   ])('is refused for %s', (_what, id) => {
     const responses = new Ports().open({}, id);
     expect(errorTextOf(responses)).toBe('invalid port-forward message: connection_id is missing');

@@ -156,7 +156,7 @@ export const examineRows = inGroup('Examination', {
   },
   seed: {
     flag: '--seed <text>',
-    help: 'seed of ids and artifacts (default: random)',
+    help: 'seed of IDs and artifacts (default: random)',
     cli: { kind: 'text' },
   },
   requireAllMust: {

@@ -15,7 +15,7 @@ import {
 } from '../../../server-access/control-listener.ts';
 
 export interface WatchOptions extends Partial<ControlAccess> {
-  /** True for all clients; else the id or an identity value of one. */
+  /** True for all clients; else the ID or an identity value of one. */
   readonly watch?: string | true;
   /** How long to watch, in milliseconds; until Ctrl-C without it. */
   readonly time?: number;

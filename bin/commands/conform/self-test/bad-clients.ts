@@ -15,7 +15,7 @@ const FLOOR = 0.9;
 
 /** The bad clients to run, and the share that must be killed. */
 interface BadClients {
-  /** Prefixes of the ids of duties; every badly written client if empty. */
+  /** Prefixes of the IDs of duties; every badly written client if empty. */
   readonly prefixes: readonly string[];
   /** Number of random alterations, in place of the badly written clients. */
   readonly fuzz?: number | undefined;

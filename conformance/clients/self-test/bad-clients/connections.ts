@@ -45,7 +45,7 @@ export const connections: readonly BadClient[] = [
   },
   {
     duty: 'connect.messages',
-    description: 'makes up the id of a session',
+    description: 'makes up the ID of a session',
     alter: socket('shell response', { payload: message(1, 'new', 'made-up') }),
   },
   {

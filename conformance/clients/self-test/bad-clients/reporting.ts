@@ -101,7 +101,7 @@ export const reporting: readonly BadClient[] = [
   },
   {
     duty: 'report.own-deployment',
-    description: 'writes the id of its deployment in capitals',
+    description: 'writes the ID of its deployment in capitals',
     alter: editSteps('d2: installing', { id: 'D2' }),
   },
   {

@@ -1,4 +1,4 @@
-/** Calls operations of the control API by their ids, such as `GET /clock`. */
+/** Calls operations of the control API by their IDs, such as `GET /clock`. */
 import type { PathParameter } from '../../../../fixtures/contract/operation.ts';
 import type {
   BodyInputOf,

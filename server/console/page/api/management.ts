@@ -1,5 +1,5 @@
 /**
- * Calls the management API by the ids of its operations, through the control listener. That
+ * Calls the management API by the IDs of its operations, through the control listener. That
  * listener knows the paths and acts as the tenant's administrator.
  */
 import type { ResponseOf } from '../../../../fixtures/control/operations.ts';

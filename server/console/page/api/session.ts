@@ -14,7 +14,7 @@ export const token = signal(sessionStorage.getItem(TOKEN_KEY) ?? '');
 /** The reason why the user was logged out. */
 export const loginError = signal('');
 
-/** Id of the selected tenant; empty for the first one. */
+/** ID of the selected tenant; empty for the first one. */
 export const tenant = signal(sessionStorage.getItem(TENANT_KEY) ?? '');
 
 /** State of the event stream. Events arrive in the state `live`. */

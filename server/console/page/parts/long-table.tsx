@@ -21,7 +21,7 @@ export interface LongColumn<Row> {
   readonly isMinor?: boolean;
 }
 
-/** The order of the rows: the id of a column, with a minus before it for descending order. */
+/** The order of the rows: the ID of a column, with a minus before it for descending order. */
 export interface TableOrder {
   readonly order: string;
   readonly onOrder: (order: string) => void;

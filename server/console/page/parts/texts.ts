@@ -13,7 +13,7 @@ export function dayAndTime(iso: string | undefined): string {
 }
 
 /**
- * Returns a sentence from the server with times in the format of the page, and without the ids that
+ * Returns a sentence from the server with times in the format of the page, and without the IDs that
  * follow names.
  */
 export function readable(sentence: string): string {
