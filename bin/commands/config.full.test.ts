@@ -103,7 +103,7 @@ describe('fleetbed config', { timeout: 60_000 }, () => {
     expect(stderr).toMatch(/^fleetbed: .*settings\.yaml:1:\d+: .*\n$/);
   });
 
-  it('prints a JSON Schema that accepts the file and rejects wrong values', async () => {
+  it('prints a JSON Schema that accepts the file and refuses wrong values', async () => {
     const { stdout } = await run(['config', '--schema']);
     const accepts = new Ajv2020({ strict: false }).compile(JSON.parse(stdout));
     expect(accepts(parse(text)), JSON.stringify(accepts.errors)).toBe(true);

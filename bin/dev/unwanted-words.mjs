@@ -42,7 +42,7 @@ export const unwanted = [
     pattern: /\b(\w+_(LEAST|MOST)(_\w+)?|(least|most)(Ms|Bytes|PerSecond|PollMs))\b/g,
     instead: 'min, max',
   },
-  { pattern: /\b(is|are)\s+no\s+good\b/g, instead: '"is rejected"' },
+  { pattern: /\b(is|are)\s+no\s+good\b/g, instead: '"is refused"' },
   {
     pattern: /\bmended\b|\blets\s+go\s+of\b|\bstands?\s+still\b/g,
     instead: 'corrected, releases, stalls',

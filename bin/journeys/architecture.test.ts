@@ -161,7 +161,7 @@ function checkImports(folder: string): { readonly code: number | null; lines: st
 }
 
 describe('the import rules', () => {
-  it('reject each wrong import of a sample, and no allowed one', () => {
+  it('refuse each wrong import of a sample, and no allowed one', () => {
     const folder = mkdtempSync(join(tmpdir(), 'fleetbed-house-'));
     const circle = ['fixtures/circle/b.ts', "import type { A } from './a.ts';\nexport type B = A;"];
     const there = imported.map((path) => [path, 'export const x = 1;\nexport type X = 1;']);

@@ -26,7 +26,7 @@ const recorded: Readonly<Record<string, string>> = {
   'failing-commit': 'failure',
   'wrong-checksum': 'failure',
   'disk-full': 'failure',
-  reject: 'failure',
+  refuse: 'failure',
   'hang-while-downloading': 'success',
   'hang-for-ever': 'installing',
   'reboot-loop': 'failure',
@@ -188,7 +188,7 @@ describe("the server's record of an update that", () => {
     ['failing-install', 'input/output error', ['downloading 204', 'installing 204', 'failure 204']],
     ['wrong-checksum', 'SHA-256', ['downloading 204', 'failure 204']],
     ['disk-full', 'no space left on device', ['downloading 204', 'failure 204']],
-    ['reject', 'rejected on the device', ['failure 204']],
+    ['refuse', 'refused on the device', ['failure 204']],
     [
       'failing-commit',
       'rolling back to the old artifact',

@@ -65,7 +65,7 @@ export async function readConfigFile(
 /**
  * Sets the options of a command from its section and from the section for all commands. Parsing
  * the command line and the environment later overrides them.
- * @throws CommandError about an unknown option, a secret, or a value that the option rejects
+ * @throws CommandError about an unknown option, a secret, or a value that the option refuses
  */
 export function applyConfigFile(file: ConfigFile, command: Command): void {
   const own = file.section(commandPath(command));

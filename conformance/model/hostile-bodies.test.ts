@@ -34,7 +34,7 @@ describe('the strict JSON parser', () => {
     ['cut', Buffer.from('{"a":')],
     ['with bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22])],
     ['empty', Buffer.alloc(0)],
-  ])('rejects a body that is %s', (_, bytes) => {
+  ])('refuses a body that is %s', (_, bytes) => {
     expect(strictJson(bytes)).toBeUndefined();
   });
 

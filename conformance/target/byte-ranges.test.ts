@@ -42,11 +42,11 @@ describe('the parts of a response with status 206', () => {
     ['another length', { 'content-range': 'bytes 2-4/10' }],
     ['another unit', { 'content-range': 'lines 2-3/10' }],
     ['no boundary in the body', { 'content-type': 'multipart/byteranges; boundary=other' }],
-  ])('are rejected with %s', (_, headers) => {
+  ])('are refused with %s', (_, headers) => {
     expect(() => partsOf(answered('cd', headers))).toThrow('expected');
   });
 
-  it('are rejected when one of several parts lacks its range', () => {
+  it('are refused when one of several parts lacks its range', () => {
     const type = { 'content-type': 'multipart/byteranges; boundary=cut' };
     const without = twoParts.replace(/content-range: bytes 8-9.*\r\n/, '');
     expect(() => partsOf(answered(without, type))).toThrow('actual none');

@@ -31,7 +31,7 @@ function complaint(act: () => unknown): string | undefined {
 }
 
 describe('tolerant expectations on a response', () => {
-  it('accept an absent field, and reject a field with another value', () => {
+  it('accept an absent field, and refuse a field with another value', () => {
     expect(complaint(() => expectEqualIfThere('size', undefined, 1))).toBeUndefined();
     expect(complaint(() => expectEqualIfThere('size', 1, 1))).toBeUndefined();
     expect(complaint(() => expectEqualIfThere('size', 2, 1))).toBe(
@@ -40,7 +40,7 @@ describe('tolerant expectations on a response', () => {
     expect(complaint(() => expectEqualIfThere('size', null, 1))).toContain('actual size null');
   });
 
-  it('accept additional members, and reject missing or different ones', () => {
+  it('accept additional members, and refuse missing or different ones', () => {
     const wanted = { name: 'a' };
     expect(complaint(() => expectMembers('it', { name: 'a', more: 1 }, wanted))).toBeUndefined();
     expect(complaint(() => expectMembers('it', { name: 'b' }, wanted))).toContain('{"name":"b"}');
@@ -50,7 +50,7 @@ describe('tolerant expectations on a response', () => {
     );
   });
 
-  it('compare lists regardless of order, and reject a duplicate element', () => {
+  it('compare lists regardless of order, and refuse a duplicate element', () => {
     expect(sorted(['b', 'a'])).toEqual(sorted(['a', 'b']));
     expect(sorted(['b', 'a', 'a'])).not.toEqual(sorted(['a', 'b']));
   });

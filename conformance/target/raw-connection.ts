@@ -1,4 +1,4 @@
-/** One connection on which requests are written literally, in forms that HTTP libraries reject. */
+/** One connection on which requests are written literally, in ways that HTTP libraries refuse. */
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
 import type { Clock } from '../../fixtures/base/clock.ts';

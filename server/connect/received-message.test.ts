@@ -11,7 +11,7 @@ it('a received message is decoded once, however many readers ask for it', () => 
   expect(messageIn(bytes)).toBe(messageIn(bytes));
 });
 
-it('bytes that are not a message are rejected once, with the reason', () => {
+it('bytes that are not a message are refused once, with the reason', () => {
   const bytes = Buffer.from('no message');
   expect(messageIn(bytes)).toBeInstanceOf(ConnectMessageError);
   expect(messageIn(bytes)).toBe(messageIn(bytes));

@@ -122,7 +122,7 @@ function converted(
   const { schema, value, issue, keys } = problem;
   if (isOfName(problem)) {
     // An unknown member may be what the caller wants, so it is not removed. Only a member that the
-    // shape explicitly rejects is removed.
+    // shape explicitly refuses is removed.
     const isNeedless = issue.expected === 'never' && !issue.message.startsWith('Invalid ');
     return isNeedless ? { value: replaced(value, keys, undefined) } : undefined;
   }
@@ -310,7 +310,7 @@ function timeIn(text: string, takesUtc = false): number {
 }
 
 /**
- * Returns true if the text resembles the word. A word that is only a part of the text is rejected,
+ * Returns true if the text resembles the word. A word that is only a part of the text is refused,
  * because the text may mean the opposite.
  */
 function isNearly(text: string, word: string): boolean {

@@ -231,9 +231,9 @@ describe('a token fault', () => {
     expect((await server.call('list-devices', { token })).status).toBe(401);
   });
 
-  it('can reject a token on the n-th call only', async () => {
+  it('can refuse a token on the n-th call only', async () => {
     const match = { operation: 'get-next-deployment', nthCall: 3 };
-    await plan(server, { match, act: 'reject-token' });
+    await plan(server, { match, act: 'refuse-token' });
     const statuses = [await poll(), await poll(), await poll(), await poll()].map((r) => r.status);
     expect(statuses).toEqual([204, 204, 401, 204]);
   });

@@ -167,7 +167,7 @@ export class Pipeline {
    * Refuses a request that matches no operation. Under the dialect token-before-routing, an invalid
    * token is refused first.
    */
-  reject(exchange: Exchange, refusal: Refusal): void {
+  refuse(exchange: Exchange, refusal: Refusal): void {
     const { settings } = this.#services;
     const isGone = exchange.request.socket.destroyed;
     const isTokenFirst = settings.dialects.has('token-before-routing') && !isGone;

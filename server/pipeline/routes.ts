@@ -163,7 +163,7 @@ function handlerOf(
     if (endpoint) pipeline.run(endpoint, exchange);
     else if (method === 'OPTIONS') pipeline.preflight(exchange, methods);
     else if (page !== undefined && isOpenedByBrowser(exchange)) pipeline.sendPage(exchange, page);
-    else pipeline.reject(exchange, refuse.methodNotAllowed(methods, method));
+    else pipeline.refuse(exchange, refuse.methodNotAllowed(methods, method));
   };
 }
 
@@ -175,7 +175,7 @@ function unknownIn(pipeline: Pipeline, evidence: UnknownPath): Handler {
   return (exchange) => {
     const detail = { path: 'path', actual: exchange.path, evidence };
     const sentence = exchange.path === '/' ? pipeline.rootHint : 'this API has no such path';
-    pipeline.reject(exchange, refuse.notFound(sentence, detail));
+    pipeline.refuse(exchange, refuse.notFound(sentence, detail));
   };
 }
 

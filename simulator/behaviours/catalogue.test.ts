@@ -17,7 +17,7 @@ const names = [
   'failing-commit',
   'wrong-checksum',
   'disk-full',
-  'reject',
+  'refuse',
   'hang-while-downloading',
   'hang-for-ever',
   'reboot-loop',

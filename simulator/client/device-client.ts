@@ -298,7 +298,7 @@ const nextRequests: Readonly<Record<NextEndpoint, (provides: DeviceProvides) => 
 
 /**
  * Returns true when the response names the signature as its reason. A pending device gets the same
- * status 401, so only the text of the error identifies a rejected signature.
+ * status 401, so only the text of the error identifies a refused signature.
  */
 function saysSignature({ body }: HttpResponse): boolean {
   return /signature/i.test(body.subarray(0, REASON_MAX_BYTES).toString('latin1'));
@@ -309,7 +309,7 @@ const TOKEN_MAX_CHARACTERS = 16_384;
 
 /**
  * Returns the token of a response. The device sends the token back in a header unchanged, where
- * quotes or a line break would break every request, so anything but a JWT is rejected here.
+ * quotes or a line break would break every request, so anything but a JWT is refused here.
  */
 function tokenIn(response: HttpResponse, context: ResponseContext): string {
   const token = response.body.toString('latin1');

@@ -37,7 +37,7 @@ export interface ExchangeMeter {
   bytesSent(operation: string, bytes: number): void;
   /** Called with the size of each received chunk of a body, and of each WebSocket message. */
   bytesReceived(operation: string, bytes: number): void;
-  /** Called in addition to `answered` when the server rejected the device's signature. */
+  /** Called in addition to `answered` when the server refused the device's signature. */
   signatureRefused(operation: string): void;
 }
 

@@ -286,7 +286,7 @@ function responseLines({ operations }: FleetResult): string[] {
 }
 
 /**
- * Returns why exchanges had no response, as far as known, and how many responses rejected the
+ * Returns why exchanges had no response, as far as known, and how many responses refused the
  * signature.
  */
 function noResponseTexts(count: FleetResult['operations'][number]): string[] {

@@ -1,5 +1,5 @@
 /**
- * Reads the report file that a subcommand receives as an argument, or rejects it with one sentence.
+ * Reads the report file that a subcommand receives as an argument, or refuses it in one sentence.
  */
 import { ReportError, readReport, type StoredResult } from '../../../conformance/result/schema.ts';
 import { CommandError } from '../../output/command-error.ts';

@@ -123,7 +123,7 @@ async function act(
   return isList ? list(defects, output) : selfTest(defects, options, output);
 }
 
-/** Rejects options of random alterations without `--fuzz`. @throws CommandError */
+/** Refuses options of random alterations without `--fuzz`. @throws CommandError */
 function requireFuzz({ fuzz, sample, seed, floor }: SelfTestCommandOptions): void {
   if (fuzz !== undefined) return;
   const sentence =

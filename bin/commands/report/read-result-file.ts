@@ -1,5 +1,5 @@
 /**
- * Reads the result file that a subcommand receives as an argument, or rejects it with one sentence.
+ * Reads the result file that a subcommand receives as an argument, or refuses it in one sentence.
  */
 
 import type { FleetResult } from '../../../simulator/engine/simulate-fleet.ts';

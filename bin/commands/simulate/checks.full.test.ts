@@ -80,7 +80,7 @@ describe('the checks of a fleet', { timeout: RUN_MAX_MS }, () => {
 const strange = [
   ...['steady', 'failing-install', 'aborted-midway', 'ignores-409', 'never-renews'],
   ...['keeps-a-finished-deployments-id', 'key-rotation', 'cloned-identity', 'clock-skew'],
-  ...['crash-and-resume', 'reboot-loop', 'reject', 'floods', 'alert-storm', 'wrong-checksum'],
+  ...['crash-and-resume', 'reboot-loop', 'refuse', 'floods', 'alert-storm', 'wrong-checksum'],
 ];
 
 describe('a correct server under the checks of a fleet', { timeout: RUN_MAX_MS }, () => {

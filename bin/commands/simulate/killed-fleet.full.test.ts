@@ -30,7 +30,7 @@ const ends: Readonly<Record<string, readonly [outcome: string, reported: readonl
   'failing-commit': ['failure', list('downloading installing rebooting failure')],
   'reboot-loop': ['failure', list('downloading installing rebooting failure')],
   'wrong-checksum': ['failure', list('downloading failure')],
-  reject: ['failure', list('failure')],
+  refuse: ['failure', list('failure')],
   'aborted-midway': ['aborted', list('downloading installing')],
 };
 /** Long installations and reboots on the device, so that a fleet outlives many simulators. */

@@ -100,7 +100,7 @@ export async function machineLimits(): Promise<MachineLimits> {
 
 /**
  * Returns the text of a file, or an empty text. Only Linux has these files; elsewhere limits are
- * unknown, and no plan is rejected.
+ * unknown, and no plan is refused.
  */
 async function textOf(path: string): Promise<string> {
   return readFile(path, 'utf8').catch(() => '');

@@ -249,7 +249,7 @@ describe('a Redis that the fleet cannot use', { timeout: RUN_MAX_MS }, () => {
     [
       'requires another password',
       async () => redis.url.replace(PASSWORD, 'wrong'),
-      /rejected the password; give it in/,
+      /refused the password; give it in/,
     ],
     ['requires a password', async () => `redis://127.0.0.1:${redis.port}`, /requires a password/],
     [

@@ -73,7 +73,7 @@ export function sendMessages(from: 'device' | 'user', { message, times }: Repeat
 async function opened(url: string, token: string): Promise<WebSocket> {
   const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${token}` } });
   await once(socket, 'open');
-  // The server closes the socket when it rejects a message.
+  // The server closes the socket when it refuses a message.
   socket.on('error', () => undefined);
   return socket;
 }

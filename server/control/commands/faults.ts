@@ -9,7 +9,7 @@ type AddedPlan =
   | { readonly added: string[] }
   | { readonly error: string; readonly problems?: readonly YamlProblem[] };
 
-/** Adds the rules of a plan in YAML or JSON. An error in one rule rejects the whole plan. */
+/** Adds the rules of a plan in YAML or JSON. An error in one rule refuses the whole plan. */
 export function addPlan(faults: FaultPlans, text: string): AddedPlan {
   const read = readPlan(text, (id) => faults.has(id));
   if ('problems' in read)

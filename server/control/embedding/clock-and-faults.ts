@@ -64,7 +64,7 @@ export class UnfiredFaultsError extends Error {
 /** The planned faults of a tenant. */
 export interface TestbedFaults {
   /**
-   * Adds a plan, as YAML or JSON text or as a value. An error in one rule rejects the whole plan.
+   * Adds a plan, as YAML or JSON text or as a value. An error in one rule refuses the whole plan.
    * @returns the IDs of the rules
    * @throws FaultPlanError
    */

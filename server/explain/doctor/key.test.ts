@@ -77,7 +77,7 @@ describe('a text that is not a key', () => {
     ['dashes', '-'.repeat(16_000)],
     ['ten megabytes', 'A'.repeat(10_000_000)],
     ['brackets', '{'.repeat(16_000)],
-  ])('is rejected quickly: %s', (_, text) => {
+  ])('is refused quickly: %s', (_, text) => {
     const startMs = systemClock.monotonicMs();
     expect(diagnoseKey(text)).toBeUndefined();
     expect(systemClock.monotonicMs() - startMs).toBeLessThan(500);

@@ -39,14 +39,14 @@ const revokeToken = defineAction({
   },
 });
 
-const rejectToken = defineAction({
-  kind: 'reject-token',
+const refuseToken = defineAction({
+  kind: 'refuse-token',
   does: 'answers 401 to this call; the token stays valid',
   entries: {},
   injectionPoints: ['before', 'after'],
   applies: hasToken,
   execute: async (_given, context) => {
-    await refuseRequest(context, refuse.unauthorized('the token is rejected by a planned fault'));
+    await refuseRequest(context, refuse.unauthorized('the token is refused by a planned fault'));
     return 'response-sent';
   },
 });
@@ -119,7 +119,7 @@ const failInside = defineAction({
 export const stateActions: readonly Action[] = [
   expireToken,
   revokeToken,
-  rejectToken,
+  refuseToken,
   abortDeployment,
   failInside,
 ];

@@ -139,7 +139,7 @@ describe('a client that trusts the test CA', () => {
   });
 });
 
-describe('the server is rejected by a client', () => {
+describe('the server is refused by a client', () => {
   it.each([
     ['that does not know the CA', {}, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     ['that calls another name', { servername: 'other.example' }, 'ERR_TLS_CERT_ALTNAME_INVALID'],

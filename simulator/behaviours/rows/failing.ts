@@ -67,15 +67,15 @@ export const failing: readonly Behaviour[] = [
     },
   }),
   defineBehaviour({
-    name: 'reject',
-    description: 'A device whose user or policy rejects this release.',
+    name: 'refuse',
+    description: 'A device whose user or policy refuses this release.',
     expectedServerBehaviour:
       'Records failure without a download, keeps the reason in the log, and does not offer the deployment again.',
     parameters: { installMs: 200, rebootMs: 300 },
     hooks: {
       async whenOffered(context) {
-        context.log('warning', 'the update was rejected on the device');
-        return context.fail('the update was rejected on the device');
+        context.log('warning', 'the update was refused on the device');
+        return context.fail('the update was refused on the device');
       },
     },
   }),

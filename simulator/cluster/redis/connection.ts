@@ -157,7 +157,7 @@ const password = 'give it in --redis redis://USER:PASSWORD@HOST, or in FLEETBED_
 /** Patterns of error messages from Redis or the network, each with a clause for the user. */
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/NOAUTH|Authentication required/, `requires a password; ${password}`],
-  [/WRONGPASS|invalid password|without any password/, `rejected the password; ${password}`],
+  [/WRONGPASS|invalid password|without any password/, `refused the password; ${password}`],
   [
     /unknown command.{0,200}hello/i,
     `is older than version 6; version ${VERSION_MIN.join('.')} or newer is needed`,

@@ -110,7 +110,7 @@ class Follower {
   }
 
   /**
-   * Runs a step. If Redis rejects a command because a key contains foreign data, the worker reports
+   * Runs a step. If Redis refuses a command because a key contains foreign data, the worker reports
    * it once and continues.
    */
   async #unlessRefused(step: Promise<void>, what: string): Promise<void> {

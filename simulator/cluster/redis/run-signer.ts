@@ -36,7 +36,7 @@ export class RunSigner {
 
   /**
    * Returns the text when its signature is valid for this purpose; undefined otherwise.
-   * @param charactersMax maximum length of the text; longer input is rejected without verification
+   * @param charactersMax maximum length of the text; longer input is refused without verification
    */
   open(purpose: SignedPurpose, signed: string, charactersMax: number): string | undefined {
     if (signed.length > SIGNATURE_CHARACTERS + charactersMax) return undefined;

@@ -42,11 +42,11 @@ describe('the handshake of a session', () => {
     ['no body', undefined],
     ['a body that is none', Buffer.from([0xc1])],
     ['versions in text', encodeBody({ versions: '1' })],
-  ])('with %s is rejected, and the session ends', (_what, body) => {
+  ])('with %s is refused, and the session ends', (_what, body) => {
     const fixture = new ConnectFixture();
     const rest = body === undefined ? {} : { body };
     expect(errorOf(fixture.say('control', 'open', rest))).toEqual({
-      err: 'handshake rejected: require version 1',
+      err: 'handshake refused: require version 1',
       close: true,
       msgproto: 0xffff,
       msgtype: 'open',

@@ -136,7 +136,7 @@ export class Sessions {
       const body = encodeBody({ version: VERSION, protocols: this.#options.protocols });
       return [{ ...control('accept'), body }];
     }
-    const problem = `handshake rejected: require version ${VERSION}`;
+    const problem = `handshake refused: require version ${VERSION}`;
     return [...this.#end(session), controlError(message, problem, true)];
   }
 
