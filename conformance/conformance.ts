@@ -177,9 +177,9 @@ async function rightsOf(
 /** Throws if the given user cannot be used, since most cases would then remain inconclusive. */
 function requireUsable(admin: AdminSource, baseUrl: string): void {
   if (admin.kind !== 'unusable') return;
-  const wayOut =
+  const remedy =
     'check --url and the credentials, or give --anonymous to run only the cases that need no user';
-  throw new AdminUnusableError(`${baseUrl}: ${admin.reason}`, wayOut, admin.isStarting);
+  throw new AdminUnusableError(`${baseUrl}: ${admin.reason}`, remedy, admin.isStarting);
 }
 
 /** The facts about a run that are known before the first case. */

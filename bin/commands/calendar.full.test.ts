@@ -84,7 +84,7 @@ describe('fleetbed calendar', () => {
         method: 'POST',
         path: '/useradm/tenants/{tenant_id}/users',
         field: 'propagate',
-        place: 'body',
+        location: 'body',
         versions: ['internal v1'],
         deprecatedSince: '2023-07-06',
         endOfLife: '2027-08-25',
@@ -173,7 +173,7 @@ describe('fleetbed calendar with recorded traffic', () => {
       {
         kind: 'field',
         field: 'size',
-        place: 'form',
+        location: 'form',
         state: 'retired',
         daysLeft: 0,
         exchanges: 1,

@@ -85,7 +85,7 @@ JSON without recordings is {on, endOfLife, rows: [row]}, with recordings
   {on, endOfLife, outcome, recordings: [{file, format, exchanges, calls}], unseen, findings: [row]}
 where a row is {kind: "call"|"field", method, path, versions, deprecatedSince, endOfLife,
 state: "not-yet-deprecated"|"deprecated"|"retired", daysLeft, replacement}, of a call also
-{successor: {method, version, path}}, of a field also {field, place: "form"|"body"|"response",
+{successor: {method, version, path}}, of a field also {field, location: "form"|"body"|"response",
 alsoAt?: [path]}, and of a finding also {exchanges, refused (with 410), firstSeen, lastSeen}.
 ${codes}`;
 

@@ -154,4 +154,8 @@ export const unwanted = [
     pattern: /\b(\w+Mistakes?|Mistake\w*|mistakes?(In|Of|Text|View)|mistake: )(?=\W|$)/g,
     instead: 'cause of a refusal, violation of a requirement, planted defect, error of our input',
   },
+  {
+    pattern: /\b(wayOut|waysOut|StateBadge|stateChoices|toneOfStatus)\b/g,
+    instead: 'remedy; status for the statuses of the contract, state for our own',
+  },
 ];

@@ -71,7 +71,7 @@ describe('the error of a server that a fleet cannot use', () => {
       new StatusError({ status: 401, serverSays: 'token expired' }, at('list-devices')),
       'list-devices: the server answered with 401: token expired; check --url and that the server is running',
     ],
-  ])('begins with its address and ends with the way out: %s', (error, sentence) => {
+  ])('begins with its address and ends with the remedy: %s', (error, sentence) => {
     const baseUrl = 'http://h';
     expect(
       fleetError(error, { baseUrl, acceptWith: { email: 'a@b', password: 'c' } }),

@@ -71,7 +71,7 @@ export function fleetError(
   return new CommandError(`${plan.baseUrl}: ${unwanted}`, exitCodes.setUp, error);
 }
 
-/** Returns the error of a server that a run cannot use, with its address and the way out. */
+/** Returns the error of a server that a run cannot use, with its address and the remedy. */
 function unreachedError(error: ClientError, server: string): CommandError {
   const { message, exitCode } = setUpError(error, server);
   if (message.startsWith(server)) return new CommandError(message, exitCode, error);

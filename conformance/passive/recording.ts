@@ -184,7 +184,7 @@ class JudgementCount {
     const ofLink = this.#devices.ofLink(absolute(exchange));
     const operation = ofLink === undefined ? operationOf(exchange, server) : { id: SOURCE };
     if ('reason' in operation) {
-      this.leaveOut(operation.reason, exchange.place);
+      this.leaveOut(operation.reason, exchange.location);
       return;
     }
     const known = ofLink ?? this.#devices.find(exchange);
@@ -192,7 +192,7 @@ class JudgementCount {
     const isDecided = this.#see(exchange, operation.id, device);
     this.#devices.learn(exchange, device);
     if (!isDecided) {
-      this.leaveOut(this.#whyInconclusive(exchange), exchange.place);
+      this.leaveOut(this.#whyInconclusive(exchange), exchange.location);
       return;
     }
     this.#entries += 1;
@@ -219,7 +219,7 @@ class JudgementCount {
   }
 
   #see(exchange: FullExchange, operation: string, device: number): boolean {
-    const { method, sentMs, endedMs, status, place: location } = exchange;
+    const { method, sentMs, endedMs, status, location } = exchange;
     const body = exchange.requestBody();
     const verdicts = this.#watch.see({
       device,

@@ -10,11 +10,11 @@ type FieldPresence = 'there' | 'absent' | 'unseen';
 
 /** Returns whether an exchange has the field of a row. Only successful responses can have one. */
 export function fieldIn(
-  { field = '', place }: ScheduleRow,
+  { field = '', location }: ScheduleRow,
   exchange: RecordedExchange,
 ): FieldPresence {
-  if (place === 'form') return presence(formOf(exchange.requestBody()), field);
-  if (place === 'body') return presence(jsonOf(exchange.requestBody()), field);
+  if (location === 'form') return presence(formOf(exchange.requestBody()), field);
+  if (location === 'body') return presence(jsonOf(exchange.requestBody()), field);
   const isSuccess = exchange.status >= 200 && exchange.status < 300;
   return isSuccess ? presence(jsonOf(exchange.responseBody()), field) : 'absent';
 }

@@ -124,7 +124,7 @@ function outcomeOf(
   findings: readonly DeprecationFinding[],
   recordings: readonly RecordingCount[],
 ): TrafficOutcome {
-  if (findings.some(({ place }) => place !== 'response')) return 'uses';
+  if (findings.some(({ location }) => location !== 'response')) return 'uses';
   if (findings.length > 0) return 'reads';
   return recordings.some(({ calls }) => calls > 0) ? 'clear' : 'nothing';
 }

@@ -21,8 +21,8 @@ import {
 export function* harExchanges(file: string, text: string): Generator<FullExchange> {
   const entries = entriesOf(file, text);
   for (const [index, entry] of entries.entries()) {
-    const place = `entry ${index + 1}`;
-    yield exchangeOf(entry, place, (what) => new RecordingError(file, place, what));
+    const location = `entry ${index + 1}`;
+    yield exchangeOf(entry, location, (what) => new RecordingError(file, location, what));
   }
 }
 
@@ -47,7 +47,7 @@ function messageOf(error: unknown): string {
 
 function exchangeOf(
   entry: unknown,
-  place: string,
+  location: string,
   recordingError: (what: string) => Error,
 ): FullExchange {
   if (!isRecord(entry)) throw recordingError('is not a JSON object.');
@@ -74,7 +74,7 @@ function exchangeOf(
   const sentMs = timestampMs(at);
   const tookMs = typeof time === 'number' && time > 0 ? time : 0;
   return {
-    place,
+    location,
     atMs: sentMs,
     sentMs,
     endedMs: sentMs + tookMs,

@@ -27,7 +27,7 @@ import {
 } from './recording.ts';
 
 /** Called for each entry that is not an exchange, with its place in the file and its kind. */
-export type SkippedEntry = (place: string, kind: string) => void;
+export type SkippedEntry = (location: string, kind: string) => void;
 
 /**
  * Yields the exchanges of a journal, line by line.
@@ -42,8 +42,8 @@ export async function* journalExchanges(
   for await (const line of lines) {
     number += 1;
     if (line.trim() === '') continue;
-    const place = `line ${number}`;
-    const exchange = exchangeIn(file, place, parsedJson(line), skipped);
+    const location = `line ${number}`;
+    const exchange = exchangeIn(file, location, parsedJson(line), skipped);
     if (exchange) yield exchange;
   }
 }
@@ -71,11 +71,11 @@ export function* listedExchanges(
  */
 export function exchangeIn(
   file: string,
-  place: string,
+  location: string,
   value: unknown,
   skipped?: SkippedEntry,
 ): FullExchange | undefined {
-  const recordingError = (what: string) => new RecordingError(file, place, what);
+  const recordingError = (what: string) => new RecordingError(file, location, what);
   if (!isRecord(value)) {
     throw recordingError(
       'is not a JSON object; a journal has one on each line, a HAR file starts with {"log":.',
@@ -83,7 +83,7 @@ export function exchangeIn(
   }
   const { at, method, status, requestBody, responseBody, kind = 'exchange' } = value;
   if (kind !== 'exchange') {
-    skipped?.(place, String(kind));
+    skipped?.(location, String(kind));
     return undefined;
   }
   if (typeof at !== 'string' || !isTimestamp(at)) {
@@ -102,7 +102,7 @@ export function exchangeIn(
   const endedMs = timestampMs(at);
   const { id } = isRecord(value.device) ? value.device : {};
   return {
-    place,
+    location,
     atMs: endedMs,
     sentMs: endedMs - durationMs(value),
     endedMs,

@@ -166,9 +166,9 @@ describe('a HAR file', () => {
 
 describe('a journal file', () => {
   it('is read line by line, with a URL or a path in each', async () => {
-    const { url: _, ...place } = line;
+    const { url: _, ...location } = line;
     const bodies = { requestBody: { a: 1 }, responseBody: 'text', extra: true };
-    const byPath = { ...place, path: '/base/api/x?y=/z#', status: 0, ...bodies };
+    const byPath = { ...location, path: '/base/api/x?y=/z#', status: 0, ...bodies };
     const { format, all } = await read(fileOf('a.ndjson', `${journal(line, byPath)}\n\n`));
     expect(format).toBe('journal');
     expect(all).toMatchObject([

@@ -112,8 +112,8 @@ async function* bounded(
     bytes += Buffer.byteLength(text);
     if (bytes > bytesMax) {
       const mebibytes = bytesMax / 1_048_576;
-      const wayOut = 'save it in parts, or without the bodies of pages';
-      throw new RecordingError(file, '', `is larger than ${mebibytes} MiB; ${wayOut}.`);
+      const remedy = 'save it in parts, or without the bodies of pages';
+      throw new RecordingError(file, '', `is larger than ${mebibytes} MiB; ${remedy}.`);
     }
     yield text;
   }

@@ -21,7 +21,7 @@ export interface RecordedExchange {
 /** One request and its response with all recorded details. */
 export interface FullExchange extends RecordedExchange {
   /** Place of the exchange in the file, such as `entry 3`. */
-  readonly place: string;
+  readonly location: string;
   /**
    * Milliseconds since the Unix epoch: `sentMs` is when the request was sent, and `endedMs` is when
    * the response was complete.
@@ -94,13 +94,13 @@ export type RecordingFormat = 'har' | 'journal';
 /** The file cannot be read as recorded traffic; the message is one sentence. */
 export class RecordingError extends Error {
   override readonly name = 'RecordingError';
-  readonly place: string;
+  readonly location: string;
 
   /** @param place the place in the file, such as `line 3`; empty for the whole file */
-  constructor(file: string, place: string, what: string) {
-    const where = place === '' ? file : `${file}, ${place}`;
+  constructor(file: string, location: string, what: string) {
+    const where = location === '' ? file : `${file}, ${location}`;
     super(printable(`${where}: ${what}`, SENTENCE_MAX_CHARACTERS));
-    this.place = place;
+    this.location = location;
   }
 }
 

@@ -22,9 +22,9 @@ export interface ScheduleRow {
   readonly alsoAt?: readonly string[];
   /** Family and version, as in `management v1`. */
   readonly versions: readonly string[];
-  /** The name and the place of the field; only for the kind `field`. */
+  /** The name and the location of the field; only for the kind `field`. */
   readonly field?: string;
-  readonly place?: DeprecatedField['place'];
+  readonly location?: DeprecatedField['location'];
   readonly deprecatedSince: string;
   readonly endOfLife: string;
   readonly state: DeprecationState;

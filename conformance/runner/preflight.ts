@@ -125,10 +125,10 @@ function wrongTarget(baseUrl: string, response: HttpResponse): WrongTargetError 
     );
   }
   const isDown = isGatewayError(response);
-  return new WrongTargetError(baseUrl, describeResponse(response), wayOut(response), isDown);
+  return new WrongTargetError(baseUrl, describeResponse(response), remedy(response), isDown);
 }
 
-function wayOut(response: HttpResponse): string {
+function remedy(response: HttpResponse): string {
   if (isGatewayError(response))
     return 'wait until the server is up (--wait-for-target), or check --url';
   const isLocked = refusals.includes(response.status) && 'www-authenticate' in response.headers;

@@ -67,9 +67,9 @@ export class WrongTargetError extends SetupError {
   readonly code = 'wrong-target';
   override readonly isStarting: boolean;
 
-  /** @param came the response that was received. @param wayOut the advice for the user */
-  constructor(baseUrl: string, came: string, wayOut: string, isStarting = false) {
-    super(`${baseUrl} answers ${came}; ${wayOut}`);
+  /** @param came the response that was received. @param remedy the advice for the user */
+  constructor(baseUrl: string, came: string, remedy: string, isStarting = false) {
+    super(`${baseUrl} answers ${came}; ${remedy}`);
     this.name = 'WrongTargetError';
     this.isStarting = isStarting;
   }
@@ -147,10 +147,10 @@ export class AdminUnusableError extends SetupError {
 
   constructor(
     reason: string,
-    wayOut = 'without a user, nothing can be removed',
+    remedy = 'without a user, nothing can be removed',
     isStarting = false,
   ) {
-    super(`${reason}; ${wayOut}`);
+    super(`${reason}; ${remedy}`);
     this.name = 'AdminUnusableError';
     this.isStarting = isStarting;
   }

@@ -1,5 +1,5 @@
 /**
- * The causes that make a request unreadable, each with its sentence and the way out. The first row
+ * The causes that make a request unreadable, each with its sentence and the remedy. The first row
  * that applies names the cause.
  * Source: RFC 9112
  */

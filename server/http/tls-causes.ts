@@ -1,4 +1,4 @@
-/** The causes that end a TLS handshake, each with its sentence and the way out. */
+/** The causes that end a TLS handshake, each with its sentence and the remedy. */
 import type { RefusalCause } from './head-causes.ts';
 
 /** Code for a connection that the client closed within the TLS handshake. */

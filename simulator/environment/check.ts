@@ -10,7 +10,7 @@ export interface EnvironmentCheck {
   /** The observation, as one sentence. */
   readonly found: string;
   /** The remedy; absent when the check passes. */
-  readonly wayOut?: string;
+  readonly remedy?: string;
   /** Maximum number of devices with a WebSocket; absent when the check does not limit it. */
   readonly connectedDevicesMax?: number;
 }
@@ -21,11 +21,11 @@ export function passedCheck(name: string, found: string): EnvironmentCheck {
 }
 
 /** Returns a check with a warning and its remedy. */
-export function warningCheck(name: string, found: string, wayOut: string): EnvironmentCheck {
-  return { name, verdict: 'warn', found, wayOut };
+export function warningCheck(name: string, found: string, remedy: string): EnvironmentCheck {
+  return { name, verdict: 'warn', found, remedy };
 }
 
 /** Returns a check that has failed, with the remedy. */
-export function failedCheck(name: string, found: string, wayOut: string): EnvironmentCheck {
-  return { name, verdict: 'fail', found, wayOut };
+export function failedCheck(name: string, found: string, remedy: string): EnvironmentCheck {
+  return { name, verdict: 'fail', found, remedy };
 }

@@ -93,11 +93,11 @@ export function localPortsCheck(
   const ports = Math.max(0, Number(last) - Number(first) + 1);
   const max = Math.max(0, ports - SHARED_CONNECTIONS);
   const found = `${ports} outgoing ports (${first} to ${last}) carry ${max} devices with --connect from one address to one server.`;
-  const wayOut =
+  const remedy =
     'Widen it with `sysctl net.ipv4.ip_local_port_range="1024 65535"`, or run from several addresses.';
   const isShort = devices > max;
   const row =
-    isShort && connect ? failedCheck(name, found, wayOut) : warningCheck(name, found, wayOut);
+    isShort && connect ? failedCheck(name, found, remedy) : warningCheck(name, found, remedy);
   return { ...(isShort ? row : passedCheck(name, found)), connectedDevicesMax: max };
 }
 

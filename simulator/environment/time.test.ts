@@ -8,7 +8,7 @@ describe('the check of the clock', () => {
     'fails when the clock shows an impossible date: %s',
     (time) => {
       const check = clockCheck(Date.parse(time), undefined);
-      expect(check).toMatchObject({ verdict: 'fail', wayOut: expect.stringContaining('NTP') });
+      expect(check).toMatchObject({ verdict: 'fail', remedy: expect.stringContaining('NTP') });
     },
   );
 

@@ -152,11 +152,11 @@ export async function trustCheck(
   if (file === undefined || file === '')
     return passedCheck(name, 'The certificate authorities built into Node are trusted.');
   const what = `NODE_EXTRA_CA_CERTS names ${file}`;
-  const wayOut = 'Set it to a PEM file with certificates, or unset it.';
+  const remedy = 'Set it to a PEM file with certificates, or unset it.';
   const pem = await readPlainFile(file).catch(() => undefined);
-  if (pem === undefined) return failedCheck(name, `${what}, which cannot be read.`, wayOut);
+  if (pem === undefined) return failedCheck(name, `${what}, which cannot be read.`, remedy);
   const certificates = certificatesIn(pem);
-  if (!certificates) return failedCheck(name, `${what}, which contains no certificates.`, wayOut);
+  if (!certificates) return failedCheck(name, `${what}, which contains no certificates.`, remedy);
   const expired = certificates.filter(({ validTo }) => Date.parse(validTo) < nowMs).length;
   // Some expired certificates are normal: every operating system's own bundle has some.
   const found = `${what}, with ${certificates.length} certificates, ${expired} of them expired.`;
@@ -208,12 +208,12 @@ function foundAndWayOut(
   error: Error,
   url: URL,
   sentenceOf: ServerCheckOptions['sentenceOf'],
-): [found: string, wayOut: string] {
+): [found: string, remedy: string] {
   const sentence = sentenceOf(error, url.host);
-  const [found = sentence, wayOut = 'check --url and that the server runs'] = sentence.split('; ');
+  const [found = sentence, remedy = 'check --url and that the server runs'] = sentence.split('; ');
   const code = 'code' in error ? String(error.code) : error.message;
   const what = found.startsWith('internal error') ? `${url.host}: ${code}` : found;
-  return [`${what}.`, `${capital(wayOut)}.`];
+  return [`${what}.`, `${capital(remedy)}.`];
 }
 
 function capital(text: string): string {

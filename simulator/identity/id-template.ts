@@ -69,7 +69,7 @@ function wrong(problem: {
 
 function problemIn(text: string): string | undefined {
   for (const [whole, inside = ''] of text.matchAll(placeholderPattern)) {
-    const { place: placeholder, length } = partsOf(inside);
+    const { slot: placeholder, length } = partsOf(inside);
     if (!(placeholder in placeholders)) {
       return `${whole} is unknown; use {${Object.keys(placeholders).join('}, {')}}`;
     }
@@ -84,7 +84,7 @@ function problemIn(text: string): string | undefined {
 
 function partsOf(inside: string) {
   const [placeholder = '', length] = inside.split(':');
-  return { place: placeholder, length: length === undefined ? undefined : Number(length) };
+  return { slot: placeholder, length: length === undefined ? undefined : Number(length) };
 }
 
 function filledIn(members: readonly (readonly [string, IdData[string]])[], facts: IdDataFacts) {
@@ -94,7 +94,7 @@ function filledIn(members: readonly (readonly [string, IdData[string]])[], facts
       if (typeof value !== 'string' || !value.includes('{')) return [name, value];
       const chance = random.stream(`device/${index}/id-data/${name}`);
       const fill = (whole: string, inside: string): string => {
-        const { place: placeholder, length } = partsOf(inside);
+        const { slot: placeholder, length } = partsOf(inside);
         return placeholders[placeholder]?.({ ...facts, length, chance }) ?? whole;
       };
       return [name, value.replace(placeholderPattern, fill)];

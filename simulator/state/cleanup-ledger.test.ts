@@ -99,7 +99,7 @@ describe('the cleanup ledger of a fleet', () => {
 
   it('is refused where it cannot be written', () => {
     expect(() => CleanupLedger.open(join(folder, 'absent', 'ledger'), baseUrl)).toThrow(
-      /^cannot write the ledger \S+: there is no such file or folder; use another place\.$/,
+      /^cannot write the ledger \S+: there is no such file or folder; use another path\.$/,
     );
   });
 });

@@ -10,5 +10,5 @@ export class FleetStateError extends Error {
 export function fileError(what: string, error: unknown): FleetStateError {
   return error instanceof FleetStateError
     ? error
-    : new FleetStateError(`${what}: ${reasonOf(error)}; use another place.`, { cause: error });
+    : new FleetStateError(`${what}: ${reasonOf(error)}; use another path.`, { cause: error });
 }

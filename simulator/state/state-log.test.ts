@@ -94,7 +94,7 @@ describe('a state log that was modified', () => {
     const read = () => [...readStateLog(path)];
     expect(read).toThrow(FleetStateError);
     expect(read).toThrow(
-      /line \d of .*log is damaged or was not written by Fleetbed; use another place/,
+      /line \d of .*log is damaged or was not written by Fleetbed; use another path/,
     );
   });
 
@@ -106,7 +106,7 @@ describe('a state log that was modified', () => {
 
   it('cannot be written where there is no folder', () => {
     expect(() => StateLog.begin(join(folder, 'absent', 'log'), [])).toThrow(
-      /^cannot write \S+: there is no such file or folder; use another place\.$/,
+      /^cannot write \S+: there is no such file or folder; use another path\.$/,
     );
   });
 });

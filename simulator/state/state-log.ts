@@ -103,7 +103,7 @@ export function* readStateLog(path: string): Generator<unknown> {
     if (line !== undefined) yield line.content;
     else if (isWhole) {
       throw new FleetStateError(
-        `line ${number} of ${path} is damaged or was not written by Fleetbed; use another place, or remove the file to start over.`,
+        `line ${number} of ${path} is damaged or was not written by Fleetbed; use another path, or remove the file to start over.`,
       );
     }
   }

@@ -43,7 +43,7 @@ fleetbed simulate --check-share applies. Anything that the recording lacks is co
 
 JSON is {file, format, server, outcome: "pass"|"fail"|"inconclusive", entries, judged, devices, alone,
 requirements: [{requirement, sentence, judged, violated, firstViolation?}], leftOut: [{reason, entries,
-first: [place]}]}. Tokens and signatures are masked.
+first: [location]}]}. Tokens and signatures are masked.
 ${codes}`;
 
 /** Adds the options and the action of the subcommand. */
@@ -75,7 +75,7 @@ export function configure(command: Command): void {
 function recordingError(file: string, error: unknown): unknown {
   if (error instanceof RecordingError) {
     const remedy =
-      error.place === '' ? '' : ' Record the traffic again, or remove the damaged part.';
+      error.location === '' ? '' : ' Record the traffic again, or remove the damaged part.';
     return new CommandError(`${error.message}${remedy}`, exitCodes.setUp, error);
   }
   const isOfFile = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);

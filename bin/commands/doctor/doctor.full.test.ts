@@ -267,7 +267,7 @@ describe('fleetbed doctor environment', () => {
       name: 'reachability',
       verdict: 'fail',
       found: '127.0.0.1:1: nothing listens there.',
-      wayOut: 'Check --url and that the server is running.',
+      remedy: 'Check --url and that the server is running.',
     });
     expect(check('API')).toBeUndefined();
   });
@@ -310,7 +310,7 @@ describe('fleetbed doctor environment', () => {
     const refused = await environment(args);
     expect([refused.code, refused.check('TLS')?.verdict]).toEqual([1, 'fail']);
     expect(refused.check('TLS')?.found).toContain('self-signed');
-    expect(refused.check('TLS')?.wayOut).toContain('--ca FILE');
+    expect(refused.check('TLS')?.remedy).toContain('--ca FILE');
     const ca = fileOf('ca.pem', front.certificatePem);
     const trusted = await environment([...args, '--ca', ca]);
     expect([trusted.code, trusted.check('API')?.verdict]).toEqual([0, 'pass']);

@@ -48,7 +48,7 @@ trusted authorities and the clock; with --url also reachability, TLS, API and th
 server. Each check is pass, warn or fail; a check over the network takes at most 5 s.
 
 JSON is {devices, connect, verdict, connectedDevicesMax?, checks: [check]}, where a check is
-  {name, verdict: "pass"|"warn"|"fail", found, wayOut?, connectedDevicesMax?}.
+  {name, verdict: "pass"|"warn"|"fail", found, remedy?, connectedDevicesMax?}.
 ${codes}`;
 
 /** Adds the options and the action of `fleetbed doctor environment`. */
@@ -138,9 +138,9 @@ async function serverChecks(way: ServerCheckOptions | undefined): Promise<Enviro
 }
 
 function linesOf(checks: readonly EnvironmentCheck[]): string[] {
-  const rows = checks.flatMap(({ name, verdict, found, wayOut }) => [
+  const rows = checks.flatMap(({ name, verdict, found, remedy }) => [
     `${verdict}  ${name.padEnd(NAME_COLUMNS)} ${found}`,
-    ...(wayOut === undefined ? [] : [`${' '.repeat(NAME_COLUMNS + 7)}${wayOut}`]),
+    ...(remedy === undefined ? [] : [`${' '.repeat(NAME_COLUMNS + 7)}${remedy}`]),
   ]);
   const count = (verdict: EnvironmentCheck['verdict']) =>
     checks.filter((row) => row.verdict === verdict).length;

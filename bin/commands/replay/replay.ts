@@ -70,7 +70,7 @@ a test key of its own for each recorded key, with the server's tokens, ids and l
 moved to the present. Of a WebSocket, the handshake is played.
 
 A response differs if its status does, or a member of its JSON; ids, times, links and the texts of errors
-may be others. With --json each request is a line {place, method, path, recorded, status, differences}.
+may be others. With --json each request is a line {location, method, path, recorded, status, differences}.
 ${codes}`;
 
 /** Adds the options and the action of `fleetbed replay`. */
@@ -119,9 +119,9 @@ async function replay(file: string, options: ReplayOptions): Promise<ExitCode> {
       played += 1;
       if (request.differences.length > 0) differing += 1;
       output.data(request);
-      const { place, method, path, differences } = request;
+      const { location, method, path, differences } = request;
       if (!json)
-        for (const each of differences) output.line(`${place}: ${method} ${path}: ${each}`);
+        for (const each of differences) output.line(`${location}: ${method} ${path}: ${each}`);
     }
   } catch (error) {
     throw asCommandError(error, file, url);

@@ -41,7 +41,7 @@ export interface PlayPlan {
 /** A played request, and how its response differs from the recorded one. */
 export interface PlayedRequest {
   /** Place in the session file, such as `line 3`. */
-  readonly place: string;
+  readonly location: string;
   readonly method: string;
   /** Path without query. */
   readonly path: string;
@@ -84,15 +84,15 @@ export class SessionReplay {
   /** Sends the request of a recorded exchange. @throws Error if the server cannot be reached */
   async play(exchange: FullExchange): Promise<PlayedRequest> {
     await this.#pause(exchange);
-    const { place, method, pathname: path, status: recorded } = exchange;
+    const { location, method, pathname: path, status: recorded } = exchange;
     const response = await this.#responseTo(exchange);
     const { status } = response;
-    if (recorded === 0) return { place, method, path, recorded, status, differences: [] };
+    if (recorded === 0) return { location, method, path, recorded, status, differences: [] };
     const differences =
       status === recorded
         ? this.#compare(exchange, response)
         : [`the status is ${status}, recorded ${recorded}`];
-    return { place, method, path, recorded, status, differences };
+    return { location, method, path, recorded, status, differences };
   }
 
   async #pause({ sentMs, endedMs }: FullExchange): Promise<void> {

@@ -79,8 +79,8 @@ function requireSame(option: string, fact: string, results: readonly BenchResult
 }
 
 function refused(option: string, difference: string): CommandError {
-  const wayOut = 'measure both on one machine, or show them in tables of their own';
-  return new CommandError(`${option}: ${difference}; ${wayOut}.`, exitCodes.setUp);
+  const remedy = 'measure both on one machine, or show them in tables of their own';
+  return new CommandError(`${option}: ${difference}; ${remedy}.`, exitCodes.setUp);
 }
 
 /** Returns the day of a result, such as `2026-11-25`. */

@@ -17,7 +17,7 @@ export type StateErrorKind =
   | 'not exported'
   | 'other export';
 
-const waysOut: Readonly<Record<StateErrorKind, (folder: string) => string>> = {
+const remedies: Readonly<Record<StateErrorKind, (folder: string) => string>> = {
   'in use': () => 'stop that process, or name another folder',
   damaged: (folder) =>
     `save the readable data with "npx fleetbed state export --data ${folder} --out FILE", and create a new folder from it with "npx fleetbed state import FILE --data NEW"`,
@@ -44,7 +44,7 @@ export class StateError extends Error {
     what: string,
     { folder = 'FOLDER', cause = undefined as unknown } = {},
   ) {
-    super(`${what}; ${waysOut[kind](folder)}`, { cause });
+    super(`${what}; ${remedies[kind](folder)}`, { cause });
     this.kind = kind;
     this.what = what;
   }

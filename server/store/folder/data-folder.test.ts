@@ -233,39 +233,39 @@ describe('an unusable data folder', () => {
     rmSync(path);
     mkdirSync(path);
   };
-  const wayOut = 'fleetbed state export --data';
+  const remedy = 'fleetbed state export --data';
 
   it.each<[string, () => string, (path: string) => void, string, string]>([
-    ['a tenant that is missing', tenantDatabase, (path) => rmSync(path), 'is missing', wayOut],
-    ['a tenant that is empty', tenantDatabase, (path) => truncateSync(path), 'is empty', wayOut],
+    ['a tenant that is missing', tenantDatabase, (path) => rmSync(path), 'is missing', remedy],
+    ['a tenant that is empty', tenantDatabase, (path) => truncateSync(path), 'is empty', remedy],
     [
       'a tenant that is cut short',
       tenantDatabase,
       (path) => truncateSync(path, 6000),
       'has 6000 of',
-      wayOut,
+      remedy,
     ],
-    ['a tenant with a byte changed', tenantDatabase, changeByte, 'was changed', wayOut],
-    ['a folder of a tenant that is missing', tenantFolder, removeFolder, 'is missing', wayOut],
-    ['no folder of tenants', () => join(data, 'tenants'), removeFolder, 'is missing', wayOut],
-    ['an empty list of tenants', server, (path) => truncateSync(path), 'is empty', wayOut],
+    ['a tenant with a byte changed', tenantDatabase, changeByte, 'was changed', remedy],
+    ['a folder of a tenant that is missing', tenantFolder, removeFolder, 'is missing', remedy],
+    ['no folder of tenants', () => join(data, 'tenants'), removeFolder, 'is missing', remedy],
+    ['an empty list of tenants', server, (path) => truncateSync(path), 'is empty', remedy],
     [
       'a tenant that the list does not name',
       () => join(data, 'tenants', '00000000-0000-4000-8000-000000000000'),
       (path) => mkdirSync(path),
       'does not list',
-      wayOut,
+      remedy,
     ],
-    ['sums that are no sums', () => `${tenantDatabase()}-sums`, changeByte, 'is damaged', wayOut],
-    ['a tenant with flipped bytes', tenantDatabase, flip, 'damaged', wayOut],
+    ['sums that are no sums', () => `${tenantDatabase()}-sums`, changeByte, 'is damaged', remedy],
+    ['a tenant with flipped bytes', tenantDatabase, flip, 'damaged', remedy],
     [
       'a tenant that is no longer a database',
       tenantDatabase,
       (path) => writeFileSync(path, 'x'.repeat(9000)),
       'no longer a database',
-      wayOut,
+      remedy,
     ],
-    ['a tenant of another version', tenantDatabase, setVersion, 'version 99', wayOut],
+    ['a tenant of another version', tenantDatabase, setVersion, 'version 99', remedy],
     [
       'a tenant that is a folder',
       tenantDatabase,
@@ -273,24 +273,24 @@ describe('an unusable data folder', () => {
       'is a folder',
       'replace it with the file itself',
     ],
-    ['an artifact file that is missing', artifact, (path) => rmSync(path), 'is missing', wayOut],
+    ['an artifact file that is missing', artifact, (path) => rmSync(path), 'is missing', remedy],
     [
       'an artifact file that is cut short',
       artifact,
       (path) => truncateSync(path, 10),
       'has 10 of',
-      wayOut,
+      remedy,
     ],
-    ['a list of tenants that is missing', server, (path) => rmSync(path), 'is missing', wayOut],
-    ['a list of tenants with flipped bytes', server, flip, 'damaged', wayOut],
+    ['a list of tenants that is missing', server, (path) => rmSync(path), 'is missing', remedy],
+    ['a list of tenants with flipped bytes', server, flip, 'damaged', remedy],
     [
       'a list of tenants that is no database',
       server,
       (path) => writeFileSync(path, 'x'.repeat(9000)),
       'no longer a database',
-      wayOut,
+      remedy,
     ],
-    ['a list of tenants of another version', server, setVersion, 'version 99', wayOut],
+    ['a list of tenants of another version', server, setVersion, 'version 99', remedy],
   ])(
     'is refused for %s in one sentence that names the file',
     async (_, place, damage, what, way) => {

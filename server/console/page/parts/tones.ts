@@ -1,4 +1,4 @@
-/** Maps states to labels and tones: good, busy, info, bad or plain. */
+/** Maps statuses to labels and tones: good, busy, info, bad or plain. */
 import type {
   DeploymentStatusOverall,
   DeviceDeploymentStatus,
@@ -6,9 +6,9 @@ import type {
 } from '../../../../fixtures/contract/vocabulary.ts';
 import type { Tone } from '../../../../fixtures/page/badge.tsx';
 
-type State = DeviceStatus | DeploymentStatusOverall | DeviceDeploymentStatus | 'OK' | 'CRITICAL';
+type Status = DeviceStatus | DeploymentStatusOverall | DeviceDeploymentStatus | 'OK' | 'CRITICAL';
 
-const states: Readonly<Record<State, readonly [label: string, tone: Tone]>> = {
+const statuses: Readonly<Record<Status, readonly [label: string, tone: Tone]>> = {
   accepted: ['Accepted', 'good'],
   preauthorized: ['Preauthorized', 'info'],
   pending: ['Pending', 'busy'],
@@ -33,22 +33,23 @@ const states: Readonly<Record<State, readonly [label: string, tone: Tone]>> = {
   CRITICAL: ['Critical', 'bad'],
 };
 
-const isState = (text: string): text is State => Object.hasOwn(states, text);
+const isStatus = (text: string): text is Status => Object.hasOwn(statuses, text);
 
-/** Returns the tone of the state of a device, an authentication set, a deployment or an alert. */
-export const toneOf = (state: string): Tone => (isState(state) ? states[state][1] : 'plain');
+/** Returns the tone of the status of a device, an authentication set, a deployment or an alert. */
+export const toneOf = (status: string): Tone => (isStatus(status) ? statuses[status][1] : 'plain');
 
-/** Returns the label of a state. A state that the page does not know is returned unchanged. */
-export const stateLabel = (state: string): string => (isState(state) ? states[state][0] : state);
+/** Returns the label of a status. A status that the page does not know is returned unchanged. */
+export const statusLabel = (status: string): string =>
+  isStatus(status) ? statuses[status][0] : status;
 
-/** Returns the choices of a filter by state: all of them, or one. */
-export const stateChoices = (all: readonly State[]) => [
+/** Returns the choices of a filter by status: all of them, or one. */
+export const statusChoices = (all: readonly Status[]) => [
   ['', 'all states'] as const,
-  ...all.map((state) => [state, stateLabel(state)] as const),
+  ...all.map((status) => [status, statusLabel(status)] as const),
 ];
 
 /** Returns the tone of an HTTP status. Status 0 means that no response was sent. */
-export function toneOfStatus(status: number): Tone {
+export function toneOfHttpStatus(status: number): Tone {
   if (status === 0 || status >= 500) return 'bad';
   if (status >= 400) return 'busy';
   return status >= 300 ? 'info' : 'good';

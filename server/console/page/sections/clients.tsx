@@ -8,7 +8,7 @@ import { Empty } from '../../../../fixtures/page/states.tsx';
 import { requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { type LongColumn, LongTable } from '../parts/long-table.tsx';
-import { StateBadge } from '../parts/state-badge.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
 import { deviceName } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 import { byImportance, dutyLabel, dutyTone, stateChoicesOf } from './duty-states.ts';
@@ -98,7 +98,7 @@ const clientColumns: readonly LongColumn<Client>[] = [
   {
     title: 'State',
     width: '8rem',
-    cell: ({ status }) => (status ? <StateBadge state={status} /> : <Badge>Unknown</Badge>),
+    cell: ({ status }) => (status ? <StatusBadge status={status} /> : <Badge>Unknown</Badge>),
   },
   {
     title: 'Verdict',

@@ -1,4 +1,4 @@
-/** Shows one deployment: its progress, and the state of each device. */
+/** Shows one deployment: its progress, and the status of each device. */
 import { Link, useParams } from 'wouter-preact';
 import type {
   Deployment,
@@ -15,9 +15,9 @@ import { callManagement, manageAll, manageJson } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { Facts } from '../parts/facts.tsx';
 import { type LongColumn, LongTable } from '../parts/long-table.tsx';
-import { StateBadge } from '../parts/state-badge.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
 import { dayAndTime, deviceName } from '../parts/texts.ts';
-import { stateChoices } from '../parts/tones.ts';
+import { statusChoices } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 import { LogButton } from './deployment-log.tsx';
 import { Funnel } from './funnel.tsx';
@@ -69,7 +69,7 @@ function Head({ deployment, statistics, reload }: HeadProps) {
     <>
       <div class="title">
         <h1>{name}</h1>
-        <StateBadge state={status} />
+        <StatusBadge status={status} />
         {status !== 'finished' && (
           <ActionButton
             kind="danger"
@@ -135,7 +135,7 @@ function Devices({ deploymentId }: { deploymentId: string }) {
         <Choice
           label="State of the device"
           value={status}
-          choices={stateChoices(deviceDeploymentStatuses)}
+          choices={statusChoices(deviceDeploymentStatuses)}
           onChoose={setStatus}
         />
       </search>
@@ -166,7 +166,7 @@ function columnsOf(deploymentId: string): readonly LongColumn<DeploymentDeviceRo
     },
     {
       title: 'State',
-      cell: ({ status }) => <StateBadge state={status} />,
+      cell: ({ status }) => <StatusBadge status={status} />,
     },
     { title: 'Detail', isMinor: true, cell: ({ substate = '' }) => substate },
     { title: 'Attempts', isMinor: true, cell: ({ attempts }) => attempts ?? '–' },

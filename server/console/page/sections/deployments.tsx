@@ -9,9 +9,9 @@ import { useQuery } from '../address.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { manageAll } from '../api/management.ts';
 import { Paged } from '../parts/paged.tsx';
-import { StateBadge } from '../parts/state-badge.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
 import { dayAndTime } from '../parts/texts.ts';
-import { stateChoices } from '../parts/tones.ts';
+import { statusChoices } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 import { Funnel } from './funnel.tsx';
 import { NewDeployment } from './new-deployment.tsx';
@@ -46,7 +46,7 @@ export default function DeploymentsSection() {
         <Choice
           label="State"
           value={status}
-          choices={stateChoices(deploymentStatuses)}
+          choices={statusChoices(deploymentStatuses)}
           onChoose={setStatus}
         />
       </search>
@@ -90,7 +90,7 @@ function Page({ deployments, caption }: { deployments: readonly Deployment[]; ca
         { title: 'Name', cell: ({ id, name }) => <Link href={`/deployments/${id}`}>{name}</Link> },
         { title: 'Artifact', cell: ({ artifact_name: artifact }) => artifact },
         { title: 'Kind', cell: ({ type }) => type },
-        { title: 'State', cell: ({ status }) => <StateBadge state={status} /> },
+        { title: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
         {
           title: 'Devices',
           cell: ({ statistics, device_count: count }) => (

@@ -10,7 +10,7 @@ import { Table } from '../../../../fixtures/page/table.tsx';
 import { useLoaded } from '../api/loaded.ts';
 import { callManagement, manageAll } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
-import { StateBadge } from '../parts/state-badge.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
 import { dayAndTime } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 import { LogButton } from './deployment-log.tsx';
@@ -69,7 +69,7 @@ export function DeviceDeployments({ deviceId }: { deviceId: string }) {
                   title: 'State',
                   cell: ({ device }) => (
                     <>
-                      <StateBadge state={device.status} /> {device.substate}
+                      <StatusBadge status={device.status} /> {device.substate}
                     </>
                   ),
                 },

@@ -7,7 +7,7 @@ import { Table } from '../../../../fixtures/page/table.tsx';
 import { ApiError } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { manageJson } from '../api/management.ts';
-import { StateBadge } from '../parts/state-badge.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
 import { dayAndTime, valueText } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 
@@ -84,7 +84,7 @@ export function DeviceAlerts({ deviceId }: { deviceId: string }) {
               { title: 'At', cell: ({ timestamp }) => dayAndTime(timestamp) },
               {
                 title: 'Level',
-                cell: ({ level }) => <StateBadge state={level} />,
+                cell: ({ level }) => <StatusBadge status={level} />,
               },
               { title: 'Name', cell: ({ name }) => name },
               {

@@ -9,7 +9,7 @@ import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
 import { callManagement } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { Facts } from '../parts/facts.tsx';
-import { StateBadge } from '../parts/state-badge.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
 import { dayAndTime, valueText } from '../parts/texts.ts';
 import { decideSet } from './decisions.ts';
 
@@ -51,7 +51,7 @@ function SetView({ deviceId, set, reload }: SetProps) {
   return (
     <div class="auth-set">
       <p>
-        <StateBadge state={set.status} /> since {dayAndTime(set.ts)}
+        <StatusBadge status={set.status} /> since {dayAndTime(set.ts)}
       </p>
       <details>
         <summary>Public key</summary>

@@ -6,7 +6,7 @@ import { ApiError, requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { EntryView } from '../api/types.ts';
 import { readable, timeOfDay } from '../parts/texts.ts';
-import { toneOfStatus } from '../parts/tones.ts';
+import { toneOfHttpStatus } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 
 const ENTRIES_MAX = 200;
@@ -58,7 +58,7 @@ export function EntryLine({ entry }: { entry: EntryView }) {
   return (
     <>
       <time dateTime={at}>{timeOfDay(at)}</time>{' '}
-      {status !== undefined && <Badge tone={toneOfStatus(status)}>{status || 'cut'}</Badge>}{' '}
+      {status !== undefined && <Badge tone={toneOfHttpStatus(status)}>{status || 'cut'}</Badge>}{' '}
       <Link href={`/journal/${sequence}`}>{titleOf(entry)}</Link>{' '}
       <span class="quiet">{refusalReason(entry)}</span>
     </>

@@ -8,7 +8,7 @@ import { goTo, useQuery } from '../address.ts';
 import { useLoaded } from '../api/loaded.ts';
 import { manageJson } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
-import { StateBadge } from '../parts/state-badge.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
 import { deviceName } from '../parts/texts.ts';
 import { View } from '../parts/view.tsx';
 import { decommission } from './decisions.ts';
@@ -62,7 +62,7 @@ function Shown({ device, reload }: { device: Device; reload: () => void }) {
     <>
       <div class="title">
         <h1>{name}</h1>
-        <StateBadge state={device.status} />
+        <StatusBadge status={device.status} />
         <ActionButton
           kind="danger"
           work={decommissionAndLeave}

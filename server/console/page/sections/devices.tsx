@@ -9,9 +9,9 @@ import { requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { DeviceView } from '../api/types.ts';
 import { type LongColumn, LongTable } from '../parts/long-table.tsx';
-import { StateBadge } from '../parts/state-badge.tsx';
+import { StatusBadge } from '../parts/status-badge.tsx';
 import { dayAndTime, deviceName } from '../parts/texts.ts';
-import { stateChoices } from '../parts/tones.ts';
+import { statusChoices } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 import { BulkActions } from './bulk-actions.tsx';
 
@@ -80,7 +80,7 @@ function Devices({ rows, reload }: { rows: readonly SearchableDevice[]; reload: 
         <Choice
           label="State"
           value={status}
-          choices={stateChoices(deviceStatuses)}
+          choices={statusChoices(deviceStatuses)}
           onChoose={setStatus}
         />
       </search>
@@ -165,7 +165,7 @@ function columnsWith(
       title: 'State',
       width: '8rem',
       sorts: { id: 'status' },
-      cell: ({ status }) => <StateBadge state={status} />,
+      cell: ({ status }) => <StatusBadge status={status} />,
     },
     {
       title: 'Type',

@@ -15,13 +15,13 @@ const states: Readonly<Record<DutyState, readonly [label: string, tone: Tone]>> 
   'not-applicable': ['not applicable', 'plain'],
 };
 
-const isState = (text: string): text is DutyState => Object.hasOwn(states, text);
+const isStatus = (text: string): text is DutyState => Object.hasOwn(states, text);
 
 /** Returns the tone of a state; plain for one that the page does not know. */
-export const dutyTone = (state: string): Tone => (isState(state) ? states[state][1] : 'plain');
+export const dutyTone = (state: string): Tone => (isStatus(state) ? states[state][1] : 'plain');
 
 /** Returns the label of a state; one that the page does not know is returned unchanged. */
-export const dutyLabel = (state: string): string => (isState(state) ? states[state][0] : state);
+export const dutyLabel = (state: string): string => (isStatus(state) ? states[state][0] : state);
 
 /** Returns the choices of a filter by state, with the number of duties in each. */
 export function stateChoicesOf(duties: readonly { readonly state: string }[]) {

@@ -12,7 +12,7 @@ import type { EntryView } from '../api/types.ts';
 import { curlOf } from '../parts/curl.ts';
 import { Facts } from '../parts/facts.tsx';
 import { bytesText, dayAndTime, deviceName } from '../parts/texts.ts';
-import { toneOfStatus } from '../parts/tones.ts';
+import { toneOfHttpStatus } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 import { titleOf } from './device-timeline.tsx';
 import { Explanation } from './explanation.tsx';
@@ -41,7 +41,7 @@ function Shown({ entry }: { entry: EntryView }) {
     <>
       <div class="title">
         <h1>{titleOf(entry)}</h1>
-        {status !== undefined && <Badge tone={toneOfStatus(status)}>{status || 'cut'}</Badge>}
+        {status !== undefined && <Badge tone={toneOfHttpStatus(status)}>{status || 'cut'}</Badge>}
       </div>
       {(entry.refusal || entry.noUpdate) && <Explanation requestId={requestId} />}
       <Card title="Facts">

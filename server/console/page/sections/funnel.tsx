@@ -1,6 +1,6 @@
 /** Shows the progress of a deployment's devices as a bar with a legend. */
 import { deviceDeploymentStatuses } from '../../../../fixtures/contract/vocabulary.ts';
-import { stateLabel, toneOf } from '../parts/tones.ts';
+import { statusLabel, toneOf } from '../parts/tones.ts';
 
 /** Renders the bar, and a legend with the number of devices for each status. */
 export function Funnel({
@@ -28,7 +28,7 @@ export function Funnel({
       </div>
       <span class="quiet">
         {parts
-          .map(([status, devices]) => `${devices} ${stateLabel(status).toLowerCase()}`)
+          .map(([status, devices]) => `${devices} ${statusLabel(status).toLowerCase()}`)
           .join(', ') || `${count} devices`}
       </span>
     </div>

@@ -14,7 +14,7 @@ import { ActionButton } from '../parts/action.tsx';
 import { type LongColumn, LongTable } from '../parts/long-table.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { deviceName, timeOfDay } from '../parts/texts.ts';
-import { toneOfStatus } from '../parts/tones.ts';
+import { toneOfHttpStatus } from '../parts/tones.ts';
 import { useSettled } from '../parts/use-settled.ts';
 import { refusalReason, titleOf } from './device-timeline.tsx';
 
@@ -106,7 +106,7 @@ const columns: readonly LongColumn<EntryView>[] = [
     title: 'Status',
     width: '5rem',
     cell: ({ status }) =>
-      status === undefined ? '–' : <Badge tone={toneOfStatus(status)}>{status || 'cut'}</Badge>,
+      status === undefined ? '–' : <Badge tone={toneOfHttpStatus(status)}>{status || 'cut'}</Badge>,
   },
   {
     title: 'Exchange',

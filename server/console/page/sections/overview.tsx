@@ -7,8 +7,8 @@ import { Table } from '../../../../fixtures/page/table.tsx';
 import { requestJson } from '../api/client.ts';
 import { useLoaded } from '../api/loaded.ts';
 import type { EntryView, Overview } from '../api/types.ts';
-import { StateBadge } from '../parts/state-badge.tsx';
-import { stateLabel } from '../parts/tones.ts';
+import { StatusBadge } from '../parts/status-badge.tsx';
+import { statusLabel } from '../parts/tones.ts';
 import { View } from '../parts/view.tsx';
 import { EntryLine } from './device-timeline.tsx';
 import { Funnel } from './funnel.tsx';
@@ -68,7 +68,7 @@ function Counts({ counts }: { counts: Overview['deviceCounts'] }) {
       {shown.map(([status, count]) => (
         <li key={status}>
           <Link href={`/devices?status=${status}`}>
-            <b>{count}</b> {stateLabel(status).toLowerCase()}
+            <b>{count}</b> {statusLabel(status).toLowerCase()}
           </Link>
         </li>
       ))}
@@ -96,7 +96,7 @@ function Deployments({ overview: { deployments } }: { overview: Overview }) {
             },
             {
               title: 'State',
-              cell: ({ status }) => <StateBadge state={status} />,
+              cell: ({ status }) => <StatusBadge status={status} />,
             },
             {
               title: 'Devices',
