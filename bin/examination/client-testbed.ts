@@ -137,7 +137,7 @@ export class ClientTestbed {
     return this.judge.verdict(CLIENT);
   }
 
-  /** Tells the judge what was done. */
+  /** Passes to the judge what was done. */
   act(act: ServerAct['act'], subject?: string): void {
     const event: ServerAct = {
       kind: 'act',

@@ -93,7 +93,7 @@ export class ServerUser {
     );
   }
 
-  /** Tells the client by its WebSocket to poll. */
+  /** Requests a poll of the client by its WebSocket. */
   async checkUpdate(): Promise<void> {
     const parameters = { id: await this.#deviceId() };
     await this.#parts.testbed.admin.call('check-device-update', { parameters });

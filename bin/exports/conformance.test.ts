@@ -7,7 +7,7 @@ const { baseUrl: url, adminEmail: email, adminPassword: password } = testbed;
 const one = { url, user: { email, password }, selection: ['authentication/first-contact-is-401'] };
 
 describe('runConformance', () => {
-  it('returns the verdicts of the selected cases, and tells each', async () => {
+  it('returns the verdicts of the selected cases, and reports each as it comes', async () => {
     const seen: CaseVerdict[] = [];
     const result = await runConformance({ ...one, onVerdict: (verdict) => seen.push(verdict) });
     expect(result.outcome).toBe('pass');

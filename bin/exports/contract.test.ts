@@ -21,7 +21,7 @@ describe('the contract as data', () => {
     });
   });
 
-  it('tells valid values of a shape from wrong ones', () => {
+  it('distinguishes valid values of a shape from invalid ones', () => {
     const { deploymentStatus } = contract.shapes;
     expect(v.is(deploymentStatus, { status: 'success' })).toBe(true);
     expect(v.is(deploymentStatus, { status: 'done' })).toBe(false);

@@ -31,7 +31,7 @@ const counting = defineBehaviour({
 afterAll(() => (catalogue as Map<string, unknown>).delete(counting.name));
 
 describe('runFleet', () => {
-  it('returns the outcome of every device, and tells its progress', async () => {
+  it('returns the outcome of every device, and reports its progress', async () => {
     const seen: number[] = [];
     const result = await runFleet(
       { ...plan, seed: 'two', iterations: 2 },

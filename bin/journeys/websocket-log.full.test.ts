@@ -62,7 +62,7 @@ describe('a device whose WebSocket breaks a rule', () => {
     expect(last).toMatch(new RegExp(`<- server +close 1002 +${problem}`));
   });
 
-  it('reads in the log why a message reaches nobody, and the WebSocket stays open', async () => {
+  it('logs why a message is not delivered, and the WebSocket stays open', async () => {
     const socket = await openAs('02:00:00:00:00:02');
     socket.send(encodeConnectMessage({ proto: 1, typ: 'shell', sid: unknownSession }));
     const line = new RegExp(`stays open: no session .* the hdr.sid "${unknownSession}", so`);

@@ -42,7 +42,7 @@ const accept = requestOf(managementOperations['set-auth-set-status'], {
 });
 
 describe('the probes of the rights of a user', () => {
-  it.each([200, 400, 401, 404, 409, 429, 500])('prove no lack by the status %i', async (status) => {
+  it.each([200, 400, 401, 404, 409, 429, 500])('report no missing right after the status %i', async (status) => {
     const { rights, lines } = await probed(() => status);
     expect(lines.length).toBeGreaterThan(10);
     expect(() => rights.require()).not.toThrow();

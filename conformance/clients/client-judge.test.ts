@@ -62,7 +62,7 @@ describe('the judge of a client that was refused', () => {
     expect(brokenIn(all(faster, again)(goodSteps()))).toEqual([]);
   });
 
-  it('leaves open what the pauses between refusals are no proof of', () => {
+  it('does not judge the pauses between refusals when they prove nothing', () => {
     const slower = insert('pending 3', (copy) =>
       [40_000, 60_000].map((afterMs, at) => ({ ...copyOf(copy), label: `slow ${at}`, afterMs })),
     );
@@ -209,7 +209,7 @@ describe('the judge of a repeated poll', () => {
     return { exchanges, duties: duties.map(({ judged: _, ...duty }) => duty) };
   };
 
-  it('says of a repeat what it says of the same poll as a whole', () => {
+  it('judges a repeated poll as it judges the same poll in full', () => {
     const [whole, repeated] = [new ClientJudge(), new ClientJudge()];
     for (const judge of [whole, repeated]) judge.see(last);
     for (const seconds of [5, 10, 15, 20, 25]) {
@@ -219,7 +219,7 @@ describe('the judge of a repeated poll', () => {
     expect(found(repeated)).toEqual(found(whole));
   });
 
-  it('says of hasty repeats what it says of whole polls, and leaves the tenth to be judged whole', () => {
+  it('judges fast repeated polls as it judges full ones, and judges every tenth in full', () => {
     const [whole, repeated] = [new ClientJudge(), new ClientJudge()];
     for (const judge of [whole, repeated]) judge.see(last);
     const taken = Array.from({ length: 20 }, (_, at) => {

@@ -330,7 +330,7 @@ describe('the lint of a journal', () => {
     expect(brokenBy(polls).flat()).toEqual([]);
   });
 
-  it('accuses nobody while the clock of the journal is frozen or set back', () => {
+  it('reports no violation while the clock of the journal is frozen or set back', () => {
     const still = [
       ...times(20, poll({ afterMs: 0 })),
       ...times(5, authenticationRequest({ afterMs: 0 })),

@@ -290,10 +290,10 @@ export function reportsWrongly(index: number, number: number, status: unknown): 
   };
 }
 
-/** A user reads the state of a deployment on its device. */
+/** A user reads the status of a deployment on its device. */
 export function showDeploymentStep(number: number): ModelStep {
   return {
-    title: `a user reads the state of deployment ${number + 1}`,
+    title: `a user reads the status of deployment ${number + 1}`,
     isPossible: (expectedState) => {
       const deployment = expectedState.deployments[number];
       if (deployment === undefined || deployment.offer !== 'offered') return false;

@@ -126,7 +126,7 @@ describe('random sequences of steps', () => {
     expect(seen[2]?.length).toBeGreaterThan(seen[0]?.length ?? 0);
   });
 
-  it('tell a shared store from a store that loses writes', async () => {
+  it('distinguish a shared store from one that loses writes', async () => {
     const shared: Write = (stores, _, given) => {
       for (const each of ['Bearer token-0', 'Bearer token-1', 'Bearer token-2'])
         write(stores, each, given);

@@ -194,7 +194,7 @@ export class ClientFeed {
     if (act.act === 'decommissioned') clients.retire(client.name);
   }
 
-  /** Adds an event to the queue; if there is no room, the client is told so once in its place. */
+  /** Adds an event to the queue; if there is no room, a single event says so in its place. */
   #push(watched: WatchedTenant, client: WatchedClient, event: () => ClientEvent): void {
     if (!this.#queue.isFull(client)) {
       client.gap = undefined;

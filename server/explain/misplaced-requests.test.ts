@@ -62,7 +62,7 @@ describe('the explanation of an unknown path', () => {
     }
   };
 
-  it('does not blame a dialect that leaves the path unchanged', async () => {
+  it('does not name a dialect that leaves the path unchanged', async () => {
     const { problem } = await explainedOn('open-source', '/api/devices/v1/nothing', {});
     expect(problem.expected).toMatch(/^a path of the API, such as/);
   });

@@ -162,7 +162,7 @@ describe('an artifact with a changed description', () => {
 });
 
 describe('an artifact that is removed', () => {
-  it('no longer exists; the result tells whether another has its content', () => {
+  it('no longer exists; the result says whether another has its content', () => {
     save('a');
     save('b', { name: 'same' });
     save('c', { name: 'same' });

@@ -21,14 +21,14 @@ import { KEPT_BYTES, type ProxiedExchange, type ProxiedFrame } from './session-l
 const READ_MAX_BYTES = 1_048_576;
 const HEADERS_MAX_BYTES = 65_536;
 
-/** Where the proxy forwards to, and who is told what passed. */
+/** Where the proxy forwards to, and the callbacks for what passed. */
 export interface ProxyPlan {
   /** Base URL, possibly with a path. */
   readonly upstream: string;
   readonly caPem: string | undefined;
   exchanged(exchange: ProxiedExchange): void;
   framed(frame: ProxiedFrame): void;
-  /** Told once for each request that the upstream server did not answer. */
+  /** Called once for each request that the upstream server did not answer. */
   unanswered(error: Error): void;
 }
 

@@ -10,7 +10,7 @@ import { BODY_KEPT_BYTES } from '../../../server/http/exchange-record.ts';
 import { masked, maskHeaders, maskText } from '../../../server/http/masking.ts';
 import { headerOf, viewOf } from '../../../server/journal/body-view.ts';
 
-/** Limit on the senders and tokens that are told apart; later ones share the last name. */
+/** Limit on the senders and tokens that are distinguished; later ones share the last name. */
 const NAMES_MAX = 10_000;
 
 /** A request that went through the proxy, and its response. Times are in milliseconds. */

@@ -34,7 +34,7 @@ export interface PlayPlan {
   /** How long a device that was accepted in the recording may wait for that, in milliseconds. */
   readonly acceptanceMs: number;
   readonly stop: AbortSignal;
-  /** Told once when a device waits for its acceptance. */
+  /** Called once when a device waits for its acceptance. */
   waiting(): void;
 }
 

@@ -102,7 +102,7 @@ export const hookSteps = {
   },
   abort: { title: 'abort a deployment', input: 'deploymentId', response: '', shape: nothing },
   'device-deployment': {
-    title: 'show the state of a device in a deployment',
+    title: 'show the status of a device in a deployment',
     input: ofDeviceDeployment,
     response: 'deviceDeployment: {id, status, substate?} | null',
     shape: v.looseObject({ deviceDeployment: v.nullable(deviceDeployments.item) }),

@@ -4,7 +4,7 @@ import { alteredClients, selfTestOfClients } from './self-test.ts';
 const KILLED_MIN = 0.9;
 
 describe('the self-test of the judge of clients', { timeout: 300_000 }, () => {
-  it('kills every badly written client for its duty alone, and blames no good one', () => {
+  it('kills every badly written client for its duty alone, and reports no violation of a good one', () => {
     const { falseOnGood, rows } = selfTestOfClients();
     expect(falseOnGood).toEqual([]);
     const wrong = rows.filter(
@@ -13,7 +13,7 @@ describe('the self-test of the judge of clients', { timeout: 300_000 }, () => {
     expect(wrong).toEqual([]);
   });
 
-  it('kills nine of ten random alterations of a good client, and blames no legal one', () => {
+  it('kills nine of ten random alterations of a good client, and reports no violation for a legal one', () => {
     const { altered, killed, survived, blamed } = alteredClients(300, 'alterations');
     expect(killed / altered, JSON.stringify(survived)).toBeGreaterThan(KILLED_MIN);
     expect(blamed).toEqual([]);

@@ -9,7 +9,7 @@ import type { Allows } from './allowances.ts';
 
 /** Learns devices from the exchanges of a case. A device is named by its identity as JSON. */
 export class KnownDevices {
-  /** Tells what the contract leaves to the server. */
+  /** Says what the contract leaves to the server. */
   readonly allows: Allows;
   readonly #ids = new Map<string, string>();
   readonly #identities = new Map<string, string>();

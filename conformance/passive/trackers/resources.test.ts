@@ -234,7 +234,7 @@ describe('the trackers of what devices and users write', () => {
     expect(violatedBy([...known, ...steps])).toEqual([]);
   });
 
-  it.each(Object.keys(allowances) as AllowanceId[])('blame a legal server without %s', (id) => {
+  it.each(Object.keys(allowances) as AllowanceId[])('report a violation of a legal server without %s', (id) => {
     const blamed = legal.filter(([, steps]) => violatedBy([...known, ...steps], id).length > 0);
     expect(blamed).not.toEqual([]);
   });

@@ -53,7 +53,7 @@ describe('the remark on an unexplained signature', () => {
     expect(texts.map((text) => remarkOf('rsa', text).cause)).toContain('another-key');
   });
 
-  it.each(['ecdsa', 'ed25519'] as const)('blames key or bytes for %s and names a test', (kind) => {
+  it.each(['ecdsa', 'ed25519'] as const)('names the key or the signed bytes as the cause for %s, and a test', (kind) => {
     const remark = remarkOf(kind, signed(kind, other).toString('base64'));
     expect(remark).toMatchObject({
       cause: 'unexplained',
