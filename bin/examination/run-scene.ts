@@ -1,7 +1,7 @@
 /** Runs a scene: each step is carried out by the row of its kind. */
 
 import type { ClientVerdict, DutyVerdict } from '../../conformance/clients/client-verdict.ts';
-import { DOWNLOAD_RETRY_MS, patienceMs } from '../../conformance/clients/excuses.ts';
+import { DOWNLOAD_RETRY_MS, patienceMs } from '../../conformance/clients/exemptions.ts';
 import type {
   CutOutcome,
   PlayedScene,

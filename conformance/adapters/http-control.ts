@@ -212,20 +212,20 @@ export class HttpControl implements Control {
     });
   }
 
-  #done(wish: string, response: HttpResponse, ...statuses: readonly number[]): void {
+  #done(action: string, response: HttpResponse, ...statuses: readonly number[]): void {
     if (!statuses.includes(response.status))
-      throw new ControlFailure(wish, responseSummary(response));
+      throw new ControlFailure(action, responseSummary(response));
   }
 
   #read<const Shape extends v.GenericSchema>(
-    wish: string,
+    action: string,
     response: HttpResponse,
     shape: Shape,
     status: number,
   ): v.InferOutput<Shape> {
-    this.#done(wish, response, status);
+    this.#done(action, response, status);
     const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), shape), response.text);
-    if (!parsed.success) throw new ControlFailure(wish, responseSummary(response));
+    if (!parsed.success) throw new ControlFailure(action, responseSummary(response));
     return parsed.output;
   }
 }

@@ -44,8 +44,12 @@ export async function inviteUserWithoutPermissions(
   done('invite a user', await session.send(invited), 201);
 }
 
-function done(wish: string, response: HttpResponse, ...statuses: readonly number[]): HttpResponse {
+function done(
+  action: string,
+  response: HttpResponse,
+  ...statuses: readonly number[]
+): HttpResponse {
   if (!statuses.includes(response.status))
-    throw new ControlFailure(wish, responseSummary(response));
+    throw new ControlFailure(action, responseSummary(response));
   return response;
 }

@@ -4,7 +4,7 @@ import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { membersOf } from '../target/json-members.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { digestOf, identityIn, isTooSoon, pauseMs, timesOf } from './exchange-facts.ts';
-import { interruptsClient, isAnswered, MIN_PAUSE_MS } from './excuses.ts';
+import { interruptsClient, isAnswered, MIN_PAUSE_MS } from './exemptions.ts';
 import { type Authentication, ITEMS_MAX, type LastPoll } from './remembered.ts';
 import { MASK } from './secret-text.ts';
 

@@ -18,7 +18,7 @@ import { ClientMemory } from './client-memory.ts';
 import type { ClientVerdict, DutyVerdict, DutyViolation } from './client-verdict.ts';
 import { duties } from './duties/duties.ts';
 import type { Duty, DutyMemory, EventMatcher, Sequence } from './duty.ts';
-import { DOWNLOAD_RETRY_MS, isAnswered, isUnderway, patienceMs } from './excuses.ts';
+import { DOWNLOAD_RETRY_MS, isAnswered, isUnderway, patienceMs } from './exemptions.ts';
 import { FleetMemory } from './fleet-memory.ts';
 import { judgedExchange, rowOf } from './recognized-exchange.ts';
 import type { DueReaction } from './remembered.ts';
@@ -195,7 +195,7 @@ export class ClientJudge {
     const isIdle = event.status === 204 && isPollOperation(row) && isAnswered(event);
     const { due, authentication } = client.memory;
     if (!isIdle) client.busyMs = event.endedMs;
-    // Shortly after another exchange a poll is excused from what it breaks later.
+    // Shortly after another exchange a poll is exempt from what it breaks later.
     const isSettled = !isUnderway(event, client.busyMs) && due.size === 0;
     const isRepeatable = isIdle && isSettled && !authentication.usesFormerToken && !this.#isBroken;
     client.unchanged = isRepeatable ? event : undefined;

@@ -29,7 +29,7 @@ import {
   timesOf,
   typeOf,
 } from './exchange-facts.ts';
-import { HASTY_PAUSES_MAX, interruptsClient, isAnswered } from './excuses.ts';
+import { HASTY_PAUSES_MAX, interruptsClient, isAnswered } from './exemptions.ts';
 import { type DueReaction, ITEMS_MAX, type LastMapFetch, type LastPoll } from './remembered.ts';
 import { RetryMemory } from './retry-memory.ts';
 import { messageIn } from './socket-message.ts';

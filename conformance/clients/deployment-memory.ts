@@ -15,7 +15,7 @@ import {
   pollData,
   targetOf,
 } from './exchange-facts.ts';
-import { isAnswered } from './excuses.ts';
+import { isAnswered } from './exemptions.ts';
 import { ITEMS_MAX, type LastPoll, type Offer, type RefusedLog } from './remembered.ts';
 
 const TARGETS_MAX = 4;
@@ -156,7 +156,7 @@ export class DeploymentMemory {
     if (!isAnswered(event)) return;
     if (answered === 409) {
       offer.conflicts += 1;
-      // What the device has reported after the first 409 is no excuse.
+      // What the device has reported after the first 409 is no exemption.
       if (offer.conflictMs === undefined) offer.isConflictOfFinal = isReportableFinal(status);
       offer.conflictMs ??= request.endedMs;
     }

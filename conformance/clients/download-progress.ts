@@ -5,7 +5,7 @@
 
 import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
-import { isAltered } from './excuses.ts';
+import { isAltered } from './exemptions.ts';
 
 /** More parts than this are not kept apart; the file then counts as sent. */
 const PARTS_MAX = 64;

@@ -73,8 +73,8 @@ export interface Duty
   readonly source: string;
   /** The part of the traffic that decides it. */
   readonly evidence: string;
-  /** What excuses the device, besides the excuses of all duties (`excuses.ts`). */
-  readonly excuses?: string;
+  /** What is exempt, besides the exemptions of all duties (`exemptions.ts`). */
+  readonly exemptions?: string;
   /** What the author of the client changes. */
   readonly remedy: string;
   /** False for a device that has no such duty, by what it sends. */

@@ -4,7 +4,7 @@ import { jsonInOrder, parsedJson } from '../../fixtures/base/json.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
-import { MIN_PAUSE_MS } from './excuses.ts';
+import { MIN_PAUSE_MS } from './exemptions.ts';
 import { holdsSecret } from './secret-text.ts';
 
 /** The times of a request and of its response. */

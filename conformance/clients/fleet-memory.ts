@@ -3,7 +3,7 @@ import { excerptOf } from '../../fixtures/base/excerpt.ts';
 import { signatureProblem } from '../signing/verify.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { digestOf } from './exchange-facts.ts';
-import { MIN_PAUSE_MS } from './excuses.ts';
+import { MIN_PAUSE_MS } from './exemptions.ts';
 
 const IDENTITY_MAX_CHARACTERS = 100;
 /** Maximum number of keys of which the identity is remembered. */

@@ -3,7 +3,7 @@ import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { contentOf, pauseMs, timesOf, waitSeconds } from './exchange-facts.ts';
-import { isAnswered, MIN_PAUSE_MS } from './excuses.ts';
+import { isAnswered, MIN_PAUSE_MS } from './exemptions.ts';
 import { type FailureRun, ITEMS_MAX, type Wait } from './remembered.ts';
 
 /** The failures of one device as seen so far. */

@@ -66,8 +66,8 @@ export interface Control {
 
 /** The target's control did not do what the suite requested. */
 export class ControlFailure extends Error {
-  constructor(wish: string, response: string) {
-    super(`the control listener failed to ${wish}: it answered with ${response}`);
+  constructor(action: string, response: string) {
+    super(`the control listener failed to ${action}: it answered with ${response}`);
     this.name = 'ControlFailure';
   }
 }

@@ -237,27 +237,27 @@ export class ManagementAdmin implements TargetAdmin {
     return this.#session.send(request);
   }
 
-  #done(wish: string, response: HttpResponse, ...statuses: readonly number[]): void {
+  #done(action: string, response: HttpResponse, ...statuses: readonly number[]): void {
     if (!statuses.includes(response.status))
-      throw new AdminFailure(wish, responseSummary(response));
+      throw new AdminFailure(action, responseSummary(response));
   }
 
   #read<const Shape extends v.GenericSchema>(
-    wish: string,
+    action: string,
     response: HttpResponse,
     shape: Shape,
   ): v.InferOutput<Shape> {
-    this.#done(wish, response, 200);
+    this.#done(action, response, 200);
     const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), shape), response.text);
-    if (!parsed.success) throw new AdminFailure(wish, responseSummary(response));
+    if (!parsed.success) throw new AdminFailure(action, responseSummary(response));
     return parsed.output;
   }
 
   /** Returns the last segment of the Location of a created resource. */
-  #created(wish: string, response: HttpResponse): string {
-    this.#done(wish, response, 201);
+  #created(action: string, response: HttpResponse): string {
+    this.#done(action, response, 201);
     const id = response.headers.location?.split('/').at(-1);
-    if (!id) throw new AdminFailure(wish, `${response.status} without a Location`);
+    if (!id) throw new AdminFailure(action, `${response.status} without a Location`);
     return id;
   }
 }

@@ -56,7 +56,7 @@ export function adminWithToken({ session }: TestContext, token: string): TargetA
   return new ManagementAdmin(session, { token });
 }
 
-function needed(wish: string, { status }: HttpResponse, wanted: number): void {
+function needed(action: string, { status }: HttpResponse, wanted: number): void {
   if (status === wanted) return;
-  throw new NotObservable(`the target does not ${wish}: status ${status}`);
+  throw new NotObservable(`the target does not ${action}: status ${status}`);
 }

@@ -71,8 +71,8 @@ export type ShownMonitor = v.InferOutput<typeof monitorViews>[number];
 
 /** The user failed, so the case is inconclusive. */
 export class AdminFailure extends Error {
-  constructor(wish: string, response: string, by = 'the management API') {
-    super(`${by} failed to ${wish}: it answered with ${response}`);
+  constructor(action: string, response: string, by = 'the management API') {
+    super(`${by} failed to ${action}: it answered with ${response}`);
     this.name = 'AdminFailure';
   }
 }

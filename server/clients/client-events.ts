@@ -25,7 +25,7 @@ export interface ExchangeFacts {
   /** Whole bodies; undefined for one that was not kept whole. */
   readonly body: Buffer | undefined;
   readonly responseBody: string | Buffer | undefined;
-  /** Name of a planned fault that does not excuse the client. */
+  /** Name of a planned fault that does not exempt the client. */
   readonly ignoredFault?: string;
 }
 

@@ -117,7 +117,7 @@ describe('a request for the next deployment after an earlier offer', () => {
     ['another artifact name', requestOf({ artifact_name: 'newer' })],
     ['another device type', requestOf({ device_type: 'other' })],
     ['one pair more', requestOf({ more: '' })],
-    ['the wish for a control map', requestOf({}, true)],
+    ['the request for a control map', requestOf({}, true)],
   ])('is a conflict if it has %s', (_, changed) => {
     expect(decideNext(deviceDeployment, changed, [artifact('a')])).toEqual({
       decision: 'conflict',

@@ -23,8 +23,8 @@ describe('fleetbed conform hooks', () => {
   it('prints every hook step with its input and its response', async () => {
     const { code, stdout } = await runCommand(['conform', 'hooks']);
     expect(code).toBe(0);
-    for (const [step, wish, input] of describedSteps()) {
-      expect(stdout).toContain(`${step}: ${wish}\n  input     {${input}}`);
+    for (const [step, title, input] of describedSteps()) {
+      expect(stdout).toContain(`${step}: ${title}\n  input     {${input}}`);
     }
     expect(stdout).toContain('Exit codes: 0 done; 3 not possible on this server');
   });
@@ -33,7 +33,7 @@ describe('fleetbed conform hooks', () => {
     const { stdout } = await runCommand(['conform', 'hooks', '--json']);
     expect(JSON.parse(stdout)).toContainEqual({
       step: 'accept',
-      wish: 'accept a device',
+      title: 'accept a device',
       input: 'deviceId, publicKeyPem',
       response: '',
     });

@@ -28,10 +28,10 @@ export function configure(command: Command): void {
   command.addOption(jsonOption()).action(({ json = false }: { readonly json?: boolean }) => {
     const output = createOutput(json);
     const steps = describedSteps();
-    output.data(steps.map(([step, wish, input, response]) => ({ step, wish, input, response })));
-    const lines = steps.flatMap(([step, wish, input, response]) => [
+    output.data(steps.map(([step, title, input, response]) => ({ step, title, input, response })));
+    const lines = steps.flatMap(([step, title, input, response]) => [
       '',
-      `${step}: ${wish}`,
+      `${step}: ${title}`,
       `  input     {${input}}`,
       `  response  {${response}}`,
     ]);

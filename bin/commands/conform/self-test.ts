@@ -56,7 +56,7 @@ import { begin, type SelfTestCommandOptions, targetOf } from './self-test-run.ts
 
 const codes = exitCodeHelp({
   pass: 'every defect is killed',
-  failed: 'a defect survives, or a good server is accused',
+  failed: 'a defect survives, or a good server fails',
   interrupted: 'Ctrl-C',
 });
 

@@ -47,20 +47,21 @@ export interface ChangedFile {
  * @param root the folder of the package
  * @throws NewCaseError
  */
-export function newRows(root: string, wish: CaseToAdd): readonly ChangedFile[] {
-  const [, area = '', name = ''] = /^([a-z0-9-]+)\/([a-z0-9]+(?:-[a-z0-9]+)*)$/.exec(wish.id) ?? [];
+export function newRows(root: string, addition: CaseToAdd): readonly ChangedFile[] {
+  const [, area = '', name = ''] =
+    /^([a-z0-9-]+)\/([a-z0-9]+(?:-[a-z0-9]+)*)$/.exec(addition.id) ?? [];
   if (name === '') {
-    const found = wish.id || 'nothing';
+    const found = addition.id || 'nothing';
     throw new NewCaseError(`${found} is not AREA/NAME, such as monitor/alerts-are-kept`);
   }
-  if (listCases().some(({ id }) => id === wish.id)) {
-    throw new NewCaseError(`the case ${wish.id} already exists`);
+  if (listCases().some(({ id }) => id === addition.id)) {
+    throw new NewCaseError(`the case ${addition.id} already exists`);
   }
-  const rule = ruleOf(wish);
-  const isNew = wish.sentence !== undefined;
+  const rule = ruleOf(addition);
+  const isNew = addition.sentence !== undefined;
   const isDefended = allDefects.some(({ violates }) => violates.some((id) => id === rule.id));
   return [
-    ...(isNew ? [withRequirement(root, rule, wish.after ?? '')] : []),
+    ...(isNew ? [withRequirement(root, rule, addition.after ?? '')] : []),
     withCase(root, area, name, rule),
     ...(isDefended ? [] : withDefect(root, area, name, rule)),
   ];

@@ -118,8 +118,12 @@ export const artifactListCases = defineScenario<SuiteDevice>({
         const name = context.newName();
         const made = new Map<string, string>();
         for (const type of resembling('board')) {
-          const wish = { name, content: Buffer.from(type), deviceTypes: [type, `${type} too`] };
-          made.set(type, (await ownArtifact(context, wish)).id);
+          const requested = {
+            name,
+            content: Buffer.from(type),
+            deviceTypes: [type, `${type} too`],
+          };
+          made.set(type, (await ownArtifact(context, requested)).id);
         }
         for (const [type, wanted] of made) {
           for (const requested of [type, `${type} too`]) {

@@ -88,8 +88,8 @@ async function releaseOfTwo(context: TestContext): Promise<ReleaseOfTwo> {
   // The list is read before each change, so that a copy of it would be noticed.
   await idsFor(device, release, boardType);
   const upload = async (flavour: string): Promise<OneOfTwo> => {
-    const wish = { name: release, content, deviceTypes, depends: { flavour: [flavour] } };
-    return { ...(await ownArtifact(context, wish)), flavour };
+    const requested = { name: release, content, deviceTypes, depends: { flavour: [flavour] } };
+    return { ...(await ownArtifact(context, requested)), flavour };
   };
   return { device, release, first: await upload('first'), second: await upload('second') };
 }

@@ -137,8 +137,8 @@ async function actsOnDeployment(
 ): Promise<readonly Act[]> {
   const { name } = await context.artifact('plain');
   const devices = all.slice(0, size);
-  const wish = { artifact_name: name, devices: devices.map(({ id }) => id) };
-  const { id: objectId } = await context.deploy(wish);
+  const requested = { artifact_name: name, devices: devices.map(({ id }) => id) };
+  const { id: objectId } = await context.deploy(requested);
   for (const [index, status] of statuses.entries()) {
     const device = devices[index];
     if (device) await follow(context, device, status);

@@ -65,8 +65,8 @@ async function everyoneActs(context: TestContext, second: SecondUser): Promise<r
   ] as const;
   for (const [index, [creator, aborter]] of turns.entries()) {
     const release = releases[index]?.name ?? '';
-    const wish = { name, artifact_name: release, devices: [device.id] };
-    const objectId = await admins[creator].deploy(wish);
+    const requested = { name, artifact_name: release, devices: [device.id] };
+    const objectId = await admins[creator].deploy(requested);
     await admins[aborter].abort(objectId);
     acts.push({ who: creator, action: 'create', objectId, release });
     acts.push({ who: aborter, action: 'abort', objectId, release });

@@ -107,13 +107,13 @@ async function awkwardDeployment(
   [end, tamer]: (typeof awkwardEnds)[number],
 ): Promise<string> {
   const { device, artifact } = await deviceAndArtifact(context, 'plain');
-  const wish = { artifact_name: artifact.name, devices: [device.id] };
+  const requested = { artifact_name: artifact.name, devices: [device.id] };
   const name = context.newName();
   try {
-    return (await context.deploy({ ...wish, name: `${name} ${end}` })).id;
+    return (await context.deploy({ ...requested, name: `${name} ${end}` })).id;
   } catch (error) {
     if (!(error instanceof AdminFailure)) throw error;
-    return (await context.deploy({ ...wish, name: `${name} ${tamer}` })).id;
+    return (await context.deploy({ ...requested, name: `${name} ${tamer}` })).id;
   }
 }
 
@@ -189,8 +189,8 @@ async function manyEntries(context: TestContext): Promise<AuditQuery> {
   const name = context.newName();
   const { device, artifact } = await deviceAndArtifact(context, 'plain');
   const one = async (): Promise<void> => {
-    const wish = { name, artifact_name: artifact.name, devices: [device.id] };
-    const { id } = await context.deploy(wish);
+    const requested = { name, artifact_name: artifact.name, devices: [device.id] };
+    const { id } = await context.deploy(requested);
     await context.admin.abort(id);
   };
   // Only one deployment is active at a time, since a server may refuse a duplicate.

@@ -285,8 +285,11 @@ async function releaseForAll(context: TestContext): Promise<ReleaseForAll> {
   for (const [index, [name, deviceType]] of Object.entries(kinds).entries()) {
     for (const flavour of ['vanilla', 'mint']) {
       const content = context.random.bytes(3000 * (3 - index) + (flavour === 'mint' ? 1000 : 0));
-      const wish = { name: release, content, deviceTypes: [deviceType] };
-      const { bytes } = await ownArtifact(context, { ...wish, depends: { flavour: [flavour] } });
+      const requested = { name: release, content, deviceTypes: [deviceType] };
+      const { bytes } = await ownArtifact(context, {
+        ...requested,
+        depends: { flavour: [flavour] },
+      });
       const provides = { ...factoryProvides, device_type: deviceType, flavour };
       rows[`${name} with ${flavour}`] = { bytes, provides };
     }

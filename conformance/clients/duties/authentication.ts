@@ -9,7 +9,7 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { digestOf, isOfDevice, pauseMs } from '../exchange-facts.ts';
-import { HASTY_REPEATS_MAX, isAnswered, isUnderway, REPEATS_UNDERWAY_MAX } from '../excuses.ts';
+import { HASTY_REPEATS_MAX, isAnswered, isUnderway, REPEATS_UNDERWAY_MAX } from '../exemptions.ts';
 import { MASK } from '../secret-text.ts';
 import { credentialDuties } from './credentials.ts';
 import { retryProblem } from './retry-pauses.ts';
@@ -63,7 +63,7 @@ const requestDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device authenticates again after a 401, before it repeats the operation.',
     source: 'Authentication, rule 3',
-    evidence: '401 of one operation without an authentication request; one repeat is excused',
+    evidence: '401 of one operation without an authentication request; one repeat is exempt',
     remedy: 'take a 401 of any operation as the end of the token: authenticate, then repeat',
     scene: 'revocation',
     applies: ({ row, status }, { client }) =>

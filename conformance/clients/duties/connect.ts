@@ -6,7 +6,7 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { describeValue } from '../../target/expectations.ts';
 import type { Duty } from '../duty.ts';
 import { digestOf } from '../exchange-facts.ts';
-import { isUnderway } from '../excuses.ts';
+import { isUnderway } from '../exemptions.ts';
 import { MASK } from '../secret-text.ts';
 import { messageIn } from '../socket-message.ts';
 
@@ -69,7 +69,7 @@ const handshakeDuties: readonly Duty[] = [
     sentence: 'A device waits longer with each handshake that fails.',
     source: 'RFC 6455, 7.2.3',
     evidence: 'pauses between handshakes that failed',
-    excuses: 'the first attempt, which may be at once',
+    exemptions: 'the first attempt, which may be at once',
     remedy: 'double the pause after each failure, up to some minutes, with a random part',
     scene: 'socket-refused',
     operations: handshakes,
@@ -151,7 +151,7 @@ const frameDuties: readonly Duty[] = [
     sentence: 'A device answers a ping with its payload.',
     source: 'RFC 6455, 5.5.2 and 5.5.3',
     evidence: 'the pong after a ping of the server',
-    excuses: 'a WebSocket that was closed',
+    exemptions: 'a WebSocket that was closed',
     remedy: 'send a pong with the same bytes at once, also while a message is handled',
     scene: 'websocket',
     sequence: {

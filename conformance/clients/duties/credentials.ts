@@ -23,7 +23,7 @@ export const credentialDuties: readonly Duty[] = [
     sentence: 'A device signs the bytes of the authentication request as it sends them.',
     source: 'Device authentication; Authentication, rule 6',
     evidence: 'signature header, body and key of an authentication request',
-    excuses: 'a body of which only the value is known, as in a journal',
+    exemptions: 'a body of which only the value is known, as in a journal',
     remedy: 'serialize the body once, sign those bytes, and send the same bytes',
     operations: authentication,
     applies: (exchange, { event }) => {
@@ -121,7 +121,7 @@ export const credentialDuties: readonly Duty[] = [
     sentence: 'A device keeps its key over a restart.',
     source: 'Device authentication; States and transitions',
     evidence: 'the key in the first authentication request after a restart',
-    excuses: 'a folder that was cleaned',
+    exemptions: 'a folder that was cleaned',
     remedy: 'store the key before it is first used, in a place that survives',
     scene: 'restart-while-pending',
     operations: authentication,

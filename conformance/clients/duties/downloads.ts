@@ -13,7 +13,7 @@ import {
   linkOf,
   targetOf,
 } from '../exchange-facts.ts';
-import { HASTY_REPEATS_MAX, isAnswered, isUnderway } from '../excuses.ts';
+import { HASTY_REPEATS_MAX, isAnswered, isUnderway } from '../exemptions.ts';
 import { MASK } from '../secret-text.ts';
 import { isFinalReport } from './reports.ts';
 
@@ -82,7 +82,7 @@ const linkDuties: readonly Duty[] = [
     sentence: 'A device resumes a download from the first byte that it lacks.',
     source: 'RFC 9110, 14.1.1 and 14.2',
     evidence: 'the Range of a download, and of the one after a cut',
-    excuses: 'a device that has received less than was written',
+    exemptions: 'a device that has received less than was written',
     remedy: 'send one range from the first missing byte, such as "Range: bytes=1024-"',
     scene: 'cut-download',
     operations: downloadOperations,
@@ -270,7 +270,7 @@ const transferDuties: readonly Duty[] = [
     sentence: 'A device does not fetch the bytes of a file again and again where nothing was cut.',
     source: 'Limits: 429 is returned when a client floods the server',
     evidence: 'the bytes that were sent of a file since a cut or a failure, and its length',
-    excuses: 'what was sent before a download that was cut or failed',
+    exemptions: 'what was sent before a download that was cut or failed',
     remedy: 'store what was fetched, and fetch a file again only after it was dropped',
     operations: downloadOperations,
     applies: (exchange, memory) => (offerOf(exchange, memory)?.progress.totalBytes ?? 0) > 0,
@@ -374,7 +374,7 @@ const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen: actual, ...row }
     inconclusiveReason:
       'a failure does not show whether the client has joined the parts or refused them',
   }),
-  excuses: 'a file that was fetched again whole',
+  exemptions: 'a file that was fetched again whole',
   operations: reporting,
   applies: (exchange, memory) => {
     const { progress } = offerOf(exchange, memory) ?? {};

@@ -8,7 +8,7 @@ import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { downloadOperations, pollData } from '../exchange-facts.ts';
-import { HASTY_REPEATS_MAX, isAnswered } from '../excuses.ts';
+import { HASTY_REPEATS_MAX, isAnswered } from '../exemptions.ts';
 import {
   abortedOffer,
   isFailedFinal,
@@ -66,7 +66,7 @@ export const failedReportDuties: readonly Duty[] = [
       'A device stops its deployment at a 409: no download, no success, the former artifact.',
     source: 'States and transitions: aborted',
     evidence: 'downloads, reports and polls after a 409',
-    excuses: 'a 409 that met the final status, and 2 s',
+    exemptions: 'a 409 that met the final status, and 2 s',
     remedy: 'end the update at a 409, and roll back what was installed',
     scene: 'abort',
     operations: [...downloadOperations, ...reporting, ...pollOperations],

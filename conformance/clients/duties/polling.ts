@@ -15,7 +15,7 @@ import {
   otherPollData,
   pollData,
 } from '../exchange-facts.ts';
-import { HASTY_PAUSES_MAX, HASTY_REPEATS_MAX, isAnswered, isUnderway } from '../excuses.ts';
+import { HASTY_PAUSES_MAX, HASTY_REPEATS_MAX, isAnswered, isUnderway } from '../exemptions.ts';
 import { isWithoutUpdate } from './reports.ts';
 
 const NEEDLESS_MAX = 2;
@@ -79,7 +79,7 @@ const requestDuties: readonly Duty[] = [
       'A device names the artifact that runs: the new one after success, the former after failure.',
     source: 'Device deployments v1: artifact_name is the currently installed artifact',
     evidence: 'artifact_name in the polls after a final status',
-    excuses: 'configuration deployments, and polls underway',
+    exemptions: 'configuration deployments, and polls underway',
     remedy: 'store the new name together with success, and not before',
     scene: 'update',
     operations: pollOperations,
@@ -99,7 +99,7 @@ const requestDuties: readonly Duty[] = [
     level: 'should',
     sentence: 'A device never polls ten times in a row at less than a second.',
     source: 'Limits: 429 is returned when a client floods the server',
-    evidence: 'pauses between polls; polls that bring an update or a 429 are excused',
+    evidence: 'pauses between polls; polls that bring an update or a 429 are exempt',
     remedy: 'poll by an interval of minutes, and after a check-update message once',
     operations: pollOperations,
     applies: (_, { client }) => client.lastPoll !== undefined,

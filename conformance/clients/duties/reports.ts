@@ -5,7 +5,7 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { DutyMemory } from '../duty.ts';
 import { isReportableFinal } from '../exchange-facts.ts';
-import { isAnswered } from '../excuses.ts';
+import { isAnswered } from '../exemptions.ts';
 import type { Offer } from '../remembered.ts';
 
 /** The operation by which a device reports. */

@@ -11,7 +11,7 @@ import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { contentOf, downloadOperations, isOfDevice, pauseMs } from '../exchange-facts.ts';
-import { HASTY_REPEATS_MAX, isAnswered } from '../excuses.ts';
+import { HASTY_REPEATS_MAX, isAnswered } from '../exemptions.ts';
 import type { SceneName } from '../scene-names.ts';
 import { MASK } from '../secret-text.ts';
 import { isRetry, retryProblem } from './retry-pauses.ts';
@@ -28,7 +28,8 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device sends its token as Bearer in a header, never in a query.',
     source: 'Authentication, rules 1 and 7; RFC 6750, 2.1 and 2.3',
     evidence: 'the Authorization header, and the names of query parameters',
-    excuses: 'a device without a token, as before the first authentication request after a restart',
+    exemptions:
+      'a device without a token, as before the first authentication request after a restart',
     remedy: 'send "Authorization: Bearer TOKEN"; a URL is written into logs on its way',
     applies: ({ row }) => isOfDevice(row) && row.authorization !== 'link',
     violation: (exchange, { client }) => {
@@ -57,7 +58,7 @@ const requestDuties: readonly Duty[] = [
     scene: 'overload',
     applies: (exchange, { client }) => {
       const wait = client.retries.waits.get(exchange.row.id);
-      // A request that was underway when the response came is excused.
+      // A request that was underway when the response came is exempt.
       const pause = pauseMs(wait, exchange);
       return isOfDevice(exchange.row) && pause !== undefined && pause >= 0;
     },
@@ -92,7 +93,7 @@ const requestDuties: readonly Duty[] = [
     source: 'Endpoints',
     evidence:
       'method, path, names of the query and Content-Type of a request, and members of an authentication request',
-    excuses: 'HEAD and OPTIONS',
+    exemptions: 'HEAD and OPTIONS',
     remedy:
       'compare path, method, query and body with the contract, since what it lacks is ignored; escape & in values as %26, and send application/json',
     applies: (_, { event: { method } }) => method !== 'HEAD' && method !== 'OPTIONS',
@@ -144,7 +145,7 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device states the length of a body, or sends it in chunks with their end.',
     source: 'RFC 9112, 6.1 to 6.3',
     evidence: 'Content-Length and Transfer-Encoding of a request, and its body',
-    excuses: 'a body that was not kept',
+    exemptions: 'a body that was not kept',
     remedy: 'count the bytes, not the characters, and send one of the two headers',
     applies: ({ row }) => isOfDevice(row),
     violation: (exchange, { event }) => {
@@ -188,7 +189,7 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device names the host once in every request.',
     source: 'RFC 9112, 3.2',
     evidence: 'the Host headers of a request',
-    excuses: 'HTTP/2, where the target is :authority',
+    exemptions: 'HTTP/2, where the target is :authority',
     remedy: 'send one Host header with the name and port of the URL',
     applies: ({ row }) => isOfDevice(row),
     violation: (_, { event: { requestHeaders } }) => {
@@ -207,7 +208,7 @@ const requestDuties: readonly Duty[] = [
     sentence: 'A device waits longer with each failure of the server.',
     source: 'Errors: 429 and 500; RFC 9110, 15.6.4',
     evidence: 'pauses after a 429, a 5xx or a cut connection',
-    excuses: 'pauses of a minute or more, or of its own interval',
+    exemptions: 'pauses of a minute or more, or of its own interval',
     remedy: 'wait 1 s after the first failure, and double the pause up to some minutes',
     scene: 'outage',
     operations: [
@@ -269,7 +270,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device polls again within three of its intervals after any disturbance.',
     source: 'Errors: 500; RFC 9110, 15.6.4',
     evidence: 'the first poll after a failure, a restart of the server, or a scene',
-    excuses: 'pauses that grow with each failure: up to twice the longest one before',
+    exemptions: 'pauses that grow with each failure: up to twice the longest one before',
     remedy: 'let no error end the loop of polls',
     scene: 'outage',
     sequence: {

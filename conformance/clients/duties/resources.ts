@@ -5,7 +5,7 @@ import { describeValue } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
 import { isLogDone, typeOf } from '../exchange-facts.ts';
-import { isAnswered, isUnderway, REPEATS_UNDERWAY_MAX } from '../excuses.ts';
+import { isAnswered, isUnderway, REPEATS_UNDERWAY_MAX } from '../exemptions.ts';
 import { holdsSecret } from '../secret-text.ts';
 import { bodyDuty } from './body-duty.ts';
 
@@ -127,7 +127,7 @@ const logUploadDuties: readonly Duty[] = [
     sentence: 'A device does not repeat a log unchanged after a 413 or 400.',
     source: 'RFC 9110, 15.5.14; Errors: 400',
     evidence: 'the uploads for one deployment after a 413 or 400',
-    excuses: 'one repeat that was underway',
+    exemptions: 'one repeat that was underway',
     remedy: 'shorten the log after a 413, and give it up after a 400',
     scene: 'log-too-large',
     operations: logging,
@@ -203,7 +203,7 @@ const inventoryDuties: readonly Duty[] = [
     sentence: 'A device sends all attributes with each PUT.',
     source: 'Device inventory: PUT replaces the whole attribute set',
     evidence: 'the names in a PUT, and in the one before',
-    excuses: 'a set that keeps more than half of the names',
+    exemptions: 'a set that keeps more than half of the names',
     remedy: 'send the whole set by PUT, or what has changed by PATCH',
     operations: ['put-attributes'],
     applies: ({ sent }, { client }) => entriesOf(sent).length > 0 && client.attributes.size > 1,
@@ -231,7 +231,7 @@ const inventoryDuties: readonly Duty[] = [
     sentence: 'A device sends its inventory soon after it was accepted.',
     source: 'Device inventory; field notes 11',
     evidence: 'the polls between the first token and the first inventory',
-    excuses: 'an inventory after the offer of an update, which is a reason of its own',
+    exemptions: 'an inventory after the offer of an update, which is a reason of its own',
     remedy: 'send the inventory after the first authentication request that succeeds',
     scene: 'inventory',
     sequence: {
@@ -355,7 +355,7 @@ const inventoryDuties: readonly Duty[] = [
     sentence: 'A device states the same device_type and artifact_name in inventory and polls.',
     source: 'Attribute: device_type',
     evidence: 'the inventory, and the last poll before it',
-    excuses: 'the name of the artifact that was offered last, which may run since',
+    exemptions: 'the name of the artifact that was offered last, which may run since',
     remedy: 'fill both from one place, after an update also',
     operations: inventory,
     applies: ({ sent }, { client }) =>

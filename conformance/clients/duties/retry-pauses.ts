@@ -4,7 +4,7 @@ import type { Violation } from '../../passive/check.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import type { ClientMemory } from '../client-memory.ts';
 import { pauseMs } from '../exchange-facts.ts';
-import { HASTY_REPEATS_MAX, MIN_PAUSE_MS } from '../excuses.ts';
+import { HASTY_REPEATS_MAX, MIN_PAUSE_MS } from '../exemptions.ts';
 
 /** Number of failures in a row by which the pauses must have grown. */
 const FAILURES_MIN = 6;
@@ -21,7 +21,7 @@ export function isRetry({ row }: JudgedExchange, client: ClientMemory): boolean 
 /**
  * Returns what is wrong with the pauses before this request. The third one of less than a second in
  * a row counts, and pauses of which none is twice the first one over six failures, unless they are
- * as long as the poll interval. Pauses that the server asked for are excused.
+ * as long as the poll interval. Pauses that the server asked for are exempt.
  */
 export function retryProblem(
   exchange: JudgedExchange,

@@ -5,7 +5,7 @@ import { describeValue } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { alertKeys, isTooSoon } from '../exchange-facts.ts';
-import { HASTY_REPEATS_MAX, isAnswered } from '../excuses.ts';
+import { HASTY_REPEATS_MAX, isAnswered } from '../exemptions.ts';
 import { bodyDuty } from './body-duty.ts';
 
 const SECOND_MS = 1000;
@@ -39,7 +39,7 @@ const configurationDuties: readonly Duty[] = [
     sentence: 'A device reports the configuration that it has applied.',
     source: 'Device configuration: PUT; field notes 3.3',
     evidence: 'the report of the configuration before or after success of its deployment',
-    excuses: 'a device that has never read or reported a configuration',
+    exemptions: 'a device that has never read or reported a configuration',
     remedy: 'send the applied map by PUT, before or soon after success',
     scene: 'configuration',
     sequence: {
@@ -101,7 +101,7 @@ const monitorDuties: readonly Duty[] = [
     sentence: 'A device sends alerts with a time of this year.',
     source: 'Alert: timestamp, when the alert occurred',
     evidence: 'the timestamp of an alert, and the time of the server',
-    excuses: 'a clock of the server that was moved',
+    exemptions: 'a clock of the server that was moved',
     remedy: 'wait until the clock of the device is set, by NTP or a battery',
     operations: alerting,
     applies: ({ sent }, { client }) =>
@@ -130,7 +130,7 @@ const mapDuties: readonly Duty[] = [
     sentence: 'A device that announces control maps pauses where the map says so.',
     source: 'Device deployments v2: update_control_map, true if the device supports them',
     evidence: 'reports on a deployment whose map pauses a state, also after the map was fetched',
-    excuses: 'a map that the server has lifted since',
+    exemptions: 'a map that the server has lifted since',
     remedy: 'read artifact.update_control_map, or do not send update_control_map: true',
     scene: 'control-map',
     operations: reporting,
@@ -163,7 +163,7 @@ const mapDuties: readonly Duty[] = [
     remedy: 'report the pause_before_* value of the state when the pause begins',
     scene: 'control-map',
     operations: fetchingMap,
-    excuses: 'a device that looks at the newest map before it pauses',
+    exemptions: 'a device that looks at the newest map before it pauses',
     // A device may also fetch a map that lets it go on.
     applies: ({ deploymentId }, { client }) =>
       (client.deployments.offers.get(deploymentId)?.pauses?.length ?? 0) > 0,

@@ -5,7 +5,7 @@ import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { downloadOperations, isReportableFinal } from '../exchange-facts.ts';
-import { isAnswered } from '../excuses.ts';
+import { isAnswered } from '../exemptions.ts';
 import {
   conflictingOffer,
   isFailedFinal,
@@ -27,7 +27,7 @@ export const statusDuties: readonly Duty[] = [
     sentence: 'A device reports a final status for every deployment that it was offered.',
     source: 'States and transitions, rule 1',
     evidence: 'the reports on a deployment until another one is begun',
-    excuses: 'a deployment that was aborted or deleted',
+    exemptions: 'a deployment that was aborted or deleted',
     remedy: 'report success, failure or already-installed, also after an error of your own',
     scene: 'update',
     sequence: {
@@ -192,7 +192,7 @@ export const statusDuties: readonly Duty[] = [
     sentence: 'A device reports one final status for a deployment; repeats are equal.',
     source: 'States and transitions, rule 1',
     evidence: 'reports after the accepted final status of a deployment',
-    excuses: 'a deployment that was offered again, and a response that was lost',
+    exemptions: 'a deployment that was offered again, and a response that was lost',
     remedy: 'decide on success or failure once, store it, and report nothing but that',
     operations: reporting,
     applies: (exchange, memory) => {
@@ -253,7 +253,7 @@ export const statusDuties: readonly Duty[] = [
     sentence: 'A device answers the offer of what it has with already-installed.',
     source: 'DeploymentStatus: already-installed',
     evidence: 'what follows an offer of the artifact that the device names',
-    excuses: 'an installation that was forced, outside of the scene',
+    exemptions: 'an installation that was forced, outside of the scene',
     remedy: 'compare artifact_name with the installed one before the download',
     scene: 'installed-already',
     operations: [...reporting, ...downloadOperations],

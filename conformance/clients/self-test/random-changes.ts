@@ -43,7 +43,7 @@ export const randomChanges: Readonly<Record<string, RandomChange>> = {
       return true;
     },
     legal: [
-      [/^[dfm]\d: offer$/, 'polls that bring an update are excused'],
+      [/^[dfm]\d: offer$/, 'polls that bring an update are exempt'],
       [
         /^(?!f2: inst).*: (downloading|installing|pause|success|failure)$/,
         'equal reports may be repeated',

@@ -37,9 +37,9 @@ export interface AlteredClients {
   readonly killed: number;
   /** The alterations that survived, by what they do. */
   readonly survived: Readonly<Record<string, readonly string[]>>;
-  /** Number of alterations that break no duty, and those that the judge blamed. */
+  /** Number of alterations that break no duty, and those that the judge failed. */
   readonly legal: number;
-  readonly blamed: readonly string[];
+  readonly falseFailures: readonly string[];
 }
 
 /** Plays the good client and the badly written ones of these duties. */
@@ -66,7 +66,7 @@ export function selfTestOfClients(selected: readonly BadClient[] = badClients): 
 /** Alters one request of the good client at random, until so many alterations break a duty. */
 export function alteredClients(count: number, seed: string): AlteredClients {
   const survived: Record<string, string[]> = {};
-  const blamed: string[] = [];
+  const falseFailures: string[] = [];
   const counts = { altered: 0, killed: 0, legal: 0 };
   for (let draw = 0; counts.altered < count; draw += 1) {
     const random = seededRandom(`${seed}/${draw}`);
@@ -78,14 +78,14 @@ export function alteredClients(count: number, seed: string): AlteredClients {
     const broken = brokenBy(steps);
     if (legal.some(([labels]) => labels.test(label))) {
       counts.legal += 1;
-      if (broken.length > 0) blamed.push(`${description} (${label}): ${broken.join(', ')}`);
+      if (broken.length > 0) falseFailures.push(`${description} (${label}): ${broken.join(', ')}`);
       continue;
     }
     counts.altered += 1;
     if (broken.length > 0) counts.killed += 1;
     else survived[description] = [...(survived[description] ?? []), label];
   }
-  return { ...counts, survived, blamed };
+  return { ...counts, survived, falseFailures };
 }
 
 /** Returns the duties that a client breaks. */

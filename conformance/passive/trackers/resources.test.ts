@@ -234,10 +234,13 @@ describe('the trackers of what devices and users write', () => {
     expect(violatedBy([...known, ...steps])).toEqual([]);
   });
 
-  it.each(Object.keys(allowances) as AllowanceId[])('report a violation of a legal server without %s', (id) => {
-    const blamed = legal.filter(([, steps]) => violatedBy([...known, ...steps], id).length > 0);
-    expect(blamed).not.toEqual([]);
-  });
+  it.each(Object.keys(allowances) as AllowanceId[])(
+    'report a violation of a legal server without %s',
+    (id) => {
+      const reported = legal.filter(([, steps]) => violatedBy([...known, ...steps], id).length > 0);
+      expect(reported).not.toEqual([]);
+    },
+  );
 
   it.each<[string, readonly Step[], string]>([
     [

@@ -95,9 +95,9 @@ describe('a deployment with autogenerate_delta', () => {
 });
 
 describe('a deployment without autogenerate_delta', () => {
-  it.each([{}, { autogenerate_delta: false }])('starts no delta job: %j', async (wish) => {
+  it.each([{}, { autogenerate_delta: false }])('starts no delta job: %j', async (body) => {
     const device = await acceptedDevice(server, 'one');
-    await deploy(server, [device], wish);
+    await deploy(server, [device], body);
     instructionsIn(await nextRequests['POST v2'](server, device.token, board));
     expect(await jobs()).toEqual([]);
   });

@@ -32,8 +32,8 @@ beforeAll(async () => {
   artifact = await publish(server);
   const accepted = await acceptedDevice(server, 'of-the-first');
   device = accepted.id;
-  const wishes = { autogenerate_delta: true, update_control_map: {} };
-  deployment = await deploy(server, [accepted], wishes);
+  const requested = { autogenerate_delta: true, update_control_map: {} };
+  deployment = await deploy(server, [accepted], requested);
   await nextRequests['POST v2'](server, accepted.token, board);
   await report(server, accepted, { id: deployment, status: 'downloading' });
   const messages = [{ timestamp: '2026-11-21T12:00:00Z', level: 'info', message: 'secret' }];

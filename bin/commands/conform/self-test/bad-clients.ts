@@ -32,7 +32,7 @@ export function testWithBadClients(
     const result = alteredClients(fuzz, seed);
     output.data(result);
     for (const line of alteredLines(result)) output.line(line);
-    const isSound = result.killed >= floor * result.altered && result.blamed.length === 0;
+    const isSound = result.killed >= floor * result.altered && result.falseFailures.length === 0;
     return isSound ? exitCodes.pass : exitCodes.failed;
   }
   const selected = badClients.filter(
@@ -58,7 +58,7 @@ function resultLines({ falseOnGood, rows, untestedDuties }: ClientSelfTest): rea
       const isSound = isKilled && others.length === 0;
       return `${isSound ? ' ' : '!'} ${isKilled ? 'killed' : 'survived'} ${id}: a client that ${does}${more}`;
     }),
-    ...falseOnGood.map((id) => `! the good client is blamed for ${id}`),
+    ...falseOnGood.map((id) => `! false failure of the good client: ${id}`),
     '',
     `${counted(rows.length, 'badly written client')}: ${killed} killed, ${falseViolations} false violations.`,
     `${counted(untestedDuties.length, 'duty')} that no client here breaks: ${untestedDuties.join(', ')}.`,
@@ -66,15 +66,15 @@ function resultLines({ falseOnGood, rows, untestedDuties }: ClientSelfTest): rea
 }
 
 function alteredLines(result: AlteredClients): readonly string[] {
-  const { altered, killed, survived, legal, blamed } = result;
+  const { altered, killed, survived, legal, falseFailures } = result;
   const share = ((100 * killed) / altered).toFixed(1);
   const alive = Object.entries(survived).map(
     ([description, of]) => `${description} (${of.join(', ')})`,
   );
   const others = alive.length === 0 ? '' : ` Survived: ${alive.join('; ')}.`;
   return [
-    ...blamed.map((each) => `! blamed without a broken duty: ${each}`),
+    ...falseFailures.map((each) => `! false failure: ${each}`),
     `${killed} of ${altered} random alterations of a good client killed, ${share} %.${others}`,
-    `${counted(legal, 'further alteration')} broke no duty: ${blamed.length} blamed.`,
+    `${counted(legal, 'further alteration')} broke no duty: ${counted(falseFailures.length, 'false failure')}.`,
   ];
 }

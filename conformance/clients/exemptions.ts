@@ -1,5 +1,5 @@
 /**
- * What excuses a device, in one place: a response that did not arrive, a request that began before
+ * What exempts a device from its duties: a response that did not arrive, a request that began before
  * the response could have arrived, what the server did to the exchange, and interruptions. Duties
  * call this instead of deciding on their own.
  */
