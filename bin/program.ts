@@ -210,7 +210,7 @@ export async function programFor(args: readonly string[]): Promise<Command> {
 }
 
 /**
- * Returns the arguments of a command line in the form that the program parses: `help conform judge` is
+ * Returns the arguments of a command line in the format that the program parses: `help conform judge` is
  * `conform judge --help`, and help about an unknown command is an error that suggests the nearest.
  */
 export function parsedArgs(args: readonly string[]): readonly string[] {

@@ -9,7 +9,7 @@ import { endOfEvent, type ObservedEvent } from './observed-events.ts';
 const polls: ReadonlySet<string> = new Set(pollOperations);
 const downloads: ReadonlySet<string> = new Set(['download-artifact', 'download-configuration']);
 
-/** The operations of the two forms of a download, for planned faults. */
+/** The operations of the two kinds of a download, for planned faults. */
 export const downloadOperations = [...downloads];
 
 /** What a scene can wait for. Each name reads well after "there was no …". */

@@ -105,7 +105,7 @@ function unmetSection(duties: readonly ExaminedDuty[]): readonly string[] {
   return titled('Not exercised', [...unmetLines(wanted), ...rest]);
 }
 
-/** Returns the examination in the form that CI servers show. */
+/** Returns the examination in the format that CI servers show. */
 export function examinationSummary(examination: Examination): CiSummary {
   const { command = 'a client that was started by hand', duties } = examination;
   const states = [...new Set(duties.map(({ state }) => state))];

@@ -1,5 +1,5 @@
 /**
- * The form of a scene: what is done to a client, step by step, and what it is expected to do in
+ * The type of a scene: what is done to a client, step by step, and what it is expected to do in
  * between. Duties name the scenes that exercise them; a scene names none.
  */
 import type { ClientCapability } from '../../conformance/clients/report/examination.ts';

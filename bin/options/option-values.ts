@@ -33,7 +33,7 @@ export function durationMs(text: string): number {
   );
 }
 
-/** Parses a duration above zero, in the form that `durationMs` accepts. @returns milliseconds */
+/** Parses a duration above zero, in the format that `durationMs` accepts. @returns milliseconds */
 export function positiveDurationMs(text: string): number {
   const milliseconds = durationMs(text);
   if (milliseconds > 0) return milliseconds;

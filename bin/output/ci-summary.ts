@@ -1,11 +1,11 @@
 /**
  * What a CI server shows of a run beside its log: a summary in Markdown for the page of a job, and
- * annotations in the form of GitHub's workflow commands.
+ * annotations in the format of GitHub's workflow commands.
  */
 import { counted } from '../../fixtures/base/counted.ts';
 import { printable } from '../../fixtures/base/printable.ts';
 
-/** The outcome of a run in the form that CI servers show. */
+/** The outcome of a run in the format that CI servers show. */
 export interface CiSummary {
   /** What was run, such as `Conformance of http://127.0.0.1:8080`. */
   readonly title: string;
@@ -33,7 +33,7 @@ const ANNOTATIONS_MAX = 10;
 const ROWS_MAX = 200;
 const SENTENCE_MAX_CHARACTERS = 500;
 
-/** Returns the two forms of a report that CI servers show, for results with a summary. */
+/** Returns the two formats of a report that CI servers show, for results with a summary. */
 export function ciFormats<Run>(summaryOf: (run: Run) => CiSummary) {
   return [
     { format: 'markdown', render: (run: Run) => ciMarkdown(summaryOf(run)) },

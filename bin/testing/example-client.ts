@@ -118,7 +118,7 @@ export class Trial {
     return stdout;
   }
 
-  /** Deploys an artifact in the form that the field's tool writes: compressed by gzip. */
+  /** Deploys an artifact in the format that the field's tool writes: compressed by gzip. */
   async deploy(name: string): Promise<void> {
     const file = join(this.folder, `${name}.mender`);
     const spec = { name, deviceTypes: ['example-board'], payloadType: 'single-file' };

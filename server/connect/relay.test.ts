@@ -203,7 +203,7 @@ function textOf({ body = new Uint8Array() }: ConnectMessage): string {
   return Buffer.from(body).toString();
 }
 
-/** Returns the message with its body in a form that compares by content. */
+/** Returns the message with its body in a format that compares by content. */
 function plain({ body, ...rest }: ConnectMessage) {
   return body ? { ...rest, body: Buffer.from(body).toString('hex') } : rest;
 }

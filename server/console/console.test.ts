@@ -95,7 +95,7 @@ describe('the devices in the console', () => {
     await page.getByRole('button', { name: 'Accept all pending (2)' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Accept' }).click();
     await page.getByText('Accept: 2 devices').waitFor();
-    await page.getByLabel('State').selectOption('');
+    await page.getByLabel('Status').selectOption('');
     await page.getByRole('link', { name: 'FB-1' }).click();
     await page.getByText('No update: no deployment includes the device').waitFor();
     expect(complaints).toEqual([]);

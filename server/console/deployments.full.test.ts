@@ -59,7 +59,7 @@ describe('the deployments in the console', () => {
     const search = page.getByLabel('Search name, artifact, ID');
     await search.fill('OWN ');
     await expect.poll(names).toEqual(['own newest', 'own newer', 'own older']);
-    await page.getByLabel('State').selectOption({ label: 'Pending' });
+    await page.getByLabel('Status').selectOption({ label: 'Pending' });
     await expect.poll(names).toEqual(['own newest']);
     await search.fill('no such name');
     await page.getByText('No deployments match the filters').waitFor();
@@ -79,9 +79,9 @@ describe('the deployments in the console', () => {
 
   it('have no state in the spelling of the API', async () => {
     await goTo(page, '/deployments');
-    const choices = page.getByLabel('State').locator('option');
+    const choices = page.getByLabel('Status').locator('option');
     expect(await choices.allTextContents()).toEqual([
-      'all states',
+      'all statuses',
       'Pending',
       'In progress',
       'Finished',

@@ -220,7 +220,7 @@ interface ConversionFacts extends CorrectionOptions {
   readonly name: Key | undefined;
 }
 
-/** Returns the sent value in a form that the shape accepts; undefined if there is none. */
+/** Returns the sent value in a format that the shape accepts; undefined if there is none. */
 function conversionOf(given: unknown, shape: Shape, facts: ConversionFacts): unknown {
   // For a missing object with required members, an empty object makes the next round ask for each
   // member.

@@ -142,7 +142,7 @@ function isUnclear(value: Readonly<Record<string, unknown>>): boolean {
 }
 
 /**
- * Replaces an invalid public key, or a missing list of devices, by variables in the form that they
+ * Replaces an invalid public key, or a missing list of devices, by variables in the format that they
  * need.
  */
 function inOwnForm(value: unknown): unknown {

@@ -128,7 +128,7 @@ export function replaceHeaders(
 }
 
 /**
- * Returns header entries in any form that `writeHead` accepts: alternating, in pairs, or as an
+ * Returns header entries in any format that `writeHead` accepts: alternating, in pairs, or as an
  * object.
  */
 function entriesOf(given: unknown): (readonly [string, unknown])[] {

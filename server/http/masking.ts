@@ -99,7 +99,7 @@ export function maskText(text: string): string {
     );
 }
 
-/** Masks secrets in binary data: the forms that are recognized are plain ASCII. */
+/** Masks secrets in binary data: the patterns that are recognized are plain ASCII. */
 export function maskBytes(bytes: Uint8Array): Buffer {
   return Buffer.from(maskText(Buffer.from(bytes).toString('latin1')), 'latin1');
 }

@@ -47,7 +47,7 @@ export interface PlainResponse {
   readonly ownRequestId: boolean;
 }
 
-/** Writes a response in another form that the contract allows. */
+/** Writes a response in another way that the contract allows. */
 export type ResponseRewriter = (exchange: Exchange, plain: PlainResponse) => void;
 
 interface WriterOptions {

@@ -126,7 +126,7 @@ function cutComment({ cutAt }: BodyView) {
 }
 
 /**
- * Returns a message in the form that browsers write: from the client's side, with binary data in
+ * Returns a message in the format that browsers write: from the client's side, with binary data in
  * base64.
  */
 function harMessage(frame: FrameRecord) {

@@ -324,7 +324,7 @@ function isOfHost(origin: string, host: string): boolean {
   return page !== '' && page === own;
 }
 
-/** The form of a device's ID. The query of a link may have any text in its place. */
+/** The format of a device's ID. The query of a link may have any text in its place. */
 const deviceIdText = /^[0-9a-f-]{36}$/;
 
 /** Returns the device for which a link says that it was issued, in its path or query. */

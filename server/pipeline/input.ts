@@ -23,7 +23,7 @@ const VALID_QUERIES_MAX = 1000;
 const VALID_QUERY_MAX_CHARACTERS = 256;
 const UNKNOWN_NAMES_MAX = 16;
 
-/** Returns the validated query in the form that the handler receives. */
+/** Returns the validated query in the format that the handler receives. */
 export function readQuery(operation: Operation, search: string): object | Refusal {
   if (!operation.query) return noQuery;
   let known = validQueries.get(operation);
@@ -64,7 +64,7 @@ function checkedQuery(
   );
 }
 
-/** Returns the validated body in the form that the handler receives. */
+/** Returns the validated body in the format that the handler receives. */
 export function readJson(
   schema: v.GenericSchema,
   raw: Buffer,

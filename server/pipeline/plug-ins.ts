@@ -47,11 +47,11 @@ export interface ResponseTransform {
     caller: Caller,
     settled: (status: number) => void,
   ): Interception | undefined;
-  /** Writes responses in another form that the contract allows; read for each response. */
+  /** Writes responses in another way that the contract allows; read for each response. */
   readonly rewrite?: ResponseRewriter | undefined;
   /** Returns the ID of a request that brings none, derived from a new UUID. */
   newRequestId?(uuid: string): string;
-  /** Returns the path parameters with IDs in the form that the store uses, if they change. */
+  /** Returns the path parameters with IDs in the format that the store uses, if they change. */
   readParameters?(
     operation: Operation,
     parameters: Readonly<Record<string, string>>,

@@ -30,7 +30,7 @@ export interface ArtifactContent {
   readonly sizeBytes: number;
 }
 
-/** Returns an artifact in the form that the rule `decideNext` needs. */
+/** Returns an artifact in the format that the rule `decideNext` needs. */
 export function candidate({ artifact }: StoredArtifact): Candidate {
   return {
     id: artifact.id,

@@ -25,7 +25,7 @@ import { sampledDevices } from './sample.ts';
 /** Facts about the run that the fleet does not know. */
 export interface RunFacts {
   readonly plan: FleetPlan;
-  /** The plan in the form of the result. */
+  /** The plan in the format of the result. */
   readonly summary: PlanSummary;
   readonly ended: EndReason;
   /** Start of the run, in ISO 8601 and UTC. */

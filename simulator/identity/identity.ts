@@ -36,7 +36,7 @@ export function idDataOf(data: IdData): string {
 }
 
 /**
- * Returns identity data in a canonical form that does not depend on the order of members. It is
+ * Returns identity data in a canonical format that does not depend on the order of members. It is
  * used to find a device in the server's list.
  */
 export function identityKey(data: Readonly<Record<string, unknown>>): string {

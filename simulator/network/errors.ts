@@ -18,7 +18,7 @@ export type ClientErrorCode = 'transport' | 'timeout' | 'status' | 'response' | 
 /** Base class of the errors of an exchange. The message is one line without control characters. */
 export abstract class ClientError extends Error {
   abstract readonly code: ClientErrorCode;
-  /** Stable short form of the cause for counting: `transport/ECONNREFUSED`, `status/503`. */
+  /** Stable short name of the cause for counting: `transport/ECONNREFUSED`, `status/503`. */
   abstract readonly label: string;
   /** True when the same request may succeed later. */
   abstract readonly isTransient: boolean;

@@ -22,7 +22,7 @@ export function retryAfterMs(header: unknown, nowMs: number): number | undefined
 }
 
 /**
- * The form of an HTTP date, checked first because `Date.parse` accepts `-5` and `2 apples` as
+ * The format of an HTTP date, checked first because `Date.parse` accepts `-5` and `2 apples` as
  * dates.
  */
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;

@@ -33,7 +33,7 @@ export const deploymentPhases = v.pipe(
 
 type DeploymentPhase = v.InferOutput<typeof deploymentPhase>;
 
-/** Returns the phases in the form of the API, for a deployment that is created now. */
+/** Returns the phases in the format of the API, for a deployment that is created now. */
 export function givenPhases(phases: readonly DeploymentPhase[], nowMs: number): GivenPhase[] {
   return phases.map(({ batchPercent, afterMs = 0 }) => ({
     ...(batchPercent !== undefined && { batch_size: batchPercent }),

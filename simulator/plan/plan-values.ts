@@ -1,5 +1,5 @@
 /**
- * Value schemas of a plan file. Each schema converts a value to the form of the plan, and has the
+ * Value schemas of a plan file. Each schema converts a value to that of the plan, and has the
  * message for an invalid value.
  */
 import * as v from 'valibot';

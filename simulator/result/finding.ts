@@ -1,4 +1,4 @@
-/** The form of the findings about a run, from which its outcome follows. */
+/** The type of the findings about a run, from which its outcome follows. */
 
 /**
  * States of a finding, the worst first. The worst state among the findings is the verdict of the

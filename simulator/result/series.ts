@@ -150,7 +150,7 @@ export function emptyRow(): SeriesRow {
 }
 
 /**
- * Returns the series in the form of a result. A row without device counts repeats the counts of the
+ * Returns the series in the format of a result. A row without device counts repeats the counts of the
  * previous row.
  */
 export function seriesOf({ widthMs, rows }: SeriesTable): Series {

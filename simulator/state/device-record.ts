@@ -1,4 +1,4 @@
-/** The stored form of a device between runs, and its restoration. It contains tokens. */
+/** The stored record of a device between runs, and its restoration. It contains tokens. */
 import * as v from 'valibot';
 import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { nextEndpoints } from '../client/session.ts';
@@ -87,7 +87,7 @@ export function fieldsOf(device: SimulatedDevice): readonly unknown[] {
   ];
 }
 
-/** Returns the stored form of a device's record of a deployment. */
+/** Returns the stored format of a device's record of a deployment. */
 export function deploymentRecord(deployment: DeploymentRecord): DeviceLine['deployment'] {
   const { deploymentId, artifactName, state, reported, unanswered, abortRequested } = deployment;
   const { offeredMs, stateSinceMs, endedMs, before, fetched, abortIgnored, attempts } = deployment;

@@ -9,7 +9,7 @@ import {
 import type { ShardFigures } from '../result/shard-figures.ts';
 import type { Traffic } from '../result/traffic.ts';
 
-/** A machine in the form of a result. */
+/** A machine in the format of a result. */
 export const sampleMachine = {
   fleetbed: '0.1.0',
   node: 'v20.19.0',

@@ -253,7 +253,7 @@ describe('fleetbed conform with stricter conditions', () => {
     expect(stdout).toMatch(/\S+ \(MUST\) was not tested: no case that tests it was selected/);
   });
 
-  it('passes when a waiver covers the only case that fails, in every form of report', async () => {
+  it('passes when a waiver covers the only case that fails, in every format of report', async () => {
     const id = 'errors/request-id-of-the-caller';
     const row = { id, reason: 'ticket 7', owner: 'Ada', expires: '2999-01-01' };
     const file = join(folder, 'known.yaml');

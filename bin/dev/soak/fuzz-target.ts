@@ -75,7 +75,7 @@ export async function stallsOf(ready: ServerReady): Promise<Stalls> {
   return (JSON.parse(await readControl(ready, '/overview')) as { stalls: Stalls }).stalls;
 }
 
-/** Reads the journal in every form repeatedly until `isOver` returns true. */
+/** Reads the journal in every format repeatedly until `isOver` returns true. */
 export async function readJournal(ready: ServerReady, isOver: () => boolean): Promise<number> {
   let reads = 0;
   while (!isOver()) {

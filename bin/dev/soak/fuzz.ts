@@ -109,7 +109,7 @@ class RequestBatch {
   }
 }
 
-/** Returns the start of the request in a form that can be sent again by hand. */
+/** Returns the start of the request in a format that can be sent again by hand. */
 function shown({ bytes }: HostileRequest): string {
   return JSON.stringify(bytes.toString('latin1').slice(0, 600));
 }

@@ -1,5 +1,5 @@
 /**
- * Converts stored objects to the form that the management API returns. Undefined members do not
+ * Converts stored objects to the format that the management API returns. Undefined members do not
  * appear in the JSON.
  */
 import { firstCharacters, hasAtMostCharacters } from '../../../fixtures/base/characters.ts';
@@ -106,7 +106,7 @@ function phasesView(deploymentId: string, phases: readonly Phase[], offered: num
 }
 
 /**
- * Returns settings in the form that deployments show in the reference implementation: JSON in
+ * Returns settings in the format that deployments show in the reference implementation: JSON in
  * base64, with values longer than 3 characters cut.
  */
 function withheld(configuration: Readonly<Record<string, string>>): string {

@@ -134,7 +134,7 @@ const limits: Readonly<Record<number, string>> = {
   431: `a target and headers of at most ${completeConnectionLimits({}).headersMaxBytes} bytes together`,
 };
 
-/** Returns a record of bytes that were not HTTP, in the form that explanations need. */
+/** Returns a record of bytes that were not HTTP, in the format that explanations need. */
 function refusedRecord(record: UnreadableRecord): RefusedRecord {
   const { atMs, requestId, malformed, status, line } = record;
   const [method = '', url = ''] = line?.split(' ') ?? ['bytes that are not HTTP'];

@@ -69,7 +69,7 @@ function requireOperationsOwn(
   const method = wanted === 'HEAD' ? 'GET' : wanted;
   const found = paths.find((each) => each.method === method && each.pattern.test(path));
   if (found === undefined) return;
-  // This operation accepts any attribute name as a parameter, so only misspelt forms of `tenant`
+  // This operation accepts any attribute name as a parameter, so only misspellings of `tenant`
   // are refused.
   const isOpen = found.id === 'list-inventory';
   const meant = Object.keys(query).filter((name) => !isOpen || isTenantMisspelt(name));

@@ -30,7 +30,7 @@ export function convertedLineEnds(body: Buffer): Buffer[] {
     .map((other) => Buffer.from(other, 'latin1'));
 }
 
-/** Returns the body in every form that the functions above produce. */
+/** Returns the body in every format that the functions above produce. */
 export function otherLineEnds(body: Buffer): Buffer[] {
   const shorter = [withoutLineFeed(body), withoutCrLf(body)].filter((text) => text !== undefined);
   return [withLineFeed(body), withCrLf(body), ...shorter, ...convertedLineEnds(body)];

@@ -17,7 +17,7 @@ import { ED25519_BYTES } from './schemes.ts';
 
 /** One possible decoding of a signature text. */
 export interface SignatureDecoding {
-  /** The signature in the form that the contract requires. */
+  /** The signature in the format that the contract requires. */
   readonly bytes: Buffer;
   /** IDs of the causes that this decoding assumes; empty for the contract's own form. */
   readonly causes: readonly string[];

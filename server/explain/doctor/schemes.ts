@@ -40,7 +40,7 @@ export const unopenedSignature: OpenSignature = {
   signsPrehashed: never,
 };
 
-/** Opens a signature in the form of the key type; undefined for bytes that cannot be one. */
+/** Opens a signature in the format of the key type; undefined for bytes that cannot be one. */
 export const openSignature: Readonly<
   Record<KeyType, (key: KeyObject, signature: Buffer) => OpenSignature | undefined>
 > = {

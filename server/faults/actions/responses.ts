@@ -132,7 +132,7 @@ const response = defineAction({
   },
 });
 
-/** The forms of Retry-After: valid ones, and invalid or absurd ones. */
+/** The values of Retry-After: valid ones, and invalid or absurd ones. */
 const retryAfter = {
   seconds: (seconds) => String(seconds),
   date: (seconds, nowMs) => new Date(nowMs + seconds * 1000).toUTCString(),
@@ -238,7 +238,7 @@ function withMembers(body: JsonObject, set: JsonObject): JsonObject {
   return altered;
 }
 
-/** Sends a refusal in the form of the server's own refusals. */
+/** Sends a refusal in the format of the server's own refusals. */
 export async function refuseRequest(
   context: ActionContext,
   { status, error, headers }: Refusal,

@@ -25,7 +25,7 @@ export interface AuthorityKey {
   readonly forged: forge.pki.rsa.PrivateKey;
 }
 
-/** A server's key on P-256, as PEM for Node and in the form that `makeCertificate` accepts. */
+/** A server's key on P-256, as PEM for Node and in the format that `makeCertificate` accepts. */
 export interface EcKey {
   readonly pem: string;
   readonly forged: EcPublicKey;

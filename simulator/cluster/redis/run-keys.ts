@@ -43,7 +43,7 @@ export function runKeys(run: string): RunKeys {
   };
 }
 
-/** Returns true when the text has the form of a run ID. Run IDs are never reused. */
+/** Returns true when the text has the format of a run ID. Run IDs are never reused. */
 export function isRunId(text: string): boolean {
   return /^[0-9a-f]{32}$/.test(text);
 }

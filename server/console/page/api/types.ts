@@ -11,7 +11,7 @@ export type EntryView = ResponseOf<'GET /journal/stream'>;
 /** The explanation of a poll: why the device gets no update, or that it gets one. */
 export type NoUpdateView = ResponseOf<'GET /explanations'>;
 
-/** The explanation of a refused request: the reason, and a form that would succeed. */
+/** The explanation of a refused request: the reason, and a request that would succeed. */
 export type RefusalView = Exclude<ResponseOf<'GET /explanations/{requestId}'>, NoUpdateView>;
 
 /** A finding of the signature doctor. */

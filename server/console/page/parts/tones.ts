@@ -44,7 +44,7 @@ export const statusLabel = (status: string): string =>
 
 /** Returns the choices of a filter by status: all of them, or one. */
 export const statusChoices = (all: readonly Status[]) => [
-  ['', 'all states'] as const,
+  ['', 'all statuses'] as const,
   ...all.map((status) => [status, statusLabel(status)] as const),
 ];
 

@@ -96,7 +96,7 @@ const clientColumns: readonly LongColumn<Client>[] = [
     ),
   },
   {
-    title: 'State',
+    title: 'Status',
     width: '8rem',
     cell: ({ status }) => (status ? <StatusBadge status={status} /> : <Badge>Unknown</Badge>),
   },

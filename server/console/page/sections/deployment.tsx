@@ -165,7 +165,7 @@ function columnsOf(deploymentId: string): readonly LongColumn<DeploymentDeviceRo
       cell: ({ id, title }) => <Link href={`/devices/${id}`}>{title}</Link>,
     },
     {
-      title: 'State',
+      title: 'Status',
       cell: ({ status }) => <StatusBadge status={status} />,
     },
     { title: 'Detail', isMinor: true, cell: ({ substate = '' }) => substate },

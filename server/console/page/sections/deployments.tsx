@@ -44,7 +44,7 @@ export default function DeploymentsSection() {
       <search class="filters">
         <FilterField label="Search name, artifact, ID" value={text} onInput={setText} />
         <Choice
-          label="State"
+          label="Status"
           value={status}
           choices={statusChoices(deploymentStatuses)}
           onChoose={setStatus}
@@ -90,7 +90,7 @@ function Page({ deployments, caption }: { deployments: readonly Deployment[]; ca
         { title: 'Name', cell: ({ id, name }) => <Link href={`/deployments/${id}`}>{name}</Link> },
         { title: 'Artifact', cell: ({ artifact_name: artifact }) => artifact },
         { title: 'Kind', cell: ({ type }) => type },
-        { title: 'State', cell: ({ status }) => <StatusBadge status={status} /> },
+        { title: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
         {
           title: 'Devices',
           cell: ({ statistics, device_count: count }) => (

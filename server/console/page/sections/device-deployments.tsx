@@ -66,7 +66,7 @@ export function DeviceDeployments({ deviceId }: { deviceId: string }) {
                 },
                 { title: 'Artifact', cell: ({ deployment }) => deployment.artifact_name },
                 {
-                  title: 'State',
+                  title: 'Status',
                   cell: ({ device }) => (
                     <>
                       <StatusBadge status={device.status} /> {device.substate}

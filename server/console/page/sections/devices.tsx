@@ -78,7 +78,7 @@ function Devices({ rows, reload }: { rows: readonly SearchableDevice[]; reload: 
       <search class="filters">
         <FilterField label="Search identity, type, artifact, ID" value={text} onInput={setText} />
         <Choice
-          label="State"
+          label="Status"
           value={status}
           choices={statusChoices(deviceStatuses)}
           onChoose={setStatus}
@@ -162,7 +162,7 @@ function columnsWith(
       cell: ({ id, name }) => <Link href={`/devices/${id}`}>{name}</Link>,
     },
     {
-      title: 'State',
+      title: 'Status',
       width: '8rem',
       sorts: { id: 'status' },
       cell: ({ status }) => <StatusBadge status={status} />,

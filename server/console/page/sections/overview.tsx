@@ -95,7 +95,7 @@ function Deployments({ overview: { deployments } }: { overview: Overview }) {
               cell: ({ id, name }) => <Link href={`/deployments/${id}`}>{name}</Link>,
             },
             {
-              title: 'State',
+              title: 'Status',
               cell: ({ status }) => <StatusBadge status={status} />,
             },
             {
