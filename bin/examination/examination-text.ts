@@ -181,12 +181,12 @@ function unmetLines(duties: readonly ExaminedDuty[]): readonly string[] {
   });
 }
 
-/** A row for each moment: what the client did after the cut. */
+/** A row for each point: what the client did after the cut. */
 function cutLines({ cuts, cutBy }: Examination): readonly string[] {
-  const rows = cuts.map(({ moment, cameBack, finalStatuses, pollsAgain, reportedFalseSuccess }) => {
+  const rows = cuts.map(({ point, cameBack, finalStatuses, pollsAgain, reportedFalseSuccess }) => {
     const final = finalStatuses.length === 0 ? 'NONE' : finalStatuses.join(' and ');
     return [
-      moment,
+      point,
       ...[
         cameBack ? 'yes' : 'NO',
         reportedFalseSuccess ? `${final} (FALSE)` : final,
@@ -194,7 +194,7 @@ function cutLines({ cuts, cutBy }: Examination): readonly string[] {
       ],
     ];
   });
-  const all = [['moment', 'came back', 'final status', 'polls on'], ...rows];
+  const all = [['point', 'came back', 'final status', 'polls on'], ...rows];
   const widths = all[0]?.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0))) ?? [];
   const lines = all.map((row) => row.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));
   return rows.length === 0

@@ -182,11 +182,11 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): ExaminedDu
       }),
     ),
     ...(observation !== undefined && { observation }),
-    ...(!isMet && { next: nextStep(scene), reason: unmetBecause(duty, state, joining) }),
+    ...(!isMet && { next: nextStep(scene), reason: unmetReason(duty, state, joining) }),
   };
 }
 
-function unmetBecause(
+function unmetReason(
   {
     scene = FIRST,
     inconclusiveReason = 'the client did not show it',

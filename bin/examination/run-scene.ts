@@ -12,10 +12,10 @@ import type { ClientTestbed } from './client-testbed.ts';
 import { type ConditionName, conditions, measuredIntervalMs } from './conditions.ts';
 import { evidenceOf, lastLine } from './evidence.ts';
 import { CUT_FAULT, endOfEvent, type ObservedEvent } from './observed-events.ts';
-import { limitMs, type Moment, type Scene, SceneStopped, type Step } from './scene.ts';
+import { type CutPoint, limitMs, type Scene, SceneStopped, type Step } from './scene.ts';
 import { verdictSince } from './verdict-since.ts';
 
-/** How a scene ended; `skipped`: the client has no such moment. */
+/** How a scene ended; `skipped`: the client has no such point. */
 export interface SceneEnd {
   /** `played`: every step was seen; `stopped`: the client did not do what a step waited for. */
   readonly outcome: PlayedScene['outcome'];
@@ -193,9 +193,9 @@ const clientActs: Readonly<
   },
 };
 
-/** @throws SceneStopped if the moment never came */
-async function cut(moment: Moment, testbed: ClientTestbed, waits: Waits): Promise<void> {
-  const { hold, after } = moment;
+/** @throws SceneStopped if the point was never reached */
+async function cut(point: CutPoint, testbed: ClientTestbed, waits: Waits): Promise<void> {
+  const { hold, after } = point;
   const withinMs = limitMs(undefined, waits);
   if (hold) {
     const { match, when, part } = hold;
@@ -203,7 +203,7 @@ async function cut(moment: Moment, testbed: ClientTestbed, waits: Waits): Promis
     const act = { kind: 'stall', ...afterBytes };
     testbed.plan([{ id: CUT_FAULT, match, when, act }]);
     if (!(await testbed.waitForFault(CUT_FAULT, withinMs)))
-      throw new SceneStopped('the client has no such moment', { isMissed: true });
+      throw new SceneStopped('the client has no such point', { isMissed: true });
     await testbed.idle(WRITTEN_MS);
   } else if (after) await waitOrStop(testbed, after, withinMs);
   await testbed.kill();
@@ -240,7 +240,7 @@ async function cutOutcome(
   const isOther = installed !== undefined && installed !== testbed.user.artifactName;
   const reportedFalseSuccess = isOther || (verdict?.duties.some(isFalseSuccess) ?? false);
   return {
-    moment: step.cut.name,
+    point: step.cut.name,
     cameBack: later.length > 0,
     finalStatuses,
     pollsAgain,

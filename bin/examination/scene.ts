@@ -38,13 +38,13 @@ export type Step =
   /** Kills the client; starts it; both; or starts it at an address with faulty or no TLS. */
   | { readonly client: 'kill' | 'start' | 'restart' }
   | { readonly startAt: TlsDefect | 'no-tls' }
-  /** Stalls at a moment, kills the client exactly then, and starts it again. */
-  | { readonly cut: Moment };
+  /** Stalls at a point, kills the client exactly then, and starts it again. */
+  | { readonly cut: CutPoint };
 
-/** A moment at which the client loses its process or its power. */
-export interface Moment {
+/** A point at which the client loses its process or its power. */
+export interface CutPoint {
   readonly name: string;
-  /** The fault that holds the exchange at this moment; its action is `stall`. */
+  /** The fault that holds the exchange at this point; its action is `stall`. */
   readonly hold?: {
     /** The `match` of the fault. */
     readonly match: object;
@@ -52,7 +52,7 @@ export interface Moment {
     /** The part of the file that was sent: 0 is the first byte, 1 all but the last. */
     readonly part?: number;
   };
-  /** The request whose end is the moment. */
+  /** The request whose end is the point. */
   readonly after?: ConditionName;
 }
 
@@ -76,7 +76,7 @@ export class SceneStopped extends Error {
   override readonly name = 'SceneStopped';
   /** True if nothing came from the client at all. */
   readonly neverCame: boolean;
-  /** True if the client has no such moment as the scene is about. */
+  /** True if the client has no such point as the scene is about. */
   readonly isMissed: boolean;
   /** True if the client ended with an error, so that it does nothing any more. */
   readonly hasCrashed: boolean;

@@ -69,7 +69,7 @@ describe('the scenes that cut a client', () => {
     expect(new Set(times).size).toBe(times.length);
   });
 
-  it('have no moment after a reboot that the client does not report', () => {
+  it('have no point after a reboot that the client does not report', () => {
     const times = cutScenes(['success']).map(({ name }) => name);
     expect(times.join()).not.toContain('rebooting');
   });

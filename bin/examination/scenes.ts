@@ -22,7 +22,7 @@ export const FIRST = 'ordinary-traffic';
 
 /** Why a scene cannot be played, for the report: its duties stay without a verdict. */
 export const notRun = {
-  'power-cut': 'played as the table of moments: give --cuts',
+  'power-cut': 'played as the table of points: give --cuts',
   'compressed-download': 'the server sends no file with Content-Encoding',
   'large-artifact': 'a file of more than 2 GiB takes too long for an examination',
   monitor: 'only the author can let a monitored service fail',

@@ -20,7 +20,7 @@ const steps = {
   'restart-while-installing': 'restart the client after it has reported installing',
   'revoked-in-update':
     'revoke the token of the client before it reports, and before it uploads a log',
-  'power-cut': 'cut the power of the client at each moment of an update',
+  'power-cut': 'cut the power of the client at each point of an update',
   'v2-absent': 'answer 404 to version 2 of the deployments API',
   'legal-variations': 'answer with unknown members, another order and other header case',
   'conflicting-data': 'answer 409 to a poll',

@@ -59,7 +59,7 @@ export function valuesPassedOn(
   return exchanges.map(({ response }, step) => {
     const isNewValue = ({ value }: CandidateValue): boolean => {
       if (known.has(value)) return false;
-      const forms = usedForms(value);
+      const forms = usedFormats(value);
       const isUsed = texts
         .slice(step + 1)
         .some((text) => forms.some((form) => text.includes(form)));
@@ -80,7 +80,7 @@ export function valuesPassedOn(
 }
 
 /** Returns the value, and the parts of a token from which a case may build another one. */
-function usedForms(value: string): readonly string[] {
+function usedFormats(value: string): readonly string[] {
   const [, claims = '', signature = '', ...more] = value.split('.');
   const isToken = value.startsWith('eyJ') && signature !== '' && more.length === 0;
   return isToken ? [value, claims, signature] : [value];

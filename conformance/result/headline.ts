@@ -29,7 +29,7 @@ export function headlineOf(judgement: HeadlineFacts): string {
 
 const reasons: Readonly<Record<VerdictName, (judgement: HeadlineFacts) => string>> = {
   fail: whyFailed,
-  error: (judgement) => whyWorst(judgement, 'error', 'stopped by an error in the suite itself'),
+  error: (judgement) => worstReason(judgement, 'error', 'stopped by an error in the suite itself'),
   inconclusive: whyInconclusive,
   pass: whyPassed,
   observed: whyPassed,
@@ -60,7 +60,7 @@ function whyInconclusive(judgement: HeadlineFacts): string {
   const { verdicts, capabilities, unauthorized } = judgement;
   if (unauthorized !== undefined) return `the run ended early: ${unauthorized}`;
   if (withVerdict(verdicts, 'inconclusive').length > 0) {
-    return whyWorst(judgement, 'inconclusive', 'without a verdict');
+    return worstReason(judgement, 'inconclusive', 'without a verdict');
   }
   if (verdicts.length === 0) return 'nothing was tested: no case was selected';
   const skipped = withVerdict(verdicts, 'skip');
@@ -95,7 +95,7 @@ function counted(
   return length > 0 ? [`${length} ${what}`] : [];
 }
 
-function whyWorst({ verdicts }: HeadlineFacts, name: VerdictName, what: string): string {
+function worstReason({ verdicts }: HeadlineFacts, name: VerdictName, what: string): string {
   const those = withVerdict(verdicts, name);
   return `${those.length} of ${casesOf(verdicts)} ${what}; first: ${those.map(sentenceOf)[0] ?? ''}`;
 }

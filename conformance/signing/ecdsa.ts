@@ -39,7 +39,7 @@ export function ecdsaKeyFromScalar(scalar: Buffer): SigningKey {
       '@noble/curves': (body) =>
         Buffer.from(p256.sign(body, scalar, { format: 'der', lowS: false })),
     },
-    wrongSignatures: wrongFormsOf(privateKey),
+    wrongSignatures: wrongSignaturesOf(privateKey),
   };
 }
 
@@ -53,7 +53,7 @@ function integersOf(signature: Buffer): InstanceType<typeof p256.Signature> {
   return p256.Signature.fromBytes(signature, 'der');
 }
 
-function wrongFormsOf(privateKey: KeyObject): WrongSignatures {
+function wrongSignaturesOf(privateKey: KeyObject): WrongSignatures {
   const signed = (body: Buffer): Buffer => sign('sha256', body, privateKey);
   return {
     digest: {

@@ -46,11 +46,11 @@ export function rsaKeyOf(key: KeyObject): SigningKey {
     publicKeyPem: forge.pki.publicKeyToPem(publicKey).replaceAll('\r', ''),
     sign: signed,
     signers: { 'node-forge': signed, 'node:crypto': (body) => sign('sha256', body, key) },
-    wrongSignatures: wrongFormsOf(key, privateKey),
+    wrongSignatures: wrongSignaturesOf(key, privateKey),
   };
 }
 
-function wrongFormsOf(key: KeyObject, privateKey: forge.pki.rsa.PrivateKey): WrongSignatures {
+function wrongSignaturesOf(key: KeyObject, privateKey: forge.pki.rsa.PrivateKey): WrongSignatures {
   const padding = constants.RSA_PKCS1_PADDING;
   return {
     digest: {

@@ -10,8 +10,8 @@ import { TransportFailure } from './transport-failure.ts';
 /** Maximum number of received bytes without a complete response. */
 const BYTES_MAX = 4 * 1_048_576;
 
-/** Options for the form in which a request is written. */
-export interface RawForm {
+/** Options for how a request is written. */
+export interface RawRequestOptions {
   /** The HTTP version of the request; 1.1 by default. */
   readonly version?: '1.0' | '1.1';
   /** Holds the body back until the server sends an interim response, or for this time at most. */
@@ -72,7 +72,7 @@ export class RawConnection {
   }
 
   /** Writes a request and resolves with its response. Responses match requests in their order. */
-  send(request: RawRequest, form: RawForm = {}): Promise<RawResponse> {
+  send(request: RawRequest, form: RawRequestOptions = {}): Promise<RawResponse> {
     const { head, body } = written(request, form);
     const { bodyAfterMs } = form;
     const isHeldBack = bodyAfterMs !== undefined && body !== '';
@@ -143,7 +143,10 @@ export class RawConnection {
   }
 }
 
-function written({ method, url, headers, body }: RawRequest, { version = '1.1' }: RawForm) {
+function written(
+  { method, url, headers, body }: RawRequest,
+  { version = '1.1' }: RawRequestOptions,
+) {
   const { pathname, search, host } = new URL(url);
   const all = {
     host,

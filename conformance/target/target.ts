@@ -8,7 +8,7 @@ import type { Clock } from '../../fixtures/base/clock.ts';
 import { ExchangeList, exchangeOf, type Headers, type TargetExchange } from './exchange.ts';
 import { describeValue, NotObservable } from './expectations.ts';
 import { Pace } from './pace.ts';
-import { RawConnection, type RawForm, type RawResponse } from './raw-connection.ts';
+import { RawConnection, type RawRequestOptions, type RawResponse } from './raw-connection.ts';
 import { RequestTotals } from './request-totals.ts';
 import type { HttpResponse, UpgradeResponse } from './response.ts';
 import { type AnsweredHeaders, readResponse } from './response-body.ts';
@@ -67,7 +67,7 @@ export interface SessionOptions {
 }
 
 /** Writes a request on the connection, and resolves with its response. */
-export type RawSend = (request: WireRequest, form?: RawForm) => Promise<RawResponse>;
+export type RawSend = (request: WireRequest, form?: RawRequestOptions) => Promise<RawResponse>;
 
 /** The target of one run. The owner must close it. */
 export class Target {

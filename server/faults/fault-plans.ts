@@ -53,7 +53,7 @@ class CountedRule {
   matched = 0;
   fired = 0;
   readonly #schedules = new Map<string, FaultSchedule>();
-  readonly #fates = new Map<string, DueAction | 'pass'>();
+  readonly #decisions = new Map<string, DueAction | 'pass'>();
   readonly #fromMs: number;
   readonly #untilMs: number;
 
@@ -94,15 +94,15 @@ class CountedRule {
   }
 
   /** Returns the outcome of an earlier request with this ID, if the rule counts by request ID. */
-  fateOf(call: FaultCall): DueAction | 'pass' | undefined {
+  decisionOf(call: FaultCall): DueAction | 'pass' | undefined {
     const id = this.rule.countBy === 'request-id' ? call.chosenRequestId : undefined;
-    return id === undefined ? undefined : this.#fates.get(id);
+    return id === undefined ? undefined : this.#decisions.get(id);
   }
 
-  seal(call: FaultCall, fate: DueAction | 'pass'): void {
+  seal(call: FaultCall, decision: DueAction | 'pass'): void {
     if (this.rule.countBy !== 'request-id' || call.chosenRequestId === undefined) return;
-    dropOldest(this.#fates, REQUEST_IDS_MAX);
-    this.#fates.set(call.chosenRequestId, fate);
+    dropOldest(this.#decisions, REQUEST_IDS_MAX);
+    this.#decisions.set(call.chosenRequestId, decision);
   }
 }
 
@@ -196,9 +196,9 @@ export class FaultPlans {
     let chosen: ChosenFault | undefined;
     for (const counted of this.#rules.values()) {
       if (!counted.isDue(nowMs) || !matches(counted.rule, call)) continue;
-      const fate = counted.fateOf(call);
-      if (fate !== undefined) {
-        if (fate !== 'pass') chosen ??= repeated(counted, fate);
+      const decision = counted.decisionOf(call);
+      if (decision !== undefined) {
+        if (decision !== 'pass') chosen ??= repeated(counted, decision);
         continue;
       }
       counted.matched += 1;

@@ -5,7 +5,7 @@ import { systemClock } from '../../fixtures/base/clock.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { type OpenServer, openServer } from '../server.ts';
-import { LookedAtClock } from '../testing/looked-at-clock.ts';
+import { ObservedClock } from '../testing/looked-at-clock.ts';
 import { readResponse } from '../testing/raw-http.ts';
 import { acceptedDevice } from '../testing/test-device.ts';
 import { callsTo, startOfTest, type TestServer } from '../testing/test-server.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
     checkMs: 20,
     discardMaxMs: 200,
   };
-  const clock = new LookedAtClock(startOfTest);
+  const clock = new ObservedClock(startOfTest);
   const options = { port: 0, controlPort: 0, logLevel: 'silent', connectionLimits, clock } as const;
   inside = await openServer(options);
   server = { ...inside.server, clock, ...callsTo(inside.server.baseUrl) };

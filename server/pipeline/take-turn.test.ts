@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { LookedAtClock } from '../testing/looked-at-clock.ts';
+import { ObservedClock } from '../testing/looked-at-clock.ts';
 import { openConnection, rawRequest, readResponse, untilClosed } from '../testing/raw-http.ts';
 import {
   type AcceptedDevice,
@@ -18,7 +18,7 @@ let server: TestServer;
 let device: AcceptedDevice;
 
 beforeEach(async () => {
-  server = await startTestServer({ logLevel: 'error', clock: new LookedAtClock(startOfTest) });
+  server = await startTestServer({ logLevel: 'error', clock: new ObservedClock(startOfTest) });
   device = await acceptedDevice(server, 'polling');
 });
 

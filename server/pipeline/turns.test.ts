@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { inNextRound, ManualClock } from '../../fixtures/base/clock.ts';
-import { LookedAtClock } from '../testing/looked-at-clock.ts';
+import { ObservedClock } from '../testing/looked-at-clock.ts';
 import { Turns } from './turns.ts';
 
 function nextRound(): Promise<void> {
@@ -22,7 +22,7 @@ function crowd(turns: Turns): void {
 
 describe('the turns of many requests', () => {
   it('pause reading for the rest of the event-loop round', async () => {
-    const turns = new Turns(new LookedAtClock(0));
+    const turns = new Turns(new ObservedClock(0));
     const { events, release } = watched(turns);
     crowd(turns);
     expect(events).toEqual(['stopped']);

@@ -2,7 +2,7 @@
 import { ManualClock } from '../../fixtures/base/clock.ts';
 
 /** A clock that advances a millisecond whenever it is read, so that a few requests fill a round. */
-export class LookedAtClock extends ManualClock {
+export class ObservedClock extends ManualClock {
   #looks = 0;
 
   override monotonicMs(): number {

@@ -49,7 +49,7 @@ export function noProgress(): DownloadProgress {
 
 /**
  * Yields the bytes of the file in order, starting after those that `progress` already counts.
- * @throws AnswerError `link` for an invalid URL; StatusError, TransportError or TimeoutError for a
+ * @throws ResponseError `link` for an invalid URL; StatusError, TransportError or TimeoutError for a
  *   failed request; DownloadError when the download is cut off too often, starts at a wrong offset,
  *   exceeds `fileMaxBytes`, or the file has changed on the server (`changed`: start over)
  */

@@ -45,7 +45,7 @@ export function statusError(response: HttpResponse, context: ResponseContext): S
 
 /**
  * Parses a response body by its shape.
- * @throws AnswerError `not-json` or `shape`
+ * @throws ResponseError `not-json` or `shape`
  */
 export function bodyOf<Shape extends v.GenericSchema>(
   shape: Shape,

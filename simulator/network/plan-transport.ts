@@ -56,7 +56,7 @@ const otherApi = 'this is not the device API: check --url';
  * Checks within five seconds that the server may implement this API, with requests that have no
  * token and change nothing. A redirect, an HTML page, a success, or a path that does not exist
  * shows that it is another server.
- * @throws AnswerError that says what was met; TimeoutError or another ClientError without a
+ * @throws ResponseError that says what was met; TimeoutError or another ClientError without a
  *   response; FleetStopped
  */
 export async function expectApi(

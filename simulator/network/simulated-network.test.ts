@@ -48,7 +48,7 @@ async function behindNetwork(shape: Partial<NetworkShape>, seed = 'x') {
   return { server, metrics, clock, through: network.over(transport), waitsMs, total };
 }
 
-async function fateOf(exchange: Promise<unknown>): Promise<string> {
+async function outcomeOf(exchange: Promise<unknown>): Promise<string> {
   return exchange.then(
     () => 'through',
     (error: unknown) => (error instanceof ClientError ? error.label : String(error)),
@@ -104,9 +104,10 @@ describe('a simulated network', () => {
 
   it('loses its share of exchanges, by a reset or by silence until the time limit', async () => {
     const { server, through, waitsMs } = await behindNetwork({ lossShare: 0.5 });
-    const fates: string[] = [];
-    for (let sent = 0; sent < 200; sent++) fates.push(await fateOf(through.exchange(request)));
-    const count = (fate: string): number => fates.filter((each) => each === fate).length;
+    const outcomes: string[] = [];
+    for (let sent = 0; sent < 200; sent++)
+      outcomes.push(await outcomeOf(through.exchange(request)));
+    const count = (outcome: string): number => outcomes.filter((each) => each === outcome).length;
     expect(count('through')).toBeGreaterThan(70);
     expect(count('through')).toBeLessThan(130);
     expect(count('transport/LINK_LOST')).toBeGreaterThan(20);
@@ -120,14 +121,14 @@ describe('a simulated network', () => {
   });
 
   it('loses the same exchanges for the same seed, and others for another seed', async () => {
-    const fates = async (seed: string) => {
+    const outcomes = async (seed: string) => {
       const { through } = await behindNetwork({ lossShare: 0.5 }, seed);
       const all: string[] = [];
-      for (let sent = 0; sent < 40; sent++) all.push(await fateOf(through.exchange(request)));
+      for (let sent = 0; sent < 40; sent++) all.push(await outcomeOf(through.exchange(request)));
       return all;
     };
-    expect(await fates('x')).toEqual(await fates('x'));
-    expect(await fates('x')).not.toEqual(await fates('y'));
+    expect(await outcomes('x')).toEqual(await outcomes('x'));
+    expect(await outcomes('x')).not.toEqual(await outcomes('y'));
   });
 
   it('breaks off a file at different places, including its middle', async () => {
@@ -138,7 +139,7 @@ describe('a simulated network', () => {
       const read = async (): Promise<void> => {
         for await (const chunk of (await fetchFile(through)).chunks()) bytes += chunk.length;
       };
-      expect(await fateOf(read())).not.toBe('through');
+      expect(await outcomeOf(read())).not.toBe('through');
       received.push(bytes);
     }
     expect(received).toContain(0);

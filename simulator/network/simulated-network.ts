@@ -38,7 +38,7 @@ export interface SimulatedNetworkOptions {
 type LossPoint = 'request' | 'response' | { readonly afterShare: number };
 
 /** The random outcome of one exchange: whether, where and how the network loses it. */
-interface Fate {
+interface ExchangeOutcome {
   readonly lostAt: LossPoint | undefined;
   /** True when the connection breaks immediately; false when it stalls until the time limit. */
   readonly byReset: boolean;
@@ -47,7 +47,7 @@ interface Fate {
 /** A request that has passed the network, with its outcome. */
 interface Transmission {
   readonly request: HttpRequest;
-  readonly fate: Fate;
+  readonly outcome: ExchangeOutcome;
   /** Ends the exchange with the loss that its outcome plans. */
   lose(): Promise<never>;
 }
@@ -98,7 +98,7 @@ export class SimulatedNetwork {
   async #exchange(transport: RequestSender, request: HttpRequest): Promise<HttpResponse> {
     const transmission = await this.#sent(request);
     const response = await transport.exchange(transmission.request);
-    if (transmission.fate.lostAt !== undefined) return transmission.lose();
+    if (transmission.outcome.lostAt !== undefined) return transmission.lose();
     await this.#options.sleep(this.#transferMs(response.body.length));
     return response;
   }
@@ -107,7 +107,7 @@ export class SimulatedNetwork {
     const transmission = await this.#sent(request);
     const response = await transport.open(transmission.request);
     const bodyBytes = Number(response.headers['content-length'] ?? 0);
-    const { lostAt } = transmission.fate;
+    const { lostAt } = transmission.outcome;
     if (lostAt === 'response' || (lostAt !== undefined && bodyBytes === 0)) {
       response.discard();
       return transmission.lose();
@@ -123,20 +123,20 @@ export class SimulatedNetwork {
   async #sent(request: HttpRequest): Promise<Transmission> {
     const { clock, sleep } = this.#options;
     const startedMs = clock.monotonicMs();
-    const fate = this.#fate();
+    const outcome = this.#drawOutcome();
     const sentBytes = Buffer.byteLength(request.body ?? '');
     await sleep(this.#latencyMs() + this.#latencyMs() + this.#transferMs(sentBytes));
-    const lose = (): Promise<never> => this.#lose(fate, request, startedMs);
-    if (fate.lostAt === 'request') return lose();
+    const lose = (): Promise<never> => this.#lose(outcome, request, startedMs);
+    if (outcome.lostAt === 'request') return lose();
     const { plannedMs } = request;
-    if (plannedMs === undefined) return { request, fate, lose };
+    if (plannedMs === undefined) return { request, outcome, lose };
     const shiftedMs = plannedMs + clock.monotonicMs() - startedMs;
-    return { request: { ...request, plannedMs: shiftedMs }, fate, lose };
+    return { request: { ...request, plannedMs: shiftedMs }, outcome, lose };
   }
 
   /** Yields the body at the bandwidth of the network, up to the point of loss. */
-  async *#paced(response: OpenResponse, { fate, lose }: Transmission): AsyncGenerator<Buffer> {
-    const { lostAt } = fate;
+  async *#paced(response: OpenResponse, { outcome, lose }: Transmission): AsyncGenerator<Buffer> {
+    const { lostAt } = outcome;
     const length = Number(response.headers['content-length'] ?? 0);
     let leftBytes = typeof lostAt === 'object' ? Math.floor(length * lostAt.afterShare) : undefined;
     for await (const chunk of this.#inChunks(response.chunks())) {
@@ -164,7 +164,7 @@ export class SimulatedNetwork {
     }
   }
 
-  #fate(): Fate {
+  #drawOutcome(): ExchangeOutcome {
     const { random } = this.#options;
     // Draws a fixed number of random values, so that one more loss does not change later outcomes.
     const lost = random.fraction();
@@ -186,19 +186,19 @@ export class SimulatedNetwork {
     return bytesPerSecond === 0 ? 0 : (bytes * 1000) / bytesPerSecond;
   }
 
-  async #lose(fate: Fate, request: HttpRequest, startedMs: number): Promise<never> {
+  async #lose(outcome: ExchangeOutcome, request: HttpRequest, startedMs: number): Promise<never> {
     const { clock, sleep, requestTimeLimitMs } = this.#options;
     const waitedMs = clock.monotonicMs() - startedMs;
-    if (!fate.byReset) await sleep(Math.max(0, requestTimeLimitMs - waitedMs));
+    if (!outcome.byReset) await sleep(Math.max(0, requestTimeLimitMs - waitedMs));
     const { operation, caller } = request;
     const elapsedMs = clock.monotonicMs() - startedMs;
     const circumstances: ErrorContext = { operation, caller, elapsedMs };
-    throw lostExchange(fate, requestTimeLimitMs, circumstances);
+    throw lostExchange(outcome, requestTimeLimitMs, circumstances);
   }
 }
 
 function lostExchange(
-  { byReset }: Fate,
+  { byReset }: ExchangeOutcome,
   requestTimeLimitMs: number,
   circumstances: ErrorContext,
 ): ClientError {

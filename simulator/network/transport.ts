@@ -176,7 +176,7 @@ export class Transport {
 
   /**
    * Sends a request and reads the whole response, whatever its status.
-   * @throws TransportError, TimeoutError, AnswerError (`too-large`), FleetStopped
+   * @throws TransportError, TimeoutError, ResponseError (`too-large`), FleetStopped
    */
   async exchange(request: HttpRequest): Promise<HttpResponse> {
     const attempt = this.#begun(request);

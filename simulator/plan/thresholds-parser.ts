@@ -23,7 +23,7 @@ type ThresholdSubject =
       readonly operations: readonly string[];
     }
   | { readonly kind: 'success' }
-  | { readonly kind: 'reports'; readonly fate: 'lost' | 'doubled' };
+  | { readonly kind: 'reports'; readonly outcome: 'lost' | 'doubled' };
 
 /** The part of a run to which a threshold applies; without members, the whole run. */
 export interface ThresholdScope {
@@ -159,8 +159,8 @@ const syntaxes: readonly ThresholdSyntax[] = [
   {
     example: 'lost reports = 0',
     pattern: patternOf(String.raw`(lost|doubled) reports${comparison}(\d+)`),
-    read: ([fate = '', comparator = '', limit = '']) => ({
-      subject: { kind: 'reports', fate: fate === 'lost' ? 'lost' : 'doubled' },
+    read: ([outcome = '', comparator = '', limit = '']) => ({
+      subject: { kind: 'reports', outcome: outcome === 'lost' ? 'lost' : 'doubled' },
       comparator: comparator as Comparator,
       limit: Number(limit),
     }),

@@ -73,7 +73,7 @@ describe('the Prometheus metrics of a run', () => {
     expect(['sent', 'received', 'downloaded'].map(bytes)).toEqual([1200, 4_500_000, 4_000_000]);
   });
 
-  it('count polls at a fixed rate by their fate, as of the last progress', async () => {
+  it('count polls at a fixed rate by their outcome, as of the last progress', async () => {
     const metrics = metricsOf();
     for (const due of [5, 9]) {
       metrics.see({
@@ -82,7 +82,7 @@ describe('the Prometheus metrics of a run', () => {
       });
     }
     const families = await familiesOf(metrics);
-    const polls = (fate: string) => sampleOf(families, 'fleetbed_open_polls_total', { fate });
+    const polls = (outcome: string) => sampleOf(families, 'fleetbed_open_polls_total', { outcome });
     expect(['due', 'sent', 'late', 'dropped'].map(polls)).toEqual([9, 4, 2, 5]);
   });
 
@@ -187,8 +187,8 @@ describe('the Prometheus metrics of a run', () => {
     metrics.seeEventLines({ written: 5, lost: 1 });
     metrics.seeEventLines({ written: 9, lost: 2 });
     const families = await familiesOf(metrics);
-    expect(sampleOf(families, 'fleetbed_event_lines_total', { fate: 'written' })).toBe(9);
-    expect(sampleOf(families, 'fleetbed_event_lines_total', { fate: 'lost' })).toBe(2);
+    expect(sampleOf(families, 'fleetbed_event_lines_total', { outcome: 'written' })).toBe(9);
+    expect(sampleOf(families, 'fleetbed_event_lines_total', { outcome: 'lost' })).toBe(2);
   });
 
   it('have names and units that follow the conventions of Prometheus', async () => {

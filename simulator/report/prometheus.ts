@@ -103,7 +103,7 @@ export class FleetMetrics {
   readonly #fixedRatePolls = new Counter({
     name: 'fleetbed_open_polls_total',
     help: 'Polls at the fixed rate of the plan; late ones are a part of those sent.',
-    labelNames: ['fate'],
+    labelNames: ['outcome'],
     registers: this.#registers,
   });
   readonly #errors = new Counter({
@@ -169,7 +169,7 @@ export class FleetMetrics {
   readonly #eventLines = new Counter({
     name: 'fleetbed_event_lines_total',
     help: 'Events written to the event stream, and events lost.',
-    labelNames: ['fate'],
+    labelNames: ['outcome'],
     registers: this.#registers,
   });
 
@@ -192,8 +192,8 @@ export class FleetMetrics {
     this.#seeGenerators(progress);
     this.#seeTraffic(progress);
     this.#fixedRatePolls.reset();
-    for (const [fate, polls] of Object.entries(progress.fixedRatePolls ?? {}))
-      this.#fixedRatePolls.inc({ fate }, polls);
+    for (const [outcome, polls] of Object.entries(progress.fixedRatePolls ?? {}))
+      this.#fixedRatePolls.inc({ outcome }, polls);
     const { devices: _, offered, downloading, installing, rebooting, ...states } = funnel;
     for (const [state, count] of Object.entries(states)) {
       this.#devices.set({ state: state.replace(/[A-Z]/g, '-$&').toLowerCase() }, count);
@@ -207,8 +207,8 @@ export class FleetMetrics {
   /** Sets the counters of the event stream. */
   seeEventLines({ written, lost }: EventLinesCount): void {
     this.#eventLines.reset();
-    this.#eventLines.inc({ fate: 'written' }, written);
-    this.#eventLines.inc({ fate: 'lost' }, lost);
+    this.#eventLines.inc({ outcome: 'written' }, written);
+    this.#eventLines.inc({ outcome: 'lost' }, lost);
   }
 
   /** Returns the response to a scrape. */

@@ -182,8 +182,8 @@ function reconciliationLines({ reconciliation, funnel, plan }: FleetResult): str
     ];
   }
   const rows = differences.map(({ deviceIndex, deviceId, kind, fleetStatus, serverStatus }) => {
-    const fate = kind === 'unknown' ? '' : `, report ${kind}`;
-    return `  device ${deviceIndex} (${deviceId}): device reports ${fleetStatus}, server lists ${serverStatus}${fate}`;
+    const outcome = kind === 'unknown' ? '' : `, report ${kind}`;
+    return `  device ${deviceIndex} (${deviceId}): device reports ${fleetStatus}, server lists ${serverStatus}${outcome}`;
   });
   const reports = `${counted(reconciliation.lostReports, 'report')} lost, ${reconciliation.duplicateReports} doubled`;
   return [

@@ -42,7 +42,7 @@ export interface Measures extends ExchangeMeasures {
   /** Returns the lateness of the load generator; absent during a run. */
   lateness?(): DurationHistogram;
   /** Returns the number of lost or doubled reports; undefined before the reconciliation. */
-  reports(fate: 'lost' | 'doubled'): number | undefined;
+  reports(outcome: 'lost' | 'doubled'): number | undefined;
 }
 
 /**
@@ -60,9 +60,9 @@ export function measuresOf(result: Omit<FleetResult, 'thresholds'>): Measures {
     within: (scope) => scopedMeasures(result.scopes ?? [], scope),
     updates: () => updatesOf(result),
     lateness: () => DurationHistogram.of(result.generator.schedule.lateness),
-    reports: (fate) => {
+    reports: (outcome) => {
       if (!reconciliation.checked) return undefined;
-      return fate === 'lost' ? reconciliation.lostReports : reconciliation.duplicateReports;
+      return outcome === 'lost' ? reconciliation.lostReports : reconciliation.duplicateReports;
     },
   };
 }

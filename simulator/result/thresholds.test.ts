@@ -39,8 +39,8 @@ describe('a threshold for a run', () => {
     ['errors < 0.1%', { kind: 'errors', unit: 'share', operations: [] }, '<', 0.001],
     ['errors(poll) = 0', { kind: 'errors', unit: 'count' }, '=', 0],
     ['success rate >= 99%', { kind: 'success' }, '>=', 0.99],
-    ['lost  reports = 0', { kind: 'reports', fate: 'lost' }, '=', 0],
-    ['doubled reports <= 1', { kind: 'reports', fate: 'doubled' }, '<=', 1],
+    ['lost  reports = 0', { kind: 'reports', outcome: 'lost' }, '=', 0],
+    ['doubled reports <= 1', { kind: 'reports', outcome: 'doubled' }, '<=', 1],
     ['rate(poll) > 100/s', { kind: 'rate' }, '>', 100],
   ])('is read from "%s"', (text, subject, comparator, limit) => {
     const threshold = thresholdOf(text);

@@ -104,9 +104,9 @@ function observation(threshold: Threshold, measures: Measures): ThresholdObserva
     case 'success':
       return shared(measures.updates().updated, endedCount(measures), 'ended updates');
     case 'reports': {
-      const value = measures.reports(subject.fate);
+      const value = measures.reports(subject.outcome);
       if (value === undefined) return nothing('server and fleet were not reconciled');
-      return { value, observed: `${value} ${subject.fate}` };
+      return { value, observed: `${value} ${subject.outcome}` };
     }
   }
 }

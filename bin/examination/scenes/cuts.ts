@@ -1,16 +1,16 @@
-/** The scenes that cut a client at every moment of an update. */
-import type { Moment, Scene, Step } from '../scene.ts';
+/** The scenes that cut a client at every point of an update. */
+import type { CutPoint, Scene, Step } from '../scene.ts';
 import { accepted, awaitFinalReport, damaged, deploy, heldDownload, toLogs } from './steps.ts';
 
 /** Waits until the server has nothing for the client any more. */
 const isOver: Step = { await: 'poll without an update' };
 
 /**
- * Returns the scenes that cut the client at every moment that the protocol shows.
+ * Returns the scenes that cut the client at every point that the protocol shows.
  * @param reports the statuses that the client reports in an update, in their order
  */
 export function cutScenes(reports: readonly string[]): readonly Scene[] {
-  const held = reports.flatMap((report): Moment[] =>
+  const held = reports.flatMap((report): CutPoint[] =>
     (['before', 'after'] as const).map((when) => ({
       name: `${when} "${report}" is stored, without a response`,
       hold: { match: { operation: 'put-deployment-status', report }, when },
@@ -22,7 +22,7 @@ export function cutScenes(reports: readonly string[]): readonly Scene[] {
     [0.5, 'at half of the download'],
     [1, 'before the last byte of the download'],
   ];
-  const moments: readonly Moment[] = [
+  const points: readonly CutPoint[] = [
     ...parts.map(([part, name]) => ({ name, hold: heldDownload(part) })),
     { name: 'after the whole download', after: 'whole download' },
     ...held,
@@ -30,12 +30,12 @@ export function cutScenes(reports: readonly string[]): readonly Scene[] {
       ? [{ name: 'after "rebooting" was answered', after: 'report of a reboot' } as const]
       : []),
   ];
-  const inLog: Moment = {
+  const inLog: CutPoint = {
     name: 'in the upload of the log',
     hold: { ...toLogs, when: 'before' },
   };
   return [
-    ...moments.map((cut) => ({
+    ...points.map((cut) => ({
       name: `cut ${cut.name}`,
       ...accepted(deploy, { cut }, awaitFinalReport),
     })),

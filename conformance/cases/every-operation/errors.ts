@@ -177,10 +177,10 @@ const anonymous = defineScenario<TestContext>({
       requirements: ['errors.request-id-form'],
       observe: async (context) => {
         const name = context.names.requestId.toLowerCase();
-        const fate = async (sent: string) =>
+        const outcome = async (sent: string) =>
           requestIdOf(await refusal(context, { [name]: sent })) === sent ? 'kept' : 'replaced';
-        const long = await fate('x'.repeat(LONG_ID_CHARACTERS));
-        return observationOf(`long: ${long}; with a space: ${await fate('two words')}`);
+        const long = await outcome('x'.repeat(LONG_ID_CHARACTERS));
+        return observationOf(`long: ${long}; with a space: ${await outcome('two words')}`);
       },
     },
     {

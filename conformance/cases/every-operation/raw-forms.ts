@@ -6,7 +6,7 @@ import { operations } from '../../../fixtures/contract/operations.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';
 import { ExpectationFailure, expectEqual, expectThat } from '../../target/expectations.ts';
-import type { RawForm, RawResponse } from '../../target/raw-connection.ts';
+import type { RawRequestOptions, RawResponse } from '../../target/raw-connection.ts';
 import type { WireRequest } from '../../target/target.ts';
 import { TransportFailure } from '../../target/transport-failure.ts';
 import {
@@ -30,7 +30,7 @@ const declinesVersion = [426, 505];
 /** Returns a function that sends a request on a new connection; `judge` receives the response. */
 function alone(
   context: TestContext,
-  form: RawForm,
+  form: RawRequestOptions,
   judge: (response: RawResponse) => void = () => undefined,
 ): (request: WireRequest) => Promise<RawResponse> {
   return (request) =>

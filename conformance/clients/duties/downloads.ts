@@ -304,14 +304,14 @@ const transferDuties: readonly Duty[] = [
 ];
 
 /** A duty that is broken by a success although what was sent of the file was flawed. */
-interface FlawDuty extends Pick<Duty, 'id' | 'sentence' | 'source' | 'remedy'> {
+interface DamagedDownloadDuty extends Pick<Duty, 'id' | 'sentence' | 'source' | 'remedy'> {
   readonly level: 'must' | 'should';
   readonly flaw: DownloadDefect;
   readonly scene: NonNullable<Duty['scene']>;
   readonly seen: string;
 }
 
-const flawRows: readonly FlawDuty[] = [
+const flawRows: readonly DamagedDownloadDuty[] = [
   {
     id: 'get.checks-206',
     level: 'must',

@@ -95,7 +95,7 @@ const scene = v.object({
 });
 
 const cut = v.object({
-  moment: text,
+  point: text,
   cameBack: v.pipe(flag, v.description('A request came after the cut, without help.')),
   finalStatuses: v.pipe(texts, v.description('The accepted final statuses: one, if all is well.')),
   pollsAgain: flag,

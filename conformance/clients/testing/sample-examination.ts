@@ -68,14 +68,14 @@ export const sampleExamination: Examination = {
   ],
   cuts: [
     {
-      moment: 'at half of the download',
+      point: 'at half of the download',
       cameBack: true,
       finalStatuses: ['success'],
       pollsAgain: true,
       reportedFalseSuccess: true,
     },
     {
-      moment: 'after the whole download',
+      point: 'after the whole download',
       cameBack: false,
       finalStatuses: [],
       pollsAgain: false,

@@ -236,15 +236,15 @@ const jsonRows: readonly JsonRow[] = [
     kind: 'members-in-another-order',
     says: 'with the members of every object in reverse order',
     violatedLevel: 'nothing',
-    change: turnedRound,
+    change: reversedText,
   },
 ];
 
-function turnedRound(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(turnedRound);
+function reversedText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversedText);
   if (!isObject(value)) return value;
   const entries = Object.entries(value).toReversed();
-  return Object.fromEntries(entries.map(([name, each]) => [name, turnedRound(each)]));
+  return Object.fromEntries(entries.map(([name, each]) => [name, reversedText(each)]));
 }
 
 function listRows(row: Operation): readonly JsonRow<readonly unknown[]>[] {

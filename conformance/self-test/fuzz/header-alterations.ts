@@ -159,7 +159,7 @@ const upgradeHeaders: readonly Alteration[] = [
     'header-altered',
     'must',
     'sec-websocket-accept',
-    turnedRound,
+    reversedText,
     'connect.accept-matches-the-key',
   ),
   header('header-missing', 'must', 'upgrade', () => undefined, 'connect.switches-protocols'),
@@ -171,6 +171,6 @@ function onUpgrade(change: Alteration['change']): Alteration['change'] {
     response.status === 101 ? change(response, request) : response;
 }
 
-function turnedRound(old: string): string {
+function reversedText(old: string): string {
   return [...old].reverse().join('');
 }

@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inNextRound } from '../../../fixtures/base/clock.ts';
-import { LookedAtClock } from '../../testing/looked-at-clock.ts';
+import { ObservedClock } from '../../testing/looked-at-clock.ts';
 import { openConnection, untilClosed } from '../../testing/raw-http.ts';
 import { startOfTest, type TestServer } from '../../testing/test-server.ts';
 import { startTlsServer } from '../../testing/test-tls.ts';
@@ -15,7 +15,7 @@ let server: TestServer;
 let hello: Buffer;
 
 beforeAll(async () => {
-  server = await startTlsServer({}, { clock: new LookedAtClock(startOfTest) });
+  server = await startTlsServer({}, { clock: new ObservedClock(startOfTest) });
   hello = await helloOfClient();
 });
 

@@ -107,7 +107,7 @@ export const examineRows = inGroup('Examination', {
   },
   cuts: {
     flag: '--cuts',
-    help: 'also kill and start the client at every moment of an update',
+    help: 'also kill and start the client at every point of an update',
     ...switchOption,
   },
   powerOff: {

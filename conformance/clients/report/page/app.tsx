@@ -105,9 +105,9 @@ function Cuts({ examination: { cuts, cutBy } }: { examination: Examination }) {
         caption="What the client did after each cut"
         isCaptionHidden
         rows={cuts}
-        keyOf={({ moment }) => moment}
+        keyOf={({ point }) => point}
         columns={[
-          { title: 'Moment', cell: ({ moment }) => moment },
+          { title: 'Moment', cell: ({ point }) => point },
           { title: 'Came back', cell: ({ cameBack }) => yesOrNo(cameBack) },
           {
             title: 'Final status',

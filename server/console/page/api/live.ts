@@ -14,7 +14,7 @@ export const tick = signal(0);
 
 let isTicking = false;
 
-function tickSoon(): void {
+function scheduleTick(): void {
   if (isTicking) return;
   isTicking = true;
   after(TICK_MS, () => {
@@ -29,9 +29,9 @@ export function startLive(): void {
     if (token.value === '') return;
     void tenant.value;
     return followStream(() => targetOf('GET /events'), {
-      onEvent: tickSoon,
+      onEvent: scheduleTick,
       onState: (state) => {
-        if (state === 'live' && link.peek() === 'lost') tickSoon();
+        if (state === 'live' && link.peek() === 'lost') scheduleTick();
         link.value = state;
       },
     });
