@@ -42,11 +42,14 @@ const accept = requestOf(managementOperations['set-auth-set-status'], {
 });
 
 describe('the probes of the rights of a user', () => {
-  it.each([200, 400, 401, 404, 409, 429, 500])('report no missing right after the status %i', async (status) => {
-    const { rights, lines } = await probed(() => status);
-    expect(lines.length).toBeGreaterThan(10);
-    expect(() => rights.require()).not.toThrow();
-  });
+  it.each([200, 400, 401, 404, 409, 429, 500])(
+    'report no missing right after the status %i',
+    async (status) => {
+      const { rights, lines } = await probed(() => status);
+      expect(lines.length).toBeGreaterThan(10);
+      expect(() => rights.require()).not.toThrow();
+    },
+  );
 
   it('name each missing right once, with every request that was answered with 403', async () => {
     const { rights } = await probed((line) => (/^(?:DELETE|PUT) .*devauth/.test(line) ? 403 : 404));

@@ -53,14 +53,17 @@ describe('the remark on an unexplained signature', () => {
     expect(texts.map((text) => remarkOf('rsa', text).cause)).toContain('another-key');
   });
 
-  it.each(['ecdsa', 'ed25519'] as const)('names the key or the signed bytes as the cause for %s, and a test', (kind) => {
-    const remark = remarkOf(kind, signed(kind, other).toString('base64'));
-    expect(remark).toMatchObject({
-      cause: 'unexplained',
-      sentence: expect.stringMatching(/by another key, or over other bytes/),
-      remedy: expect.stringMatching(/openssl pkey -in KEY -pubout/),
-    });
-  });
+  it.each(['ecdsa', 'ed25519'] as const)(
+    'names the key or the signed bytes as the cause for %s, and a test',
+    (kind) => {
+      const remark = remarkOf(kind, signed(kind, other).toString('base64'));
+      expect(remark).toMatchObject({
+        cause: 'unexplained',
+        sentence: expect.stringMatching(/by another key, or over other bytes/),
+        remedy: expect.stringMatching(/openssl pkey -in KEY -pubout/),
+      });
+    },
+  );
 
   it.each(kinds)('reports a cut-off signature, as bytes and as one line of base64: %s', (kind) => {
     const bytes = signed(kind, body);
