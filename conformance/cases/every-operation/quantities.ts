@@ -298,13 +298,17 @@ const deployments = defineScenario<SuiteDevice>({
         }
         const lastOnes = await arranged(AT_ONCE, acceptedDevice);
         ids.push(...lastOnes.map(({ id }) => id));
+        const polls = async (devices: readonly SuiteDevice[]) =>
+          await Promise.all(
+            devices.map((device) => device.call('get-next-deployment', { query: factoryProvides })),
+          );
+        // What a server knows of devices that had no deployment must not keep a new one from them.
+        for (const response of await polls(lastOnes)) requireStatus('a poll', response, 204);
         const artifact = await context.artifact('plain');
         await context.deploy({ artifact_name: artifact.name, devices: ids });
-        const query = factoryProvides;
-        const polls = [...firstOnes, ...lastOnes].map((device) =>
-          device.call('get-next-deployment', { query }),
-        );
-        for (const response of await Promise.all(polls)) expectStatus(response, 200);
+        for (const response of await polls([...firstOnes, ...lastOnes])) {
+          expectStatus(response, 200);
+        }
       },
     },
   ],

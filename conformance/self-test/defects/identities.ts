@@ -1,7 +1,7 @@
-/** Defects in how devices are told apart: by identity, key, token, tenant and rate. */
+/** Defects in how a server distinguishes devices: by identity, key, token, tenant and rate. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
-import { objectOf, ownResponse, tokenOf, withStatus } from '../alter.ts';
+import { objectOf, ownResponse, tokenOf, withJson, withStatus } from '../alter.ts';
 import { requestBecomes, statusBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 import { isRightlySigned } from './authentication-request.ts';
@@ -133,6 +133,23 @@ const another: readonly [RequirementId, ...RequirementId[]] = [
 ];
 
 /** Spec: States and transitions; Device authentication; Authentication */
+function forgetsDevicesThatPolled(): Alteration {
+  const polled = new Set<unknown>();
+  return {
+    request: (request) => {
+      const { devices, ...others } = objectOf(request);
+      if (!Array.isArray(devices)) return request;
+      const reached = devices.filter((id, index) => index === 0 || !polled.has(id));
+      return withJson(request, { ...others, devices: reached });
+    },
+    response: (response, request) => {
+      const hadNothing = request.operation === 'get-next-deployment' && response.status === 204;
+      if (hadNothing) polled.add(claimIn(tokenOf(request), 'sub'));
+      return response;
+    },
+  };
+}
+
 export const identityDefects: readonly Defect[] = [
   {
     id: 'identities-are-cut-to-a-column',
@@ -244,5 +261,12 @@ export const identityDefects: readonly Defect[] = [
       const body = JSON.stringify({ ...others, devices: devices.slice(0, 100) });
       return { ...sent, body: Buffer.from(body) };
     }),
+  },
+  {
+    id: 'devices-that-polled-before-are-forgotten',
+    title: 'Of the devices that polled in vain, a new deployment reaches only the first.',
+    violates: ['next.get-pending-is-200'],
+    operations: ['create-deployment', 'get-next-deployment'],
+    alter: forgetsDevicesThatPolled,
   },
 ];
