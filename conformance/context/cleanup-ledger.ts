@@ -108,6 +108,9 @@ export class CleanupLedgerFile implements CleanupLedger {
   readonly #run: string;
   readonly #lock: Lock;
   #entries = 0;
+  /** The flush that has not begun: it will cover every line that is appended until then. */
+  #nextFlush: Promise<void> | undefined;
+  #lastFlush: Promise<void> = Promise.resolve();
 
   private constructor(file: number, runId: string, lock: Lock) {
     this.#file = file;
@@ -139,7 +142,7 @@ export class CleanupLedgerFile implements CleanupLedger {
     this.#entries += 1;
     const [own, number] = [this.#run, this.#entries];
     this.#append({ run: own, entry: number, intent: resource, for: caseId });
-    await flush(this.#file);
+    await this.#flushed();
     return {
       made: (id) => this.#append({ run: own, entry: number, made: id }),
       removed: () => this.#append({ run: own, entry: number, removed: true }),
@@ -149,6 +152,16 @@ export class CleanupLedgerFile implements CleanupLedger {
   close(): void {
     closeSync(this.#file);
     this.#lock.release();
+  }
+
+  /** Resolves once all lines so far are on the disk. Those that wait share one flush. */
+  #flushed(): Promise<void> {
+    this.#nextFlush ??= this.#lastFlush.then(() => {
+      this.#nextFlush = undefined;
+      this.#lastFlush = flush(this.#file);
+      return this.#lastFlush;
+    });
+    return this.#nextFlush;
   }
 
   #append(line: LedgerLine): void {

@@ -50,6 +50,7 @@ export class JudgedExchange {
   #sent: Json | undefined;
   #received: Json | undefined;
   #isOrdinary: boolean | undefined;
+  #parsedUrl: URL | undefined;
 
   constructor(
     row: Operation,
@@ -153,19 +154,24 @@ export class JudgedExchange {
 
   /** Returns a query parameter; undefined if it is absent or repeated. */
   parameter(name: string): string | undefined {
-    const values = new URL(this.request.url).searchParams.getAll(name);
+    const values = this.#url.searchParams.getAll(name);
     return values.length === 1 ? values[0] : undefined;
   }
 
   /** True if a query parameter repeats: the contract does not say which of its values counts. */
   get repeatsParameter(): boolean {
-    const names = [...new URL(this.request.url).searchParams.keys()];
+    const names = [...this.#url.searchParams.keys()];
     return new Set(names).size < names.length;
   }
 
   /** Returns a segment of the request's path: see `segmentOf`. */
   segment(before = 0): string {
-    return segmentOf(this.request.url, before);
+    return segmentOf(this.#url, before);
+  }
+
+  get #url(): URL {
+    this.#parsedUrl ??= new URL(this.request.url);
+    return this.#parsedUrl;
   }
 }
 
@@ -173,8 +179,9 @@ export class JudgedExchange {
  * Returns a segment of a URL's path, counted from the end: 0 is the last. The segment is decoded
  * unless its percent-encoding is invalid.
  */
-export function segmentOf(url: string, before: number): string {
-  const segment = new URL(url).pathname.split('/').at(-1 - before) ?? '';
+export function segmentOf(url: string | URL, before: number): string {
+  const { pathname } = typeof url === 'string' ? new URL(url) : url;
+  const segment = pathname.split('/').at(-1 - before) ?? '';
   try {
     return decodeURIComponent(segment);
   } catch {

@@ -32,7 +32,7 @@ export interface TargetExchange {
     readonly bodyBytes?: number;
     /** A truncated body, gzip and Base64. Only for scripts; reports omit it. */
     readonly content?: string;
-    readonly signature?: RequestSignature;
+    readonly signature?: RequestSignature | undefined;
     /** The form that was sent instead of a body. */
     readonly form?: RecordedForm;
   };
@@ -127,14 +127,16 @@ export function exchangeOf(
   times: Pick<TargetExchange, 'startMs' | 'elapsedMs'>,
 ): TargetExchange {
   const sent = Array.isArray(body) ? joinedChunks(body) : body;
-  const signature = signatureOf(headers, sent);
   const chunks = Array.isArray(body) ? { 'transfer-encoding': 'chunked' } : {};
   const request = {
     line: `${method} ${asSent(url)}`,
     headers: recordedHeaders({ ...headers, ...chunks }),
     ...sentBody(sent),
-    ...(signature === undefined ? {} : { signature }),
     ...(form && { form: recordedForm(form) }),
+    // Only reports and scripts of a few cases read it, and it takes long to verify.
+    get signature() {
+      return signatureOf(headers, sent);
+    },
   };
   const startMs = Math.round(times.startMs);
   const elapsedMs = Math.round(times.elapsedMs);

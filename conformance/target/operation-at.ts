@@ -47,9 +47,22 @@ const patterns: readonly PathPattern[] = knownRows
   }))
   .sort((one, other) => other.fixedLength - one.fixedLength);
 
+/** The patterns by the number of segments of their paths, since every exchange is looked up. */
+const patternsByLength: ReadonlyMap<number, readonly PathPattern[]> = new Map(
+  patterns.map(({ row }) => {
+    const length = segmentCount(row.path);
+    return [length, patterns.filter((other) => segmentCount(other.row.path) === length)];
+  }),
+);
+
+function segmentCount(path: string): number {
+  return path.split('/').length;
+}
+
 /** Returns the rows that match a method and a path below the base URL, encoded as it is sent. */
 export function recognizeRequest(method: string, path: string): RecognizedOperation {
-  const fitting = patterns.filter(({ pattern }) => pattern.test(path));
+  const ofLength = patternsByLength.get(segmentCount(path)) ?? [];
+  const fitting = ofLength.filter(({ pattern }) => pattern.test(path));
   const found = fitting.find(({ row }) => row.method === method);
   const groups = (found ?? fitting[0])?.pattern.exec(path)?.groups ?? {};
   const parameters = Object.entries(groups).map(([name, text]) => [name, decoded(text)]);

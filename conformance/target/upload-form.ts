@@ -29,7 +29,12 @@ export function formBody({ fields, file }: UploadForm): FormData {
 /** Returns the record of a form. */
 export function recordedForm({ fields, file }: UploadForm): RecordedForm {
   const { field, name, bytes } = file;
-  return { fields, field, name, sizeBytes: bytes.length, content: gzipBase64(bytes) };
+  return {
+    ...{ fields, field, name, sizeBytes: bytes.length },
+    get content() {
+      return gzipBase64(bytes);
+    },
+  };
 }
 
 /** Returns bytes as gzip and Base64, for use in a script. */

@@ -72,6 +72,18 @@ const available = defineScenario({
       run: async ({ device }, context) =>
         expectEqual('status', await presence(context, device, 'connected'), 'connected'),
     },
+  ],
+});
+
+const silent = defineScenario({
+  area: 'connect',
+  name: 'An open connection that is silent',
+  start: 'a device with an open connection',
+  risk: 'write',
+  phase: 'first',
+  needs: ['user'],
+  arrange: connectedDevice,
+  cases: [
     {
       id: 'silence-keeps-it-open',
       title: 'A device that sends nothing for twelve seconds is still connected.',
@@ -164,4 +176,4 @@ const ending = defineScenario({
   ],
 });
 
-export const connectPresenceCases = [...available, ...ending];
+export const connectPresenceCases = [...available, ...silent, ...ending];

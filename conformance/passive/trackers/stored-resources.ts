@@ -115,7 +115,10 @@ function differenceOfLogs(
     const must = `have the message ${describeValue(missing)}, as in the last upload`;
     return { ...shared, must, requirement: 'log.is-kept' };
   }
-  const others = all.flat().filter((message) => state.every((own) => !own.includes(message)));
+  const known = new Set(state);
+  const others = all
+    .flat()
+    .filter((message) => !known.has(message) && state.every((own) => !own.includes(message)));
   const older = others.find(
     (message) => message.length >= OWN_MESSAGE_MIN && text.includes(message),
   );

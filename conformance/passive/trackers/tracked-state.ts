@@ -71,12 +71,22 @@ export class TrackedState<State> {
     { sentMs, endedMs }: Span,
     narrow: (state: State) => State = (state) => state,
   ): readonly (State | undefined)[] | undefined {
-    const writes = this.#writes.filter((each) => each.sentMs < endedMs);
-    const isBeside = writes.some((each) => each.endedMs > sentMs);
+    const begun = this.#writes.filter((each) => each.sentMs < endedMs);
+    const isBeside = begun.some((each) => each.endedMs > sentMs);
     if (isBeside && this.#allows('reads-beside-writes')) return [undefined];
-    if (writes.length > WRITES_MAX) return undefined;
-    const isCertain = writes.map((each) => each.endedMs + each.settleMs <= sentMs);
-    let outcomes = this.#initial.map((state): Outcome<State> => ({ decided: new Set(), state }));
+    if (begun.length > WRITES_MAX) return undefined;
+    const areSettled = (each: StateWrite<State>): boolean => each.endedMs + each.settleMs <= sentMs;
+    const settled = settledInOrder(begun, areSettled);
+    const writes = begun.slice(settled);
+    const isCertain = writes.map(areSettled);
+    const before = begun
+      .slice(0, settled)
+      .reduce(
+        (states, write) =>
+          distinct(states.flatMap(write.become).map((each) => each && narrow(each))),
+        this.#initial,
+      );
+    let outcomes = before.map((state): Outcome<State> => ({ decided: new Set(), state }));
     let tries = 0;
     for (const _ of writes) {
       const next = new Map<string, Outcome<State>>();
@@ -98,8 +108,8 @@ export class TrackedState<State> {
       }
       outcomes = [...next.values()];
     }
-    const states = new Map(outcomes.map(({ state }) => [textOf(state), state]));
-    return states.size > STATES_MAX ? undefined : [...states.values()];
+    const states = distinct(outcomes.map(({ state }) => state));
+    return states.length > STATES_MAX ? undefined : states;
   }
 
   /** Returns the possible states of each part alone, which are fewer than those of the whole. */
@@ -124,6 +134,27 @@ export class TrackedState<State> {
       }),
     );
   }
+}
+
+/**
+ * Returns how many of the first writes have settled, each before the next ones were sent: these
+ * have one order.
+ */
+function settledInOrder<Write extends Span>(
+  writes: readonly Write[],
+  isSettled: (write: Write) => boolean,
+): number {
+  const first = writes.findIndex(
+    (write, index) =>
+      !isSettled(write) || writes.slice(index + 1).some((later) => later.sentMs < write.endedMs),
+  );
+  return first === -1 ? writes.length : first;
+}
+
+/** Returns the states without equal ones. */
+function distinct<State>(states: readonly (State | undefined)[]): readonly (State | undefined)[] {
+  if (states.length < 2) return states;
+  return [...new Map(states.map((state) => [textOf(state), state])).values()];
 }
 
 const texts = new WeakMap<object, string>();
