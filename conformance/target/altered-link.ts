@@ -13,6 +13,26 @@ export function withAlteredSignature(link: string): string {
   return url.href;
 }
 
+/** A year by which a link is prolonged, so that it is in the future of every clock. */
+const LATE_YEAR = 2099;
+const PROLONGED_FACTOR = 2;
+
+/**
+ * Returns the link with each of its expiry times changed to a later one: the parameters with
+ * `expir` in their names, or `se`, whose values are numbers or begin with a year.
+ */
+export function withOtherExpiry(link: string): readonly string[] {
+  const parameters = [...new URL(link).searchParams];
+  return parameters
+    .filter(([name]) => /expir|^se$/i.test(name))
+    .flatMap(([name, value]) => {
+      const later = /^\d+$/.test(value)
+        ? String(Number(value) * PROLONGED_FACTOR)
+        : value.replace(/^\d{4}(?=-)/, String(LATE_YEAR));
+      return later === value ? [] : [withParameter(link, name, later)];
+    });
+}
+
 /** Returns the link with one query parameter set to another value, or removed. */
 export function withParameter(link: string, name: string, value: string | undefined): string {
   const url = new URL(link);

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { withAlteredSignature, withParameter, withSegment } from './altered-link.ts';
+import {
+  withAlteredSignature,
+  withOtherExpiry,
+  withParameter,
+  withSegment,
+} from './altered-link.ts';
 import { NotObservable } from './expectations.ts';
 import { claimsOf, forgeToken, unsignedToken, withOtherClaims } from './token-claims.ts';
 
@@ -23,6 +28,19 @@ describe('an altered link', () => {
   it('lacks one parameter, or has another value for it', () => {
     expect(withParameter(link, 'x-svc-expire', undefined)).not.toContain('expire');
     expect(withParameter(link, 'x-svc-expire', '2099')).toContain('x-svc-expire=2099');
+  });
+
+  it.each([
+    [
+      'a date',
+      'http://host/a?x-expire=2026-01-01&sig=A',
+      ['http://host/a?x-expire=2099-01-01&sig=A'],
+    ],
+    ['seconds', 'http://host/a?X-Expires=900&sig=A', ['http://host/a?X-Expires=1800&sig=A']],
+    ['no expiry time', 'http://host/a?name=expires&sig=A', []],
+    ['an expiry time in another form', 'http://host/a?expires=soon', []],
+  ])('ends later if it shows %s', (_, link, later) => {
+    expect(withOtherExpiry(link)).toEqual(later);
   });
 
   it('differs in one path segment, and keeps the encoding of the others', () => {

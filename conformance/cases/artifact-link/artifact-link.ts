@@ -6,7 +6,7 @@ import { askedLink, linkedFile, linkedSample } from '../../context/followed-link
 import { ownArtifact } from '../../context/own-artifact.ts';
 import { deviceAndArtifact } from '../../context/start-states.ts';
 import { defineScenario } from '../../suite/case.ts';
-import { withAlteredSignature } from '../../target/altered-link.ts';
+import { withAlteredSignature, withOtherExpiry } from '../../target/altered-link.ts';
 import {
   describeValue,
   expectEach,
@@ -14,6 +14,7 @@ import {
   expectStatus,
   expectThat,
   expectUrl,
+  NotObservable,
   observationOf,
   responseSummary,
 } from '../../target/expectations.ts';
@@ -212,6 +213,18 @@ const used = defineScenario({
       run: async ({ uri }, context) => {
         const url = withAlteredSignature(uri);
         expectStatus(await context.session.send({ method: 'GET', url }), 400, 401, 403, 404);
+      },
+    },
+    {
+      id: 'prolonged-link-is-refused',
+      title: 'With another expiry time in its query, the link returns no file.',
+      requirements: ['link.is-signed'],
+      run: async ({ uri }, context) => {
+        const changed = withOtherExpiry(uri);
+        if (changed.length === 0) throw new NotObservable('no expiry time is seen in the link');
+        for (const url of changed) {
+          expectStatus(await context.session.send({ method: 'GET', url }), 400, 401, 403, 404);
+        }
       },
     },
     {

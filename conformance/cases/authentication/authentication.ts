@@ -133,10 +133,12 @@ const decision = defineScenario({
   cases: [
     {
       id: 'undecided-is-401',
-      title: 'A device that authenticates again before a decision is answered with 401 each time.',
+      title:
+        'A device that authenticates again before a decision is answered with 401 each time, whatever external_id it names.',
       requirements: ['auth.undecided-is-401'],
       run: async (device) => {
         await expectRefusedEachTime(device, [401]);
+        await expectRefusedEachTime(device, [401], { members: { external_id: 'vehicle-7' } });
       },
     },
     {

@@ -158,6 +158,13 @@ const links: readonly Defect[] = [
     alter: givenAgain(({ path, query }) => (query.includes('expire') ? path : query)),
   },
   {
+    id: 'signature-does-not-cover-the-expiry',
+    title: 'A link whose expiry time was changed returns the file.',
+    violates: ['link.is-signed'],
+    operations: file,
+    alter: givenAgain(({ path, query }) => `${path} ${query.replace(/expire=[^&]*/, '')}`),
+  },
+  {
     id: 'query-of-one-link-gives-every-file',
     title: 'With the query of a link to another artifact, a link returns its file.',
     violates: ['link.is-signed'],

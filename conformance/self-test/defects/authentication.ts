@@ -55,6 +55,16 @@ const flow: readonly Defect[] = [
     ),
   },
   {
+    id: 'external-id-replaces-the-decision',
+    title: 'A device that names an external_id is accepted without the decision of a user.',
+    violates: ['auth.undecided-is-401', 'auth.first-contact-is-401'],
+    operations,
+    alter: statusBecomes(401, 200, (request) => {
+      const isNamed = typeof objectOf(request).external_id === 'string';
+      return isNamed && isRightlySigned(request);
+    }),
+  },
+  {
     id: 'second-request-is-403',
     title: 'A device that authenticates again before a decision is answered with 403.',
     violates: [

@@ -1,5 +1,5 @@
 /** Defects in errors and request IDs. Spec: Error; Errors */
-import { changedAt, changedJson, withHeaders } from '../alter.ts';
+import { changedAt, changedJson, objectOf, withHeaders } from '../alter.ts';
 import { responseBecomes } from '../alterations.ts';
 import type { Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
@@ -65,6 +65,16 @@ export const errorDefects: readonly Defect[] = [
     violates: ['errors.request-id-of-the-caller'],
     operations,
     alter: responseBecomes((response) => withRequestId(response, 'another'), hasRequestId),
+  },
+  {
+    id: 'request-id-becomes-lower-case',
+    title: 'The request ID of the caller is repeated in lower case.',
+    violates: ['errors.request-id-of-the-caller'],
+    operations,
+    alter: responseBecomes((response) => {
+      const id = objectOf(response).request_id;
+      return typeof id === 'string' ? withRequestId(response, id.toLowerCase()) : response;
+    }, hasRequestId),
   },
   {
     id: 'request-id-of-the-caller-is-replaced-in-a-404',

@@ -58,7 +58,7 @@ export const updateControlMapDefects: readonly Defect[] = [
     alter: bodyBecomes((value) => (isObject(value) ? (value.update_control_map ?? {}) : value)),
   },
   fieldIs(['id', ['map.id-is-the-deployment']], 'id', 'another-map'),
-  fieldIs(['type of ID', ['map.id']], 'id', 7),
+  fieldIs(['type of id', ['map.id']], 'id', 7),
   fieldIs(['priority', [assigned]], 'priority', 9),
   fieldIs(['type of priority', ['map.priority', assigned]], 'priority', 'high'),
   fieldIs(['form of states', ['map.fields', assigned]], 'states', ['ArtifactInstall_Enter']),
