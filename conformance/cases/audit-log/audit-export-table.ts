@@ -1,8 +1,8 @@
 /** Reads the export of the audit log as a table; nothing about it is checked. Spec: Audit logs */
-import { requireResponse, StartStateMissed } from '../../context/start-states.ts';
+import { requireResponse } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { readCsv } from '../../target/csv.ts';
-import { describeValue } from '../../target/expectations.ts';
+import { describeValue, ExpectationFailure } from '../../target/expectations.ts';
 import type { HttpResponse } from '../../target/response.ts';
 import type { AuditQuery } from './audit-reading.ts';
 
@@ -31,8 +31,12 @@ export function irregularRecord({ names, records }: ExportTable): readonly strin
   return records.find(({ length }) => length !== names.length);
 }
 
-/** Throws StartStateMissed unless the first line has names of fields, which another case checks. */
-export function requireNames({ names }: ExportTable): void {
+/** Asserts that the first line has the names of the fields, even if no entry follows. */
+export function expectNames({ names }: ExportTable): void {
   if (names.includes('action') || names.includes('time')) return;
-  throw new StartStateMissed('an export with the names of its fields', describeValue(names));
+  throw new ExpectationFailure(
+    'an export that begins with the names of its fields',
+    describeValue(names),
+    ['audit.export-is-csv'],
+  );
 }

@@ -8,7 +8,7 @@ import { pendingDevice } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';
 import { describeValue, ExpectationFailure } from '../../target/expectations.ts';
-import { exportedTable, requireNames } from './audit-export-table.ts';
+import { expectNames, exportedTable } from './audit-export-table.ts';
 import { entryKeys } from './audit-paging.ts';
 import {
   type AuditQuery,
@@ -125,7 +125,7 @@ export async function expectShownValuesSelect(
 /** Returns true if the export has a record for the query, below the names of its fields. */
 async function isInExport(context: TestContext, query: AuditQuery): Promise<boolean> {
   const table = await exportedTable(context, query);
-  requireNames(table);
+  expectNames(table);
   return table.records.length > 0;
 }
 

@@ -126,6 +126,13 @@ export const auditExportDefects: readonly Defect[] = [
     alter: documentBecomes((text) => text.slice(text.indexOf('\n') + 1)),
   },
   {
+    id: 'empty-export-has-no-names',
+    title: 'An export without entries has no field names either.',
+    violates: ['audit.export-is-csv'],
+    operations,
+    alter: documentBecomes((text) => (text.trim().includes('\n') ? text : '')),
+  },
+  {
     id: 'export-is-labelled-as-text',
     title: 'The export is labelled text/plain.',
     violates: ['audit.export-media-type'],
