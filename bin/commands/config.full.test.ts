@@ -114,7 +114,7 @@ describe('fleetbed config', { timeout: 60_000 }, () => {
   });
 });
 
-describe('commands with a file of settings', { timeout: 60_000 }, () => {
+describe('commands with a configuration file', { timeout: 60_000 }, () => {
   it('use its values, also those of a subcommand that is loaded late', async () => {
     const journal = fileWith('empty.ndjson', '');
     const judged = await run(['conform', 'judge', journal], 'conform judge: {url: nonsense}');

@@ -65,7 +65,7 @@ async function optionsOf(text: string, ...args: readonly string[]) {
   return run.opts();
 }
 
-describe('a file of settings', () => {
+describe('a configuration file', () => {
   it('sets numbers, switches, lists, maps and texts as the command line does', async () => {
     const text = 'run: {port: 9000, open: true, keys: [a, b], report: {html: x.html}, wait: 10m}';
     expect(await optionsOf(text)).toMatchObject({
@@ -123,7 +123,7 @@ describe('a file of settings', () => {
   });
 });
 
-describe('an error in a file of settings is one sentence with its place:', () => {
+describe('an error in a configuration file is one sentence with its place:', () => {
   const location = join(folder, 'fleetbed.config.yaml');
 
   it.each([

@@ -1,5 +1,5 @@
 /**
- * The file of settings in the current folder: `fleetbed.config.yaml` or `fleetbed.config.json`. It
+ * The configuration file in the current folder: `fleetbed.config.yaml` or `fleetbed.config.json`. It
  * has a section for each command, named by the path of the command, with the command's options without
  * dashes; the section `common` is for all commands. Options and environment variables override it.
  */

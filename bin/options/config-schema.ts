@@ -1,4 +1,4 @@
-/** The JSON Schema of the file of settings, made from the options of all commands. */
+/** The JSON Schema of the configuration file, made from the options of all commands. */
 import type { Command, Option } from 'commander';
 import { commandPath, commonOptions, commonSection, settable } from './config-file.ts';
 import { kindOf } from './option-rows.ts';

@@ -1,10 +1,10 @@
-/** Parses the file of settings: sections with entries, each with its place for errors. */
+/** Parses the configuration file: sections with entries, each with its place for errors. */
 import { isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap } from 'yaml';
 import { type BoundedDocument, boundedDocument } from '../../fixtures/base/yaml-document.ts';
 import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 
-/** A file of settings with a section for each command. */
+/** A configuration file with a section for each command. */
 export interface ConfigFile {
   readonly path: string;
   /** The entries of the section of a command; the name is the path of the command. */
@@ -24,7 +24,7 @@ export interface Entry {
   readonly wrong: (sentence: string) => CommandError;
 }
 
-/** Parses the text of a file of settings. @throws CommandError with file, line and column */
+/** Parses the text of a configuration file. @throws CommandError with file, line and column */
 export function parseConfig(path: string, text: string): ConfigFile {
   const bounded = boundedDocument(text);
   if ('problems' in bounded) {

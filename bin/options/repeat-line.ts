@@ -16,7 +16,7 @@ interface RepeatedOptions {
 }
 
 /**
- * Returns one line for a shell. Values from environment variables and from the file of settings
+ * Returns one line for a shell. Values from environment variables and from the configuration file
  * become options, except secrets, whose variables are named in a comment.
  * @param args the arguments of the command as they were typed
  */

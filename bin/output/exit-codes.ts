@@ -20,7 +20,7 @@ export const exitCodes = {
 export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   pass: 'done, and everything holds; also Ctrl-C of what runs until then (`serve`, `worker`, `journal`)',
   failed: [
-    'failed: a verdict, a missed threshold, a reconciliation, an assertion, a signature, a planned fault that did not fire',
+    'failed: a failed verdict, a missed threshold, a reconciliation that does not agree, a failed assertion, an invalid signature, a planned fault that did not fire',
     'a requirement violated under load, a regression, a cleanup that left something, deprecated calls in recorded traffic',
     'a terminal that was cut off, a state saved in part',
   ].join(', '),
@@ -44,7 +44,11 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** All exit codes, worst first. */
+/**
+ * All exit codes, in the order in which one stands for several parts of a command: for `cleanup` and
+ * `demo`, an interruption comes before a failure. `conform` returns `failed` itself when a case had
+ * failed before Ctrl-C.
+ */
 const order: readonly ExitCode[] = [
   exitCodes.interrupted,
   exitCodes.outputClosed,
@@ -59,7 +63,7 @@ const order: readonly ExitCode[] = [
   exitCodes.pass,
 ];
 
-/** Returns the worst of the exit codes. */
+/** Returns the first in the order of the exit codes of the parts. */
 export function worstExitCode(parts: readonly ExitCode[]): ExitCode {
   return order.find((code) => parts.includes(code)) ?? exitCodes.inconclusive;
 }

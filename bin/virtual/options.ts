@@ -25,7 +25,7 @@ const virtualRows = inGroup(group, {
     cli: { kind: 'switch' },
   },
   virtualStart: {
-    flag: '--virtual-start <moment>',
+    flag: '--virtual-start <time>',
     help: 'start date of the run',
     cli: { kind: 'moment' },
     default: { value: Date.parse('2026-11-21T12:00:00Z'), shown: '2026-11-21T12:00:00Z' },
@@ -88,7 +88,7 @@ function listed<Value>(read: (text: string) => Value) {
 }
 
 /** Options for servers, connections, processes and real time, which virtual runs do not accept. */
-const foreign = [
+const realNetworkOnly = [
   ...['url', 'email', 'password', 'token', 'tenantToken', 'ca', 'cert', 'key'],
   ...['sourceAddresses', 'connect', 'state', 'ledger', 'metrics', 'readyFile'],
   ...['processes', 'shard', 'shards', 'deploymentId', 'redis', 'redisCa', 'workerSecret'],
@@ -102,10 +102,12 @@ export function virtualProblem(command: Command): string | undefined {
   const flagOf = (name: string): string =>
     command.options.find((option) => option.attributeName() === name)?.flags ?? name;
   if (!isGiven('virtual')) {
-    const lonely = ownNames.find(isGiven);
-    return lonely && `option '${flagOf(lonely)}' needs --virtual`;
+    const withoutVirtual = ownNames.find(isGiven);
+    return withoutVirtual && `option '${flagOf(withoutVirtual)}' needs --virtual`;
   }
-  const wrong = foreign.find((name) => isGiven(name) && command.getOptionValue(name) !== false);
+  const wrong = realNetworkOnly.find(
+    (name) => isGiven(name) && command.getOptionValue(name) !== false,
+  );
   return (
     wrong &&
     `option '--virtual' cannot be used with option '${flagOf(wrong)}': it has its own server`

@@ -39,7 +39,7 @@ export interface PlanWithSources {
 
 /**
  * Builds the plan: options on the command line and variables override the plan file, that file
- * overrides the file of settings, and all override defaults.
+ * overrides the configuration file, and all override defaults.
  * @throws CommandError when a file cannot be read, or the plan file is wrong
  */
 export async function planFrom(

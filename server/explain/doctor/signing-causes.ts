@@ -157,7 +157,7 @@ export const signingCauses: readonly SigningCause[] = [
     id: 'digest-as-base64',
     keyTypes: digesting,
     sentence: 'The base64 of the digest was signed.',
-    remedy: 'Sign the 32 bytes of the digest, or pass the body to a function that digests.',
+    remedy: 'Sign the 32 bytes of the digest, or pass the body to a function that hashes.',
     fits: ({ body, signature }) =>
       base64Texts(digest('sha256', body)).some((text) => signature.signs(text)),
   },
