@@ -228,7 +228,7 @@ function addQuietOption(command: Command): void {
   command.option('-q, --quiet', 'print only results, warnings and errors');
 }
 
-/** Sets the options of the command that is called from the file of settings. */
+/** Sets the options of the called command by the configuration file. */
 function readSettings(program: Command): void {
   const whenCalled = (command: Command): void => {
     command.hook('preSubcommand', async (_, called) => {

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Device } from '../../fixtures/contract/management/devices.ts';
 import { addExamples } from '../options/examples.ts';
-import { exitCodeHelp, unusable } from '../options/exit-code-help.ts';
+import { exitCodeHelp, unreachableText } from '../options/exit-code-help.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
@@ -18,7 +18,7 @@ interface AcceptOptions extends ServerAccess {
 const codes = exitCodeHelp({
   pass: 'done',
   failed: 'the server refuses it, or knows no such device',
-  setUp: unusable.api,
+  setUp: unreachableText.api,
 });
 
 const help = `

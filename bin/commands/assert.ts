@@ -1,7 +1,7 @@
 /** `fleetbed assert`: asserts what a device has done, and in which order. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { addExamples } from '../options/examples.ts';
-import { exitCodeHelp, unusable } from '../options/exit-code-help.ts';
+import { exitCodeHelp, unreachableText } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { deviceOption, jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
@@ -25,7 +25,7 @@ const codes = exitCodeHelp({
   pass: 'the steps happened',
   failed: 'they did not, and what the journal shows instead is printed',
   usage: 'a step is wrong',
-  setUp: unusable.controlListener,
+  setUp: unreachableText.controlListener,
 });
 
 const help = `

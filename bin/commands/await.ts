@@ -1,7 +1,7 @@
 /** `fleetbed await`: waits for entries of the journal, so that scripts need not sleep. */
 import { type Command, Option } from 'commander';
 import { addExamples } from '../options/examples.ts';
-import { exitCodeHelp, unusable } from '../options/exit-code-help.ts';
+import { exitCodeHelp, unreachableText } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { jsonLinesOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
@@ -25,7 +25,7 @@ const codes = exitCodeHelp({
   pass: 'the entries arrived',
   failed: 'they did not arrive in time',
   usage: 'a filter is invalid',
-  setUp: unusable.controlListener,
+  setUp: unreachableText.controlListener,
   interrupted: 'Ctrl-C',
 });
 

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { controlPaths } from '../../fixtures/control/control-listener.ts';
 import { addExamples } from '../options/examples.ts';
-import { exitCodeHelp, unusable } from '../options/exit-code-help.ts';
+import { exitCodeHelp, unreachableText } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
@@ -29,7 +29,7 @@ type ClockChange =
 const codes = exitCodeHelp({
   pass: 'done',
   failed: 'the server refuses it',
-  setUp: unusable.controlListener,
+  setUp: unreachableText.controlListener,
 });
 
 const help = `

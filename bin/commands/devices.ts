@@ -5,7 +5,7 @@ import type { Device } from '../../fixtures/contract/management/devices.ts';
 import type { InventoryDevice } from '../../fixtures/contract/management/inventory.ts';
 import { deviceStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { addExamples } from '../options/examples.ts';
-import { exitCodeHelp, unusable } from '../options/exit-code-help.ts';
+import { exitCodeHelp, unreachableText } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { borderlessTable } from '../output/borderless-table.ts';
@@ -23,7 +23,7 @@ interface DevicesOptions extends ServerAccess {
 const codes = exitCodeHelp({
   pass: 'done',
   failed: 'the server refuses it',
-  setUp: unusable.api,
+  setUp: unreachableText.api,
 });
 
 const help = `

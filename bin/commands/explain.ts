@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
-import { exitCodeHelp, unusable } from '../options/exit-code-help.ts';
+import { exitCodeHelp, unreachableText } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { deviceOption, jsonOption } from '../options/shared-options.ts';
 import { CommandError } from '../output/command-error.ts';
@@ -26,7 +26,7 @@ const codes = exitCodeHelp({
   pass: 'explained',
   failed:
     'the journal has no such request, the request needs no explanation, or the device is unknown',
-  setUp: unusable.controlListener,
+  setUp: unreachableText.controlListener,
 });
 
 const help = `

@@ -9,7 +9,7 @@ import type { RuleState } from '../../server/faults/fault-plans.ts';
 import { planSchema } from '../../server/faults/plan-text.ts';
 import { legalVariations } from '../../server/variation/variations.ts';
 import { addExamples } from '../options/examples.ts';
-import { exitCodeHelp, unusable } from '../options/exit-code-help.ts';
+import { exitCodeHelp, unreachableText } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
@@ -72,7 +72,7 @@ const examples = {
 
 const codes = {
   pass: 'done',
-  setUp: unusable.controlListener,
+  setUp: unreachableText.controlListener,
 } as const;
 
 const ownCodes = {

@@ -1,7 +1,7 @@
 /** `fleetbed reset`: returns a running server, or one of its devices, to its start state. */
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
-import { exitCodeHelp, unusable } from '../options/exit-code-help.ts';
+import { exitCodeHelp, unreachableText } from '../options/exit-code-help.ts';
 import { deviceOption, jsonOption } from '../options/shared-options.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
 import { createOutput } from '../output/output.ts';
@@ -19,7 +19,7 @@ interface ResetOptions extends ControlAccess {
 const codes = exitCodeHelp({
   pass: 'done',
   failed: 'the server refuses it, or knows no such device',
-  setUp: unusable.controlListener,
+  setUp: unreachableText.controlListener,
 });
 
 const help = `

@@ -1,7 +1,7 @@
 /** `fleetbed snapshot`: saves and restores named states of a running server. */
 import type { Command } from 'commander';
 import { addExamples } from '../options/examples.ts';
-import { exitCodeHelp, unusable } from '../options/exit-code-help.ts';
+import { exitCodeHelp, unreachableText } from '../options/exit-code-help.ts';
 import * as values from '../options/option-values.ts';
 import { jsonOption } from '../options/shared-options.ts';
 import { exitCodes } from '../output/exit-codes.ts';
@@ -25,7 +25,7 @@ interface ShownSnapshot {
 const exits = exitCodeHelp({
   pass: 'done',
   failed: 'the server refuses it, or has no such snapshot',
-  setUp: unusable.controlListener,
+  setUp: unreachableText.controlListener,
 });
 
 const help = `

@@ -60,13 +60,13 @@ export const unwanted = [
     pattern:
       /\b(interface|type|class) \w*(Answers?|Reply|Replies)\b|\b(an|the|each|every)\s+answers?\b/g,
     instead: 'response (the verb "answer" is fine)',
-    legal: ['fixtures/clients/', 'simulator/cluster/', 'conformance/self-test/workers.ts'],
+    legal: ['conformance/self-test/workers.ts'],
   },
   {
     pattern:
       /\b[sS]ign(s|ed|ing)?[- ](in|ins|out)\b(?! (a|in|the|place|which|with)\b)|[sS]ign(ed)?(In|Out)[A-Z]?\w*/g,
     instead: 'a device authenticates by an authentication request; a user logs in and out',
-    legal: ['bin/commands/worker/', 'conformance/signing/', 'fixtures/vectors/'],
+    legal: ['bin/commands/worker/'],
   },
   {
     pattern: /\b[aA]uth requests?\b/g,
@@ -75,13 +75,11 @@ export const unwanted = [
   {
     pattern: /\b(askedView|askJson|askAs|askForAbort|abortAsked)|^(asked|answered|wrong) {3,}/gm,
     instead: 'request, response, problem; callControl, requestJson, requestAbort',
-    legal: ['conformance/'],
   },
   {
     pattern:
       /\b([uU]nder[wW]ay\w*|onTheWay\w*|environment\.rest|Carrier|livesCount|StateJournal)\b/g,
     instead: 'inFlight…, inProgress, environment.sleep, InProcessTransport, loopCount, StateLog',
-    legal: ['conformance/'],
   },
   {
     pattern: /\b\w*[bB]reach(es|ed)?(?![a-z])|\bmissed (MUST|SHOULD|requirement)s?\b/g,
@@ -115,12 +113,11 @@ export const unwanted = [
   {
     pattern: /\bbeginning(Of|Ms)\b|\bisBeginning\b|\bbeginnings\b(?!')|\bbegins[A-Z]\w*/g,
     instead: 'prefix, excerpt, start, attempt',
-    legal: ['conformance/self-test/defects/', 'fixtures/vectors/'],
+    legal: ['conformance/self-test/defects/'],
   },
   {
     pattern: /\b(PlanWords\w*|\w+Words|words(Of|In|At)\w*)\b(?!\.mjs)/g,
     instead: 'args, input, text, label, columns',
-    legal: ['bin/dev/words.mjs'],
   },
   {
     pattern:

@@ -7,7 +7,7 @@ import { systemClock } from '../../fixtures/base/clock.ts';
 /** Bytes of output that are kept of one client in one scene. */
 const OUTPUT_MAX_BYTES = 1_048_576;
 const TAIL_BYTES = 400;
-const GONE_LOOK_MS = 20;
+const EXIT_POLL_INTERVAL_MS = 20;
 const GONE_LOOKS_MAX = 100;
 /** How long a command that switches the power, or asks what is installed, may take. */
 const COMMAND_LIMIT_MS = 60_000;
@@ -99,7 +99,7 @@ export class ClientProcess {
     await ended;
     // A process that has ended is still in the list of processes until its parent takes note.
     for (let looks = 0; looks < GONE_LOOKS_MAX && isRunning(child.pid); looks += 1)
-      await systemClock.sleep(GONE_LOOK_MS);
+      await systemClock.sleep(EXIT_POLL_INTERVAL_MS);
   }
 
   #ended(child: ChildProcess, sentence: string): void {

@@ -264,7 +264,7 @@ export class ClientTestbed {
       await this.#power(powerOff);
     }
     // The judge sees the exchanges that end with the client before the act that ended them.
-    await this.events.until(() => false, LOOK_MS);
+    await this.events.until(() => false, POLL_INTERVAL_MS);
     this.act('client-killed');
     this.mark();
   }
@@ -345,7 +345,7 @@ export class ClientTestbed {
     const endMs = systemClock.monotonicMs() + withinMs;
     while (systemClock.monotonicMs() < endMs && !hasFired()) {
       this.#requireRunning();
-      await systemClock.sleep(LOOK_MS);
+      await systemClock.sleep(POLL_INTERVAL_MS);
     }
     return hasFired();
   }
@@ -387,7 +387,7 @@ export class ClientTestbed {
   }
 }
 
-const LOOK_MS = 20;
+const POLL_INTERVAL_MS = 20;
 const LOG_FILE = 'exchanges.txt';
 
 /** Returns true if the client is started at an address with TLS. */

@@ -61,7 +61,8 @@ export async function runScene(
     stopped = error;
   }
   const intervalMs = time.intervalMs ?? measuredIntervalMs(testbed.events.all);
-  if (stopped === undefined) await testbed.settled(patienceMs(intervalMs ?? 0, 0) + LOOK_MS);
+  if (stopped === undefined)
+    await testbed.settled(patienceMs(intervalMs ?? 0, 0) + SETTLE_EXTRA_MS);
   // A scene that stopped before its end has shown nothing by what did not happen.
   if (stopped?.message !== INTERRUPTED) {
     if (stopped?.hasCrashed) testbed.judge.end(systemClock.monotonicMs(), true);
@@ -79,13 +80,17 @@ export async function runScene(
   const violations = evidenceOf({ verdict, events: testbed.events });
   const facts = { verdict, ...(afterCut && { afterCut }), violations };
   if (stopped === undefined) return { outcome: 'played', ...facts };
-  const outcome = stopped.isMissed ? 'skipped' : stopped.neverCame ? 'never-came' : 'stopped';
+  const outcome = stopped.pointNotReached
+    ? 'skipped'
+    : stopped.noRequest
+      ? 'never-came'
+      : 'stopped';
   return { outcome, reason: stopped.message, ...facts };
 }
 
 const INTERRUPTED = 'the examination was interrupted';
 /** The verdict is read a little later than it allows. */
-const LOOK_MS = 500;
+const SETTLE_EXTRA_MS = 500;
 
 async function begin({ start, needs }: Scene, testbed: ClientTestbed, waits: Waits): Promise<void> {
   const { contactMs } = waits;

@@ -75,9 +75,9 @@ export interface Scene {
 export class SceneStopped extends Error {
   override readonly name = 'SceneStopped';
   /** True if nothing came from the client at all. */
-  readonly neverCame: boolean;
+  readonly noRequest: boolean;
   /** True if the client has no such point as the scene is about. */
-  readonly isMissed: boolean;
+  readonly pointNotReached: boolean;
   /** True if the client ended with an error, so that it does nothing any more. */
   readonly hasCrashed: boolean;
 
@@ -90,8 +90,8 @@ export class SceneStopped extends Error {
     }: { neverCame?: boolean; isMissed?: boolean; hasCrashed?: boolean } = {},
   ) {
     super(sentence);
-    this.neverCame = neverCame;
-    this.isMissed = isMissed;
+    this.noRequest = neverCame;
+    this.pointNotReached = isMissed;
     this.hasCrashed = hasCrashed;
   }
 }

@@ -20,7 +20,7 @@ const scenes = {
 /** The scene in which the interval is measured and the capabilities are found. */
 export const FIRST = 'ordinary-traffic';
 
-/** Why a scene cannot be played, for the report: its duties stay without a verdict. */
+/** The reasons why scenes are not played, for the report; their duties get no verdict. */
 export const notRun = {
   'power-cut': 'played as the table of points: give --cuts',
   'compressed-download': 'the server sends no file with Content-Encoding',

@@ -65,12 +65,12 @@ describe('the embedding example of the guide', () => {
   it(
     'fails when its client misbehaves',
     async () => {
-      const careless = example.replace(
+      const withoutRetry = example.replace(
         '=== 401) await authenticate()',
         '=== 403) await authenticate()',
       );
-      expect(careless).not.toBe(example);
-      const { code, stdout } = await vitest(careless.replace('while', 'if'));
+      expect(withoutRetry).not.toBe(example);
+      const { code, stdout } = await vitest(withoutRetry.replace('while', 'if'));
       expect([code, JSON.parse(stdout).numFailedTests]).toEqual([1, 2]);
     },
     EXAMPLE_MAX_MS,

@@ -6,7 +6,7 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import { compressedArtifact } from '../../fixtures/testing/compressed-artifact.ts';
-import { looseArtifact } from '../../fixtures/testing/loose-artifact.ts';
+import { looseArtifact } from '../../fixtures/testing/malformed-artifact.ts';
 import { acceptedDevice, authenticate, newDevice } from '../../server/testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
 import { createOutput } from '../output/output.ts';

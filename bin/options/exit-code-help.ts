@@ -4,7 +4,7 @@ import { exitCodes } from '../output/exit-codes.ts';
 
 const TEXT_WIDTH = 93;
 
-/** What exit codes mean for one command, by their names in `exitCodes`. */
+/** The meanings of exit codes for one command, by the names of the codes in `exitCodes`. */
 type Meanings = Partial<Readonly<Record<keyof typeof exitCodes, string>>>;
 
 /**
@@ -23,12 +23,12 @@ export function exitCodeHelp(own: Meanings): string {
 }
 
 /** What `setUp` means for commands that use the API as a user, or the control listener. */
-export const unusable = {
+export const unreachableText = {
   api: 'the server cannot be reached, or refuses the user',
   controlListener: 'the control listener cannot be reached, or refuses the token',
 } as const;
 
-/** What the exit codes of a command mean that judges a run of a fleet. */
+/** The meanings of the exit codes for a command that judges a run of a fleet. */
 export const fleetCodes = {
   pass: 'every threshold and the reconciliation hold',
   failed:

@@ -42,7 +42,7 @@ export interface ReachedServer {
   /** Number of times that the server has stopped; each stop lost the exchanges in progress. */
   readonly ends: number;
   /** Number of callers whose responses delay a restart. */
-  sparedCount: number;
+  privilegedCount: number;
   restart(lastingMs: number): void;
   /** Makes the server lose all further changes: it restarts with its present data. */
   keepNothingMore(): void;
@@ -144,7 +144,7 @@ export class MemoryTransport implements InProcessTransport {
   }
 
   /**
-   * Passes a request of the spared caller: the request waits until the server is up, and a restart
+   * Passes a request of the privileged caller: the request waits until the server is up, and a restart
    * waits for its response.
    */
   #passWhenUp(
@@ -155,11 +155,11 @@ export class MemoryTransport implements InProcessTransport {
     const { server } = this.#options;
     let isOver = false;
     const over = (): void => {
-      if (!isOver) server.sparedCount--;
+      if (!isOver) server.privilegedCount--;
       isOver = true;
     };
     const pass = (): (() => void) => {
-      server.sparedCount++;
+      server.privilegedCount++;
       const cancel = this.#pass(request, exchangePlan, endingWith(reader, over));
       return () => {
         cancel();

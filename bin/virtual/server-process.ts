@@ -34,8 +34,8 @@ interface ServerStart {
   readonly folder: string | undefined;
 }
 
-/** Interval for checking whether a spared caller still waits for a response. */
-const LOOK_MS = 1;
+/** Interval for checking whether a privileged caller still waits for a response. */
+const POLL_INTERVAL_MS = 1;
 
 /** A server that can be stopped and restarted. */
 export class RestartableServer {
@@ -55,7 +55,7 @@ export class RestartableServer {
   /** Number of times that the server has stopped. */
   ends = 0;
   /** Number of callers that must not lose a response: the server stops only when there are none. */
-  sparedCount = 0;
+  privilegedCount = 0;
   /** Called when the server does not come back. */
   onTrouble: (error: RestartError) => void = () => undefined;
 
@@ -145,7 +145,7 @@ export class RestartableServer {
     // Virtual time passes only while nothing is in progress, so every run stops the server at the
     // same point.
     await clock.sleep(0, signal);
-    while (this.sparedCount > 0 && !signal.aborted) await clock.sleep(LOOK_MS, signal);
+    while (this.privilegedCount > 0 && !signal.aborted) await clock.sleep(POLL_INTERVAL_MS, signal);
     if (signal.aborted) return;
     const folder = await this.#whileBusy(() => this.#end());
     await clock.sleep(lastingMs, signal);

@@ -108,9 +108,9 @@ describe('a tenant that a case creates', () => {
     ['plan faults', (control) => control.failNext(['post-alerts'])],
     ['limit the rate', (control) => control.limitRate({ requests: 1, windowSeconds: 2 })],
     ['suspend a tenant', (control) => control.suspend()],
-  ])('reports which control request was refused: %s', async (action, act) => {
+  ])('reports which control request was refused: %s', async (action, request) => {
     const { control } = await (await controlOn(working)).newTenant();
-    await expect(act(control)).rejects.toThrow(`${action}: it answered with 404`);
+    await expect(request(control)).rejects.toThrow(`${action}: it answered with 404`);
   });
 });
 

@@ -72,7 +72,7 @@ async function target(takes: (url: string) => boolean) {
 
 describe('a cleanup without --force', () => {
   /** Starts a target that knows only the resources with these IDs. */
-  async function knowing(...ids: readonly string[]) {
+  async function serverWithDevices(...ids: readonly string[]) {
     const baseUrl = await serve(({ method, url = '' }, response) => {
       if (method === 'GET') return response.end('[]');
       return response.writeHead(ids.some((id) => url.includes(id)) ? 204 : 404).end();
@@ -92,7 +92,7 @@ describe('a cleanup without --force', () => {
   });
 
   it('keeps the ledger when the server knows none of its resources', async () => {
-    const baseUrl = await knowing();
+    const baseUrl = await serverWithDevices();
     rmSync(ledgerFile);
     await leave('cafe', baseUrl);
     const first = await clean(baseUrl, { isForced: false });
@@ -104,7 +104,7 @@ describe('a cleanup without --force', () => {
   });
 
   it('deletes the ledger when its only resource was announced and never created', async () => {
-    const baseUrl = await knowing();
+    const baseUrl = await serverWithDevices();
     rmSync(ledgerFile);
     const head = { runId: 'cafe', baseUrl, startedAt: '2026-01-31T12:00:00Z' };
     const ledger = CleanupLedgerFile.open(ledgerFile, head);
@@ -118,7 +118,7 @@ describe('a cleanup without --force', () => {
   });
 
   it('drops absent resources from the ledger when the server knows some of them', async () => {
-    const baseUrl = await knowing('id-1');
+    const baseUrl = await serverWithDevices('id-1');
     rmSync(ledgerFile);
     await leave('cafe', baseUrl);
     expect(await clean(baseUrl, { isForced: false })).toMatchObject({
@@ -130,7 +130,7 @@ describe('a cleanup without --force', () => {
   });
 
   it('removes the resources of one server and keeps those of others in the ledger', async () => {
-    const baseUrl = await knowing('id-');
+    const baseUrl = await serverWithDevices('id-');
     await leave('beef', baseUrl);
     await expect(clean(undefined as never, { isForced: false })).rejects.toThrow(
       `has resources on ${baseUrl} and on http://127.0.0.1:9; name one of them with --url`,

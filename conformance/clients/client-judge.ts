@@ -18,7 +18,7 @@ import { ClientMemory } from './client-memory.ts';
 import type { ClientVerdict, DutyVerdict, DutyViolation } from './client-verdict.ts';
 import { duties } from './duties/duties.ts';
 import type { Duty, DutyMemory, EventMatcher, Sequence } from './duty.ts';
-import { DOWNLOAD_RETRY_MS, isAnswered, isUnderway, patienceMs } from './exemptions.ts';
+import { DOWNLOAD_RETRY_MS, isAnswered, isInFlight, patienceMs } from './exemptions.ts';
 import { FleetMemory } from './fleet-memory.ts';
 import { judgedExchange, rowOf } from './recognized-exchange.ts';
 import type { DueReaction } from './remembered.ts';
@@ -196,7 +196,7 @@ export class ClientJudge {
     const { due, authentication } = client.memory;
     if (!isIdle) client.busyMs = event.endedMs;
     // Shortly after another exchange a poll is exempt from what it breaks later.
-    const isSettled = !isUnderway(event, client.busyMs) && due.size === 0;
+    const isSettled = !isInFlight(event, client.busyMs) && due.size === 0;
     const isRepeatable = isIdle && isSettled && !authentication.usesFormerToken && !this.#isBroken;
     client.unchanged = isRepeatable ? event : undefined;
   }
@@ -259,34 +259,34 @@ export class ClientJudge {
     client.memory.socket(event);
   }
 
-  #act(act: ServerAct): void {
-    const { client: name, act: kind, atMs, count = 1 } = act;
+  #act(event: ServerAct): void {
+    const { client: name, act, atMs, count = 1 } = event;
     // What an act without a device says concerns those that are known.
     const all = name === undefined ? [...this.#clients.values()] : [this.#clientOf(name)];
-    const concerned = all.filter(({ memory }) => isConcerned(act, memory));
+    const concerned = all.filter(({ memory }) => isConcerned(event, memory));
     for (const client of concerned) {
       client.unchanged = undefined;
-      if (kind === 'events-dropped') {
+      if (act === 'events-dropped') {
         client.dropped += count;
         client.memory = client.memory.afterGap();
       }
       for (const { id, sequence } of duties) {
-        if (sequence?.cancelledBy?.acts?.includes(kind)) client.memory.due.delete(id);
+        if (sequence?.cancelledBy?.acts?.includes(act)) client.memory.due.delete(id);
       }
-      if (kind === 'scene-ended') {
+      if (act === 'scene-ended') {
         this.#endOf(client, atMs);
         const location = { journalEntry: 0, operation: 'no-request', atMs };
         for (const duty of duties) {
           const { keptAtEndOfScene: scene } = duty;
-          const isOver = scene !== undefined && scene === act.subject;
+          const isOver = scene !== undefined && scene === event.subject;
           if (isOver && !client.tallies.has(duty.id))
             this.#decide(client, duty, undefined, location);
         }
       }
-      client.memory.interrupted(act);
+      client.memory.interrupted(event);
       for (const { id, sequence } of duties) {
         const { acts, when } = sequence?.dueAfter ?? {};
-        const isDue = acts?.includes(kind) && (when?.(client.memory) ?? true);
+        const isDue = acts?.includes(act) && (when?.(client.memory) ?? true);
         if (isDue) client.memory.due.keep(id, newDue(0, atMs));
       }
     }

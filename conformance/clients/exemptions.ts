@@ -22,7 +22,7 @@ export const MIN_PAUSE_MS = 900;
  * A device may repeat a request on its other connection, or in its other process, while a response
  * arrives.
  */
-export const REPEATS_UNDERWAY_MAX = 2;
+export const REPEATS_IN_FLIGHT_MAX = 2;
 
 /** What a device does too soon twice may come from two processes; the third time is a habit. */
 export const HASTY_REPEATS_MAX = 2;
@@ -39,7 +39,7 @@ export function isAnswered({ isDelivered, status }: ClientExchange): boolean {
 }
 
 /** Returns true if a request began before an earlier response could have reached the sender. */
-export function isUnderway(request: { readonly sentMs: number }, answeredMs: number): boolean {
+export function isInFlight(request: { readonly sentMs: number }, answeredMs: number): boolean {
   return request.sentMs < answeredMs + ROUND_TRIP_MS + GRACE_MS;
 }
 

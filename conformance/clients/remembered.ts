@@ -39,7 +39,7 @@ export interface Offer {
   /** The link to the file, as `linkOf` returns it; undefined if the instructions had none. */
   readonly link: string | undefined;
   /** Digests of the targets of the links that were given, the newest last. */
-  readonly targets: readonly string[];
+  readonly linkDigests: readonly string[];
   readonly offeredMs: number;
   readonly progress: DownloadProgress;
   /** Statuses that were reported, in order, up to a limit, and those before the first download. */

@@ -20,10 +20,10 @@ const deployment = { kind: 'deployment', name: 'conformance-cafe-1' } as const;
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function written(act: (ledger: CleanupLedgerFile) => Promise<void>): Promise<string> {
+async function written(write: (ledger: CleanupLedgerFile) => Promise<void>): Promise<string> {
   const path = newPath();
   const ledger = CleanupLedgerFile.open(path, head);
-  await act(ledger);
+  await write(ledger);
   ledger.close();
   return path;
 }

@@ -145,8 +145,8 @@ describe.each(Object.keys(sampleArtifacts) as SampleName[])('the sample %s of a 
 
 /** A clock on which waits end immediately. */
 class HurriedClock extends ManualClock {
-  override after(delayMs: number, act: () => void): Timer {
-    const timer = super.after(delayMs, act);
+  override after(delayMs: number, callback: () => void): Timer {
+    const timer = super.after(delayMs, callback);
     queueMicrotask(() => this.advance(delayMs));
     return timer;
   }

@@ -4,7 +4,7 @@ import { printableText } from '../../fixtures/base/printable.ts';
 import {
   type CaseVerdict,
   type ConformanceResult,
-  isExcused,
+  isWaived,
   type RunProblem,
   violationText,
   waiverText,
@@ -89,13 +89,13 @@ function seconds(durationMs: number): string {
 /** @param problems number of problems of the run, each of which is a test of its own */
 function counts(verdicts: readonly CaseVerdict[], problems = 0): Element {
   const count = (...names: readonly string[]): number =>
-    verdicts.filter((each) => !isExcused(each) && names.includes(each.verdict)).length;
-  const excused = verdicts.filter(isExcused).length;
+    verdicts.filter((each) => !isWaived(each) && names.includes(each.verdict)).length;
+  const waivedCount = verdicts.filter(isWaived).length;
   return {
     '@tests': verdicts.length + problems,
     '@failures': count('fail') + problems,
     '@errors': count('error', 'inconclusive'),
-    '@skipped': count('skip') + excused,
+    '@skipped': count('skip') + waivedCount,
   };
 }
 

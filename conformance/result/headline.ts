@@ -4,7 +4,7 @@ import {
   type CapabilityRow,
   type CaseVerdict,
   type DecidedMusts,
-  isExcused,
+  isWaived,
   type RunProblem,
   type VerdictName,
 } from './result.ts';
@@ -101,7 +101,7 @@ function worstReason({ verdicts }: HeadlineFacts, name: VerdictName, what: strin
 }
 
 function withVerdict(verdicts: readonly CaseVerdict[], name: VerdictName) {
-  return verdicts.filter((each) => each.verdict === name && !isExcused(each));
+  return verdicts.filter((each) => each.verdict === name && !isWaived(each));
 }
 
 function sentenceOf({ id, expected, actual, reason }: CaseVerdict): string {

@@ -246,7 +246,7 @@ export function outcomeOf(
   problems: readonly RunProblem[],
 ): VerdictName {
   if (problems.length > 0) return 'fail';
-  const counted = verdicts.map((each) => (isExcused(each) ? { verdict: 'pass' as const } : each));
+  const counted = verdicts.map((each) => (isWaived(each) ? { verdict: 'pass' as const } : each));
   return worstOf(counted);
 }
 
@@ -261,7 +261,7 @@ export const endCodes: readonly string[] = [
 ];
 
 /** Returns true if a failure of the case, or its lack of a verdict, does not fail the run. */
-export function isExcused({
+export function isWaived({
   waiver,
   tolerated,
 }: Pick<CaseVerdict, 'waiver' | 'tolerated'>): boolean {

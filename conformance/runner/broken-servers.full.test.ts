@@ -117,7 +117,7 @@ describe('an interrupted run of eight cases at a time', () => {
     });
     const interrupted = result.verdicts.filter(({ reason }) => reason?.code === 'interrupted');
     expect(interrupted.length).toBeGreaterThan(0);
-    // Up to eight requests can be underway; their resources cannot be found by name on this target.
+    // Up to eight requests can be in flight; their resources cannot be found by name on this target.
     expect(afterwards).toBeLessThanOrEqual(8);
     expect(made.size).toBeLessThanOrEqual(8);
     expect(announced).toBeGreaterThanOrEqual(20);

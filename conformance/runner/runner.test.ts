@@ -23,7 +23,7 @@ const clock = new ManualClock(Date.UTC(2026, 0, 1));
 
 interface Parts {
   readonly arrange?: (context: TestContext) => Promise<void>;
-  readonly act?: () => Promise<void>;
+  readonly run?: () => Promise<void>;
   readonly requirement?: RequirementId;
 }
 
@@ -47,14 +47,14 @@ function judging(parts: Parts): RunnableCase {
           id: 'one',
           title: 'One case is run.',
           requirements: [parts.requirement ?? 'auth.rsa'],
-          run: parts.act ?? done,
+          run: parts.run ?? done,
         },
       ],
     }),
   );
 }
 
-function observing(act: () => Promise<{ seen: string }>): RunnableCase {
+function observing(observe: () => Promise<{ seen: string }>): RunnableCase {
   return theOnly(
     defineScenario({
       area: 'example',
@@ -67,7 +67,7 @@ function observing(act: () => Promise<{ seen: string }>): RunnableCase {
           id: 'one',
           title: 'One case is run.',
           requirements: ['log.empty'],
-          observe: act,
+          observe,
         },
       ],
     }),
@@ -96,19 +96,19 @@ describe('a case that judges', () => {
   });
 
   it('names the violated requirements when the failure names them', async () => {
-    const act = async () => {
+    const run = async () => {
       throw new ExpectationFailure('one', 'two', ['auth.rsa']);
     };
-    expect(await playOn(judging({ act }))).toMatchObject({
+    expect(await playOn(judging({ run }))).toMatchObject({
       verdict: 'fail',
       violated: ['auth.rsa'],
     });
-    const unnamed = judging({ act: async () => expectEqual('number', 1, 2) });
+    const unnamed = judging({ run: async () => expectEqual('number', 1, 2) });
     expect(await playOn(unnamed)).not.toHaveProperty('violated');
   });
 
   it('fails with the expected and the actual value', async () => {
-    const verdict = await playOn(judging({ act: async () => expectEqual('status', 204, 409) }));
+    const verdict = await playOn(judging({ run: async () => expectEqual('status', 204, 409) }));
     expect(verdict).toMatchObject({
       verdict: 'fail',
       expected: 'status 409',
@@ -125,7 +125,7 @@ describe('a case that judges', () => {
     ['control-failed', new ControlFailure('move the clock', '500')],
     ['not-observable', new NotObservable('the token tells nothing')],
   ])('is inconclusive with the reason %s', async (code, error) => {
-    const verdict = await playOn(judging({ act: () => Promise.reject(error) }));
+    const verdict = await playOn(judging({ run: () => Promise.reject(error) }));
     expect(verdict).toMatchObject({ verdict: 'inconclusive', reason: { code } });
   });
 
@@ -152,9 +152,9 @@ describe('a case that judges', () => {
   );
 
   it('is skipped when a step lacks its capability', async () => {
-    const act = () => Promise.reject(new MissingCapability('user/configure', 'no hook'));
+    const run = () => Promise.reject(new MissingCapability('user/configure', 'no hook'));
     const reason = { code: 'user/configure', text: 'no hook' };
-    expect(await playOn(judging({ act }))).toMatchObject({ verdict: 'skip', reason });
+    expect(await playOn(judging({ run }))).toMatchObject({ verdict: 'skip', reason });
   });
 
   it('is inconclusive when its start state is not reached', async () => {
@@ -165,14 +165,14 @@ describe('a case that judges', () => {
   });
 
   it('is an error of the suite when the suite throws', async () => {
-    const act = () => Promise.reject(new TypeError('x is not a function'));
-    const verdict = await playOn(judging({ act }));
+    const run = () => Promise.reject(new TypeError('x is not a function'));
+    const verdict = await playOn(judging({ run }));
     expect(verdict).toMatchObject({ verdict: 'error', reason: { code: 'suite-error' } });
     expect(verdict.reason?.text).not.toContain('\n');
   });
 
   it('is inconclusive at the time limit of a case', async () => {
-    const playing = playOn(judging({ act: () => new Promise(() => clock.advance(1000)) }));
+    const playing = playOn(judging({ run: () => new Promise(() => clock.advance(1000)) }));
     expect(await playing).toMatchObject({
       verdict: 'inconclusive',
       reason: { code: 'case-time-limit' },

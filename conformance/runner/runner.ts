@@ -178,9 +178,9 @@ async function perform(
   onAct?: () => void,
 ): Promise<Performance> {
   try {
-    const act = await each.arrange(context);
+    const runCase = await each.arrange(context);
     onAct?.();
-    return { finding: await findingOf(each, act) };
+    return { finding: await findingOf(each, runCase) };
   } catch (error) {
     const undocumented = error instanceof StartStateMissed ? error.undocumented : undefined;
     return { finding: withoutVerdict(error), undocumented };

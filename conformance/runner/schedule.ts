@@ -49,15 +49,15 @@ export function judgesRateLimit({ covers, needs }: Pick<CaseListing, 'covers' | 
   return needs.includes('rate-control') || covers.some((each) => / (429|503)$/.test(each));
 }
 
-/** Calls `act` for each item in order, for at most `jobs` of them at a time. */
+/** Calls `run` for each item in order, for at most `jobs` of them at a time. */
 export async function eachOf<Item>(
   items: readonly Item[],
   jobs: number,
-  act: (item: Item) => Promise<void>,
+  run: (item: Item) => Promise<void>,
 ): Promise<void> {
   const waiting = items[Symbol.iterator]();
   const work = async (): Promise<void> => {
-    for (const item of waiting) await act(item);
+    for (const item of waiting) await run(item);
   };
   await Promise.all(Array.from({ length: jobs }, work));
 }

@@ -12,7 +12,7 @@ import {
 } from 'node:crypto';
 import { p256 } from '@noble/curves/nist.js';
 import type { Random } from '../../fixtures/base/random.ts';
-import type { SigningKey, WrongSignatures } from './signing-key.ts';
+import type { InvalidSignatures, SigningKey } from './signing-key.ts';
 
 const COORDINATE_BYTES = 32;
 
@@ -39,7 +39,7 @@ export function ecdsaKeyFromScalar(scalar: Buffer): SigningKey {
       '@noble/curves': (body) =>
         Buffer.from(p256.sign(body, scalar, { format: 'der', lowS: false })),
     },
-    wrongSignatures: wrongSignaturesOf(privateKey),
+    invalidSignatures: invalidSignaturesOf(privateKey),
   };
 }
 
@@ -53,7 +53,7 @@ function integersOf(signature: Buffer): InstanceType<typeof p256.Signature> {
   return p256.Signature.fromBytes(signature, 'der');
 }
 
-function wrongSignaturesOf(privateKey: KeyObject): WrongSignatures {
+function invalidSignaturesOf(privateKey: KeyObject): InvalidSignatures {
   const signed = (body: Buffer): Buffer => sign('sha256', body, privateKey);
   return {
     digest: {

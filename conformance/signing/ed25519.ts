@@ -30,7 +30,7 @@ export function ed25519KeyFromSeed(seed: Buffer): SigningKey {
     publicKeyPem: publicKeyPem(Buffer.from(pair.publicKey)),
     sign: signed,
     signers: { tweetnacl: signed, 'node:crypto': (body) => sign(null, body, privateKey) },
-    wrongSignatures: {
+    invalidSignatures: {
       digest: {
         'the SHA-256 of the body': (body) => signed(digestOf('sha256', body)),
         'the SHA-512 of the body': (body) => signed(digestOf('sha512', body)),

@@ -13,7 +13,7 @@ import {
 import { readFile } from 'node:fs/promises';
 import forge from 'node-forge';
 import { freshRsaKey } from '../../fixtures/base/random.ts';
-import type { SigningKey, WrongSignatures } from './signing-key.ts';
+import type { InvalidSignatures, SigningKey } from './signing-key.ts';
 
 const MODULUS_BITS = 2048;
 const SALT_BYTES = 32;
@@ -46,11 +46,14 @@ export function rsaKeyOf(key: KeyObject): SigningKey {
     publicKeyPem: forge.pki.publicKeyToPem(publicKey).replaceAll('\r', ''),
     sign: signed,
     signers: { 'node-forge': signed, 'node:crypto': (body) => sign('sha256', body, key) },
-    wrongSignatures: wrongSignaturesOf(key, privateKey),
+    invalidSignatures: invalidSignaturesOf(key, privateKey),
   };
 }
 
-function wrongSignaturesOf(key: KeyObject, privateKey: forge.pki.rsa.PrivateKey): WrongSignatures {
+function invalidSignaturesOf(
+  key: KeyObject,
+  privateKey: forge.pki.rsa.PrivateKey,
+): InvalidSignatures {
   const padding = constants.RSA_PKCS1_PADDING;
   return {
     digest: {

@@ -14,11 +14,11 @@ export interface SigningKey {
   /** Independent implementations of the same signature, by the name of the library. */
   readonly signers: Readonly<Record<string, Sign>>;
   /** Signatures by this key that each violate the contract in one point. */
-  readonly wrongSignatures: WrongSignatures;
+  readonly invalidSignatures: InvalidSignatures;
 }
 
 /** Wrong signatures by a description of what is wrong, grouped by column of the contract's table. */
-export interface WrongSignatures {
+export interface InvalidSignatures {
   /** Signatures over a wrong digest. */
   readonly digest: Readonly<Record<string, Sign>>;
   /** Signatures over the right digest, in a wrong format or by a wrong standard. */

@@ -62,7 +62,7 @@ describe.each(keyTypes)('a signing key of type %s', (keyType) => {
   });
 
   it('has wrong digests and wrong forms, none of which verifies', async () => {
-    const { publicKeyPem, wrongSignatures } = await made;
+    const { publicKeyPem, invalidSignatures: wrongSignatures } = await made;
     for (const kind of [wrongSignatures.digest, wrongSignatures.encoding]) {
       const forms = Object.entries(kind);
       expect(forms).not.toHaveLength(0);

@@ -47,7 +47,7 @@ export interface ObservingCase<Arranged> extends CaseProperties {
   readonly observe: (arranged: Arranged, context: TestContext) => Promise<CaseObservation>;
 }
 
-/** When the runner starts a case: before or after those that have no phase. */
+/** When the runner starts a case: `first` or `last`, before or after the cases without a phase. */
 type Phase = 'first' | 'last';
 
 /** A named, ordered group of cases that start from the same state. */
@@ -59,8 +59,9 @@ export interface ScenarioDefinition<Arranged> {
   readonly start: string;
   readonly risk: Risk;
   /**
-   * When the runner starts the cases, if that matters. `first`: they take seconds. `last`: what
-   * they write may spoil the lists of the target, so each runs alone, after all others.
+   * When the runner starts the cases, if that matters. `first`: they are slow, and start early so
+   * that they overlap with the rest. `last`: they may add entries to lists that other cases read,
+   * so each runs alone, after all others.
    */
   readonly phase?: Phase;
   readonly needs?: readonly Capability[];
@@ -129,17 +130,17 @@ function checkedListing<Arranged>(
 
 function listingOf(
   scenario: Pick<ScenarioDefinition<never>, 'area' | 'name' | 'start' | 'risk' | 'needs'>,
-  facts: CaseProperties,
+  properties: CaseProperties,
 ): CaseListing {
   return {
-    id: `${scenario.area}/${facts.id}`,
-    title: facts.title,
+    id: `${scenario.area}/${properties.id}`,
+    title: properties.title,
     scenario: scenario.name,
     start: scenario.start,
-    level: levelOf(facts.requirements),
-    requirements: facts.requirements,
-    covers: facts.covers ?? [],
-    needs: needsOf(scenario, facts),
+    level: levelOf(properties.requirements),
+    requirements: properties.requirements,
+    covers: properties.covers ?? [],
+    needs: needsOf(scenario, properties),
     risk: scenario.risk,
   };
 }

@@ -33,7 +33,7 @@ describe('readCsv', () => {
   });
 });
 
-describe('csvFault', () => {
+describe('csvProblem', () => {
   it.each(['', 'a,b\r\n1,2\r\n', 'a\n"x, ""y""\nz"', 'a,b\n,'])('accepts %j', (document) => {
     expect(csvProblem(document)).toBeUndefined();
   });

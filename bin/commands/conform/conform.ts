@@ -147,12 +147,12 @@ export function configure(command: Command): void {
     async (selection: readonly string[], options: ConformCommandOptions) => {
       const isUrlGiven = command.getOptionValueSource('url') !== 'default';
       const hint = subcommandHint(command, selection[0] ?? '');
-      process.exitCode = await act({ selection, hint }, options, isUrlGiven);
+      process.exitCode = await runConform({ selection, hint }, options, isUrlGiven);
     },
   );
 }
 
-async function act(
+async function runConform(
   { selection, hint }: { selection: readonly string[]; hint: string },
   options: ConformCommandOptions,
   isUrlGiven: boolean,

@@ -1,6 +1,6 @@
 /** Maps the outcome of a conformance run to an exit code. */
 import type { ConformanceResult, VerdictName } from '../../../conformance/conformance.ts';
-import { isExcused } from '../../../conformance/result/result.ts';
+import { isWaived } from '../../../conformance/result/result.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 
 const exitCodeOfOutcome: Readonly<Record<VerdictName, ExitCode>> = {
@@ -23,7 +23,7 @@ export function conformanceExitCode(
   signal?: AbortSignal,
 ): ExitCode {
   if (signal?.aborted) {
-    const hasFailed = verdicts.some((each) => each.verdict === 'fail' && !isExcused(each));
+    const hasFailed = verdicts.some((each) => each.verdict === 'fail' && !isWaived(each));
     return hasFailed ? exitCodes.failed : exitCodes.interrupted;
   }
   return unauthorized === undefined ? exitCodeOfOutcome[outcome] : exitCodes.setUp;

@@ -15,7 +15,7 @@ import { type ConformOptions, credentialsOf } from './options.ts';
 /** The ledger file of one run. */
 export interface LedgerLocation {
   readonly file: string;
-  /** The sentence that tells the user how to remove leftover resources. */
+  /** A sentence on how to remove leftover resources. */
   readonly hint: string;
 }
 

@@ -5,7 +5,7 @@ import { conformanceJunit } from '../../../conformance/report/junit.ts';
 import { scriptCommand } from '../../../conformance/report/repro-scripts.ts';
 import type { ResultComparison } from '../../../conformance/result/compare.ts';
 import { coverageOf } from '../../../conformance/result/coverage.ts';
-import { type CaseVerdict, isExcused } from '../../../conformance/result/result.ts';
+import { type CaseVerdict, isWaived } from '../../../conformance/result/result.ts';
 import { jsonFile, type ReportFormat } from '../../options/reports.ts';
 import { type CiFinding, type CiSummary, ciFormats } from '../../output/ci-summary.ts';
 
@@ -32,7 +32,7 @@ export const conformanceFormats: readonly ReportFormat<JudgedRun>[] = [
 
 function summaryOf({ result, scripts }: JudgedRun): CiSummary {
   const { target, headline, totals, problems, verdicts } = result;
-  const decided = verdicts.filter((each) => !isExcused(each));
+  const decided = verdicts.filter((each) => !isWaived(each));
   const finding = (level: CiFinding['level'], each: CaseVerdict, sentence: string): CiFinding => {
     const script = scripts?.get(each.id);
     const repeat = script === undefined ? undefined : scriptCommand(script);

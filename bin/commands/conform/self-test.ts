@@ -94,11 +94,11 @@ export function configure(command: Command): void {
   addOptionRows(command, selfTestRows)
     .addOption(new Option('--worker').hideHelp())
     .action(async (prefixes: readonly string[], options: SelfTestCommandOptions) => {
-      process.exitCode = await act(prefixes, options);
+      process.exitCode = await runSelfTest(prefixes, options);
     });
 }
 
-async function act(
+async function runSelfTest(
   prefixes: readonly string[],
   options: SelfTestCommandOptions,
 ): Promise<ExitCode> {

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { printableJson } from '../../../fixtures/base/printable.ts';
 import { addExamples } from '../../options/examples.ts';
-import { exitCodeHelp, unusable } from '../../options/exit-code-help.ts';
+import { exitCodeHelp, unreachableText } from '../../options/exit-code-help.ts';
 import * as values from '../../options/option-values.ts';
 import { jsonLinesOption } from '../../options/shared-options.ts';
 import { CommandError } from '../../output/command-error.ts';
@@ -32,7 +32,7 @@ const codes = exitCodeHelp({
   pass: 'done, or Ctrl-C',
   failed: '--lint has findings',
   usage: 'a filter is wrong',
-  setUp: unusable.controlListener,
+  setUp: unreachableText.controlListener,
 });
 
 const help = `

@@ -79,7 +79,7 @@ export function configure(command: Command): void {
   command.addHelpText('after', exitCodeHelp(fleetCodes));
   addCleanup(command.enablePositionalOptions());
   addRunOptions(command).action(async (options: SimulateOptions) => {
-    process.exitCode = await act(command, options);
+    process.exitCode = await runSimulate(command, options);
   });
   addExamples(
     command,
@@ -110,7 +110,7 @@ const subcommands: Subcommands = {
   },
 };
 
-async function act(command: Command, options: SimulateOptions): Promise<ExitCode> {
+async function runSimulate(command: Command, options: SimulateOptions): Promise<ExitCode> {
   if (options.planSchema) {
     process.stdout.write(`${JSON.stringify(planSchema(), null, 2)}\n`);
     return exitCodes.pass;

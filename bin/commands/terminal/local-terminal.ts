@@ -100,8 +100,8 @@ export class LocalTerminal implements ShellScreen {
     });
   }
 
-  #listen(stream: Readable | Writable, event: string, act: (chunk: Buffer) => void): void {
-    stream.on(event, act);
-    this.#undo.push(() => stream.off(event, act));
+  #listen(stream: Readable | Writable, event: string, listener: (chunk: Buffer) => void): void {
+    stream.on(event, listener);
+    this.#undo.push(() => stream.off(event, listener));
   }
 }

@@ -18,9 +18,9 @@ const times = { start: [], stop: [], reset: [], 'a server made and dropped': [] 
   number[]
 >;
 
-async function timed<Result>(name: string, act: () => Promise<Result>): Promise<Result> {
+async function timed<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
   const startedMs = systemClock.monotonicMs();
-  const result = await act();
+  const result = await run();
   times[name]?.push(systemClock.monotonicMs() - startedMs);
   return result;
 }

@@ -87,9 +87,9 @@ function change(store: Store): void {
   });
 }
 
-async function took(act: () => unknown): Promise<number> {
+async function took(run: () => unknown): Promise<number> {
   const startedMs = systemClock.monotonicMs();
-  await act();
+  await run();
   return systemClock.monotonicMs() - startedMs;
 }
 

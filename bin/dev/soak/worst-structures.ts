@@ -4,7 +4,7 @@ import {
   looseArtifact,
   looseHeaderInfo,
   looseTar,
-} from '../../../fixtures/testing/loose-artifact.ts';
+} from '../../../fixtures/testing/malformed-artifact.ts';
 
 /** Returns as many numbered pieces as fit into `charactersMax` characters. */
 export function filled(

@@ -1,6 +1,6 @@
 /**
  * Cases: the signature of an authentication request. Each key signs with two implementations that
- * share no code, so that a bug in one is not taken for a fault of the server. Spec: Device
+ * share no code, so that a bug in one is not taken for an error of the server. Spec: Device
  * authentication
  */
 import { type KeyType, keyTypes } from '../../../fixtures/contract/vocabulary.ts';
@@ -156,7 +156,7 @@ const known = defineScenario({
   ],
 });
 
-const foreign = defineScenario({
+const nonAscii = defineScenario({
   area: 'authentication',
   name: 'Non-ASCII letters',
   start: 'a pre-authorized device with an identity in several scripts',
@@ -230,13 +230,13 @@ function algorithmCases(keyType: KeyType): readonly JudgingCase<SuiteDevice>[] {
       id: `${keyType}-signature-over-another-digest-is-refused`,
       title: digest,
       requirements: [digestRequirement],
-      run: (device) => refuseForms(device.key.wrongSignatures.digest, device),
+      run: (device) => refuseForms(device.key.invalidSignatures.digest, device),
     },
     {
       id: `${keyType}-signature-in-another-form-is-refused`,
       title: form,
       requirements: [formRequirement],
-      run: (device) => refuseForms(device.key.wrongSignatures.encoding, device),
+      run: (device) => refuseForms(device.key.invalidSignatures.encoding, device),
     },
     {
       id: `${keyType}-signature-that-is-no-base64-is-refused`,
@@ -343,6 +343,6 @@ export const authenticationSignatureCases = [
   ...lengths,
   ...header,
   ...known,
-  ...foreign,
+  ...nonAscii,
   ...keyTypes.flatMap(algorithmScenario),
 ];

@@ -75,18 +75,18 @@ function lateReportCase(end: 'success' | 'failure'): JudgingCase<void> {
     requirements: ['status.only-the-named-deployment', 'status.becomes-the-state'],
     run: async (_, context) => {
       const { former, next } = await inTurn(context, end);
-      for (const [underway, late] of [
+      for (const [activeStatus, late] of [
         ['downloading', 'failure'],
         ['installing', 'success'],
         ['pause_before_rebooting', 'already-installed'],
       ] as const) {
-        await arrangeReports(next, underway);
+        await arrangeReports(next, activeStatus);
         const body = { status: late, substate: 'late' };
         requireResponse('put-deployment-status', await report(former, body), 204);
         await expectShown(context, former, late);
-        const seen = await shownDeviceDeployment(context, next, underway);
-        const isKept = seen?.status === underway && seen.substate !== 'late';
-        const wanted = `the next deployment still ${underway}`;
+        const seen = await shownDeviceDeployment(context, next, activeStatus);
+        const isKept = seen?.status === activeStatus && seen.substate !== 'late';
+        const wanted = `the next deployment still ${activeStatus}`;
         if (!isKept) throw failure(wanted, JSON.stringify(seen));
       }
       const again = await next.device.call('get-next-deployment', { query: factoryProvides });

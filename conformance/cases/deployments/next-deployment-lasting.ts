@@ -165,7 +165,7 @@ const waiting = defineScenario({
   ],
 });
 
-const underway = defineScenario({
+const inProgress = defineScenario({
   area: 'next-deployment',
   name: 'Repeated requests',
   start: 'a device that has been offered a deployment',
@@ -213,4 +213,4 @@ const reordered = defineScenario({
 });
 
 /** Spec: Device deployments v1, v2 */
-export const nextDeploymentLastingCases = [...choosing, ...waiting, ...underway, ...reordered];
+export const nextDeploymentLastingCases = [...choosing, ...waiting, ...inProgress, ...reordered];

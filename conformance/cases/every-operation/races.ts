@@ -70,7 +70,7 @@ async function race(
 }
 
 /** Asserts that the final state is possible with the response to the report: see `outcomes`. */
-async function expectOneTime(
+async function expectConsistentState(
   context: TestContext,
   arranged: OfferedDeployment,
   { status, response }: { readonly status: RacedStatus; readonly response: HttpResponse },
@@ -100,7 +100,7 @@ const againstAbort = defineScenario({
         for (let round = 0; round < ROUNDS; round += 1) {
           const offered = await nextRound(context, arranged);
           const response = await race(context, offered, { status, round });
-          await expectOneTime(context, offered, { status, response });
+          await expectConsistentState(context, offered, { status, response });
         }
       },
     })),

@@ -9,7 +9,7 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { digestOf, isOfDevice, pauseMs } from '../exchange-facts.ts';
-import { HASTY_REPEATS_MAX, isAnswered, isUnderway, REPEATS_UNDERWAY_MAX } from '../exemptions.ts';
+import { HASTY_REPEATS_MAX, isAnswered, isInFlight, REPEATS_IN_FLIGHT_MAX } from '../exemptions.ts';
 import { MASK } from '../secret-text.ts';
 import { credentialDuties } from './credentials.ts';
 import { retryProblem } from './retry-pauses.ts';
@@ -71,7 +71,8 @@ const requestDuties: readonly Duty[] = [
         ? client.authentication.unauthorized.size > 0
         : status === 401 && isOfDevice(row) && row.authorization === 'device',
     violation: ({ row }, { client }) => {
-      if (client.authentication.unauthorized.get(row.id) !== REPEATS_UNDERWAY_MAX) return undefined;
+      if (client.authentication.unauthorized.get(row.id) !== REPEATS_IN_FLIGHT_MAX)
+        return undefined;
       const actual = 'another 401, the third without one';
       return { where: 'a 401', must: 'lead to an authentication request', actual };
     },
@@ -217,7 +218,7 @@ const reactionDuties: readonly Duty[] = [
       brokenBy: (exchange, { client, event }) => {
         const times = client.authentication.unauthorized.get(exchange.row.id) ?? 0;
         const isThird =
-          isRefusedAsExpired(exchange, event.serverNowMs) && times === REPEATS_UNDERWAY_MAX;
+          isRefusedAsExpired(exchange, event.serverNowMs) && times === REPEATS_IN_FLIGHT_MAX;
         // The process of the WebSocket may wait for the token of another one.
         if (!isThird || exchange.row.authorization !== 'device') return undefined;
         return { where: 'an expired token', must: 'be renewed', actual: 'a third 401 with it' };
@@ -240,11 +241,11 @@ const reactionDuties: readonly Duty[] = [
       client.authentication.tokens.size > 1 &&
       client.authentication.tokens.has(digestOf(token)) &&
       (digestOf(token) === client.authentication.tokens.newest?.[0] ||
-        !isUnderway(event, client.authentication.tokens.newest?.[1] ?? 0)),
+        !isInFlight(event, client.authentication.tokens.newest?.[1] ?? 0)),
     violation: ({ token = '' }, { client }) => {
       const name = digestOf(token);
       if (name === client.authentication.tokens.newest?.[0]) return undefined;
-      if ((client.authentication.staleUses.get(name) ?? 0) !== REPEATS_UNDERWAY_MAX)
+      if ((client.authentication.staleUses.get(name) ?? 0) !== REPEATS_IN_FLIGHT_MAX)
         return undefined;
       return { where: 'the former token', must: 'not be used', actual: 'a third request with it' };
     },

@@ -11,7 +11,7 @@ interface BodyDuty extends Pick<Duty, 'id' | 'level' | 'sentence' | 'source' | '
   /** The member that the duty is about; every member when absent. */
   readonly at?: string;
   /** Returns true for a body that another duty is about. */
-  readonly isExcused?: (sent: unknown) => boolean;
+  readonly isExempt?: (sent: unknown) => boolean;
   /** True if the body has free names, of which none may appear twice. */
   readonly namesOnce?: boolean;
   /** A check beyond the shape. */
@@ -19,7 +19,7 @@ interface BodyDuty extends Pick<Duty, 'id' | 'level' | 'sentence' | 'source' | '
 }
 
 /** Returns the duty to send bodies of the contract's shape. */
-export function bodyDuty({ at, isExcused, namesOnce, further, ...row }: BodyDuty): Duty {
+export function bodyDuty({ at, isExempt: isExcused, namesOnce, further, ...row }: BodyDuty): Duty {
   return {
     ...row,
     evidence: at === undefined ? 'the body' : `the member ${at} in the body`,

@@ -6,7 +6,7 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { describeValue } from '../../target/expectations.ts';
 import type { Duty } from '../duty.ts';
 import { digestOf } from '../exchange-facts.ts';
-import { isUnderway } from '../exemptions.ts';
+import { isInFlight } from '../exemptions.ts';
 import { MASK } from '../secret-text.ts';
 import { messageIn } from '../socket-message.ts';
 
@@ -99,7 +99,7 @@ const handshakeDuties: readonly Duty[] = [
       client.authentication.tokens.size > 1 &&
       client.authentication.tokens.has(digestOf(tokenOf(exchange))) &&
       (digestOf(tokenOf(exchange)) === client.authentication.tokens.newest?.[0] ||
-        !isUnderway(event, client.authentication.tokens.newest?.[1] ?? 0)),
+        !isInFlight(event, client.authentication.tokens.newest?.[1] ?? 0)),
     violation: (exchange, { client }) =>
       digestOf(tokenOf(exchange)) === client.authentication.tokens.newest?.[0]
         ? undefined

@@ -13,7 +13,7 @@ import {
   linkOf,
   targetOf,
 } from '../exchange-facts.ts';
-import { HASTY_REPEATS_MAX, isAnswered, isUnderway } from '../exemptions.ts';
+import { HASTY_REPEATS_MAX, isAnswered, isInFlight } from '../exemptions.ts';
 import { MASK } from '../secret-text.ts';
 import { isFinalReport } from './reports.ts';
 
@@ -36,11 +36,11 @@ const linkDuties: readonly Duty[] = [
     operations: downloadOperations,
     applies: ({ request }, { client }) => {
       const offer = client.deployments.ofLink(request.url);
-      return offer !== undefined && offer.targets.length > 0 && !isMasked(request.url);
+      return offer !== undefined && offer.linkDigests.length > 0 && !isMasked(request.url);
     },
     violation: ({ request }, { client }) => {
       const target = digestOf(targetOf(request.url));
-      const isGiven = client.deployments.ofLink(request.url)?.targets.includes(target);
+      const isGiven = client.deployments.ofLink(request.url)?.linkDigests.includes(target);
       if (isGiven || client.deployments.redirects.has(target)) return undefined;
       return { where: 'the link', must: 'be used untouched', actual: 'another path or query' };
     },
@@ -163,13 +163,13 @@ const linkDuties: readonly Duty[] = [
     remedy: 'replace the stored link by that of each response',
     operations: downloadOperations,
     applies: ({ request }, { client }) => {
-      const { targets = [] } = client.deployments.ofLink(request.url) ?? {};
+      const { linkDigests: targets = [] } = client.deployments.ofLink(request.url) ?? {};
       return new Set(targets).size > 1 && targets.includes(digestOf(targetOf(request.url)));
     },
     violation: ({ request }, { client, event }) => {
-      const { targets = [] } = client.deployments.ofLink(request.url) ?? {};
+      const { linkDigests: targets = [] } = client.deployments.ofLink(request.url) ?? {};
       const isNewest = digestOf(targetOf(request.url)) === targets.at(-1);
-      if (isNewest || isUnderway(event, client.lastPoll?.endedMs ?? 0)) return undefined;
+      if (isNewest || isInFlight(event, client.lastPoll?.endedMs ?? 0)) return undefined;
       return { where: 'the link', must: 'be the newest one', actual: 'one of an earlier offer' };
     },
   },

@@ -15,7 +15,7 @@ import {
   otherPollData,
   pollData,
 } from '../exchange-facts.ts';
-import { HASTY_PAUSES_MAX, HASTY_REPEATS_MAX, isAnswered, isUnderway } from '../exemptions.ts';
+import { HASTY_PAUSES_MAX, HASTY_REPEATS_MAX, isAnswered, isInFlight } from '../exemptions.ts';
 import { isWithoutUpdate } from './reports.ts';
 
 const NEEDLESS_MAX = 2;
@@ -79,7 +79,7 @@ const requestDuties: readonly Duty[] = [
       'A device names the artifact that runs: the new one after success, the former after failure.',
     source: 'Device deployments v1: artifact_name is the currently installed artifact',
     evidence: 'artifact_name in the polls after a final status',
-    exemptions: 'configuration deployments, and polls underway',
+    exemptions: 'configuration deployments, and polls in flight',
     remedy: 'store the new name together with success, and not before',
     scene: 'update',
     operations: pollOperations,
@@ -191,7 +191,7 @@ const reactionDuties: readonly Duty[] = [
     sentence: 'A device continues a deployment that is offered again.',
     source: 'Device deployments v1: the ID of the deployment',
     evidence: 'downloads and reports after a deployment was offered a second time',
-    remedy: 'compare the ID with that of the deployment underway, and go on with it',
+    remedy: 'compare the ID with that of the deployment in progress, and go on with it',
     scene: 'update-restart',
     sequence: {
       dueAfter: {
@@ -373,7 +373,7 @@ function endedOffer({ client, event }: DutyMemory) {
   const latest = client.deployments.offers.newest?.[1];
   if (latest === undefined || latest.isConfiguration || latest.final === undefined)
     return undefined;
-  const isKnown = latest.isFinalKnown && !isUnderway(event, latest.endedMs ?? event.sentMs);
+  const isKnown = latest.isFinalKnown && !isInFlight(event, latest.endedMs ?? event.sentMs);
   return isKnown && typeof latest.name === 'string' ? latest : undefined;
 }
 

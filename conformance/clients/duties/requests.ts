@@ -58,7 +58,7 @@ const requestDuties: readonly Duty[] = [
     scene: 'overload',
     applies: (exchange, { client }) => {
       const wait = client.retries.waits.get(exchange.row.id);
-      // A request that was underway when the response came is exempt.
+      // A request that was in flight when the response came is exempt.
       const pause = pauseMs(wait, exchange);
       return isOfDevice(exchange.row) && pause !== undefined && pause >= 0;
     },

@@ -5,7 +5,7 @@ import { describeValue } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { Duty, DutyMemory } from '../duty.ts';
 import { isLogDone, typeOf } from '../exchange-facts.ts';
-import { isAnswered, isUnderway, REPEATS_UNDERWAY_MAX } from '../exemptions.ts';
+import { isAnswered, isInFlight, REPEATS_IN_FLIGHT_MAX } from '../exemptions.ts';
 import { holdsSecret } from '../secret-text.ts';
 import { bodyDuty } from './body-duty.ts';
 
@@ -66,7 +66,7 @@ const logUploadDuties: readonly Duty[] = [
     remedy: 'send messages[] of strings, timestamp with zone such as 2026-01-31T12:00:00Z',
     operations: logging,
     // An empty log breaks another duty.
-    isExcused: (sent) => entriesOf(membersOf(sent).messages).length === 0,
+    isExempt: (sent) => entriesOf(membersOf(sent).messages).length === 0,
     further: (sent) => {
       const at = messagesIn(sent).findIndex((message) => /\n./.test(message));
       if (at < 0) return undefined;
@@ -127,7 +127,7 @@ const logUploadDuties: readonly Duty[] = [
     sentence: 'A device does not repeat a log unchanged after a 413 or 400.',
     source: 'RFC 9110, 15.5.14; Errors: 400',
     evidence: 'the uploads for one deployment after a 413 or 400',
-    exemptions: 'one repeat that was underway',
+    exemptions: 'one repeat that was in flight',
     remedy: 'shorten the log after a 413, and give it up after a 400',
     scene: 'log-too-large',
     operations: logging,
@@ -135,8 +135,8 @@ const logUploadDuties: readonly Duty[] = [
     violation: (exchange, { client, event }) => {
       const { endedMs = 0, times = 0 } =
         client.deployments.refusedLogs.get(exchange.deploymentId) ?? {};
-      const isExcused = isUnderway(event, endedMs) && times < REPEATS_UNDERWAY_MAX;
-      if (!client.deployments.isRefusedLog(exchange) || isExcused) return undefined;
+      const isExempt = isInFlight(event, endedMs) && times < REPEATS_IN_FLIGHT_MAX;
+      if (!client.deployments.isRefusedLog(exchange) || isExempt) return undefined;
       return {
         where: 'a refused log',
         must: 'not be repeated',

@@ -204,8 +204,8 @@ export const statusDuties: readonly Duty[] = [
       const { status } = membersOf(exchange.sent);
       const { final, isFinalKnown, endedMs = 0 } = offerOf(exchange, memory) ?? {};
       if (final === undefined || status === final) return undefined;
-      const isExcused = !isFinalKnown || memory.event.sentMs < endedMs;
-      if (!isReportableFinal(status) && isExcused) return undefined;
+      const isExempt = !isFinalKnown || memory.event.sentMs < endedMs;
+      if (!isReportableFinal(status) && isExempt) return undefined;
       return {
         where: 'the final status',
         must: `stay ${describeValue(final)}`,

@@ -10,30 +10,30 @@ interface Allowance {
   /** What a server may show, as a sentence. */
   readonly allows: string;
   /** What the choice may depend on. */
-  readonly dependsOn: 'server' | 'moment' | 'request';
+  readonly dependsOn: 'server' | 'time' | 'request';
 }
 
 /** The allowances by ID. */
 export const allowances = {
   'effects-settle': {
     allows: 'A read may show the state before a write for 5 s after its response.',
-    dependsOn: 'moment',
+    dependsOn: 'time',
   },
   'effects-at-once': {
     allows: 'A read may show the effect of a write as soon as it is answered.',
-    dependsOn: 'moment',
+    dependsOn: 'time',
   },
   'either-order': {
     allows: 'Writes at once may take effect in any order.',
-    dependsOn: 'moment',
+    dependsOn: 'time',
   },
   'reads-beside-writes': {
     allows: 'A read during a write may show any part of its effect.',
-    dependsOn: 'moment',
+    dependsOn: 'time',
   },
   'failed-writes-may-count': {
     allows: 'A write that got no response, or a server error, may have taken effect.',
-    dependsOn: 'moment',
+    dependsOn: 'time',
   },
   'configuration.keeps-other-keys': {
     requirement: 'configuration.other-keys',

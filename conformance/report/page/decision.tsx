@@ -5,7 +5,7 @@ import { counted } from '../../../fixtures/base/counted.ts';
 import { Badge, Verdict } from '../../../fixtures/page/badge.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
-import { findingOf, isExcused, toneOf, verdictOrder, violatedBy } from './labels.ts';
+import { findingOf, isWaived, toneOf, verdictOrder, violatedBy } from './labels.ts';
 import { Prose } from './prose.tsx';
 
 /** Maximum number of lines in the summary; the list of cases is complete. */
@@ -37,9 +37,9 @@ const levels = ['must', 'should', 'may'];
 /** Renders the verdict box at the top of the page. */
 export function Decision({ facts }: { facts: PageFacts }) {
   const { outcome, headline, musts, verdicts, problems } = facts;
-  const failed = verdicts.filter((each) => each.verdict === 'fail' && !isExcused(each));
+  const failed = verdicts.filter((each) => each.verdict === 'fail' && !isWaived(each));
   const open = verdicts.filter(
-    (each) => ['error', 'inconclusive'].includes(each.verdict) && !isExcused(each),
+    (each) => ['error', 'inconclusive'].includes(each.verdict) && !isWaived(each),
   );
   const violated = levels.map((level) => ({ level, violated: violatedOf(facts, failed, level) }));
   const inAll = musts.decided + musts.undecided;

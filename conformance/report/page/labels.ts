@@ -47,13 +47,13 @@ export function findingOf({ expected, actual, observation, reason }: ShownVerdic
 }
 
 /** Returns true for a failure that does not fail the run. */
-export function isExcused({ waiver, tolerated }: ShownVerdict): boolean {
+export function isWaived({ waiver, tolerated }: ShownVerdict): boolean {
   return waiver !== undefined || tolerated === true;
 }
 
 /** Returns true for a verdict that needs no attention: passed, observed, skipped or excused. */
 export function needsNoAttention(verdict: ShownVerdict): boolean {
-  return isExcused(verdict) || !['fail', 'error', 'inconclusive'].includes(verdict.verdict);
+  return isWaived(verdict) || !['fail', 'error', 'inconclusive'].includes(verdict.verdict);
 }
 
 /** Returns the requirements that a failure violated. */

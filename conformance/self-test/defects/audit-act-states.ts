@@ -35,7 +35,7 @@ function changedList(
 }
 
 /** Changes each entry of a list by what was learned from earlier exchanges of other operations. */
-function knowing<Fact>(
+function afterLearning<Fact>(
   learn: (
     response: ProxiedResponse,
     request: ProxiedRequest,
@@ -121,7 +121,7 @@ const acts: readonly Defect[] = [
     title: 'The creation of a deployment of several devices has an entry for each device.',
     violates: ['audit.one-entry-per-action'],
     operations: [...list, 'create-deployment'],
-    alter: knowing<{ readonly id: string; readonly count: number }>(
+    alter: afterLearning<{ readonly id: string; readonly count: number }>(
       (response, request, made) => {
         const count = entriesOf(objectOf(request).devices).length;
         if (response.status === 201) made.push({ id: createdId(response), count });
@@ -137,7 +137,7 @@ const acts: readonly Defect[] = [
     title: 'The abort of a deployment that has ended is refused, and yet has an entry.',
     violates: ['audit.one-entry-per-action'],
     operations: [...list, 'abort-deployment'],
-    alter: knowing<string>(
+    alter: afterLearning<string>(
       ({ status }, { parameters }, refused) => {
         if (status >= 400) refused.push(parameters.id ?? '');
       },
@@ -235,7 +235,7 @@ const actors: readonly Defect[] = [
     title: 'Once a user is deleted, the entries of that user have no `actor.email`.',
     violates: ['audit.entries-last'],
     operations: [...list, 'delete-user'],
-    alter: knowing<string>(
+    alter: afterLearning<string>(
       ({ status }, { parameters }, removed) => {
         if (status === 204) removed.push(parameters.id ?? '');
       },

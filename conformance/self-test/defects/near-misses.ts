@@ -255,8 +255,8 @@ const letters: readonly Defect[] = [
     operations: ['post-auth-request'],
     alter: responseBecomes((response, request) => {
       const signature = signatureOf(request);
-      const isFlat = [signature.toLowerCase(), signature.toUpperCase()].includes(signature);
-      return isFlat && signature.length > 60 && response.status === 401
+      const isSingleCase = [signature.toLowerCase(), signature.toUpperCase()].includes(signature);
+      return isSingleCase && signature.length > 60 && response.status === 401
         ? granted(response)
         : response;
     }),

@@ -7,7 +7,7 @@ import { requestBecomes, responseBecomes, statusBecomes } from '../alterations.t
 import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
 /** Records the tokens issued to devices, so that an alteration can distinguish them from others. */
-function knowingTokens(
+function afterLearningTokens(
   isTaken: (token: string, issued: ReadonlySet<string>, request: ProxiedRequest) => boolean,
 ): () => Alteration {
   return () => {
@@ -70,7 +70,7 @@ export const tokenDefects: readonly Defect[] = [
     title: 'A token with the algorithm none gives access to the configuration.',
     violates: ['tokens.invalid-is-401'],
     operations: ['post-auth-request', 'get-configuration'],
-    alter: knowingTokens(
+    alter: afterLearningTokens(
       (token, issued) =>
         token.endsWith('.') && [...issued].some((each) => claimsOf(each) === claimsOf(token)),
     ),
@@ -87,7 +87,7 @@ export const tokenDefects: readonly Defect[] = [
     title: 'The token of a rejected or decommissioned device gives access to the configuration.',
     violates: ['tokens.end-with-acceptance', 'tokens.end-with-device', 'tokens.expired-is-refused'],
     operations: ['post-auth-request', 'get-configuration'],
-    alter: knowingTokens((token, issued) => issued.has(token)),
+    alter: afterLearningTokens((token, issued) => issued.has(token)),
   },
   {
     id: 'user-token-opens-device-operations',
@@ -104,7 +104,7 @@ export const tokenDefects: readonly Defect[] = [
     title: "A device's token gives access to the export of the audit log.",
     violates: ['tokens.devices-are-no-users'],
     operations: ['post-auth-request', 'export-audit-logs'],
-    alter: knowingTokens((token, issued) => issued.has(token)),
+    alter: afterLearningTokens((token, issued) => issued.has(token)),
   },
   {
     id: 'user-token-does-not-open-the-audit-log',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Artifact } from '../../../fixtures/contract/resources.ts';
 import { compressedArtifact, suffixOf } from '../../../fixtures/testing/compressed-artifact.ts';
-import { looseArtifact } from '../../../fixtures/testing/loose-artifact.ts';
+import { looseArtifact } from '../../../fixtures/testing/malformed-artifact.ts';
 import { publish, shownArtifact, uploadArtifact } from '../../testing/test-artifacts.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 

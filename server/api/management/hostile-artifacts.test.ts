@@ -8,7 +8,7 @@ import {
   looseArtifact,
   looseHeaderEntries,
   looseTar,
-} from '../../../fixtures/testing/loose-artifact.ts';
+} from '../../../fixtures/testing/malformed-artifact.ts';
 import { artifactBytes, debianArtifact, uploadArtifact } from '../../testing/test-artifacts.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 

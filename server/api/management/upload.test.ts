@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Artifact } from '../../../fixtures/contract/resources.ts';
-import { looseArtifact, looseWithout } from '../../../fixtures/testing/loose-artifact.ts';
+import { looseArtifact, looseWithout } from '../../../fixtures/testing/malformed-artifact.ts';
 import {
   artifactBytes,
   debianArtifact,

@@ -141,6 +141,6 @@ function exitCodeOf({ clients, client, named }: Reading): ExitCode {
   const duties = client?.duties ?? (named === undefined ? clients.duties : []);
   if (duties.some(({ level, state }) => level === 'must' && state === 'broken'))
     return exitCodes.failed;
-  const hasCome = named === undefined ? clients.clients.length > 0 : client !== undefined;
-  return hasCome ? exitCodes.pass : exitCodes.inconclusive;
+  const hasRequests = named === undefined ? clients.clients.length > 0 : client !== undefined;
+  return hasRequests ? exitCodes.pass : exitCodes.inconclusive;
 }

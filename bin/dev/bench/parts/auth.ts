@@ -8,7 +8,7 @@ import type { AuthCost } from '../children/auth-cost.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
 import { underLoad, unit, warmUp } from './exchange-row.ts';
-import { cpuSecondsOf, type ServerWithDevices, targetOf } from './knowing-server.ts';
+import { cpuSecondsOf, type ServerWithDevices, targetOf } from './server-with-devices.ts';
 
 const what = 'authentication request of a known device';
 /** Least ratio: an authentication request may take 1.3 times as long as its cryptography. */

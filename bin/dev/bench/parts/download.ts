@@ -7,8 +7,8 @@ import { exchange, peerResponseLike } from '../exchange.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type BenchRow, rowOf } from '../row.ts';
 import { pollRequest } from './exchanges.ts';
-import type { ServerWithDevices } from './knowing-server.ts';
 import type { DeployedRelease } from './release.ts';
+import type { ServerWithDevices } from './server-with-devices.ts';
 
 const GOAL = 0.8;
 /** Consecutive downloads in each round. */

@@ -10,7 +10,7 @@ import { type BenchLoad, CONNECTIONS, type LoadFigures, load } from '../load.ts'
 import { type BenchContext, inRounds, type MeasuredProgram } from '../rounds.ts';
 import { type BenchRow, median, rowOf } from '../row.ts';
 import type { BenchExchange } from './exchanges.ts';
-import { cpuSecondsOf, type ServerWithDevices, targetOf } from './knowing-server.ts';
+import { cpuSecondsOf, type ServerWithDevices, targetOf } from './server-with-devices.ts';
 
 /**
  * The unit of every figure. CPU time of the server does not depend on the speed of the load

@@ -16,7 +16,7 @@ export interface ServerWithDevices {
 }
 
 /** Starts a server and authenticates its devices. @param options options of `fleetbed serve` */
-export async function knowingServer(
+export async function serverWithDevices(
   { children, output, quick }: BenchContext,
   ...options: CommandArgs
 ): Promise<ServerWithDevices> {

@@ -10,8 +10,13 @@ import { authRow } from './auth.ts';
 import { downloadRow } from './download.ts';
 import { exchangeRow, underLoad, unit, warmUp } from './exchange-row.ts';
 import { idleExchanges, poll, pollRequest, updateExchanges } from './exchanges.ts';
-import { cpuSecondsOf, knowingServer, type ServerWithDevices, targetOf } from './knowing-server.ts';
 import { deployRelease } from './release.ts';
+import {
+  cpuSecondsOf,
+  type ServerWithDevices,
+  serverWithDevices,
+  targetOf,
+} from './server-with-devices.ts';
 
 /** Least ratio of polls with the journal to polls without: the journal may cost 15 percent. */
 const JOURNAL_GOAL = 0.85;
@@ -26,7 +31,7 @@ const NEIGHBOUR_GOAL = 0.65;
 
 /** Measures all rows of the part; a quick run leaves out the row with a busy neighbour. */
 export async function serverRows(context: BenchContext): Promise<BenchRow[]> {
-  const known = await knowingServer(context);
+  const known = await serverWithDevices(context);
   const rows: BenchRow[] = context.quick ? [] : [await besideNeighbourRow(context, known)];
   for (const each of idleExchanges) rows.push(await exchangeRow(context, known, each));
   rows.push(await withoutRow(context, known, journal), await withoutRow(context, known, judge));
@@ -50,10 +55,10 @@ async function besideNeighbourRow(
   context: BenchContext,
   known: ServerWithDevices,
 ): Promise<BenchRow> {
-  const neighbour = await context.children.script('generator', 'neighbour');
+  const cpuLoad = await context.children.script('generator', 'cpu-load');
   const what = `${poll.what}, busy neighbour`;
   const row = await exchangeRow(context, known, { ...poll, what, goal: NEIGHBOUR_GOAL });
-  await neighbour.end();
+  await cpuLoad.end();
   return row;
 }
 
@@ -100,7 +105,7 @@ async function withoutRow(
   known: ServerWithDevices,
   { name: part, goal, off, settled }: SwitchedPart,
 ): Promise<BenchRow> {
-  const without = await knowingServer(context, ...off);
+  const without = await serverWithDevices(context, ...off);
   const polled = (name: string, each: ServerWithDevices) =>
     underLoad(name, {
       ...targetOf(each),

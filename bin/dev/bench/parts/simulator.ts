@@ -89,12 +89,12 @@ export async function costRow(
 /** Starts a new server for one measurement, and stops it afterwards. */
 async function onServer<Result>(
   { children }: BenchContext,
-  act: (server: ServerChild) => Promise<Result>,
+  run: (server: ServerChild) => Promise<Result>,
   options: CommandArgs = [],
 ): Promise<Result> {
   const server = await children.serve('--auto-accept', ...options);
   try {
-    return await act(server);
+    return await run(server);
   } finally {
     await server.end();
   }

@@ -41,13 +41,13 @@ export async function downloadRows(context: BenchContext): Promise<BenchRow[]> {
 async function withOffer(
   context: BenchContext,
   megabytes: number,
-  act: (offered: OfferedDownload) => Promise<BenchRow>,
+  run: (offered: OfferedDownload) => Promise<BenchRow>,
 ): Promise<BenchRow> {
   const server = await observedServer(context.children, { autoAccept: true });
   const devices = await knownDevices(server.ready, 1);
   const release = await deployRelease(context, server.ready, megabytes);
   try {
-    return await act({ server, release, link: await offeredLink(server.ready.baseUrl, devices) });
+    return await run({ server, release, link: await offeredLink(server.ready.baseUrl, devices) });
   } finally {
     await release.remove();
     await server.end();

@@ -6,7 +6,7 @@ import { exchange, peerResponseLike } from '../exchange.ts';
 import { CONNECTIONS, load } from '../load.ts';
 import { authRequest } from '../parts/auth.ts';
 import { bearer, idleExchanges, poll, pollRequest } from '../parts/exchanges.ts';
-import { knowingServer, targetOf } from '../parts/knowing-server.ts';
+import { serverWithDevices, targetOf } from '../parts/server-with-devices.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type BenchRow, median, rowOf } from '../row.ts';
 
@@ -32,7 +32,7 @@ interface PolledServer {
 
 /** Measures the only row, on the reference server and on `node:http` with one fixed response. */
 export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow[]> {
-  const known = await knowingServer(context);
+  const known = await serverWithDevices(context);
   const { devices } = known;
   const target = targetOf(known);
   const [device] = devices;

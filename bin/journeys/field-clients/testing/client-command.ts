@@ -12,7 +12,7 @@ import { busOf, busPath, clientOf, connectOf } from './field-device.ts';
 import { type ProgramStart, spawnProgram, unprivileged } from './running-program.ts';
 
 const CERTIFICATE = '/etc/mender/server.crt';
-const LOOK_MS = 50;
+const POLL_INTERVAL_MS = 50;
 const ENTERABLE_MODE = 0o711;
 
 const [serverUrl = '', ca = '', dir = ''] = process.argv.slice(2);
@@ -46,7 +46,7 @@ if (!existsSync(root)) {
 // A killed bus leaves its socket behind.
 rmSync(join(root, busPath), { force: true });
 run(busOf(dir));
-while (!existsSync(join(root, busPath))) await systemClock.sleep(LOOK_MS);
+while (!existsSync(join(root, busPath))) await systemClock.sleep(POLL_INTERVAL_MS);
 const client = run(clientOf(root));
 let isConnecting = false;
 client.stderr.on('data', (text: Buffer) => {
