@@ -43,7 +43,7 @@ async function completed(...args: readonly string[]) {
   };
 }
 
-describe('the completion of a command line offers', { timeout: 60_000 }, () => {
+describe('the completion of a command line', { timeout: 60_000 }, () => {
   it.each([
     { args: ['ser'], values: ['serve'] },
     { args: ['conform', 'ju'], values: ['judge'] },
@@ -55,7 +55,7 @@ describe('the completion of a command line offers', { timeout: 60_000 }, () => {
     { args: ['conform', '--report', 'ju'], values: ['junit='] },
     { args: ['completion', 'z'], values: ['zsh'] },
     { args: ['no-such-command', 'x'], values: [] },
-  ])('$values after the arguments $args', async ({ args, values }) => {
+  ])('offers $values after the arguments $args', async ({ args, values }) => {
     expect((await completed(...args)).values).toEqual(values);
   });
 
@@ -67,7 +67,7 @@ describe('the completion of a command line offers', { timeout: 60_000 }, () => {
     expect((await completed('')).offersFiles).toBe(false);
   });
 
-  it('every visible command, and no command that only fleetbed itself runs', async () => {
+  it('offers every visible command, and no command that only fleetbed itself runs', async () => {
     const { values } = await completed('');
     expect(values).toContain('serve');
     expect(values).not.toContain('run-shard');
@@ -75,7 +75,7 @@ describe('the completion of a command line offers', { timeout: 60_000 }, () => {
   });
 });
 
-describe('the completion script completes commands, options and files', { timeout: 60_000 }, () => {
+describe('the completion script for commands, options and files', { timeout: 60_000 }, () => {
   /** Types three prefixes, waits for each to be completed, and leaves the shell. */
   async function typeIn(shell: string, args: readonly string[], before = ''): Promise<void> {
     const source = `cd ${folder}; ${before}source ${await scriptFor(shell)}`;
@@ -94,15 +94,15 @@ describe('the completion script completes commands, options and files', { timeou
     expect(code).toBe(0);
   }
 
-  it('in bash without any other package', async () => {
+  it('works in bash without any other package', async () => {
     await typeIn('bash', ['bash', '--norc', '--noprofile', '-i']);
   });
 
-  it.skipIf(!hasProgram('zsh'))('in zsh with its own completion system', async () => {
+  it.skipIf(!hasProgram('zsh'))('works in zsh with the completion system of zsh', async () => {
     await typeIn('zsh', ['zsh', '-f', '-i'], 'autoload -U compinit; compinit -u -D; ');
   });
 
-  it.skipIf(!hasProgram('fish'))('in fish with descriptions', async () => {
+  it.skipIf(!hasProgram('fish'))('works in fish with descriptions', async () => {
     const script = await scriptFor('fish');
     const lines = [
       'fleetbed conf',

@@ -36,17 +36,17 @@ describe('the command of a client', () => {
 });
 
 describe('the process of a client', () => {
-  it('that ends by itself is described by its code and its last line', async () => {
+  it('is described by its exit code and its last line when it ends by itself', async () => {
     const { death } = await ended('echo first; echo no certificate >&2; exit 7');
     expect(death).toBe('the client ended by itself with code 7; its last line was: no certificate');
   });
 
-  it('that is not there is described by the code of the shell', async () => {
+  it('is described by the exit code of the shell when its command is missing', async () => {
     const { death } = await ended('/nowhere/client');
     expect(death).toMatch(/^the client ended by itself with code 127; its last line was: .*client/);
   });
 
-  it('is killed together with what it has started, and is no death then', async () => {
+  it('is killed together with its child processes, without a report that it ended by itself', async () => {
     let deaths = 0;
     const client = new ClientProcess(output, () => {
       deaths += 1;
@@ -70,7 +70,7 @@ describe('a command of the author', () => {
     expect(await printedBy('echo release-2')).toBe('release-2');
   });
 
-  it('that fails is an error with its code', async () => {
+  it('causes an error with its exit code when it fails', async () => {
     await expect(printedBy('exit 3')).rejects.toMatchObject({ code: 3 });
   });
 });

@@ -34,11 +34,11 @@ describe('the events of a client that has a WebSocket', () => {
   const event = { ...ping, client: 'client', sequence: 3, atMs: 8000 };
   events.all.push({ operation: 'socket', status: 0, ...facts, event });
 
-  it('measure the pauses between requests, and leave its pings out', () => {
+  it('measure the pauses between requests without the pings of the WebSocket', () => {
     expect(events.pauses(9000)).toEqual({ pauseMs: 4000, longestPauseMs: 4000 });
   });
 
-  it('are those of a server that fails as long as its last request failed', () => {
+  it('show a failing server as long as the last request has failed', () => {
     expect(events.isFailing).toBe(true);
   });
 });

@@ -37,7 +37,7 @@ describe('a client of the embedded testbed', () => {
     expect(named).toEqual(await testbed.client(device.id).duties());
   });
 
-  it('breaks a duty with the request that shows it, its entry and the remedy', async () => {
+  it('breaks a duty, which is shown with the request, its entry and the remedy', async () => {
     await poll({ device_type: 'board', artifact_name: 7 });
     const broken = await dutyNamed('next.mandatory-keys');
     expect(broken).toMatchObject({
@@ -50,7 +50,7 @@ describe('a client of the embedded testbed', () => {
     await expect(client.expectNoViolations()).rejects.toThrow(/remedy: /);
   });
 
-  it('has no violation after ordinary requests, and a next step for what is not exercised', async () => {
+  it('has no violation after ordinary requests, and a next step for each unexercised duty', async () => {
     await poll({ device_type: 'board', artifact_name: 'release-1' });
     await testbed.client(device.id).expectNoViolations();
     const abort = await dutyNamed('report.stops-at-409');
@@ -61,7 +61,7 @@ describe('a client of the embedded testbed', () => {
     expect(abort?.next?.command).toContain(device.id);
   });
 
-  it('that was never seen is not without violations', async () => {
+  it('causes an error in expectNoViolations when it was never seen', async () => {
     await expect(testbed.client('nobody').expectNoViolations()).rejects.toThrow(
       'client nobody: no device has this ID or identity value',
     );

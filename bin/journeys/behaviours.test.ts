@@ -114,8 +114,8 @@ describe('a fleet with every behaviour', () => {
   });
 });
 
-describe("the server's record of a device that", () => {
-  it('is steady: has each status once, in order, and the new artifact', async () => {
+describe("the server's record of a device", () => {
+  it('has each status once, in order, and the new artifact if the device is steady', async () => {
     expect(fleet.reportsOf('steady')).toEqual(success());
     expect(await fleet.inventoryArtifact('steady')).toBe(release);
     // A device loses its token in the reboot, so it authenticates again before its last report.
@@ -124,30 +124,30 @@ describe("the server's record of a device that", () => {
     expect(asked.slice(last - 2, last)).toEqual(['put-deployment-status', 'post-auth-request']);
   });
 
-  it('is slow: has the same statuses, later', () => {
+  it('has the same statuses at later times if the device is slow', () => {
     const times = fleet.requestsOf('slow', 'put-deployment-status').map(({ at }) => Date.parse(at));
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(1400);
     expect(fleet.reportsOf('slow')).toEqual(success());
   });
 
-  it('has the artifact already: has no report and no download', () => {
+  it('has no report and no download if the device has the artifact already', () => {
     expect(fleet.reportsOf('already-installed')).toEqual([]);
   });
 
-  it('is on a bad network: has every status, some more than once', () => {
+  it('has every status, some more than once, if the device is on a bad network', () => {
     const reports = fleet.reportsOf('flaky-2g');
     expect([...new Set(reports)]).toEqual(success());
     expect(result.errors.map(({ cause }) => cause)).toContain('transport/LINK_LOST');
   });
 
-  it('has a wrong clock: has alerts of years ago, unchanged', async () => {
+  it('has alerts of years ago, unchanged, if the device has a wrong clock', async () => {
     const [alert] = fleet.requestsOf('clock-skew', 'post-alerts');
     expect(alert?.status).toBe(204);
     const year = new Date(fleet.testbed.clock.now()).getUTCFullYear();
     expect(JSON.stringify(alert?.requestBody)).toContain(`${year - 5}-`);
   });
 
-  it('sends many alerts: has all of them', async () => {
+  it('has all alerts if the device sends many', async () => {
     const sent = fleet
       .requestsOf('alert-storm', 'post-alerts')
       .filter(({ status }) => status === 204);
@@ -159,7 +159,7 @@ describe("the server's record of a device that", () => {
     expect(body.length).toBeGreaterThan(20 * POLLS_AFTER);
   });
 
-  it('changes its key: has a second accepted authentication set', async () => {
+  it('has a second accepted authentication set if the device changes its key', async () => {
     const { body } = await fleet.testbed.admin.call('get-device', {
       parameters: { id: fleet.idOf('key-rotation') },
     });
@@ -170,7 +170,7 @@ describe("the server's record of a device that", () => {
     expect(statuses).toMatch(/200.* 401.* 200/);
   });
 
-  it('runs twice: has one key, and two alternating inventories', async () => {
+  it('has one key and two alternating inventories if the device runs twice', async () => {
     const { body } = await fleet.testbed.admin.call('get-device', {
       parameters: { id: fleet.idOf('cloned-identity') },
     });
@@ -183,7 +183,7 @@ describe("the server's record of a device that", () => {
   });
 });
 
-describe("the server's record of an update that", () => {
+describe("the server's record of an update", () => {
   it.each([
     ['failing-install', 'input/output error', ['downloading 204', 'installing 204', 'failure 204']],
     ['wrong-checksum', 'SHA-256', ['downloading 204', 'failure 204']],
@@ -212,27 +212,27 @@ describe("the server's record of an update that", () => {
     expect(await fleet.inventoryArtifact(name)).toBe('factory-image');
   });
 
-  it('leaves a big log: has every line of it', async () => {
+  it('has every line of the log if the update leaves a big one', async () => {
     const log = await fleet.logOf('big-logs');
     expect(log).toContain('line 1 .');
     expect(log).toContain('line 4900 .');
     expect(log).toContain('the installer gave up');
   });
 
-  it('hangs in its download: has a late success', () => {
+  it('has a late success if the update hangs in its download', () => {
     const times = fleet.requestsOf('hang-while-downloading', 'put-deployment-status');
     const [downloading = 0, installing = 0] = times.map(({ at }) => Date.parse(at));
     expect(installing - downloading).toBeGreaterThanOrEqual(800);
   });
 
-  it('hangs for ever or bricks the device: has the last reported status', () => {
+  it('has the last reported status if the update hangs for ever or bricks the device', () => {
     expect(fleet.reportsOf('hang-for-ever')).toEqual(['downloading 204', 'installing 204']);
     expect(fleet.requestsOf('hang-for-ever').at(-1)?.operation).toBe('put-deployment-status');
     expect(fleet.reportsOf('bricked').at(-1)).toBe('rebooting 204');
     expect(fleet.requestsOf('bricked').at(-1)?.operation).toBe('put-deployment-status');
   });
 
-  it('loses power: authenticates again, then gets the rest of the artifact file', () => {
+  it('has an authentication and the rest of the artifact file after a loss of power', () => {
     expect(fleet.reportsOf('crash-and-resume')).toEqual(success(['downloading 204']));
     const asked = fleet.requestsOf('crash-and-resume').map(({ operation }) => operation);
     const crash = asked.indexOf('put-deployment-status');
@@ -247,7 +247,7 @@ describe("the server's record of an update that", () => {
     expect(downloads.map(({ status }) => status)).toEqual([200, 206]);
   });
 
-  it('is aborted: has a 409 and no further report', async () => {
+  it('has a 409 and no further report if the update is aborted', async () => {
     expect(fleet.reportsOf('aborted-midway')).toEqual([
       'downloading 204',
       'installing 204',
@@ -258,7 +258,7 @@ describe("the server's record of an update that", () => {
 });
 
 describe('a badly written client', () => {
-  it('that ignores 409 still installs, and its deployment stays aborted', async () => {
+  it('still installs when it ignores 409, and its deployment stays aborted', async () => {
     expect(fleet.reportsOf('ignores-409')).toEqual([
       'downloading 204',
       'installing 204',
@@ -268,19 +268,19 @@ describe('a badly written client', () => {
     expect(await fleet.inventoryArtifact('ignores-409')).toBe(release);
   });
 
-  it('that falsely reports success is recorded as successful, with the old inventory', async () => {
+  it('is recorded as successful, with the old inventory, when it falsely reports success', async () => {
     const name = 'reports-success-without-installing';
     expect(fleet.reportsOf(name)).toEqual(['success 204']);
     expect(await fleet.inventoryArtifact(name)).toBe('factory-image');
   });
 
-  it('that keeps its deployment ID receives 204 each time', () => {
+  it('receives 204 each time when it keeps its deployment ID', () => {
     const again = fleet.reportsOf('keeps-a-finished-deployments-id').slice(4);
     expect(again.length).toBeGreaterThan(3);
     expect(new Set(again)).toEqual(new Set(['success 204']));
   });
 
-  it('that floods sends more requests than other clients, in bursts', () => {
+  it('sends more requests than other clients, in bursts, when it floods', () => {
     const polls = (name: string): number =>
       fleet.requestsOf(name, 'post-next-deployment-v2').length;
     expect(polls('floods')).toBeGreaterThan(polls('steady'));

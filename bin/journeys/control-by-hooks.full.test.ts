@@ -130,7 +130,7 @@ describe('the capabilities of a target', () => {
     expect(parts).toHaveLength(8);
   });
 
-  it('that a dialect lacks are detected, and the cases that need them skipped', {
+  it('are detected as missing under a dialect, and the cases that need them are skipped', {
     timeout: SUITE_MAX_MS,
   }, async () => {
     const other = await startServer({
@@ -181,7 +181,7 @@ describe('the capabilities of a target', () => {
     }
   });
 
-  it('that are declared missing but work are reported, and their cases are skipped', async () => {
+  it('are reported if declared missing although they work, and their cases are skipped', async () => {
     const result = await judge(['monitor/'], { declared: { without: ['monitor'] } });
     const [message, ...others] = result.verdicts;
     expect(message).toMatchObject({ id: 'capabilities/monitor', verdict: 'observed' });
@@ -192,7 +192,7 @@ describe('the capabilities of a target', () => {
     expect(row?.contradiction).toContain('declared as missing');
   });
 
-  it('that are declared but unavailable in this run fail', async () => {
+  it('fail if they are declared but unavailable in this run', async () => {
     const result = await judge([], { ids: new Set(), declared: { with: ['clock-control'] } });
     expect(result.verdicts).toMatchObject([{ id: 'capabilities/clock-control', verdict: 'fail' }]);
   });

@@ -111,7 +111,7 @@ describe('the share of an artifact that a cohort downloads', () => {
     ['head', [206], 'only the first bytes were fetched, and the length checked'],
     ['none', [], 'was not fetched, as configured'],
   ] as const)(
-    '%s corresponds to what the server sends and what the log shows',
+    'is %s in what the server sends and what the log shows',
     {
       timeout: RUN_MAX_MS,
     },

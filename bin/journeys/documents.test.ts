@@ -188,7 +188,7 @@ describe('the figures of random alterations in documents', () => {
     [];
   const plain = (name: string) => read(name).replace(/\s+/g, ' ');
 
-  it('are those of the last nightly run', () => {
+  it('equal those of the last nightly run', () => {
     expect(Number(percent)).toBeGreaterThan(0);
     expect(plain('README.md')).toContain(`${killed} of ${all} random alterations`);
     expect(plain('README.md')).toContain(`a MUST, ${percent} %`);

@@ -180,7 +180,7 @@ describe('a reconnect storm', () => {
     expect(moments(run, authRequests).filter((atMs) => atMs >= MINUTE_MS)).toEqual([]);
   });
 
-  it('without jitter reconnects all devices at once', { timeout: RUN_MAX_MS }, async () => {
+  it('reconnects all devices at once without jitter', { timeout: RUN_MAX_MS }, async () => {
     const incident = { ...storm, withinMs: 10_000, jitter: false };
     const run = await runFleet({ ...connected, incidents: [incident] });
     const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
@@ -188,7 +188,7 @@ describe('a reconnect storm', () => {
     for (const atMs of returns) expect(Math.abs(atMs - 70_000)).toBeLessThan(500);
   });
 
-  it('without a window reconnects each device by back-off', { timeout: RUN_MAX_MS }, async () => {
+  it('reconnects each device by back-off without a window', { timeout: RUN_MAX_MS }, async () => {
     const run = await runFleet({ ...connected, incidents: [storm] });
     const returns = moments(run, opened).filter((atMs) => atMs >= MINUTE_MS);
     expect(returns).toHaveLength(12);
@@ -196,7 +196,9 @@ describe('a reconnect storm', () => {
     expect(new Set(returns).size).toBeGreaterThan(2);
   });
 
-  it('of one cohort leaves the sockets of others open', { timeout: RUN_MAX_MS }, async () => {
+  it('leaves the sockets of other cohorts open when it concerns one cohort', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
     const cohorts = [
       { name: 'here', weight: 1 },
       { name: 'there', weight: 1 },
@@ -230,14 +232,16 @@ describe('a power cut', () => {
     expect(run.result.reconciliation).toMatchObject({ checked: true, ok: true });
   });
 
-  it('without jitter restarts all devices at once', { timeout: RUN_MAX_MS }, async () => {
+  it('restarts all devices at once without jitter', { timeout: RUN_MAX_MS }, async () => {
     const run = await runFleet({ incidents: [{ ...cut, jitter: false }] });
     const returns = moments(run, authRequests).filter((atMs) => atMs >= 80_000);
     expect(returns).toHaveLength(12);
     for (const atMs of returns) expect(Math.abs(atMs - 90_000)).toBeLessThan(500);
   });
 
-  it('of one cohort does not affect the other cohorts', { timeout: RUN_MAX_MS }, async () => {
+  it('does not affect the other cohorts when it concerns one cohort', {
+    timeout: RUN_MAX_MS,
+  }, async () => {
     const cohorts = [
       { name: 'here', weight: 1 },
       { name: 'there', weight: 1 },
@@ -250,7 +254,7 @@ describe('a power cut', () => {
     expect(silent).toHaveLength(6);
   });
 
-  it('during updates loses no device', { timeout: RUN_MAX_MS }, async () => {
+  it('loses no device during updates', { timeout: RUN_MAX_MS }, async () => {
     // The deployment exists after a few seconds, and the cut comes at the first poll of the
     // devices.
     const incidents = [{ ...cut, atMs: 6000 }];

@@ -120,7 +120,7 @@ describe('a run as a user who lacks a right', { timeout: SUITE_MAX_MS }, () => {
     ['UploadArtifacts', 'artifacts/'],
     ['ConfigureDevices', 'configuration/'],
     ['ReadAuditLogs', 'audit-log/'],
-  ])('without %s ends before its first case, and creates nothing', async (right, selection) => {
+  ])('ends before its first case and creates nothing without %s', async (right, selection) => {
     const credentials = await userWith(roleOf(...everything.filter((each) => each !== right)));
     const before = await devices();
     await expect(judge([selection], { credentials })).rejects.toMatchObject({

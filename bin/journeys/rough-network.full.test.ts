@@ -12,7 +12,7 @@ describe('a correct server behind a rough network', () => {
     ['that compresses and is slow', { latencyMs: 30, resets: 0, isCompressing: true }],
     ['that resets connections', { latencyMs: 0, resets: 0.02, isCompressing: false }],
   ])(
-    '%s fails no case',
+    'fails no case: one %s',
     async (_, faults) => {
       const server = await startTestServer({ clock: systemClock });
       const random = seededRandom('rough network');

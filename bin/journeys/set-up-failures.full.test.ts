@@ -258,7 +258,7 @@ describe('Ctrl-C', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ended: 'interrupted', seed: 'one' });
   });
 
-  it('pressed twice before the start ends a fleet with its summary and 130', async () => {
+  it('ends a fleet with its summary and 130 when pressed twice before the start', async () => {
     const sockets = new Set<Socket>();
     const mute = await listener((socket) => sockets.add(socket));
     const fleet = startCommand(simulate(`http://127.0.0.1:${mute.port}`));

@@ -39,7 +39,7 @@ describe('a wrong command line', () => {
     expect(stderr).toContain('(env: FLEETBED_ADMIN_PASSWORD) is invalid');
   });
 
-  it('without a command causes a list of the commands, with exit code 2', async () => {
+  it('causes a list of the commands, with exit code 2, when it has no command', async () => {
     const { code, stderr } = await runCommand([]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/serve[\s\S]*simulate[\s\S]*conform[\s\S]*demo/);
@@ -88,7 +88,7 @@ describe('help and version', () => {
     },
   );
 
-  it('are those of the subcommand that `fleetbed help conform judge` names', async () => {
+  it('concern the subcommand that `fleetbed help conform judge` names', async () => {
     const { code, stdout } = await runCommand(['help', 'conform', 'judge']);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: fleetbed conform judge /)]);
   });

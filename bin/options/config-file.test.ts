@@ -123,7 +123,7 @@ describe('a configuration file', () => {
   });
 });
 
-describe('an error in a configuration file is one sentence with its place:', () => {
+describe('an error in a configuration file', () => {
   const location = join(folder, 'fleetbed.config.yaml');
 
   it.each([
@@ -147,7 +147,7 @@ describe('an error in a configuration file is one sentence with its place:', () 
     ['run: 5', '1:1: run: must have options, such as run: {quiet: true}'],
     ['- run', '1:1: the file must have a section for each command, such as serve:'],
     ['run: {', '1:7: '],
-  ])('%j', async (text, sentence) => {
+  ])('is one sentence with its place: %j', async (text, sentence) => {
     const refused = await optionsOf(text).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(CommandError);
     expect(refused).toMatchObject({ exitCode: 3 });
@@ -155,7 +155,7 @@ describe('an error in a configuration file is one sentence with its place:', () 
     expect(String(refused)).toContain(sentence);
   });
 
-  it('a file that the environment names and that is missing', async () => {
+  it('is one sentence for a missing file that the environment names', async () => {
     const missing = join(folder, 'missing.yaml');
     await expect(readConfigFile({ FLEETBED_CONFIG: missing })).rejects.toThrow(
       `FLEETBED_CONFIG cannot read ${missing}: there is no such file or folder`,

@@ -116,7 +116,7 @@ describe('the exit codes of all commands', () => {
     [[1, 70], 1],
     [[70, 4], 70],
     [[], 4],
-  ] as const)('of the parts %j are combined to %d', (parts, whole) => {
+  ] as const)('combine the parts %j to %d', (parts, whole) => {
     expect(worstExitCode(parts)).toBe(whole);
   });
 });

@@ -22,23 +22,19 @@ const thresholdWith = (verdict: 'met' | 'missed' | 'inconclusive') => {
 
 describe('the exit code of a fleet run', () => {
   it.each<[string, Partial<FleetResult>, number]>([
-    ['that passed is 0', {}, 0],
-    ['that missed a threshold is 1', { thresholds: [thresholdWith('missed')] }, 1],
+    ['0 if the run passed', {}, 0],
+    ['1 if a threshold is missed', { thresholds: [thresholdWith('missed')] }, 1],
+    ['4 if a threshold could not be judged', { thresholds: [thresholdWith('inconclusive')] }, 4],
+    ['5 if the generator was at its limit', { validity: 'invalid' }, 5],
     [
-      'with a threshold that could not be judged is 4',
-      { thresholds: [thresholdWith('inconclusive')] },
-      4,
-    ],
-    ['of a generator at its limit is 5', { validity: 'invalid' }, 5],
-    [
-      'of a generator at its limit is 5, though a threshold was missed',
+      '5 if the generator was at its limit, though a threshold was missed',
       { validity: 'invalid', thresholds: [thresholdWith('missed')] },
       5,
     ],
-    ['that accepted no device is 6', { funnel: pending, operations: refused }, 6],
-    ['that lost a shard is 7', { spread: { takeovers: [], lost: [{ shard: 0, reason: '' }] } }, 7],
-    ['that was interrupted is 130', { ended: 'interrupted' }, 130],
-  ])('%s', (_what, change, exitCode) => {
+    ['6 if no device was accepted', { funnel: pending, operations: refused }, 6],
+    ['7 if a shard was lost', { spread: { takeovers: [], lost: [{ shard: 0, reason: '' }] } }, 7],
+    ['130 if the run was interrupted', { ended: 'interrupted' }, 130],
+  ])('is %s', (_what, change, exitCode) => {
     expect(fleetExitCode({ ...sampleResult, ...change })).toBe(exitCode);
   });
 

@@ -124,7 +124,7 @@ describe('serve --tls', () => {
   });
 });
 
-describe('serve refuses, with exit code 2 and one sentence,', () => {
+describe('serve with wrong TLS options', () => {
   it.each<[string, string[], string]>([
     ['a certificate without its key', ['--tls-cert', 'c.pem'], 'no key file'],
     ['a key without its certificate', ['--tls-key', 'k.pem'], 'no certificate file'],
@@ -147,7 +147,7 @@ describe('serve refuses, with exit code 2 and one sentence,', () => {
       ['--tls-ca-keep', new URL(import.meta.url).pathname],
       'holds no cert',
     ],
-  ])('%s', async (_, args, sentence) => {
+  ])('ends with exit code 2 and one sentence: %s', async (_, args, sentence) => {
     const { code, stdout, stderr } = await runCommand(['serve', ...free, ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(sentence);

@@ -22,12 +22,15 @@ describe('the comparison of a declared capability with its probe', () => {
     ['denied and there', { without: ['monitor'] }, 'offered', false, 'observed'],
     ['denied and missing', { without: ['monitor'] }, 'missing', false, undefined],
     ['denied and unknown', { without: ['monitor'] }, 'unknown', false, undefined],
-  ] as const)('%s', (_, declaration, state, isOffered, verdict) => {
-    const finding = compareCapability('monitor', declaration, found(state));
-    expect(finding.isOffered).toBe(isOffered);
-    expect(finding.verdict?.verdict).toBe(verdict);
-    expect(finding.row.contradiction !== undefined).toBe(verdict !== undefined);
-  });
+  ] as const)(
+    'decides about a capability that is %s',
+    (_, declaration, state, isOffered, verdict) => {
+      const finding = compareCapability('monitor', declaration, found(state));
+      expect(finding.isOffered).toBe(isOffered);
+      expect(finding.verdict?.verdict).toBe(verdict);
+      expect(finding.row.contradiction !== undefined).toBe(verdict !== undefined);
+    },
+  );
 
   it('ignores declarations about other capabilities', () => {
     const declaration = { with: ['connect'], without: ['inventory'] } as const;
@@ -81,7 +84,7 @@ describe('a capability probe', () => {
     [[400, 404], 'offered'],
     [[401, 401], 'offered'],
     [[500, 500], 'offered'],
-  ])('answered with the statuses %j reports the part as %s', async (statuses, state) => {
+  ])('reports for the statuses %j the part as %s', async (statuses, state) => {
     expect((await probed(statuses)).found).toBe(state);
   });
 

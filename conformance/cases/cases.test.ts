@@ -32,7 +32,7 @@ describe('the conformance cases', () => {
     expect(allCases.map(({ id }) => id).filter((id) => !pattern.test(id))).toEqual([]);
   });
 
-  it('and the duties have no ID of a renamed one, and include every one that was renamed', () => {
+  it('have, like the duties, no former ID of a renamed one, and include every renamed one', () => {
     const ids = new Set<string>([...allCases, ...duties].map(({ id }) => id));
     expect(renamedIds.filter((id) => ids.has(id) || !ids.has(presentId(id)))).toEqual([]);
   });

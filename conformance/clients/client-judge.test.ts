@@ -35,7 +35,7 @@ describe('the judge of a good client that the server fails', () => {
       insert('idle 6', () => failures(authenticationRequest('authentication request'))),
     ],
     ['final report', insert('d2: lost', failures)],
-  ])('leaves open what a last pause before another %s is no proof of', (_, fails) => {
+  ])('leaves open what a last pause before another %s does not prove', (_, fails) => {
     const steps = all(fails, silentAfter('failed 2', 70_000))(goodSteps());
     expect(brokenIn(steps)).toEqual([]);
   });

@@ -48,7 +48,7 @@ describe('the parts that a case needs', () => {
 });
 
 describe('the operations of a target', () => {
-  it('are those of the offered parts and those that every target has', () => {
+  it('consist of those of the offered parts and those that every target has', () => {
     const without = operationsWith(new Set(['user', 'monitor', 'deployments-v2']));
     expect(without.has('post-alerts')).toBe(true);
     expect(without.has('post-auth-request')).toBe(true);

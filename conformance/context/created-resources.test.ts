@@ -24,8 +24,11 @@ describe('the removal of a resource', () => {
     [3, closed, 3],
     [1, new TransportFailure('request-time-limit', 'no response'), 1],
     [1, new Error('refused'), 1],
-  ])('that fails %i times with %s is reported as left behind', async (failures, fault, tried) => {
-    const leftBehind = [`a thing: ${fault.message}`];
-    expect(await release(failures, fault)).toEqual({ leftBehind, tried });
-  });
+  ])(
+    'is reported as left behind after it failed %i times with %s',
+    async (failures, fault, tried) => {
+      const leftBehind = [`a thing: ${fault.message}`];
+      expect(await release(failures, fault)).toEqual({ leftBehind, tried });
+    },
+  );
 });

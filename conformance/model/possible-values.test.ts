@@ -28,7 +28,7 @@ describe('the possible values of a name', () => {
     expect(values.firstImpossible({ colour: 'red' })?.reason).toBe('configuration.empty-removes');
   });
 
-  it('are two where the contract is silent, and exclude a third', () => {
+  it('consist of two values where the contract is silent, and exclude a third', () => {
     const values = possible();
     values.set('colour', 'red', 'configuration.write');
     values.allowAbsence(['volume']);
@@ -38,7 +38,7 @@ describe('the possible values of a name', () => {
     expect(values.has('colour')).toBe(false);
   });
 
-  it('are one again once the target has shown a value', () => {
+  it('consist of one value again once the target has shown it', () => {
     const values = possible();
     values.set('colour', 'red', 'configuration.write');
     values.allowAbsence();

@@ -44,7 +44,7 @@ const refused = (body: unknown, given: InventedParts = {}): InventedExchange => 
   { body, ...given },
 ];
 
-describe('an invariant of the contract is violated by', () => {
+describe('the invariants of the contract', () => {
   it.each<[string, RequirementId, readonly InventedExchange[], string]>([
     ['a fault', 'errors.no-needless-fault', [['get-configuration', 500, { body: error }]], '500'],
     ['another success', 'configuration.write', [['put-configuration', 200]], 'must be 204'],
@@ -159,7 +159,7 @@ describe('an invariant of the contract is violated by', () => {
       [['put-configuration', 204, { headers: { sunset: 'soon' } }]],
       'soon',
     ],
-  ])('%s', (_, requirement, steps, expected) => {
+  ])('are violated by %s', (_, requirement, steps, expected) => {
     const found = violationsIn(steps).filter((each) =>
       each.split(':')[0]?.split(',').includes(requirement),
     );
@@ -167,14 +167,14 @@ describe('an invariant of the contract is violated by', () => {
     expect(found.join('\n')).toContain(expected);
   });
 
-  it('a status 500, whose violation also names the operation requirement', () => {
+  it('are violated by a status 500, and also the requirement of the operation', () => {
     expect(violationsIn([['get-configuration', 500, { body: error }]])[0]).toContain(
       'configuration.read',
     );
   });
 });
 
-describe('no invariant of the contract is violated by', () => {
+describe('the invariants of the contract', () => {
   const list = { 'x-total-count': '1', link: '</x?page=1>; rel=first' };
   it.each<[string, readonly InventedExchange[]]>([
     ['a refusal without a request ID', [refused({ error: 'no' })]],
@@ -260,7 +260,7 @@ describe('no invariant of the contract is violated by', () => {
         ],
       ],
     ],
-  ])('%s', (_, steps) => {
+  ])('are not violated by %s', (_, steps) => {
     expect(violationsIn(steps)).toEqual([]);
   });
 });

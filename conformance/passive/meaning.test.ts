@@ -91,7 +91,7 @@ const accept = createHash('sha1')
   .update('a key258EAFA5-E914-47DA-95CA-C5AB0DC85B11')
   .digest('base64');
 
-describe('a requirement on the meaning of a response is violated by', () => {
+describe('the requirements on the meaning of a response', () => {
   it.each<[string, string, readonly InventedExchange[]]>([
     ['another artifact', 'artifacts.fields', [one({ ...artifact, id: id.replace('0', '1') })]],
     ['another release', 'artifacts.list-selects-release', [listed('release_name=x', [artifact])]],
@@ -202,12 +202,12 @@ describe('a requirement on the meaning of a response is violated by', () => {
       'next.types-of-the-artifact',
       [next({}), next({ device_types_compatible: ['board'] })],
     ],
-  ])('%s', (_, requirement, steps) => {
+  ])('are violated by %s', (_, requirement, steps) => {
     expect(violationsIn(steps).map((text) => text.split(': ')[0])).toEqual([requirement]);
   });
 });
 
-describe('no requirement on the meaning of a response is violated by', () => {
+describe('the requirements on the meaning of a response', () => {
   it.each<[string, readonly InventedExchange[]]>([
     ['a map with the ID of the deployment, not of the device', [mapped('d-1'), mapped('d-1')]],
     ['the artifact of the path', [one(artifact)]],
@@ -271,7 +271,7 @@ describe('no requirement on the meaning of a response is violated by', () => {
         log('object_id=o-1&per_page=1&page=3', []),
       ],
     ],
-  ])('%s', (_, steps) => {
+  ])('are not violated by %s', (_, steps) => {
     expect(violationsIn(steps)).toEqual([]);
   });
 });

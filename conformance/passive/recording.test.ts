@@ -175,8 +175,8 @@ describe('the recording of a correct server', () => {
   });
 });
 
-describe('a judged recording shows a violation', () => {
-  it('with the entry, the expected and the actual behaviour, and no secrets', async () => {
+describe('a violation in a judged recording', () => {
+  it('is reported with the entry, the expected and the actual behaviour, and no secrets', async () => {
     const entries = [authRequest(), polls(json(instructions)), reports('success')];
     const found = await judge('again.har', har(...entries, polls(json(instructions))));
     expect(violatedBy(found)).toEqual(['next.finished-is-over']);
@@ -189,7 +189,7 @@ describe('a judged recording shows a violation', () => {
     expect(JSON.stringify(found)).not.toContain('c2lnbmVk');
   });
 
-  it('without device tokens when one entry suffices', async () => {
+  it('is found without device tokens when one entry suffices', async () => {
     const found = await judge(
       'bare.har',
       har(entry(paths.attributes, { status: 204, headers: [] })),
@@ -201,7 +201,7 @@ describe('a judged recording shows a violation', () => {
   it.each([
     ['lines', (entries: readonly unknown[]) => entries.map((e) => JSON.stringify(e)).join('\n')],
     ['a list', (entries: readonly unknown[]) => `\n ${JSON.stringify(entries)}`],
-  ])('in a journal written as %s, and tells devices apart', async (_, written) => {
+  ])('is found in a journal written as %s, which tells devices apart', async (_, written) => {
     const at = { device: { id: 'one' }, tookMs: 2 };
     const call = { ...at, kind: 'exchange', method: 'PUT', path: paths.attributes };
     const found = await judge(

@@ -335,7 +335,7 @@ describe('the watch of a device', () => {
   });
 });
 
-describe('the watch of a device decides nothing', () => {
+describe('the watch of a device', () => {
   it.each<[string, readonly GivenExchange[]]>([
     ['of a server that is overloaded', [pollV2(page, { status: 503 })]],
     ['of a gateway that has no such path', [pollV2(page, { status: 404 })]],
@@ -390,11 +390,11 @@ describe('the watch of a device decides nothing', () => {
       'of what the operator of a test server had it do',
       [pollV2(page, { status: 429, headers: { 'x-svc-testbed-fault': 'planned' } })],
     ],
-  ])('%s', (_, steps) => {
+  ])('decides nothing %s', (_, steps) => {
     expect(violatedBy(steps)).toEqual([]);
   });
 
-  it('about an exchange outside the contract, or without a response', () => {
+  it('decides nothing about an exchange outside the contract, or without a response', () => {
     const other = { ...exchangeOf(pollV2(), noonMs), operation: 'list-devices' };
     expect(new DeviceWatch('X-SVC').see(other)).toEqual([]);
     expect(verdictsOn([pollV2(undefined, { isSilent: true })])).toEqual([]);

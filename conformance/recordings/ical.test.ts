@@ -84,7 +84,7 @@ describe('the strict iCalendar parser of this test', () => {
 });
 
 describe('the iCalendar document', () => {
-  it('is one calendar of version 2.0 with a product and a name', () => {
+  it('contains one calendar of version 2.0 with a product and a name', () => {
     expect(calendar.name).toBe('VCALENDAR');
     expect(propertyOf(calendar, 'VERSION').value).toBe('2.0');
     expect(propertyOf(calendar, 'PRODID').value).toBe('-//fleetbed//calendar//EN');

@@ -114,7 +114,7 @@ describe('a HAR file', () => {
     ['a list', '[]', 'is not a HAR 1.2 archive: it has no array log.entries.'],
     ['no log', '{"entries":[]}', 'is not a HAR 1.2 archive: it has no array log.entries.'],
     ['entries that are not an array', '{"log":{"entries":{}}}', 'it has no array log.entries.'],
-  ])('with %s is refused in one sentence', async (_, content, sentence) => {
+  ])('is refused in one sentence for %s', async (_, content, sentence) => {
     const problem = await problemOf(fileOf('bad.har', content));
     expect(problem.sentence).toMatch(/^bad\.har: is [^\n]+\.$/);
     expect(problem.sentence).toContain(sentence);
@@ -149,7 +149,7 @@ describe('a HAR file', () => {
       { ...entry, response: { status: '200' } },
       'response.status must be an integer, not "200".',
     ],
-  ])('with %s is refused with the number of the entry', async (_, wrong, sentence) => {
+  ])('is refused with the number of the entry for %s', async (_, wrong, sentence) => {
     const problem = await problemOf(fileOf('bad.har', har(entry, wrong)));
     expect(problem).toEqual({ sentence: `bad.har, entry 2: ${sentence}` });
   });
@@ -187,7 +187,7 @@ describe('a journal file', () => {
     expect(all.map((each) => String(each.responseBody() ?? '').length)).toEqual([0, 200_000, 0]);
   });
 
-  it('without lines contains no exchange', async () => {
+  it('contains no exchange if it has no lines', async () => {
     expect(await read(fileOf('empty.ndjson', ''))).toEqual({ format: 'journal', all: [] });
   });
 
@@ -239,7 +239,7 @@ describe('a journal file', () => {
       journal({ ...line, url: undefined, path: 'api' }),
       'needs "url" as an absolute URL, or "path" starting with a slash.',
     ],
-  ])('with %s is refused with the number of the line', async (_, wrong, sentence) => {
+  ])('is refused with the number of the line for %s', async (_, wrong, sentence) => {
     const problem = await problemOf(fileOf('bad.ndjson', `${JSON.stringify(line)}\n\n${wrong}\n`));
     expect(problem).toEqual({ sentence: `bad.ndjson, line 3: ${sentence}` });
   });
@@ -266,17 +266,17 @@ describe('a journal file', () => {
 
 describe('a recording file', () => {
   it.each([['that is missing', 'missing.har', 'ENOENT']])(
-    "%s is refused with the system's error code",
+    "is refused with the system's error code: one %s",
     async (_, name, code) => {
       await expect(read(join(folder, name))).rejects.toMatchObject({ code });
     },
   );
 
-  it('that is a folder is refused before it is opened', async () => {
+  it('is refused before it is opened if it is a folder', async () => {
     await expect(read(folder)).rejects.toThrow(/^it is a folder$/);
   });
 
-  it('that is not UTF-8 is refused', async () => {
+  it('is refused if it is not UTF-8', async () => {
     const utf16 = Buffer.from(`\ufeff${har(entry)}`, 'utf16le');
     for (const name of ['utf16.har', 'utf16.ndjson']) {
       const { sentence } = await problemOf(fileOf(name, utf16));

@@ -51,13 +51,13 @@ describe('two results of the same case', () => {
     ['skip', 'inconclusive', undefined],
     ['pass', 'pass', undefined],
     ['fail', 'fail', undefined],
-  ])('that change from %s to %s are classified as: %s', (before, after, kind) => {
+  ])('are classified after a change from %s to %s as: %s', (before, after, kind) => {
     const { changes, unchanged } = compare(findingOf(before), findingOf(after));
     expect(changes.map((change) => change.kind)).toEqual(kind === undefined ? [] : [kind]);
     expect(unchanged).toBe(kind === undefined ? 1 : 0);
   });
 
-  it('that both fail differ if the actual values differ', () => {
+  it('differ if both fail with different actual values', () => {
     const { changes } = compare(findingOf('fail', 'status 204'), findingOf('fail', 'status 500'));
     expect(changes).toEqual([
       {
@@ -78,7 +78,7 @@ describe('two results of the same case', () => {
     ],
     ['serial deadbeef12345678 after 12 ms', 'serial 0011223344556677 after 7 ms', undefined],
     ['keeps 20 of them', 'keeps 30 of them', 'changed-observation'],
-  ])('with the observations %s and %s are classified as: %s', (before, after, kind) => {
+  ])('are classified by the observations %s and %s as: %s', (before, after, kind) => {
     const { changes } = compare(findingOf('observed', before), findingOf('observed', after));
     expect(changes.map((change) => change.kind)).toEqual(kind === undefined ? [] : [kind]);
   });

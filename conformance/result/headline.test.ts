@@ -94,7 +94,7 @@ describe('the headline of a result', () => {
       ],
       {},
     ],
-  ])('%s', (sentence, verdicts, more) => {
+  ])('is the sentence: %s', (sentence, verdicts, more) => {
     expect(headline(verdicts, more)).toBe(sentence);
   });
 });

@@ -42,7 +42,7 @@ describe('a run with --fail-on must', () => {
   it.each([
     ['a violated MUST', [must, should], []],
     ['a problem', [should, passed], [{ code: 'waiver-expired', text: 'expired' }]],
-  ])('with %s fails', (_, verdicts, problems) => {
+  ])('fails with %s in its result', (_, verdicts, problems) => {
     expect(outcomeOf(tolerateShoulds(verdicts), problems)).toBe('fail');
   });
 

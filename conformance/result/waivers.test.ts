@@ -38,23 +38,26 @@ describe('a waiver of a case', () => {
   it.each<[VerdictName, string]>([
     ['pass', 'the waiver of Ada on authentication/first-contact-is-401 is no longer needed'],
     ['observed', 'is no longer needed: the case passes; remove it'],
-  ])('on a case with the verdict %s fails the run', (verdict, sentence) => {
+  ])('fails the run if its case has the verdict %s', (verdict, sentence) => {
     const { problems, outcome } = judge(verdict);
     expect(problems[0]?.text).toContain(sentence);
     expect(outcome).toBe('fail');
   });
 
-  it.each<VerdictName>(['fail', 'pass'])('that is expired fails the run on %s', (verdict) => {
-    const { verdicts, problems, outcome } = judge(verdict, {}, '2027-01-01');
-    expect(verdicts[0]).not.toHaveProperty('waiver');
-    expect(problems).toEqual([
-      {
-        code: 'waiver-expired',
-        text: `the waiver of Ada on ${caseId} expired on 2026-12-31; fix the cause or renew it`,
-      },
-    ]);
-    expect(outcome).toBe('fail');
-  });
+  it.each<VerdictName>(['fail', 'pass'])(
+    'fails the run after its expiry if its case has the verdict %s',
+    (verdict) => {
+      const { verdicts, problems, outcome } = judge(verdict, {}, '2027-01-01');
+      expect(verdicts[0]).not.toHaveProperty('waiver');
+      expect(problems).toEqual([
+        {
+          code: 'waiver-expired',
+          text: `the waiver of Ada on ${caseId} expired on 2026-12-31; fix the cause or renew it`,
+        },
+      ]);
+      expect(outcome).toBe('fail');
+    },
+  );
 
   it('does not cover an error of the suite', () => {
     const { waivers, outcome } = judge('error');
@@ -66,7 +69,7 @@ describe('a waiver of a case', () => {
     ['case-time-limit', 'used', 'pass'],
     ['interrupted', 'not-decided', 'inconclusive'],
     ['target-lost', 'not-decided', 'inconclusive'],
-  ])('on a case that is inconclusive as %s is %s', (code, state, outcome) => {
+  ])('is decided for a case that is inconclusive as %s: it is %s', (code, state, outcome) => {
     const inconclusive = verdictOn(caseId, {
       verdict: 'inconclusive',
       reason: { code, text: 'x' },
@@ -76,7 +79,7 @@ describe('a waiver of a case', () => {
   });
 
   it.each<VerdictName | undefined>(['skip', undefined])(
-    'for a case with the verdict %s is idle',
+    'is idle if its case has the verdict %s',
     (verdict) => {
       const { waivers, problems } = judge(verdict);
       expect([waivers[0]?.state, problems]).toEqual(['not-decided', []]);
@@ -167,9 +170,12 @@ describe('a case that follows from a waived failure', () => {
     ['the same operation', violating('errors.request-id-is-string', 'post-auth-request'), caseId],
     ['another operation', violating('errors.request-id-is-string'), undefined],
     ['a failure of its own', violating('errors.says-why', 'post-auth-request'), undefined],
-  ])('with violations that the waived case does not test: %s', (_, other, follows) => {
-    expect(alsoWaived(other, ['auth.first-contact-is-401'])).toBe(follows);
-  });
+  ])(
+    'is waived or not if the waived case does not test its violations: %s',
+    (_, other, follows) => {
+      expect(alsoWaived(other, ['auth.first-contact-is-401'])).toBe(follows);
+    },
+  );
 });
 
 describe('a waiver file', () => {
@@ -198,18 +204,35 @@ describe('a waiver file', () => {
   });
 
   it.each([
-    ['waivers: [', /w\.yaml:1:\d+ /],
-    ['[]', /w\.yaml:1:1 must be an object, not an array$/],
-    ['{}', /w\.yaml:1:1 waivers: is required/],
-    [good.replace('    owner: Ada\n', ''), /w\.yaml:2:5 waivers\.0\.owner: is required/],
-    [good.replace('owner: Ada', "owner: ' '"), /w\.yaml:4:12 .*must not be empty/],
-    [good.replace('2026-12-31', 'soon'), /w\.yaml:5:14 .*must be a day such as 2026-12-31/],
+    ['broken YAML', 'waivers: [', /w\.yaml:1:\d+ /],
+    ['a list', '[]', /w\.yaml:1:1 must be an object, not an array$/],
+    ['no waivers', '{}', /w\.yaml:1:1 waivers: is required/],
     [
+      'no owner',
+      good.replace('    owner: Ada\n', ''),
+      /w\.yaml:2:5 waivers\.0\.owner: is required/,
+    ],
+    [
+      'an empty owner',
+      good.replace('owner: Ada', "owner: ' '"),
+      /w\.yaml:4:12 .*must not be empty/,
+    ],
+    [
+      'a wrong date',
+      good.replace('2026-12-31', 'soon'),
+      /w\.yaml:5:14 .*must be a day such as 2026-12-31/,
+    ],
+    [
+      'an unknown field',
       good.replace('reason', 'reasons'),
       /w\.yaml:3:5 .*reasons: is unknown; the nearest fields are reason, /,
     ],
-    [`${good}${good.slice('waivers:\n'.length)}`, /w\.yaml:6:9 .* has a waiver already/],
-  ])('that is wrong is refused with line and column: %#', (text, sentence) => {
+    [
+      'two waivers of a case',
+      `${good}${good.slice('waivers:\n'.length)}`,
+      /w\.yaml:6:9 .* has a waiver already/,
+    ],
+  ])('is refused with line and column: %s', (_, text, sentence) => {
     expect(() => read(text)).toThrow(WaiverFileError);
     expect(() => read(text)).toThrow(sentence);
   });

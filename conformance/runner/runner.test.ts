@@ -133,7 +133,7 @@ describe('a case that judges', () => {
     [404, 'fail', ['inventory.put-is-200']],
     [500, 'inconclusive', undefined],
   ])(
-    'that needs a documented response and gets status %i has the verdict %s',
+    'gets for status %i in place of a documented response the verdict %s',
     async (status, verdict, violated) => {
       const baseUrl = await serve((_, response) => response.writeHead(status).end());
       const each = judging({

@@ -65,7 +65,7 @@ describe('eachOf', () => {
     [3, 9, 3],
     [8, 2, 2],
     [4, 0, 0],
-  ])('with %i jobs and %i items has at most %i in progress', async (jobs, count, max) => {
+  ])('runs with %i jobs and %i items at most %i at a time', async (jobs, count, max) => {
     const { begun, atHandMax, atHand } = await runAll(jobs, count);
     expect([atHandMax, atHand]).toEqual([max, 0]);
     expect(begun).toEqual(Array.from({ length: count }, (_, index) => index));

@@ -24,12 +24,12 @@ describe('several attempts of a case', () => {
     [['fail', 'inconclusive'], 'of 2 attempts: 1 fail, 1 inconclusive'],
     [['skip', 'pass'], 'of 2 attempts: 1 pass, 1 skip'],
     [['error', 'pass'], 'of 2 attempts: 1 error, 1 pass'],
-  ])('that differ, such as %j, are inconclusive as unstable', (names, text) => {
+  ])('are inconclusive as unstable when they differ, such as %j', (names, text) => {
     const verdict = verdictOfAttempts(names.map((name) => attempt(name)));
     expect(verdict).toMatchObject({ verdict: 'inconclusive', reason: { code: 'unstable', text } });
   });
 
-  it('that differ keep the exchanges of the worst attempt, without its finding', () => {
+  it('keep the exchanges of the worst attempt, without its finding, when they differ', () => {
     const worst = {
       ...failed,
       exchanges: [{ startMs: 0, request: { line: 'GET /', headers: {} }, elapsedMs: 1 }],
@@ -40,7 +40,7 @@ describe('several attempts of a case', () => {
     expect(verdict.attempts?.[1]).toMatchObject({ actual: 'status 500' });
   });
 
-  it('that all fail are a failure of the case', () => {
+  it('count as a failure of the case when all fail', () => {
     expect(verdictOfAttempts([failed, failed])).toMatchObject({
       verdict: 'fail',
       actual: 'status 500',

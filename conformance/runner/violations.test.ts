@@ -66,7 +66,7 @@ describe('the violation of an invariant in a case', () => {
     expect(withViolations(judging, own, [violation]).finding).toEqual(own);
   });
 
-  it('by a missing response fails only a case that observes', () => {
+  it('fails only a case that observes if a response is missing', () => {
     const silent: ExchangeViolation = {
       ...violation,
       exchange: { ...exchange, failure: 'no response' },

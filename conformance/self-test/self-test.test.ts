@@ -231,7 +231,7 @@ describe('a planted defect', () => {
     expect(runs).toBe(2);
   });
 
-  it('that is declared unobservable must remain unobserved', async () => {
+  it('must remain unobserved if it is declared unobservable', async () => {
     const reason = { equivalent: 'white space says nothing' };
     const unseen = await rowFor({ ...reason, alter: statusBecomes(200, 200) });
     expect([unseen.outcome, needsNoFix(unseen)]).toEqual(['equivalent', true]);

@@ -27,7 +27,7 @@ describe('a covering array of pairs', () => {
     expect(coveringArray(values, 2).length).toBeLessThanOrEqual(16);
   });
 
-  it('of triples has each triple of values of each three parameters', () => {
+  it('contains each triple of values of any three parameters when made for triples', () => {
     const rows = coveringArray(values, 3);
     const triples = new Set(
       rows.map(({ separator, type, sort }) => [separator, type, sort].join()),
@@ -40,7 +40,7 @@ describe('a covering array of pairs', () => {
     expect(coveringArray(values, 2)).toEqual(coveringArray(values, 2));
   });
 
-  it('of one parameter has one combination for each value', () => {
+  it('has one combination for each value of a single parameter', () => {
     expect(coveringArray({ sort: ['asc', 'desc'] }, 2)).toEqual([
       { sort: 'asc' },
       { sort: 'desc' },

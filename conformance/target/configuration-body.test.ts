@@ -24,9 +24,12 @@ describe('a downloaded configuration', () => {
     expect(await pairsIn(Buffer.from('{"timezone":"UTC"}'))).toEqual(metaData);
   });
 
-  it.each(['', 'timezone=UTC', 'version but no tar file'])('in %j has no pairs', async (text) => {
-    expect(await pairsIn(Buffer.from(text))).toBeUndefined();
-  });
+  it.each(['', 'timezone=UTC', 'version but no tar file'])(
+    'has no pairs when its content is %j',
+    async (text) => {
+      expect(await pairsIn(Buffer.from(text))).toBeUndefined();
+    },
+  );
 
   it('contains no pairs when the artifact file is truncated', async () => {
     expect(await pairsIn((await artifact()).subarray(0, 2000))).toBeUndefined();

@@ -63,7 +63,7 @@ describe('a rate limit for the requests of a run', () => {
     expect(session.record.exchanges.map(({ elapsedMs }) => elapsedMs)).toEqual([0, 0, 0]);
   });
 
-  it('that is absent causes no wait', async () => {
+  it('causes no wait when it is absent', async () => {
     const { session, clock } = await targetOn([ok]);
     await Promise.all([session.send(get), session.send(get)]);
     expect(clock.slept).toEqual([]);
@@ -78,14 +78,11 @@ describe('a response that asks the client to wait', () => {
     [429, { 'retry-after': 'Sat, 31 Jan 2026 11:00:00 GMT' }, 0],
     [429, {}, 1000],
     [429, { 'retry-after': 'soon' }, 1000],
-  ])(
-    'with status %i and headers %o is retried: the delay is %i ms',
-    async (status, headers, ms) => {
-      const { session, moments: times } = await targetOn([[status, headers], ok]);
-      expect((await session.send(get)).status).toBe(200);
-      expect(times).toEqual([0, ms]);
-    },
-  );
+  ])('is retried for status %i and headers %o after %i ms', async (status, headers, ms) => {
+    const { session, moments: times } = await targetOn([[status, headers], ok]);
+    expect((await session.send(get)).status).toBe(200);
+    expect(times).toEqual([0, ms]);
+  });
 
   it('delays the whole run, not only the session that received it', async () => {
     const { target, moments: times } = await targetOn([[429, { 'retry-after': '5' }], ok]);

@@ -45,7 +45,7 @@ describe('a request to the target', () => {
     ['220 mail.example ESMTP\r\n', 'not-http'],
     ['', 'connection-closed'],
     ['HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc', 'connection-closed'],
-  ])('that receives %j fails with the code %s', async (received, code) => {
+  ])('fails on receipt of %j with the code %s', async (received, code) => {
     const session = sessionOn(await speaking(received));
     await expect(session.send({ method: 'GET', url: '/' })).rejects.toMatchObject({ code });
     expect(session.record.exchanges[0]?.failure).toBeDefined();
@@ -91,7 +91,7 @@ describe('a request to the target', () => {
     expect(response).toMatchObject({ status: 204, text: '' });
   });
 
-  it('to a link follows redirects, and sends no token to another origin', async () => {
+  it('follows redirects of a link, and sends no token to another origin', async () => {
     const storage = await serve((request, response) => {
       response.end(`${request.headers.range} ${request.headers.authorization}`);
     });
@@ -108,27 +108,27 @@ describe('a request to the target', () => {
     ]);
   });
 
-  it('to a link with endless redirects returns a redirect', async () => {
+  it('returns a redirect if a link redirects endlessly', async () => {
     const baseUrl = await serve((_, response) => response.writeHead(302, { location: '/' }).end());
     const response = await sessionOn(baseUrl).send({ method: 'GET', url: `${baseUrl}/link` });
     expect(response.status).toBe(302);
   });
 
-  it('to an operation follows no redirect', async () => {
+  it('follows no redirect of an operation', async () => {
     const baseUrl = await serve((_, response) => response.writeHead(302, { location: '/' }).end());
     const session = sessionOn(baseUrl);
     await session.send({ method: 'GET', url: '/api' });
     expect(session.record.exchanges).toHaveLength(1);
   });
 
-  it('that is interrupted fails with the code "interrupted"', async () => {
+  it('fails with the code "interrupted" when it is interrupted', async () => {
     const ender = new AbortController();
     const baseUrl = await serve(() => ender.abort());
     const sent = sessionOn(baseUrl, ender.signal).send({ method: 'GET', url: '/' });
     await expect(sent).rejects.toMatchObject({ code: 'interrupted' });
   });
 
-  it('with an invalid header does not fail as a transport failure', async () => {
+  it('does not fail as a transport failure when a header is invalid', async () => {
     const headers = { 'x-bad': 'line\nbreak' };
     const sent = sessionOn(await speaking('')).send({ method: 'GET', url: '/', headers });
     await expect(sent).rejects.not.toBeInstanceOf(TransportFailure);
@@ -136,7 +136,7 @@ describe('a request to the target', () => {
 });
 
 describe('a WebSocket upgrade', () => {
-  it('that is refused returns an ordinary response', async () => {
+  it('returns an ordinary response when it is refused', async () => {
     const baseUrl = await serve((_, response) => response.writeHead(401).end('no'));
     const headers = { connection: 'Upgrade', upgrade: 'websocket' };
     const response = await sessionOn(baseUrl).upgrade({ method: 'GET', url: '/', headers });
@@ -144,7 +144,7 @@ describe('a WebSocket upgrade', () => {
     expect(response.socket).toBeUndefined();
   });
 
-  it('that is cut off fails with "connection-closed"', async () => {
+  it('fails with "connection-closed" when it is cut off', async () => {
     const upgrading = sessionOn(await speaking('')).upgrade({ method: 'GET', url: '/' });
     await expect(upgrading).rejects.toMatchObject({ code: 'connection-closed' });
   });

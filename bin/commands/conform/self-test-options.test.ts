@@ -14,7 +14,7 @@ async function refusal(...args: readonly string[]): Promise<string> {
   );
 }
 
-describe('fleetbed conform self-test refuses', () => {
+describe('the check of the options of fleetbed conform self-test', () => {
   it.each([
     [['--fuzz', '0'], /'--fuzz <count>' argument '0' is invalid.*from 1 to 100000/],
     [['--fuzz', 'many'], /'--fuzz <count>' argument 'many' is invalid/],
@@ -33,7 +33,7 @@ describe('fleetbed conform self-test refuses', () => {
     [['--fuzz', '5', '--record'], /'--fuzz <count>' cannot be used with option '--record'/],
     [['--fuzz', '5', '--html', 'a'], /'--fuzz <count>' cannot be used with option '--html <file>'/],
     [['--fuzz', '5', 'fuzz-00006'], /no defect has an ID that starts with "fuzz-00006"/],
-  ])('the arguments %j', async (args, sentence) => {
+  ])('refuses the arguments %j', async (args, sentence) => {
     expect(await refusal(...args)).toMatch(sentence);
   });
 });

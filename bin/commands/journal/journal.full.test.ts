@@ -291,7 +291,7 @@ describe('the commands of the journal', () => {
     expect(ended.stdout).toBe('');
   });
 
-  it.each(['journal', 'await'])('such as %s need a token and a running server', async (command) => {
+  it.each(['journal', 'await'])('need a token and a running server: %s', async (command) => {
     const without = await run(command, '--control-url', 'http://127.0.0.1:1');
     expect([without.code, without.stderr]).toEqual([2, expect.stringContaining('-token (env')]);
     const wrong = await run(command, '--control-url', ready.controlUrl, '--control-token', 'wrong');

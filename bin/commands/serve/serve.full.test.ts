@@ -108,7 +108,7 @@ describe('the ready message of serve', () => {
     });
   });
 
-  it('is of a server whose clock starts at --date and runs on', async () => {
+  it('announces a server whose clock starts at --date and runs on', async () => {
     const { ready } = await serve(['--date', '2027-08-25']);
     const payload = String(ready.adminToken).split('.')[1] ?? '';
     const issuedAt = JSON.parse(Buffer.from(payload, 'base64url').toString()).iat;
@@ -119,7 +119,7 @@ describe('the ready message of serve', () => {
     expect((await fetch(ready.baseUrl + retired)).status).toBe(410);
   });
 
-  it('is of a server with the chosen dialects', async () => {
+  it('announces a server with the dialects of --dialect', async () => {
     const { ready } = await serve(['--dialect', 'open-source,rs256', '--dialect', 'storage-host']);
     const header = String(ready.adminToken).split('.')[0] ?? '';
     expect(JSON.parse(Buffer.from(header, 'base64url').toString()).alg).toBe('RS256');
@@ -127,7 +127,7 @@ describe('the ready message of serve', () => {
     expect((await fetch(ready.baseUrl + absent)).status).toBe(404);
   });
 
-  it('is of a server that accepts devices up to --device-limit', async () => {
+  it('announces a server that accepts devices up to --device-limit', async () => {
     const { ready } = await serve(['--device-limit', '2']);
     const response = await fetch(ready.baseUrl + pathOf(managementOperations['get-device-limit']), {
       headers: { Authorization: `Bearer ${ready.adminToken}` },

@@ -32,7 +32,7 @@ describe('serve --variation', () => {
 });
 
 describe('serve --variation-seed', () => {
-  it('without a seed prints every variation and its rule, and starts nothing', async () => {
+  it('prints every variation and its rule without a seed, and starts nothing', async () => {
     const { stdout, code } = await runCommand(['serve', '--variation-seed']);
     expect(code).toBe(0);
     for (const { id, varies, rule } of legalVariations) {
@@ -40,7 +40,7 @@ describe('serve --variation-seed', () => {
     }
   });
 
-  it('without a seed prints one JSON value with --json', async () => {
+  it('prints one JSON value with --json and without a seed', async () => {
     const { stdout, code } = await runCommand(['serve', '--variation-seed', '--json']);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual(
@@ -48,7 +48,7 @@ describe('serve --variation-seed', () => {
     );
   });
 
-  it('with a seed varies the responses', async () => {
+  it('varies the responses by the given seed', async () => {
     const { ready, running } = await startServe(['--variation-seed', 'one']);
     try {
       const types = new Set<string | null>();

@@ -31,7 +31,7 @@ describe('a fleet run as a process', { timeout: 60_000 }, () => {
     ],
     ['that accepted no device', '', 6, 'NOT ACCEPTED'],
   ])(
-    '%s has an exit code of its own, and writes its CSV report',
+    'has an exit code of its own, and writes its CSV report: one %s',
     async (what, args, code, verdict) => {
       const { baseUrl, adminToken } = release.ready;
       const csv = join(folder, `${code}.csv`);

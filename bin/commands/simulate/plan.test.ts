@@ -126,13 +126,10 @@ describe('the options of a simulation plan', () => {
       '',
       /^invalid plan: --cohort: cohort\.0\.behaviour must be one of /,
     ],
-  ])(
-    'such as %j with the file %j are refused under the names that were given',
-    async (args, text, said) => {
-      const file = fileOf('given.yaml', `${text}\ndevices: 3\n`);
-      await expect(planOf('--plan', file, ...args)).rejects.toThrow(said);
-    },
-  );
+  ])('are refused under the given names, such as %j with the file %j', async (args, text, said) => {
+    const file = fileOf('given.yaml', `${text}\ndevices: 3\n`);
+    await expect(planOf('--plan', file, ...args)).rejects.toThrow(said);
+  });
 
   it('refuse a missing plan file', async () => {
     await expect(planOf('--plan', join(folder, 'none.yaml'))).rejects.toThrow(/--plan cannot read/);

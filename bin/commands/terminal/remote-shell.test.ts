@@ -116,7 +116,7 @@ describe("a user's shell", () => {
     expect(heard.at(-1)).toMatchObject({ typ: 'stop', sid: SID });
   });
 
-  it('that does not end by itself is stopped once it is quiet', async () => {
+  it('is stopped once it is quiet if it does not end by itself', async () => {
     const deaf: AnswerMessage = ({ typ }) => (typ === 'new' ? [{ proto: 1, typ, sid: SID }] : []);
     const { remote, clock } = await shellOn(deaf);
     await remote.endInput();

@@ -139,7 +139,7 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
   const args = () => ['worker', '--redis', redis.url];
   it.concurrent.each([
     [
-      'whose authority nobody named',
+      'whose authority is not named by --redis-ca',
       () => args(),
       /its certificate is not trusted; give the CA certificate with --redis-ca FILE$/,
     ],
@@ -149,7 +149,7 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
       /its certificate is not trusted; give the CA certificate with --redis-ca FILE$/,
     ],
     [
-      'that is spoken to without it',
+      'reached without TLS',
       () => ['worker', '--redis', redis.url.replace('rediss:', 'redis:')],
       /try rediss:\/\/ if it requires TLS$/,
     ],
@@ -158,7 +158,7 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
       () => [...args(), '--redis-ca', at('redis.key')],
       /--redis-ca \S+redis\.key contains no PEM certificate; use another file\.$/,
     ],
-  ])('%s is refused in one sentence', async (_what, asked, sentence) => {
+  ])('is refused in one sentence if it is one %s', async (_what, asked, sentence) => {
     const { code, stdout, stderr } = await runCommand(asked(), shared);
     expect({ code, stdout }, stderr).toEqual({ code: 3, stdout: '' });
     expect(stderr.trimEnd()).toMatch(sentence);

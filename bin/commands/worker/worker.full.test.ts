@@ -271,7 +271,7 @@ describe('a Redis that the fleet cannot use', { timeout: RUN_MAX_MS }, () => {
   ];
 
   it.concurrent.each(cases)(
-    'that %s is reported in one sentence',
+    'is reported in one sentence when it %s',
     async (_what, address, sentence) => {
       const url = await address();
       const { code, stdout, stderr } = await runCommand(['worker', '--redis', url], {

@@ -61,7 +61,7 @@ describe('figures in a benchmark report', () => {
     [99.96, '100'],
     [12.345, '12.3'],
     [0.012345, '0.0123'],
-  ])('%d is shown as %s', (value, text) => {
+  ])('show %d as %s', (value, text) => {
     expect(shownFigure(value)).toBe(text);
   });
 });

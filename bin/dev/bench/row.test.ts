@@ -22,11 +22,11 @@ describe('a row of a benchmark', () => {
   it.each([
     [0.4, 'met'],
     [0.41, 'missed'],
-  ])('with a ratio of 0.4 and a goal of %d is %s', (goal, verdict) => {
+  ])('is judged at a ratio of 0.4 and a goal of %d as: %s', (goal, verdict) => {
     expect(rowOf({ ...rates, goal })).toMatchObject({ goal, verdict });
   });
 
-  it('without a goal is not judged', () => {
+  it('is not judged without a goal', () => {
     const { goal: _, ...rest } = rates;
     expect(rowOf(rest)).toMatchObject({ goal: null, verdict: 'no goal' });
   });

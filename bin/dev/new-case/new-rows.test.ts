@@ -11,8 +11,8 @@ const order = {
   sentence,
 };
 
-describe('the rows of a new case', () => {
-  it('are added to three tables of the area for a new requirement', () => {
+describe('the rows that a new case adds to tables', () => {
+  it('concern three tables of the area for a new requirement', () => {
     expect(newRows(root, order).map(({ path }) => path)).toEqual([
       'fixtures/contract/requirements/monitor.ts',
       'conformance/cases/monitor/monitor.ts',
@@ -20,7 +20,7 @@ describe('the rows of a new case', () => {
     ]);
   });
 
-  it('contain the requirement directly after its neighbour, in the same group', () => {
+  it('contain the new requirement directly after the named one, in the same group', () => {
     const [requirement] = newRows(root, order);
     const [, before, row] =
       /\n {4}('alerts\.are-shown':.*?,\n) {4}('alerts\.keep-their-order': [^\n]*)\n {4}'/s.exec(
@@ -30,7 +30,7 @@ describe('the rows of a new case', () => {
     expect(row).toBe(`'alerts.keep-their-order': ${JSON.stringify(sentence)},`);
   });
 
-  it('give the requirement the same level as its neighbour', () => {
+  it('give the new requirement the same level as the named one', () => {
     const after = 'alerts.empty';
     const [requirement, cases] = newRows(root, { ...order, after });
     expect(requirement?.text).toContain(
@@ -71,7 +71,7 @@ describe('the rows of a new case', () => {
       { requirement: 'alerts.are-acepted', after: undefined, sentence: undefined },
       'the nearest: alerts.are-accepted',
     ],
-  ])('are refused with the message: %j', (change, message) => {
+  ])('are refused with a message for the arguments %j', (change, message) => {
     const add = () => newRows(root, { ...order, ...change });
     expect(add).toThrow(NewCaseError);
     expect(add).toThrow(message);

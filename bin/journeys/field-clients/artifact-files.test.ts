@@ -89,13 +89,13 @@ const ours: readonly [kind: string, spec: Spec, lines: readonly RegExp[]][] = [
   ['an empty payload', { ...plain, payloadType: null, files: [] }, [/Empty type/, /Files: None/]],
 ];
 
-describe("Debian's mender-artifact accepts", () => {
-  it.each(ours)('%s that this project writes', async (_, spec, lines) => {
+describe("Debian's mender-artifact", () => {
+  it.each(ours)('accepts %s that this project writes', async (_, spec, lines) => {
     const text = readByTool(await writeArtifact(spec));
     for (const line of lines) expect(text).toMatch(line);
   });
 
-  it('an artifact that the server generates from a plain file', async () => {
+  it('accepts an artifact that the server generates from a plain file', async () => {
     const form = new FormData();
     const type = 'single-file';
     const args = '{"dest_dir":"/opt"}';
@@ -115,7 +115,7 @@ describe("Debian's mender-artifact accepts", () => {
     expect(text).toMatch(/name: +app\.bin\n +size: +3\n/);
   });
 
-  it('a configuration artifact that the server deploys', async () => {
+  it('accepts a configuration artifact that the server deploys', async () => {
     const device = await acceptedDevice(server, 'settings');
     const call = { token: server.adminToken, parameters: { id: device.id } };
     await server.call('set-configuration', { ...call, json: { timezone: 'UTC', 'ü "x"': '<&>' } });
@@ -139,7 +139,7 @@ async function nextFile(device: AcceptedDevice, deviceType = 'board'): Promise<B
   return response.bytes;
 }
 
-describe("Debian's mender-artifact and the server both refuse", () => {
+describe('a damaged artifact file', () => {
   /** Returns a file in which the byte at this distance from the end is changed. */
   const damaged = (file: Buffer, fromEnd: number): Buffer => {
     const copy = Buffer.from(file);
@@ -162,7 +162,7 @@ describe("Debian's mender-artifact and the server both refuse", () => {
     ['a checksum that is none', (file) => damaged(file, within(file, '  header.tar') + 1)],
     ['a version that nobody knows', (file) => damaged(file, within(file, '3}'))],
     ['something else', () => Buffer.from('not an artifact'.repeat(100))],
-  ])('%s', async (_, spoil) => {
+  ])("is refused by the server and Debian's mender-artifact: %s", async (_, spoil) => {
     const file = spoil(await artifactBytes({ compression: 'none' }));
     tool.put('bad.mender', file);
     expect(tool.run('validate', 'bad.mender').code).not.toBe(0);
@@ -210,7 +210,7 @@ const theirs: readonly Written[] = [
   ['an empty payload', ['bootstrap-artifact'], { updates: [{ type_info: { type: null } }] }],
 ];
 
-describe("the server accepts and deploys from Debian's mender-artifact", () => {
+describe("an artifact file of Debian's mender-artifact", () => {
   beforeAll(() => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     tool.put('key.pem', privateKey.export({ type: 'pkcs1', format: 'pem' }));
@@ -219,7 +219,7 @@ describe("the server accepts and deploys from Debian's mender-artifact", () => {
     tool.put('meta.json', '{"mode":"fast"}');
   });
 
-  it.each(theirs)('%s', async (kind, options, shown) => {
+  it.each(theirs)('is accepted and deployed by the server: %s', async (kind, options, shown) => {
     // The tool does not accept spaces in a name.
     const name = kind.replaceAll(' ', '-');
     const file = tool.write(...options, '--artifact-name', name, '--device-type', 'board');

@@ -85,7 +85,7 @@ describe('a hook that fails', () => {
     ['with JSON of another form', prints({ id: 7 }), 'deploymentId'],
     ['by a signal', "process.kill(process.pid, 'SIGTERM')", 'killed by a signal'],
     ['by a flood', flood, 'more than 1048576 bytes'],
-  ])('%s leaves the case inconclusive', async (_, script, message) => {
+  ])('leaves the case inconclusive: %s', async (_, script, message) => {
     const { hooks, session } = hooksOf(script);
     const running = hooks.run(session, 'deploy');
     await expect(running).rejects.toThrow(AdminFailure);

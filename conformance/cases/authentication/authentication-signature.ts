@@ -323,7 +323,7 @@ const lengths = defineScenario<void>({
     {
       id: 'long-rsa-key-is-recognized',
       title:
-        'A first contact with an RSA key of 4096 bits is no more malformed than one with 2048.',
+        'A first contact with an RSA key of 4096 bits gets 400 only if one with 2048 bits does.',
       requirements: ['auth.rsa'],
       run: async (_, context) => {
         const usual = await context.newDevice('rsa');

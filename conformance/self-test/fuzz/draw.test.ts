@@ -112,16 +112,13 @@ describe('an alteration of a response', () => {
     ['put-configuration', '422 instead of 400', 'must'],
     ['put-deployment-status', '204 instead of 409', 'must'],
     ['post-next-deployment', '400 instead of 409', 'should'],
-  ])(
-    'of the response of %s, "%s", violates a requirement of the level: %s',
-    (id, says, violatedLevel) => {
-      const wanted = alterationsOf(id).filter((each) => each.says === says);
-      const entries = alterationsOf(id).filter((each) => each.says.startsWith(`${says} (`));
-      expect([...wanted, ...entries].map((each) => each.violatedLevel)).toContain(violatedLevel);
-    },
-  );
+  ])('violates, for %s with "%s", a requirement of the level: %s', (id, says, violatedLevel) => {
+    const wanted = alterationsOf(id).filter((each) => each.says === says);
+    const entries = alterationsOf(id).filter((each) => each.says.startsWith(`${says} (`));
+    expect([...wanted, ...entries].map((each) => each.violatedLevel)).toContain(violatedLevel);
+  });
 
-  it("of the caller's request ID affects only requests with such an ID", () => {
+  it('affects only requests with an ID of the caller if it alters that ID', () => {
     const says = "400 with a request ID other than the caller's";
     const response = responseOf({ error: 'no', request_id: 'mine' }, 400);
     const request = requestFor('put-configuration');
