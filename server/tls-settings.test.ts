@@ -51,7 +51,7 @@ describe('a host name for a certificate', () => {
     ['FD00:0::0017', 'fd00::17'],
     ['::ffff:10.1.2.3', '::ffff:a01:203'],
     ['fe80::1%eth0', 'fe80::1'],
-  ])('%s is normalized to %s', (text, written) => {
+  ])('is normalized from %s to %s', (text, written) => {
     expect(canonicalName(text)).toBe(written);
   });
 
@@ -80,7 +80,7 @@ describe('a host name for a certificate', () => {
     `${'a'.repeat(64)}.example`,
     `${'a.'.repeat(127)}`,
     `${'a.'.repeat(130)}example`,
-  ])('%j is not accepted', (text) => {
+  ])('is refused: %j', (text) => {
     expect(canonicalName(text)).toBeUndefined();
   });
 });

@@ -95,13 +95,13 @@ describe('the heartbeat of a device socket', () => {
   });
 });
 
-describe('messages from a device', () => {
+describe('a message from a device', () => {
   it.each([
     ['a small message', messageOf(1)],
     ['a message of an unknown session', encodeConnectMessage({ proto: 1, sid: 'nobody' })],
     ['a message of an unknown protocol', encodeConnectMessage({ proto: 999, typ: 'unheard' })],
     ['a message of 8 MiB', messageOf(limits.websocketMessageMaxBytes)],
-  ])('%s is accepted, and the socket stays open', async (_, message) => {
+  ])('is accepted, and the socket stays open: %s', async (_, message) => {
     const socket = await openSocket(server, device);
     socket.send(message);
     socket.ping();
@@ -115,7 +115,7 @@ describe('messages from a device', () => {
     ['a byte that is no msgpack', Buffer.from([0xc1])],
     ['a list that claims billions', Buffer.from([0xdd, 0xff, 0xff, 0xff, 0xff])],
     ['8 MiB of garbage', Buffer.alloc(limits.websocketMessageMaxBytes, 0xc1)],
-  ])('%s closes the socket with 1011 and a reason', async (_, message) => {
+  ])('closes the socket with 1011 and a reason: %s', async (_, message) => {
     const other = await openSocket(server, await acceptedDevice(server, 'other'));
     const socket = await openSocket(server, device);
     const ended = endOf(socket);
@@ -127,14 +127,14 @@ describe('messages from a device', () => {
     expect(other.readyState).toBe(1);
   });
 
-  it('a message without hdr closes the socket with a reason that says where proto belongs', async () => {
+  it('without hdr closes the socket with a reason that says where proto belongs', async () => {
     const socket = await openSocket(server, device);
     const ended = endOf(socket);
     socket.send(Buffer.from([0x81, 0xa5, ...Buffer.from('proto'), 1]));
     expect((await ended).reason).toMatch(/^hdr is missing: proto, .* belong in a map hdr$/);
   });
 
-  it('a message over 8 MiB closes the socket with 1009', async () => {
+  it('closes the socket with 1009 if it exceeds 8 MiB', async () => {
     const socket = await openSocket(server, device);
     const ended = endOf(socket);
     socket.send(Buffer.alloc(limits.websocketMessageMaxBytes + 1));
@@ -142,7 +142,7 @@ describe('messages from a device', () => {
     expect((await presenceAs(server, device, 'disconnected')).status).toBe('disconnected');
   });
 
-  it('many fragments of one message over 8 MiB close the socket', async () => {
+  it('closes the socket if it exceeds 8 MiB in many fragments', async () => {
     const socket = await openSocket(server, device);
     const ended = endOf(socket);
     for (let part = 0; part < 9; part += 1) {
@@ -156,14 +156,14 @@ describe('messages from a device', () => {
     ['nothing', '', 1003],
     ['JSON', '{"hdr":{"proto":1}}', 1003],
     ['msgpack', messageOf(1), 1007],
-  ])('%s in a text frame closes the socket and is told to be binary', async (_, text, code) => {
+  ])('closes the socket with a reason that asks for a binary frame: %s', async (_, text, code) => {
     const socket = await openSocket(server, device);
     const ended = endOf(socket);
     socket.send(text, { binary: false });
     expect(await ended).toEqual({ code, reason: expect.stringMatching(/binary frame/) });
   });
 
-  it('JSON in a binary frame closes the socket with a reason that asks for msgpack', async () => {
+  it('closes the socket with a reason that asks for msgpack if it is JSON', async () => {
     const socket = await openSocket(server, device);
     const ended = endOf(socket);
     socket.send(Buffer.from('{"hdr":{"proto":1}}'));
@@ -274,7 +274,7 @@ describe('a misbehaving device', () => {
     });
   });
 
-  it('that vanishes has ended the connection without a close frame in the journal', async () => {
+  it('has no close frame in the journal when it vanishes', async () => {
     const socket = await openSocket(server, device);
     socket.terminate();
     await presenceAs(server, device, 'disconnected');
@@ -285,7 +285,7 @@ describe('a misbehaving device', () => {
     expect(text).toContain(`the client closed its WebSocket with 1006: ${reason}`);
   });
 
-  it('that the server cuts for silence is cut by the server in the journal', async () => {
+  it('is recorded in the journal as cut by the server when it is silent', async () => {
     await openSocket(server, device, { autoPong: false });
     server.clock.advance(60_000);
     await presenceAs(server, device, 'disconnected');

@@ -50,7 +50,7 @@ const openSession = { proto: control, typ: 'open', body: encodeBody({ versions: 
 const ping = { proto: control, typ: 'ping' };
 
 describe('a user who disconnects', () => {
-  it.each(['close', 'terminate'] as const)('by %s ends the running shell', async (how) => {
+  it.each(['close', 'terminate'] as const)('ends the running shell by %s', async (how) => {
     const { user, session } = await userSaying(newShell);
     await leave(user, how);
     const stop = await device.next();
@@ -63,7 +63,7 @@ describe('a user who disconnects', () => {
     });
   });
 
-  it('because of an invalid message ends the running shell too', async () => {
+  it('ends the running shell also when disconnected because of an invalid message', async () => {
     const { user } = await userSaying(newShell);
     user.socket.send('garbage');
     expect((await device.next()).typ).toBe('stop');

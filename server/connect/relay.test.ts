@@ -266,7 +266,7 @@ describe('a user who sends invalid data', () => {
       encodeConnectMessage({ proto: 1, typ: 'x' }).subarray(0, 9),
     ],
     ['maps without an end', 1011, Buffer.alloc(100_000, 0x81)],
-  ])('(%s) is closed with %i, and all other peers stay connected', async (_, code, garbage) => {
+  ])('is closed for %s with %i, and all other peers stay connected', async (_, code, garbage) => {
     const other = await userInSession();
     const { user } = await userInSession();
     const ended = endOf(user.socket);

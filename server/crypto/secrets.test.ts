@@ -56,7 +56,7 @@ describe('a stored password hash', () => {
   );
 
   it.each(['', 'correct horse', '0', '\0'.repeat(32)])(
-    'that is absent matches no password: %j',
+    'matches no password if it is absent: %j',
     async (password) => expect(await verifyPassword(password, undefined)).toBe(false),
   );
 

@@ -73,7 +73,7 @@ describe('an operation that the dialect open-source lacks', () => {
     },
   );
 
-  it('in version 2 of the poll falls back to version 1', async () => {
+  it('is corrected from version 2 of the poll to version 1', async () => {
     const server = await startAs('open-source');
     const device = await acceptedDevice(server, 'falls back');
     const { path } = operations['post-next-deployment-v2'];

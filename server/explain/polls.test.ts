@@ -26,7 +26,7 @@ describe('the proposed correction of a poll', () => {
     ['version 1', first, { device_provides: provides, update_control_map: true }, provides],
     ['version 2', second, provides, { device_provides: provides }],
   ] as const)(
-    'of %s takes values from a body of the other version',
+    'takes for %s values from a body of the other version',
     async (name, row, json, expected) => {
       const response = await server.request('POST', row.path, { token: device.token, json });
       const { correctedRequest, before } = await correctedOf(server, response);
@@ -36,7 +36,7 @@ describe('the proposed correction of a poll', () => {
   );
 
   it.each([{}, { device_provides: 7 }])(
-    'of neither version assumes no version: %j',
+    'assumes no version for a body of neither version: %j',
     async (json) => {
       const response = await server.request('POST', second.path, { token: device.token, json });
       expect((await correctedOf(server, response)).before ?? '').not.toContain('version');
@@ -77,22 +77,25 @@ describe('the proposed correction of a poll', () => {
   });
 
   it.each([
-    ['of other values than the last one asks for what is missing', { device_type: 'other' }],
-    ['of more than the last one asks for what is missing', { device_type: 'board', more: 'x' }],
-  ])('%s', async (_, provided) => {
-    const { token } = await acceptedDevice(
-      server,
-      `other ${Object.keys(provided)} ${provided.device_type}`,
-    );
-    await server.call('get-next-deployment', { token, query: provides });
-    const call = { token, json: { device_provides: provided } };
-    const response = await server.call('post-next-deployment-v2', call);
-    const { correctedRequest, variables } = await correctedOf(server, response);
-    expect(JSON.parse(correctedRequest.body ?? '')).toEqual({
-      device_provides: { ...provided, artifact_name: '$ARTIFACT_NAME' },
-    });
-    expect(variables.ARTIFACT_NAME).toContain('installed on the device');
-  });
+    ['another device type', { device_type: 'other' }],
+    ['one value more', { device_type: 'board', more: 'x' }],
+  ])(
+    'asks for missing values when others than in the last poll were sent: %s',
+    async (_, provided) => {
+      const { token } = await acceptedDevice(
+        server,
+        `other ${Object.keys(provided)} ${provided.device_type}`,
+      );
+      await server.call('get-next-deployment', { token, query: provides });
+      const call = { token, json: { device_provides: provided } };
+      const response = await server.call('post-next-deployment-v2', call);
+      const { correctedRequest, variables } = await correctedOf(server, response);
+      expect(JSON.parse(correctedRequest.body ?? '')).toEqual({
+        device_provides: { ...provided, artifact_name: '$ARTIFACT_NAME' },
+      });
+      expect(variables.ARTIFACT_NAME).toContain('installed on the device');
+    },
+  );
 
   it('warns that it ends an update in progress, and only then', async () => {
     const own = await acceptedDevice(server, 'under way');
@@ -116,7 +119,7 @@ describe('the proposed correction of a poll', () => {
     expect(before).toContain('a poll with different data ends an update in progress');
   });
 
-  it('that is not JSON is left to the sender', async () => {
+  it('is left to the sender if the body is not JSON', async () => {
     const headers = { 'Content-Type': 'application/json' };
     const body = '{"device_provides":{"device_type":"board","checksum":"abc"}';
     const call = { token: device.token, headers, body };

@@ -346,7 +346,7 @@ it('a status in other letter case breaks no rule about its type', async () => {
 });
 
 describe('the explanation of a write that would lose data', () => {
-  it('by PUT says that PUT replaces all attributes', async () => {
+  it('says of PUT that it replaces all attributes', async () => {
     const { path } = operations['put-attributes'];
     const call = { token: device.token, headers: JSON_TYPE, body: '{"mem":"1"}' };
     const { before, correctedRequest } = await explanationAt('PUT', path, call);
@@ -354,7 +354,7 @@ describe('the explanation of a write that would lose data', () => {
     expect(correctedRequest?.body).toBe('[{"name":"mem","value":"1"}]');
   });
 
-  it('after another write proposes no command', async () => {
+  it('proposes no command after another write', async () => {
     const path = pathOf(managementOperations['replace-tags'], { id: device.id });
     const headers = { ...JSON_TYPE, 'If-Match': '"old"' };
     const body = '[{"name":"site","value":"b"}]';
@@ -367,7 +367,7 @@ describe('the explanation of a write that would lose data', () => {
     expect(before).toMatch(/^read the resource again/);
   });
 
-  it('with an unknown member keeps its content', async () => {
+  it('keeps the content of an unknown member', async () => {
     const { path } = managementOperations['create-deployment'];
     const map = { ArtifactInstall_Enter: { action: 'pause' } };
     const json = { name: 'n', artifact_name: 'a', all_devices: true, update_control_map: map };

@@ -96,7 +96,7 @@ async function passing<Result>(waiting: Promise<Result>, stepMs: number): Promis
 
 describe('a delay fault', () => {
   it.each(['before', 'after', 'body'])(
-    'of kind %s follows the clock of the tenant',
+    'follows the clock of the tenant for the kind %s',
     async (when) => {
       await configure();
       await plan(server, { match, when, act: { kind: 'delay', ms: 60_000 } });
@@ -120,7 +120,7 @@ describe('a delay fault', () => {
     expect((await waiting).status).toBe(200);
   });
 
-  it('before the handler shows later changes, and after the handler does not', async () => {
+  it('shows later changes if it is before the handler, and none if after it', async () => {
     for (const [id, when, seen] of [
       ['b', 'before', configured],
       ['a', 'after', {}],
@@ -200,7 +200,7 @@ describe('a stall fault', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it('in the body starts after half of the body', async () => {
+  it('starts after half of the body if it is in the body', async () => {
     await configure();
     await plan(server, { match, when: 'body', act: 'stall' });
     const socket = await askRaw();
@@ -209,7 +209,7 @@ describe('a stall fault', () => {
     expect(body.length).toBe(Math.floor(Number(headers['content-length']) / 2));
   });
 
-  it('in the body starts after the chosen number of bytes', async () => {
+  it('starts after the chosen number of bytes if it is in the body', async () => {
     await configure();
     await plan(server, { match, when: 'body', act: { kind: 'stall', afterBytes: 3 } });
     const socket = await askRaw();
@@ -229,13 +229,13 @@ describe('a stall fault', () => {
 });
 
 describe('a reset fault', () => {
-  it('before the handler replaces any response', async () => {
+  it('replaces any response if it is before the handler', async () => {
     await plan(server, { match, act: 'reset' });
     expect(await endOf(await askRaw())).toEqual({ text: '', how: 'reset' });
     expect((await ask()).status).toBe(200);
   });
 
-  it('after the handler keeps the written state', async () => {
+  it('keeps the written state if it is after the handler', async () => {
     await plan(server, { match: { operation: 'put-configuration' }, when: 'after', act: 'reset' });
     const put = server.call('put-configuration', { token: device.token, json: { a: 'b' } });
     await expect(put).rejects.toThrow();
@@ -251,7 +251,7 @@ describe('a reset fault', () => {
     ['end', (length: number) => length],
     [7, () => 7],
     [0, () => 0],
-  ] as const)('in the body follows after %s', async (afterBytes, expected) => {
+  ] as const)('follows after %s if it is in the body', async (afterBytes, expected) => {
     await configure();
     await plan(server, { match, when: 'body', act: { kind: 'reset', afterBytes } });
     const { text, how } = await endOf(await askRaw());
@@ -275,7 +275,7 @@ describe('a half-close fault', () => {
     expect([text, how]).toEqual(['', 'end']);
   });
 
-  it('in the body follows after half of the body', async () => {
+  it('follows after half of the body if it is in the body', async () => {
     await configure();
     await plan(server, { match, when: 'body', act: 'half-close' });
     const { text, how } = await endOf(await askRaw());

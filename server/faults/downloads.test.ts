@@ -81,7 +81,7 @@ describe('a faulty download', () => {
     expect(digestOf(Buffer.concat([bytes, rest.bytes]))).toBe(digestOf(file));
   });
 
-  it('cut after the last byte has all bytes but no proper end', async () => {
+  it('has all bytes but no proper end if cut after the last byte', async () => {
     await plan(server, { match, when: 'body', act: { kind: 'reset', afterBytes: 'end' } });
     // This range fits into the caller's window, because an RST discards bytes that wait to be sent.
     const { bytes } = await fetchPart({ Range: 'bytes=0-9999' });
@@ -96,7 +96,7 @@ describe('a faulty download', () => {
     expect(headers.etag).toBe(`"${digestOf(file)}"`);
   });
 
-  it('of a shifted range states the shifted range', async () => {
+  it('states the shifted range if its range is shifted', async () => {
     await plan(server, { match, act: { kind: 'shifted-range', byBytes: 10 } });
     const { status, headers, bytes } = await fetchFile(url, {
       headers: { Range: 'bytes=100-199' },
@@ -105,20 +105,20 @@ describe('a faulty download', () => {
     expect(bytes).toEqual(file.subarray(110, 210));
   });
 
-  it('of a shifted range may claim the requested range', async () => {
+  it('may claim the requested range though its range is shifted', async () => {
     await plan(server, { match, act: { kind: 'shifted-range', byBytes: 10, claims: 'requested' } });
     const { headers, bytes } = await fetchFile(url, { headers: { Range: 'bytes=100-199' } });
     expect(headers['content-range']).toBe(`bytes 100-199/${file.length}`);
     expect(bytes).toEqual(file.subarray(110, 210));
   });
 
-  it('without a range does not match a shifted-range rule', async () => {
+  it('does not match a shifted-range rule if it has no range', async () => {
     await plan(server, { match, act: 'shifted-range' });
     expect(digestOf((await fetchFile(url)).bytes)).toBe(digestOf(file));
     expect(await standing(server)).toMatchObject({ matched: 0, fired: 0 });
   });
 
-  it('with a changed validator restarts from the first byte on If-Range', async () => {
+  it('restarts from the first byte on If-Range with a changed validator', async () => {
     await plan(server, { match, script: [{ kind: 'truncated' }, 'changed-validator'] });
     const { etag } = await fetchPart();
     const again = await fetchFile(url, { headers: { Range: 'bytes=1000-', 'If-Range': etag } });
@@ -127,7 +127,7 @@ describe('a faulty download', () => {
     expect(again.headers['last-modified']).toBe(new Date(server.clock.now()).toUTCString());
   });
 
-  it('with a changed validator fails an If-Match precondition', async () => {
+  it('fails an If-Match precondition with a changed validator', async () => {
     await plan(server, { match, act: 'changed-validator' });
     const headers = { Range: 'bytes=1000-', 'If-Match': `"${digestOf(file)}"` };
     expect((await fetchFile(url, { headers })).status).toBe(412);
@@ -274,7 +274,7 @@ describe('the fault abort-deployment', () => {
     },
   );
 
-  it('after the report leaves it valid; the next report is refused', async () => {
+  it('leaves a report before it valid, and refuses the next report', async () => {
     const id = await deploy(server, [device]);
     await nextRequests['POST v2'](server, device.token, board);
     await plan(server, { when: 'after', act: { kind: 'abort-deployment', at: 'installing' } });
@@ -282,7 +282,7 @@ describe('the fault abort-deployment', () => {
     expect((await report(server, device, { id, status: 'rebooting' })).status).toBe(409);
   });
 
-  it('on a poll prevents the offer before the handler, and invalidates it after', async () => {
+  it('prevents the offer of a poll before the handler, and invalidates it after the handler', async () => {
     const first = await deploy(server, [device]);
     await plan(server, { act: { kind: 'abort-deployment', at: 'pending' } });
     expect((await nextRequests['GET v1'](server, device.token, board)).status).toBe(204);

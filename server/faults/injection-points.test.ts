@@ -59,7 +59,7 @@ describe('the act unexpected-fault', () => {
 });
 
 describe('a planned response in place of the real one', () => {
-  it('before the handler leaves the state unchanged', async () => {
+  it('leaves the state unchanged if it is sent before the handler', async () => {
     await plan(server, { match: { operation }, act: 'gateway-502' });
     expect((await putAttributes()).status).toBe(502);
     expect(await rackOf()).toBeUndefined();
@@ -67,7 +67,7 @@ describe('a planned response in place of the real one', () => {
     expect(await rackOf()).toBe('r7');
   });
 
-  it('after the handler keeps the change and loses the response', async () => {
+  it('keeps the change and loses the response if it is sent after the handler', async () => {
     await plan(server, { match: { operation }, when: 'after', act: 'gateway-502' });
     expect((await putAttributes()).status).toBe(502);
     expect(await rackOf()).toBe('r7');

@@ -203,7 +203,7 @@ describe('an open WebSocket with a planned fault', () => {
     expect((await end).code).toBe(1006);
   });
 
-  it('that is half open delays neither shutdown nor the clearing of its rule', async () => {
+  it('delays neither shutdown nor the clearing of its rule while it is half open', async () => {
     await plan(server, { match, times: 'until-cleared', act: 'half-open' });
     const first = await openSocket(server, device);
     const end = endOf(first);
@@ -248,7 +248,7 @@ describe('an open WebSocket with a planned fault', () => {
     expect(error.message).toMatch(/Invalid WebSocket frame/);
   });
 
-  it('of a user matches faults like one of a device', async () => {
+  it('matches faults like the socket of a device if it is that of a user', async () => {
     await connectPeer(server, device);
     const ofUsers = { operation: 'connect-device' };
     await plan(server, {

@@ -106,14 +106,14 @@ describe('incomplete bodies at the byte limit', () => {
     ['finished', (socket) => socket.write(' ')],
     ['cut off', (socket) => socket.destroy()],
     ['left until their time is over', () => undefined],
-  ])('that are %s release their bytes', async (_, end) => {
+  ])('release their bytes when they are %s', async (_, end) => {
     const socket = stalled(ask, CHUNK);
     await untilHeld(CHUNK.length, MOST);
     end(socket);
     await untilHeld(0);
   });
 
-  it('of many authentication requests give way to newer ones while waiting for their turn', async () => {
+  it('give way to newer authentication requests while many wait for their turn', async () => {
     const body = ' '.repeat(10_000);
     const sockets = Array.from({ length: 120 }, reach);
     // The server has accepted these connections before; otherwise it would read them one by one.
@@ -142,7 +142,7 @@ describe('incomplete bodies at the byte limit', () => {
     await untilHeld(0);
   });
 
-  it('of an upload count only their fields, not the file', async () => {
+  it('count only the fields of an upload, not its file', async () => {
     const { method, path } = managementOperations['upload-artifact'];
     const head = [
       `${method} ${path} HTTP/1.1`,

@@ -24,12 +24,15 @@ describe('an HTTP date in a conditional request', () => {
 });
 
 describe('a suffix range header', () => {
-  it.each(['bytes=-101', 'bytes = -99999999999999999999'])('of %j is the whole file', (range) => {
-    expect(conditionsOf({ range }, file)).toEqual({ range: 'bytes=0-' });
-  });
+  it.each(['bytes=-101', 'bytes = -99999999999999999999'])(
+    'means the whole file for %j',
+    (range) => {
+      expect(conditionsOf({ range }, file)).toEqual({ range: 'bytes=0-' });
+    },
+  );
 
   it.each(['bytes=-100', 'bytes=-0', 'bytes=-', 'bytes=200-', 'bytes=-101,0-1', 'lines=-101'])(
-    'of %j stays unchanged',
+    'stays unchanged for %j',
     (range) => {
       expect(conditionsOf({ range }, file)).toEqual({ range });
     },

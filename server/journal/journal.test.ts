@@ -106,7 +106,7 @@ describe('a journal', () => {
     expect(sequences(journal)).toEqual([3]);
   });
 
-  it('that is disabled stores nothing and notifies nobody', () => {
+  it('stores nothing and notifies nobody when it is disabled', () => {
     const journal = new Journal({ entriesMax: 0, bytesMax: 1_000_000 });
     journal.subscribe(fail, fail);
     journal.add(record('a'));
@@ -148,7 +148,7 @@ describe('an exchange in the journal', () => {
     expect(kept(added)).toEqual(added);
   });
 
-  it('with a changed answer reads back as it was recorded', () => {
+  it('reads back as it was recorded if its answer was changed', () => {
     const fault = { name: 'f', act: 'status', when: 'before' } as const;
     const varied = [{ id: 'v', rule: 'r' }];
     const responseHeaders = ['X-Odd', 'one\ntwo'];
@@ -169,7 +169,7 @@ describe('an exchange in the journal', () => {
     expect(kept(bare).responseBody).toBeUndefined();
   });
 
-  it('that a reader holds is unaffected by later entries', () => {
+  it('is unaffected by later entries while a reader holds it', () => {
     const journal = new Journal({ entriesMax: 1, bytesMax: 10_000_000 });
     journal.add(record('first', Buffer.from('first')));
     const read = journal.find('first') ?? fail();

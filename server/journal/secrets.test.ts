@@ -166,42 +166,42 @@ function expectNoSecret(text: string): void {
   }
 }
 
-describe('after calls of every operation with secrets', () => {
-  it('the journal has an entry for each call', async () => {
+describe('the server after calls of every operation with secrets', () => {
+  it('has a journal entry for each call', async () => {
     const text = await everyPage();
     const missing = operations.filter(({ id }) => !text.includes(`"operation":"${id}"`));
     expect(missing.map(({ id }) => id)).toEqual(['logout']);
     expect(text).toContain('[masked]');
   });
 
-  it('no view of the journal shows a secret', async () => {
+  it('shows no secret in any view of the journal', async () => {
     expectNoSecret(await everyPage());
   });
 
-  it('the journal archive shows no secret', async () => {
+  it('shows no secret in the journal archive', async () => {
     expectNoSecret((await control(server, 'GET', '/journal.har')).text);
   });
 
-  it('the journal stream shows no secret', async () => {
+  it('shows no secret in the journal stream', async () => {
     expectNoSecret(await replayed());
   });
 
-  it('awaited journal entries show no secret', async () => {
+  it('shows no secret in awaited journal entries', async () => {
     const path = '/await?after=0&whole=true&count=500&timeoutSeconds=0';
     expectNoSecret((await control(server, 'GET', path)).text);
   });
 
-  it('a failed journal assertion shows no secret', async () => {
+  it('shows no secret in a failed journal assertion', async () => {
     const happened = [{ operation: 'nothing' }];
     const { text } = await control(server, 'POST', '/assert', { happened });
     expectNoSecret(text.padEnd(2000));
   });
 
-  it('no line of the log shows a secret', () => {
+  it('shows no secret in any line of the log', () => {
     expectNoSecret(logged.join(''));
   });
 
-  it('a search for a part of a secret finds nothing', async () => {
+  it('finds nothing in a search for a part of a secret', async () => {
     const { text } = await control(server, 'GET', `/journal?text=${given.slice(0, 6)}`);
     expect(JSON.parse(text).entries).toEqual([]);
   });

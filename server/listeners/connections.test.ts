@@ -171,7 +171,7 @@ describe('the shares of the listeners in open files', () => {
     [1_048_576, { api: 50_000, control: 256, refused: 128 }],
     [Number.POSITIVE_INFINITY, { api: 50_000, control: 256, refused: 128 }],
     [32, { api: 16, control: 32, refused: 16 }],
-  ])('for %d files are %o', (openFiles, shares) => {
+  ])('divide %d files into %o', (openFiles, shares) => {
     expect(shareOpenFiles(openFiles, 50_000)).toEqual(shares);
   });
 });

@@ -75,7 +75,7 @@ describe.each(['baseUrl', 'controlUrl'] as const)('a misbehaving client at %s', 
     ['sends a header without end', 431, `GET ${path} HTTP/1.1\r\nA: `, 'b'.repeat(20_000)],
     ['sends headers without end', 431, `GET ${path} HTTP/1.1\r\n`, 'A: b\r\n'.repeat(4000)],
     ['sends a path without end', 431, 'GET /', 'a'.repeat(20_000)],
-  ])('that %s is refused with %i and cut', async (_, status, start, piece) => {
+  ])('is refused and cut because it %s: %i', async (_, status, start, piece) => {
     const socket = stubborn(server[url]);
     drip(socket, start, piece);
     const text = await responseOn(socket);
@@ -95,15 +95,15 @@ describe('a client that has sent its headers', () => {
   const form = 'Content-Type: multipart/form-data; boundary=x\r\n';
 
   it.each<[string, () => string, string]>([
-    ['and never sends the body', () => `PUT ${path} HTTP/1.1\r\nHost: a\r\n${length}\r\n`, ''],
-    ['and drips the body', () => `PUT ${path} HTTP/1.1\r\nHost: a\r\n${length}\r\n`, ' '],
-    ['and drips chunks', () => `PUT ${path} HTTP/1.1\r\nHost: a\r\n${chunked}\r\n`, '1\r\n \r\n'],
+    ['never sends the body', () => `PUT ${path} HTTP/1.1\r\nHost: a\r\n${length}\r\n`, ''],
+    ['drips the body', () => `PUT ${path} HTTP/1.1\r\nHost: a\r\n${length}\r\n`, ' '],
+    ['drips chunks', () => `PUT ${path} HTTP/1.1\r\nHost: a\r\n${chunked}\r\n`, '1\r\n \r\n'],
     [
-      'and drips an upload',
+      'drips an upload',
       () => `POST ${upload} HTTP/1.1\r\nHost: a\r\n${token()}${form}${length}\r\n`,
       '-',
     ],
-  ])('%s is cut', async (_, start, piece) => {
+  ])('is cut when it %s', async (_, start, piece) => {
     const socket = stubborn();
     const closed = new Promise((resolve) => socket.once('close', resolve));
     drip(socket, start(), piece);
@@ -127,7 +127,7 @@ describe('a client that has sent its headers', () => {
       ' ',
       /^the body stalled: \d+ bytes of it arrived in \d+ ms after \d+ of the [\d,]+ bytes .+ --transfer-rate-min$/,
     ],
-  ])('and %s in the body gets 408 with the reason', async (_, piece, sentence) => {
+  ])('gets 408 with the reason when it %s in the body', async (_, piece, sentence) => {
     const socket = stubborn();
     drip(socket, `POST ${authRequests} HTTP/1.1\r\nHost: a\r\n${json}${length}\r\n{`, piece);
     const { status, body } = await responseOn(socket);

@@ -48,7 +48,7 @@ describe('a transfer counts as stalled', () => {
   });
 });
 
-describe('a transfer does not count as stalled', () => {
+describe('a transfer', () => {
   it.each<[string, (seconds: number) => Connection]>([
     ['for an hour at the rate', (seconds) => ({ ...quiet, bytesRead: 100 * seconds })],
     ['while the server does not read the body', () => withBody({ readableLength: 1 })],
@@ -63,7 +63,7 @@ describe('a transfer does not count as stalled', () => {
         return { ...quiet, bytesWritten: 65_536 + read, writableLength: 65_536 };
       },
     ],
-  ])('%s', (_, at) => {
+  ])('does not count as stalled %s', (_, at) => {
     expect(stallOf(at)).toBeUndefined();
   });
 });

@@ -105,7 +105,7 @@ describe('a cookie with a token', () => {
   });
 
   it.each(['', '"'])(
-    'of a user authorizes every user operation, in quotes or not: %j',
+    'authorizes a user for every user operation, in quotes or not: %j',
     async (quote) => {
       const headers = { Cookie: `theme=dark; JWT=${quote}${server.adminToken}${quote}` };
       expect((await server.call('list-devices', { headers })).status).toBe(200);

@@ -188,7 +188,7 @@ describe('a valid query', () => {
     ],
     ['an equals sign belongs to the value', 'artifact_name=a=b&device_type=c', 'a=b', 'c'],
     ['a broken escape stays as it is', 'artifact_name=%zz&device_type=c', '%zz', 'c'],
-  ])('%s', (_, search, artifactName, deviceType) => {
+  ])('is decoded: %s', (_, search, artifactName, deviceType) => {
     const expected = { artifact_name: artifactName, device_type: deviceType };
     expect(readQuery(next, search)).toEqual(expected);
   });

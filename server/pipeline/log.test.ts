@@ -28,7 +28,7 @@ describe('a server log', () => {
     ['warn', ['warn', 'error']],
     ['info', ['info', 'warn', 'error']],
     ['debug', ['debug', 'info', 'warn', 'error']],
-  ])('of level %s shows the levels %j', (level, expected) => {
+  ])('shows at level %s the levels %j', (level, expected) => {
     expect(shownBy(level)).toEqual(expected);
   });
 

@@ -131,14 +131,14 @@ describe('a percent escape in a path', () => {
     operations['get-configuration'].path.replace('config', 'conf%69g'),
     operations['get-artifact'].path.replace('artifacts', '%61rtifact%73'),
     operations['get-artifact'].path.replace('artifacts', 'artifact%73').replace('{id}', '%7e%41'),
-  ])('for a plain letter names the same path: %s', async (path) => {
+  ])('names the same path if it stands for a plain letter: %s', async (path) => {
     const headers = [`Authorization: Bearer ${device.token}`];
     const response = await sendRaw(server, rawRequest(`GET ${path}`, headers));
     expect(response.body).not.toContain('this API has no such path');
   });
 
   it.each(['a%2Fb', 'a%20b', '%00', '%C3%A9', '..', '%2e%2e', "';DROP TABLE devices"])(
-    'in an ID is decoded, and the ID is looked up as usual: %s',
+    'is decoded in an ID, and the ID is looked up as usual: %s',
     async (id) => {
       const response = await report(id.replaceAll(' ', '%20'));
       expect(response.status).toBe(404);
@@ -166,7 +166,7 @@ describe('a percent escape in a path', () => {
     },
   );
 
-  it('for a slash belongs to the parameter and separates nothing', async () => {
+  it('belongs to the parameter and separates nothing if it stands for a slash', async () => {
     const path = operations['get-artifact'].path.replace('{id}', 'x%2Fdownload');
     const response = await server.request('GET', path, { token: device.token });
     expect(response.json().error).toBe('no artifact has this ID');

@@ -112,7 +112,7 @@ describe('many simultaneous authentication requests', () => {
   it.each([
     ['in one piece', writeWhole],
     ['as bodies that follow their headers', writeHeadsFirst],
-  ])('%s do not delay a poll that comes after them', async (_, writeAll) => {
+  ])('do not delay a later poll: %s', async (_, writeAll) => {
     const [polling] = await acceptedConnections(1);
     const sockets = await acceptedConnections(names.length);
     let answered = 0;
@@ -148,7 +148,7 @@ describe('many simultaneous authentication requests', () => {
     await Promise.all(sockets.map(untilClosed));
   });
 
-  it('on one connection are handled one after the other', async () => {
+  it('are handled one after the other on one connection', async () => {
     const sockets = await authenticateAll();
     const [pipelining] = await acceptedConnections(1);
     const [first, second] = ['piped-1', 'piped-2'];
@@ -168,7 +168,7 @@ describe('many unauthorized requests at once', () => {
     ['with a method that the path has not', 405, () => rawRequest(`DELETE ${authRequestsPath}`)],
     ['with too many headers', 431, () => rawRequest('GET /nope', Array(200).fill('A: b'))],
     ['that are no HTTP', 400, () => 'nothing\r\n\r\n'],
-  ])('%s do not delay a poll that comes after them: %s', async (_, status, request) => {
+  ])('do not delay a later poll: requests %s, answered with %i', async (_, status, request) => {
     const [polling] = await acceptedConnections(1);
     const sockets = await acceptedConnections(names.length);
     let answered = 0;

@@ -41,7 +41,7 @@ describe('the access decision for a user', () => {
     ['create-personal-token', { set: 'ManageTokens' }, true],
     ['get-tenant-token', { set: 'ManageDevices' }, true],
     ['get-tenant-token', { set: 'ReadDevices' }, false],
-  ])('for %s with %j: %j', (id, grant, isAllowed) => {
+  ])('is made for %s with %j: %j', (id, grant, isAllowed) => {
     expect(decideAccess(id, [role(grant)]).decision).toBe(isAllowed ? 'allow' : 'refuse');
   });
 
@@ -106,15 +106,11 @@ describe('grants by path', () => {
 
 describe('an admin of the tenant', () => {
   it.each<[string, readonly Role[], boolean]>([
-    ['has no roles', [], true],
-    [
-      'has SuperUser in one of them',
-      [role({ set: 'ReadUsers' }), role({ set: 'SuperUser' })],
-      true,
-    ],
-    ['is not who manages users', [role({ set: 'ManageUsers' })], false],
-    ['is not who has a role without grants', [role()], false],
-  ])('%s', (_, roles, expected) => {
+    ['no roles', [], true],
+    ['SuperUser among other roles', [role({ set: 'ReadUsers' }), role({ set: 'SuperUser' })], true],
+    ['not the role that manages users', [role({ set: 'ManageUsers' })], false],
+    ['not a role without grants', [role()], false],
+  ])('is recognized by the roles: %s', (_, roles, expected) => {
     expect(isAdmin(roles)).toBe(expected);
   });
 });

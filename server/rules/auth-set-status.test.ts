@@ -25,7 +25,7 @@ const cells = [
 ] as const;
 
 describe('the change of an authentication set by a user', () => {
-  it.each(cells)('from %s to %s is decided: %s', (current, wanted, change) => {
+  it.each(cells)('is decided from %s to %s as: %s', (current, wanted, change) => {
     expect(authSetChanges[current][wanted]).toBe(change);
   });
 
@@ -60,16 +60,19 @@ describe('the tokens of an authentication set', () => {
     ['pending', 'accepted', 0],
     ['pending', 'rejected', 0],
     ['preauthorized', 'accepted', 0],
-  ] as const)('that went from %s to %s at second 50 are valid from %s', (status, next, from) => {
-    expect(tokensFromAfter({ status, tokensFromSeconds: 0 }, next, 50)).toBe(from);
-  });
+  ] as const)(
+    'are after a change from %s to %s at second 50 valid from %s',
+    (status, next, from) => {
+      expect(tokensFromAfter({ status, tokensFromSeconds: 0 }, next, 50)).toBe(from);
+    },
+  );
 
   it.each([
     [0, 50, 51],
     [50, 50, 51],
     [51, 50, 52],
     [99, 50, 100],
-  ])('valid from %s and revoked at %s are valid from %s', (before, now, from) => {
+  ])('are, if valid from %s and revoked at %s, valid from %s', (before, now, from) => {
     expect(tokensFromRevocation({ tokensFromSeconds: before }, now)).toBe(from);
   });
 });
@@ -82,7 +85,7 @@ describe('the status of a device', () => {
     [['pending', 'preauthorized', 'rejected'], 'preauthorized'],
     [['preauthorized', 'pending', 'accepted'], 'accepted'],
     [['rejected', 'accepted'], 'accepted'],
-  ] as const)('with the set statuses %j is %s', (statuses, expected) => {
+  ] as const)('follows from the set statuses %j: %s', (statuses, expected) => {
     expect(deviceStatusOf(statuses)).toBe(expected);
   });
 });

@@ -7,14 +7,14 @@ function many(count: number, from = 0): Record<string, string> {
 
 const emptied = Object.fromEntries(Object.keys(many(100)).map((name) => [name, '']));
 
-describe('merging device settings', () => {
+describe('the merge of device settings', () => {
   it.each([
-    ['a new one is added', { a: '1' }, { b: '2' }, { a: '1', b: '2' }],
-    ['a known one is changed', { a: '1', b: '2' }, { a: '3' }, { a: '3', b: '2' }],
-    ['an empty one goes', { a: '1', b: '2' }, { a: '' }, { b: '2' }],
-    ['an unknown empty one is nothing', { a: '1' }, { b: '' }, { a: '1' }],
-    ['no change leaves all', { a: '1' }, {}, { a: '1' }],
-    ['white space is a value', {}, { a: ' ' }, { a: ' ' }],
+    ['adds a new setting', { a: '1' }, { b: '2' }, { a: '1', b: '2' }],
+    ['changes a known setting', { a: '1', b: '2' }, { a: '3' }, { a: '3', b: '2' }],
+    ['removes a setting that is empty in the change', { a: '1', b: '2' }, { a: '' }, { b: '2' }],
+    ['ignores an unknown setting that is empty', { a: '1' }, { b: '' }, { a: '1' }],
+    ['leaves all settings when the change is empty', { a: '1' }, {}, { a: '1' }],
+    ['stores white space as a value', {}, { a: ' ' }, { a: ' ' }],
   ])('%s', (_, current, change, expected) => {
     expect(mergeSettings(current, change)).toEqual({ settings: expected });
   });

@@ -85,11 +85,14 @@ describe('the hold-back condition', () => {
     [1, undefined],
     [2, 'older'],
     [3, 'older'],
-  ])('for deployment 2 after the device finished number %i: %s', (lastFinishedSeq, expected) => {
-    expect(withholdingCondition(deviceDeployment(), { nowMs, lastFinishedSeq })).toBe(expected);
-    const started = deviceDeployment({ offeredMs: 20 });
-    expect(withholdingCondition(started, { nowMs, lastFinishedSeq })).toBeUndefined();
-  });
+  ])(
+    'decides on deployment 2 after the device finished number %i: %s',
+    (lastFinishedSeq, expected) => {
+      expect(withholdingCondition(deviceDeployment(), { nowMs, lastFinishedSeq })).toBe(expected);
+      const started = deviceDeployment({ offeredMs: 20 });
+      expect(withholdingCondition(started, { nowMs, lastFinishedSeq })).toBeUndefined();
+    },
+  );
 });
 
 describe('the number of devices that phases admit', () => {
@@ -98,7 +101,7 @@ describe('the number of devices that phases admit', () => {
     [90, 2],
     [199, 2],
     [200, 5],
-  ])('at the moment %i is %i', (atMs, expected) => {
+  ])('is at the time %i the number %i', (atMs, expected) => {
     expect(devicesByNow({ seq: 1, createdMs: 0, phases }, atMs)).toBe(expected);
   });
 

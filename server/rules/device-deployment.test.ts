@@ -66,14 +66,17 @@ it('the status groups name the open, the final and the pause statuses', () => {
 });
 
 describe('a device deployment status', () => {
-  it.each(cells)('%s counts as %s', (status, standing) => {
+  it.each(cells)('is %s and counts as %s', (status, standing) => {
     expect(isFinal({ status }) ? 'over' : 'open').toBe(standing);
   });
 
-  it.each(statuses)('%s permits another attempt only after failure with retries left', (status) => {
-    expect(mayTryAgain({ status, retriesLeft: 1 })).toBe(status === 'failure');
-    expect(mayTryAgain({ status, retriesLeft: 0 })).toBe(false);
-  });
+  it.each(statuses)(
+    'is %s and permits another attempt only after failure with retries left',
+    (status) => {
+      expect(mayTryAgain({ status, retriesLeft: 1 })).toBe(status === 'failure');
+      expect(mayTryAgain({ status, retriesLeft: 0 })).toBe(false);
+    },
+  );
 });
 
 describe("a device's status report", () => {
@@ -81,7 +84,7 @@ describe("a device's status report", () => {
     reportableStatuses.map((to) => [from, to, decision] as const),
   );
 
-  it.each(pairs)('from %s to %s: %s', (from, to, decision) => {
+  it.each(pairs)('is decided for a change from %s to %s: %s', (from, to, decision) => {
     const changed = afterReport(started(from), { status: to }, 90);
     if (decision === 'refuse') {
       expect(changed).toEqual({ reason: expect.stringContaining(from) });
@@ -100,7 +103,7 @@ describe("a device's status report", () => {
     ['step 2', 'step 2'],
     ['', 'step'],
     [undefined, 'step'],
-  ])('with the substate %j results in %j', (substate, expected) => {
+  ])('changes the substate "step" by %j to %j', (substate, expected) => {
     const changed = afterReport(started('installing'), { status: 'rebooting', substate }, 90);
     expect(changed).toMatchObject({ substate: expected });
   });
@@ -142,7 +145,7 @@ describe('a retry of a device deployment', () => {
 });
 
 describe('a status that the server sets', () => {
-  it.each(statuses)('%s has a finish time exactly if it is final', (status) => {
+  it.each(statuses)('has a finish time exactly if it is final: %s', (status) => {
     const finishedMs = over.some((end) => end === status) ? 90 : undefined;
     expect(withStatus(started('pending'), status, 90)).toEqual({
       ...started('pending'),

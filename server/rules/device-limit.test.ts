@@ -11,7 +11,7 @@ describe('accepting one more device', () => {
     [1, 1, false],
     [5, 4, true],
     [5, 6, false],
-  ])('with limit %s and %s accepted ones is allowed: %s', (limit, acceptedCount, expected) => {
+  ])('is allowed with limit %s and %s accepted ones: %s', (limit, acceptedCount, expected) => {
     expect(mayAccept({ limit, acceptedCount, isAccepted: false })).toBe(expected);
     expect(mayAccept({ limit, acceptedCount, isAccepted: true })).toBe(true);
   });
@@ -28,7 +28,7 @@ describe('one more pending key (limit 3)', () => {
     [2, 0, 1, true],
     [3, 0, 1, false],
     [4, 0, 0, false],
-  ])('with %s keys of %s bytes and %s new bytes is allowed: %s', (count, bytes, more, expected) => {
+  ])('is allowed with %s keys of %s bytes and %s new bytes: %s', (count, bytes, more, expected) => {
     expect(mayRecordKey({ keysMax: 3, count, bytes }, more)).toBe(expected);
   });
 });

@@ -21,7 +21,7 @@ describe('the query of the inventory list', () => {
     ['a/b=', 'inventory', 'a/b', ['']],
     ['a=1&a=x', 'inventory', 'a', ['1', 1, 'x']],
   ])(
-    '%s filters an attribute of its scope by any of its values',
+    'filters by %s an attribute of its scope by any of its values',
     (query, scope, attribute, value) => {
       expect(termsOf(query)).toEqual({
         filters: [{ scope, attribute, type: '$in', value }],
@@ -40,11 +40,11 @@ describe('the query of the inventory list', () => {
         { scope: 'inventory', attribute: 'a:b', order: 'asc' },
       ],
     ],
-  ])('%s defines a sort order', (query, sort) => {
+  ])('accepts the order %s', (query, sort) => {
     expect(termsOf(query)).toEqual({ filters: [], sort });
   });
 
-  it.each(['sort=ip:up', 'sort=ip:', 'sort=ip:asc,a:ASC'])('%s is refused as an order', (query) => {
+  it.each(['sort=ip:up', 'sort=ip:', 'sort=ip:asc,a:ASC'])('refuses the order %s', (query) => {
     expect(termsOf(query)).toEqual({ reason: expect.stringMatching(/^sort: .*asc or desc$/) });
   });
 

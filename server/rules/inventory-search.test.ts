@@ -69,7 +69,7 @@ describe('a condition of an inventory search', () => {
     expect(holds({ type, value }, held)).toBe(expected);
   });
 
-  it('on a time of scope system accepts any spelling', () => {
+  it('accepts any spelling of a time of scope system', () => {
     const held = '2026-11-21T12:00:00.500Z';
     const earlier = { type: '$gt', value: '2026-11-21T12:00:00Z' };
     expect(holds(earlier, held, 'system')).toBe(true);
@@ -78,7 +78,7 @@ describe('a condition of an inventory search', () => {
     expect(holds(same, held, 'inventory')).toBe(false);
   });
 
-  it('with an invalid pattern throws an error', () => {
+  it('throws an error for an invalid pattern', () => {
     expect(() => holds({ type: '$regex', value: '(' }, 'x')).toThrow(PatternError);
   });
 });
@@ -119,7 +119,7 @@ describe('an inventory search', () => {
     return resultOf(sorting(sort).inOrder());
   }
 
-  it('without terms returns all IDs in their order', () => {
+  it('returns all IDs in their order when it has no terms', () => {
     expect(sorted()).toEqual(ids);
   });
 

@@ -82,7 +82,7 @@ describe('a pattern with exponential backtracking', () => {
   const text = `${'a'.repeat(20_000)}!`;
 
   it.each(['^(a+)+$', '^(a|a)*$', '^(a|aa)+$', '^(.*a){20}$', '^(a*)*b$', 'a*a*a*a*a*c'])(
-    '%s is decided within its step budget',
+    'is decided within its step budget: %s',
     (pattern) => {
       expect(isIn(pattern, text)).toBe(false);
     },
@@ -136,7 +136,7 @@ describe('a text given as a search pattern', () => {
     ['(?=a)', 'unsupported Perl syntax: (?='],
     ['(?<!a)b', '(?<!a)b'],
     ['(?<=a)b', '(?<=a)b'],
-  ])('%s is refused with the reason: %s', (source, reason) => {
+  ])('is refused for %s with the reason: %s', (source, reason) => {
     expect(() => compilePattern(source)).toThrow(PatternError);
     expect(() => compilePattern(source)).toThrow(reason);
     expect(() => compilePattern(source)).toThrow(/^is (not valid RE2 syntax: |too large when)/);

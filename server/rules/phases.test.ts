@@ -31,7 +31,7 @@ describe('valid phases of a deployment', () => {
   });
 });
 
-describe('phases of a deployment are refused', () => {
+describe('the phases of a deployment', () => {
   it.each<[string, readonly GivenPhase[], string]>([
     ['without a share', [{}, { start_ts: hour(1) }], 'phases.0.batch_size: is required'],
     ['without a start', [{ batch_size: 50 }, {}], 'phases.1.start_ts: is required'],
@@ -46,7 +46,7 @@ describe('phases of a deployment are refused', () => {
       'phases.1.batch_size: the batch sizes of all phases must add up to 100 percent',
     ],
     [
-      'with nothing left for the last',
+      'with no percent left for the last',
       [{ batch_size: 100 }, { start_ts: hour(1) }],
       'phases.1.batch_size: the batch sizes of all phases must add up to 100 percent',
     ],
@@ -65,7 +65,7 @@ describe('phases of a deployment are refused', () => {
       [{ batch_size: 5 }, { start_ts: hour(1) }],
       'phases.0.batch_size: must cover at least one of 10 devices',
     ],
-  ])('%s', (_, given, reason) => {
+  ])('are refused: phases %s', (_, given, reason) => {
     expect(plan(given)).toEqual({ reason: expect.stringContaining(reason) });
   });
 });

@@ -24,11 +24,11 @@ describe('the records of a device', () => {
     [4001, false],
     [4000, true],
     [0, true],
-  ])('with a delay, accepted at %s, exist at 5000: %s', (acceptedMs, expected) => {
+  ])('exist with a delay, accepted at %s, at 5000: %s', (acceptedMs, expected) => {
     expect(isProvisioned({ acceptedMs }, late, 5000)).toBe(expected);
   });
 
-  it('with a delay become available after that delay', () => {
+  it('become available after the delay', () => {
     expect([provisionedSinceMs(late, 5000), provisioningDelayMs(late)]).toEqual([4000, 1000]);
   });
 });

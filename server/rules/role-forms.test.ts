@@ -119,7 +119,7 @@ describe('a role in the first form', () => {
 describe('a permission set shown in the first form', () => {
   const names = Object.keys(permissionSets) as PermissionSetName[];
 
-  it.each(names)('%s can be read back', (name) => {
+  it.each(names)('can be read back: %s', (name) => {
     const permissions = permissionsOfSet(name);
     expect(permissions.length).toBeGreaterThan(0);
     const again = grantsOfPermissions(permissions);

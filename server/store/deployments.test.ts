@@ -92,7 +92,7 @@ describe('a stored deployment', () => {
 });
 
 describe('an identical active deployment', () => {
-  it('is one with the same name, artifact and devices', () => {
+  it('has the same name, artifact and devices', () => {
     create('one');
     expect(deployments.findIdenticalActive(plain)?.id).toBe('one');
   });

@@ -252,7 +252,7 @@ describe('an end that the server or a user decides', () => {
     expect(deploymentOf('one').finishedMs).toBe(60);
   });
 
-  it('of a deployment aborts only its unfinished device deployments', () => {
+  it('aborts only the unfinished device deployments of a deployment', () => {
     const deployment = create('one', 'a', 'b', 'c');
     create('two', 'a');
     report('one', 'success');
@@ -268,7 +268,7 @@ describe('an end that the server or a user decides', () => {
   });
 
   it.each(['aborted', 'decommissioned'] as const)(
-    'for a whole device keeps finished ones and other devices: %s',
+    'keeps for a whole device finished device deployments and other devices: %s',
     (status) => {
       create('one', 'a');
       create('two', 'a', 'b');

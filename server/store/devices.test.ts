@@ -108,7 +108,7 @@ describe('the status of a device', () => {
     ['accepted', 'pending', 'accepted'],
     ['accepted', 'rejected', 'accepted'],
     ['rejected', 'rejected', 'rejected'],
-  ])('with sets %s and %s is the better one: %s', (first, second, status) => {
+  ])('is the better one of the sets %s and %s: %s', (first, second, status) => {
     meet('a', first);
     addKey('a', 'k2', second);
     meet('b', second);

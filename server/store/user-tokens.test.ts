@@ -29,7 +29,7 @@ describe('stored sessions', () => {
     expect(tokens.find('u-12')).toBeDefined();
   });
 
-  it('of one user do not end those of another, or other kinds of tokens', () => {
+  it('end for one user without those of another, and without other kinds of tokens', () => {
     tokens.record({ id: 'first', userId: 'u', kind: 'first' }, 0);
     tokens.record({ id: 'pat', userId: 'u', kind: 'personal', name: 'ci' }, 0);
     openSessions(1, 'v');
@@ -49,7 +49,7 @@ describe('stored user tokens', () => {
     expect([tokens.find('u-1'), tokens.find('u-2')?.id]).toEqual([undefined, 'u-2']);
   });
 
-  it('of a user end together, except the one in use', () => {
+  it('end together for a user, except the one in use', () => {
     openSessions(3);
     tokens.record({ id: 'pat', userId: 'u', kind: 'personal', name: 'ci' }, 4);
     openSessions(1, 'v');
@@ -60,13 +60,13 @@ describe('stored user tokens', () => {
     expect(tokens.find('u-2')).toBeUndefined();
   });
 
-  it('of kind personal are deleted after expiry when another is recorded', () => {
+  it('are deleted after expiry when another is recorded if they are personal', () => {
     tokens.record({ id: 'old', userId: 'u', kind: 'personal', name: 'a', expiresMs: 10 }, 1);
     tokens.record({ id: 'new', userId: 'v', kind: 'session', expiresMs: 20 }, 10);
     expect([tokens.find('old'), tokens.find('new')?.id]).toEqual([undefined, 'new']);
   });
 
-  it('of kind session stay after expiry, since the clock may be set back', () => {
+  it('stay after expiry if they are sessions, since the clock may be set back', () => {
     tokens.record({ id: 'old', userId: 'u', kind: 'session', expiresMs: 10 }, 1);
     tokens.record({ id: 'new', userId: 'v', kind: 'session', expiresMs: 20 }, 10);
     expect(tokens.find('old')?.id).toBe('old');

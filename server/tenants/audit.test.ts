@@ -105,7 +105,7 @@ describe("the audit log entry for a user's action on a device", () => {
   it.each([
     ['rejected', 'reject'],
     ['pending', 'update'],
-  ])('for setting a device to %s is %s', async (status, action) => {
+  ])('names the setting of a device to %s as %s', async (status, action) => {
     const written = await writtenBy(() => server.call('set-auth-set-status', asUser({ status })));
     const change = `status: accepted -> ${status}`;
     expect(written).toEqual([{ actor: user, action, object: deviceObject(), change, time: now() }]);
@@ -203,7 +203,7 @@ describe('the audit log entry for artifacts and deployments', () => {
   });
 });
 
-describe('the audit log ignores a call without effect', () => {
+describe('the audit log', () => {
   const unknown = { id: '00000000-0000-4000-8000-000000000000', aid: 'unknown' };
 
   it.each<[string, number, () => Promise<{ status: number }>]>([
@@ -257,7 +257,7 @@ describe('the audit log ignores a call without effect', () => {
       401,
       () => server.call('decommission-device', { ...asUser(), token: device.token }),
     ],
-  ])('such as %s (%d)', async (_, status, act) => {
+  ])('ignores a call without effect: %s (%d)', async (_, status, act) => {
     let answered = 0;
     const written = await writtenBy(async () => {
       answered = (await act()).status;
@@ -265,7 +265,7 @@ describe('the audit log ignores a call without effect', () => {
     expect([answered, written]).toEqual([status, []]);
   });
 
-  it('such as duplicates, deleting a used artifact, or a late abort', async () => {
+  it('ignores duplicates, the deletion of a used artifact, and a late abort', async () => {
     const id = await publish(server);
     const deployment = await deploy(server, [device]);
     const statuses: number[] = [];

@@ -110,7 +110,7 @@ function canonicalHeaders(lines: readonly (readonly [string, string])[]) {
 
 describe('a varied response', () => {
   it.each(answered)(
-    'of $operation.id keeps its meaning and matches its shape',
+    'keeps its meaning and matches its shape for $operation.id',
     ({ operation, status, shape }) => {
       const property = fc.property(bodiesOf(shape), seeds, (made, seed) => {
         const body: unknown = JSON.parse(JSON.stringify(made));
@@ -125,7 +125,7 @@ describe('a varied response', () => {
     },
   );
 
-  it('with a link leads to the same place', () => {
+  it('leads to the same place if it has a link', () => {
     const uris = fc.webUrl({ withQueryParameters: true, validSchemes: ['http', 'https'] });
     const operation = operations['get-artifact-link'];
     const property = fc.property(uris, fc.uuid(), seeds, (uri, id, seed) => {
@@ -142,7 +142,7 @@ describe('a varied response', () => {
     fc.assert(property, { numRuns: 150, seed: 4 });
   });
 
-  it('of a refusal is an Error body with the same words', () => {
+  it('is an Error body with the same words if it is a refusal', () => {
     const errorBody = fc.record({ error: fc.string(), request_id: fc.constant(requestId) });
     const property = fc.property(errorBody, seeds, (body, seed) => {
       const varied = openVariation(seed).vary({ requestId, status: 404, headers, body });
@@ -153,7 +153,7 @@ describe('a varied response', () => {
     fc.assert(property, { numRuns: 300, seed: 4 });
   });
 
-  it('without a body stays without one and is never chunked', () => {
+  it('stays without a body if it has none, and is never chunked', () => {
     const property = fc.property(seeds, (seed) => {
       const varied = openVariation(seed).vary({ requestId, status: 204, headers });
       expect(varied.text).toBeUndefined();

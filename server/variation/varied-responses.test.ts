@@ -138,7 +138,7 @@ describe('a server with a variation seed', () => {
   });
 
   it.each(['a', 'b', 'c', 'd', 'e', 'f'])(
-    'of "%s" accepts a deployment ID in its own and the users\' form',
+    'accepts with "%s" a deployment ID in its own and the users\' form',
     async (seed) => {
       const server = await start(seed);
       await publish(server);

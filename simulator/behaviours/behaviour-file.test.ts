@@ -115,7 +115,7 @@ describe('a behaviour file', () => {
     expect(await refusal(path())).toMatch(sentence);
   });
 
-  it('in TypeScript requires a Node version that reads it, and the error names one', async () => {
+  it('requires for TypeScript a Node version that reads it, which the error names', async () => {
     expect(nodeReadsTypeScript).toBe(
       Boolean((process.features as { typescript?: unknown }).typescript),
     );

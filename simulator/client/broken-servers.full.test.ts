@@ -73,7 +73,7 @@ describe('a server that misbehaves', () => {
       /status\/302/,
     ],
     ['drips', (s) => void s.write(`${head}content-length: 9\r\n\r\nx`), /timeout/],
-  ])('that %s is counted as an error, and the run ends in time', async (_, treat, cause) => {
+  ])('is counted as an error because it %s, and the run ends in time', async (_, treat, cause) => {
     const { baseUrl } = await badServer(treat);
     const result = await run(baseUrl);
     expect(result.ended).toBe('duration');

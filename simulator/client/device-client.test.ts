@@ -151,17 +151,14 @@ describe('a request with a token', () => {
     [403, {}, false, undefined],
     [301, { location: '/elsewhere' }, false, undefined],
     [204, {}, false, undefined],
-  ])(
-    'answered with %i %o fails with a status error',
-    async (status, headers, isTransient, waitMs) => {
-      const { client, session } = await started({
-        'get-configuration': () => ({ status, headers }),
-      });
-      const thrown = await errorOf(client.configuration(withToken(session)));
-      expect(thrown).toBeInstanceOf(StatusError);
-      expect(thrown).toMatchObject({ status, isTransient, retryAfterMs: waitMs });
-    },
-  );
+  ])('fails with a status error for %i %o', async (status, headers, isTransient, waitMs) => {
+    const { client, session } = await started({
+      'get-configuration': () => ({ status, headers }),
+    });
+    const thrown = await errorOf(client.configuration(withToken(session)));
+    expect(thrown).toBeInstanceOf(StatusError);
+    expect(thrown).toMatchObject({ status, isTransient, retryAfterMs: waitMs });
+  });
 
   it('fails without the error text of a gateway that uses another format', async () => {
     const body = { error: { status_code: 502, message: 'Bad Gateway' } };
@@ -178,7 +175,7 @@ describe('a request with a token', () => {
     ['JSON too deep to be parsed', `${'['.repeat(101)}${']'.repeat(101)}`, 'response/not-json'],
     ['another kind of JSON', '"a"', 'response/shape'],
     ['a number where a text belongs', '{"a":1}', 'response/shape'],
-  ])('answered with %s fails with a response error', async (_what, body, label) => {
+  ])('fails with a response error for %s', async (_what, body, label) => {
     const { client, session } = await started({
       'get-configuration': () => ({ status: 200, body }),
     });
@@ -266,7 +263,7 @@ describe('the request for the next deployment', () => {
 });
 
 describe('the reports of a device', () => {
-  it('about a status are recorded after a 204, and reveal an abort after a 409', async () => {
+  it('are recorded after a 204 on a status, and reveal an abort after a 409', async () => {
     const statuses = [204, 409];
     const { server, client, session } = await started({
       'put-deployment-status': () => ({ status: statuses.shift() ?? 500 }),
@@ -280,7 +277,7 @@ describe('the reports of a device', () => {
   });
 
   it.each([200, 400, 404, 500])(
-    'about a status fail with %i: only 204 is a success',
+    'fail on a status with %i: only 204 is a success',
     async (status) => {
       const { client, session } = await started({ 'put-deployment-status': () => ({ status }) });
       const thrown = await errorOf(client.reportStatus(session, 'd', { status: 'success' }));
@@ -288,7 +285,7 @@ describe('the reports of a device', () => {
     },
   );
 
-  it('about the log contain every message', async () => {
+  it('contain every message of the log', async () => {
     const { server, client, session } = await started({
       'put-deployment-log': () => ({ status: 204 }),
     });
@@ -297,7 +294,7 @@ describe('the reports of a device', () => {
     expect(server.requestsFor('put-deployment-log')[0]?.json()).toEqual({ messages: [message] });
   });
 
-  it('about the inventory use PATCH where the server does not support PUT', async () => {
+  it('use PATCH for the inventory where the server does not support PUT', async () => {
     const { server, client, session } = await started({
       'put-attributes': () => ({ status: 405 }),
       'patch-attributes': () => ({ status: 200 }),
@@ -308,7 +305,7 @@ describe('the reports of a device', () => {
   });
 
   it.each([204, 400, 404])(
-    'about the inventory fail with %i: only 200 is a success',
+    'fail on the inventory with %i: only 200 is a success',
     async (status) => {
       const { server, client, session } = await started({ 'put-attributes': () => ({ status }) });
       expect(await errorOf(client.sendInventory(session, []))).toMatchObject({ status });
@@ -316,7 +313,7 @@ describe('the reports of a device', () => {
     },
   );
 
-  it('about alerts, monitors and settings have the form of the contract', async () => {
+  it('have the form of the contract for alerts, monitors and settings', async () => {
     const { server, client, session } = await started({
       'post-alerts': () => ({ status: 204 }),
       'post-monitor-configuration': () => ({ status: 204 }),

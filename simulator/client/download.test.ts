@@ -89,13 +89,13 @@ describe('a download', () => {
     expect(asked?.query.get('x-svc-signature')).toBe('abc');
   });
 
-  it('that breaks off resumes at the byte where it broke', async () => {
+  it('resumes at the byte where it broke off', async () => {
     const { server, bytes } = await download({ responses: [cutAt(2000), rest] });
     expect((await bytes).equals(file)).toBe(true);
     expect(server.requestsFor('download-artifact')[1]?.headers.range).toBe('bytes=2000-');
   });
 
-  it('that breaks off several times resumes each time, after a pause', async () => {
+  it('resumes after a pause each time that it breaks off', async () => {
     const again = (asked: PretendRequest): PretendResponse => ({
       ...rest(asked),
       cutAfterBytes: 500,
@@ -109,7 +109,7 @@ describe('a download', () => {
     expect(pauses).toEqual([1, 2, 3]);
   });
 
-  it('that breaks off again and again fails after a limited number of tries', async () => {
+  it('fails after a limited number of tries when it breaks off again and again', async () => {
     const again = (asked: PretendRequest): PretendResponse => ({
       ...rest(asked),
       cutAfterBytes: 100,
@@ -124,7 +124,7 @@ describe('a download', () => {
     expect(server.requestsFor('download-artifact')).toHaveLength(RESUMPTIONS_MAX + 1);
   });
 
-  it('that breaks off before its first byte starts again without a range', async () => {
+  it('starts again without a range when it breaks off before its first byte', async () => {
     const { server, bytes } = await download({ responses: [() => 'cut', whole] });
     expect((await bytes).equals(file)).toBe(true);
     expect(server.requestsFor('download-artifact')[1]?.headers.range).toBeUndefined();
@@ -239,7 +239,7 @@ describe('a download', () => {
     expect(await errorOf(bytes)).toMatchObject({ label: 'download/range' });
   });
 
-  it.each([403, 404, 302, 206])('answered with %i fails with that status', async (status) => {
+  it.each([403, 404, 302, 206])('fails with the status %i of its response', async (status) => {
     const { bytes } = await download({ responses: [() => ({ status })] });
     const error = await errorOf(bytes);
     expect(error).toBeInstanceOf(StatusError);
@@ -292,7 +292,7 @@ describe('a download', () => {
     expect(await errorOf(bytes)).toMatchObject({ label: 'download/too-large' });
   });
 
-  it('that stalls is abandoned at the time limit and started again', async () => {
+  it('is abandoned at the time limit and started again when it stalls', async () => {
     const { server, fixture, bytes } = await download({ responses: [() => 'no-response', whole] });
     await server.untilAsked('download-artifact');
     fixture.clock.advance(5000);

@@ -139,7 +139,7 @@ describe('a device that loses power later in its update', () => {
     ['whileInstalling', ['downloading', 'installing', 'failure'], 'factory-image'],
     ['afterReboot', ['downloading', 'installing', 'rebooting', 'success'], 'release-2'],
     ['whileCommitting', ['downloading', 'installing', 'rebooting', 'success'], 'release-2'],
-  ] as const)('%s: the update ends as after other restarts', async (hook, reports, installed) => {
+  ] as const)('ends its update as after other restarts: %s', async (hook, reports, installed) => {
     const { device, live, statuses, ranges } = await offered(losingPower(hook));
     device.inventoryDueMs = 1_000_000;
     await expect(live(device)).rejects.toThrow(PowerLoss);

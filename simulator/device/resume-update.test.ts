@@ -120,7 +120,7 @@ describe('a device that lost power and restarted', () => {
     ['rebooting', ['success']],
     ['pause_before_committing', ['failure']],
     ['aborted', []],
-  ] as const)('while its update was %s reports %j', async (state, reports) => {
+  ] as const)('reports after a loss of power with its update %s: %j', async (state, reports) => {
     const { statuses, subject, server, environment } = await authenticated();
     const device = restarted({ state });
     await resumeUpdates(subject(device));

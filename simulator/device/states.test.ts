@@ -85,11 +85,14 @@ const updatePairs = updateStates.flatMap((state) =>
 const lifePairs = lifeStates.flatMap((state) => lifeEvents.map((event) => [state, event] as const));
 
 describe('the state machine of an update', () => {
-  it.each(updatePairs)('in state %s handles event %s as listed in this test', (state, event) => {
-    const wanted = updateCells[state]?.[event];
-    if (wanted) expect(nextUpdateState(state, event)).toBe(wanted);
-    else expect(() => nextUpdateState(state, event)).toThrow(`that is ${state} cannot ${event}`);
-  });
+  it.each(updatePairs)(
+    'handles in state %s the event %s as listed in this test',
+    (state, event) => {
+      const wanted = updateCells[state]?.[event];
+      if (wanted) expect(nextUpdateState(state, event)).toBe(wanted);
+      else expect(() => nextUpdateState(state, event)).toThrow(`that is ${state} cannot ${event}`);
+    },
+  );
 
   it('knows every status that a device can report', () => {
     expect(updateStates).toEqual(expect.arrayContaining([...reportableStatuses]));
@@ -103,7 +106,7 @@ describe('the state machine of an update', () => {
 });
 
 describe('the state machine of a device', () => {
-  it.each(lifePairs)('in state %s handles event %s as listed in this test', (state, event) => {
+  it.each(lifePairs)('handles in state %s the event %s as listed in this test', (state, event) => {
     const wanted = lifeCells[state]?.[event];
     if (wanted) expect(nextLifeState(state, event)).toBe(wanted);
     else expect(() => nextLifeState(state, event)).toThrow(`that is ${state} cannot be ${event}`);

@@ -89,7 +89,7 @@ describe('an update on a device', () => {
     expect(server.requestsFor('put-deployment-log')).toHaveLength(0);
   });
 
-  it('of settings needs no reboot, and stores settings that are text only', async () => {
+  it('needs no reboot for settings, and stores settings that are text only', async () => {
     const settings = { timezone: 'UTC', level: 7 };
     const file = await configurationArtifact('release-2', settings);
     const { server, device, run } = await offered({
@@ -100,7 +100,7 @@ describe('an update on a device', () => {
     expect(device.configuration).toEqual({ timezone: 'UTC' });
   });
 
-  it('to the installed artifact reports already-installed and downloads nothing', async () => {
+  it('reports already-installed and downloads nothing if the artifact is installed', async () => {
     const { server, device, environment, run } = await offered();
     device.provides = { ...device.provides, artifact_name: 'release-2' };
     expect(await run()).toBe(false);
@@ -109,7 +109,7 @@ describe('an update on a device', () => {
     expect(environment.settledDeployments).toMatchObject([{ state: 'already-installed' }]);
   });
 
-  it('that fails on the device uploads its log, then reports failure', async () => {
+  it('uploads its log, then reports failure, when it fails on the device', async () => {
     const { server, device, environment, run } = await offered(
       {},
       {
@@ -129,7 +129,7 @@ describe('an update on a device', () => {
     expect(environment.settledDeployments).toMatchObject([{ state: 'failure' }]);
   });
 
-  it('that fails reports its failure even when the log is refused', async () => {
+  it('reports its failure even when the log is refused', async () => {
     const { server, environment, run } = await offered(
       { 'put-deployment-log': () => ({ status: 413 }) },
       { whileInstalling: () => Promise.reject(new UpdateFailure('no')) },
@@ -159,7 +159,7 @@ describe('an update on a device', () => {
     expect(server.requestsFor('put-deployment-log')).toHaveLength(0);
   });
 
-  it('that fails ends as aborted when the server has aborted it', async () => {
+  it('ends as aborted when it fails after the server has aborted it', async () => {
     let reports = 0;
     const { device, run } = await offered(
       { 'put-deployment-status': () => ({ status: reports++ < 2 ? 204 : 409 }) },
@@ -341,7 +341,7 @@ describe('the update control map', () => {
   it.each([
     ['fail', 'says fail'],
     ['dance', 'asks for the unknown action \\"dance\\"'],
-  ])('that says %s fails the update', async (action, reason) => {
+  ])('fails the update if it says %s', async (action, reason) => {
     const { server, run } = await offered({
       'get-update-control-map': () => answered({ ArtifactReboot_Enter: { action } }),
     });
@@ -350,7 +350,7 @@ describe('the update control map', () => {
     expect(logged(server)).toContain(reason);
   });
 
-  it('that changes from pause to fail fails the update', async () => {
+  it('fails the update if it changes from pause to fail', async () => {
     const { server, run } = await offered({
       'get-update-control-map': () => answered({ ArtifactInstall_Enter: { action: 'fail' } }),
     });

@@ -56,7 +56,7 @@ const listed = { created: '2026-01-31T12:00:00Z', log: false, status: 'success' 
 const all = ['device-1', 'device-2', 'device-3'];
 
 describe('a report in the reconciliation', () => {
-  it('that the server acknowledged and lost is an error that names the device', async () => {
+  it('causes an error that names the device if the server acknowledged and lost it', async () => {
     let lost = false;
     const environment = await serverOf((own) => ({
       'put-deployment-status': taking(own, (status, id) => {
@@ -89,7 +89,7 @@ describe('a report in the reconciliation', () => {
     expect(verdicts).toEqual(['missed', 'met']);
   });
 
-  it('that came twice and was refused once is an error that names the device', async () => {
+  it('causes an error that names the device if it came twice and was refused once', async () => {
     const environment = await serverOf((own) => ({
       'put-deployment-status': taking(own, (_status, id) => {
         const known = [...own.devices.values()].find((device) => device.id === id);
@@ -110,7 +110,7 @@ describe('a report in the reconciliation', () => {
     expect(verdicts).toEqual(['met', 'missed']);
   });
 
-  it('that the list contains twice is an error that names the device', async () => {
+  it('causes an error that names the device if the list contains it twice', async () => {
     const environment = await serverOf(() => ({
       'list-deployment-devices': () => ({
         status: 200,

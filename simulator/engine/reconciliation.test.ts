@@ -217,7 +217,7 @@ describe('the reconciliation', () => {
 });
 
 describe('the funnel of a fleet', () => {
-  it('counts stages by acknowledged reports, and outcomes so that they add up', () => {
+  it('counts steps by acknowledged reports, and outcomes so that they add up', () => {
     const stories: Story[] = [
       { state: 'success', reported: ['downloading', 'installing', 'rebooting', 'success'] },
       { state: 'failure', reported: ['downloading', 'installing', 'failure'] },

@@ -7,7 +7,7 @@ describe('the sample of a fleet', () => {
     [1000, 1, 1000],
     [7, 0.5, 4],
     [3, 0.01, 1],
-  ])('of %i devices with a share of %d contains %i', (devices, checkShare, size) => {
+  ])('contains of %i devices with a share of %d a number of %i', (devices, checkShare, size) => {
     const sample = sampledDevices({ devices, seed: 'x', checkShare });
     expect(sample.size).toBe(size);
     expect([...sample].every((index) => index >= 0 && index < devices)).toBe(true);

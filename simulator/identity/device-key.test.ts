@@ -9,7 +9,7 @@ describe('the key of a device', () => {
   it.each([
     ['ecdsa', '57bdf9d33d79a1cb0d36cbaebff41ac4183131c4dea4a8e7cde3913723454a15'],
     ['ed25519', '309ff273ff1ebcd8fc644e7a5c1c044f17969f51133cffc3401c02ca49df4124'],
-  ] as const)('of type %s is the same for the same seed, in every run', (keyType, wanted) => {
+  ] as const)('is for type %s the same with the same seed, in every run', (keyType, wanted) => {
     const { publicKeyPem } = deviceKey(seededRandom('x'), 0, keyType);
     const der = createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' });
     expect(createHash('sha256').update(der).digest('hex')).toBe(wanted);
@@ -49,7 +49,7 @@ describe('the key of a device', () => {
     expect(one.equals(other)).toBe(true);
   });
 
-  it('of type RSA is not derived from a seed', () => {
+  it('is not derived from a seed if it is of type RSA', () => {
     expect(() => deviceKey(random, 0, 'rsa')).toThrow('rsa keys are not made from a seed');
   });
 });

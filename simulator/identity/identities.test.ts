@@ -81,7 +81,7 @@ describe('id_data from a template', () => {
     ['{"a":"{mac"}', 'line 1, column 6: a: a brace is not closed or not opened'],
     ['{"a":"{hex:99}"}', 'line 1, column 6: a: the length in {hex:99} must be from 1 to 64'],
     ['{"a":"{hex:x}"}', 'line 1, column 6: a: the length in {hex:x} must be from 1 to 64'],
-  ])('%j is refused at %s', async (idData, problem) => {
+  ])('is refused for %j at %s', async (idData, problem) => {
     const message = await refusalOf(identities({ idData }));
     expect(message).toContain(`the template of id_data is wrong at ${problem}`);
     expect(message).toContain('; a valid one is {"mac":"{mac}"');
@@ -128,7 +128,7 @@ describe('id_data from a file', () => {
     ['id\na"b"\n', 'line 2, column 2: a field contains a quote but does not begin with one.'],
     ['id\n"a"b\n', 'line 2, column 4: a comma is missing after the closing quote.'],
     ['id\n"a\nb"\n"c\nd"x\n', 'line 5, column 3: a comma is missing after the closing quote.'],
-  ])('%j is refused: %s', async (csv, problem) => {
+  ])('is refused for %j: %s', async (csv, problem) => {
     expect(await refusalOf(rowsOf(csv))).toBe(`${join(folder, 'devices.csv')}, ${problem}`);
   });
 

@@ -58,7 +58,7 @@ describe('the latency of an exchange', () => {
     expect(latency?.service).toMatchObject({ count: 2, maxMs: 300 });
   });
 
-  it('of a file divides in the same way, and counts the bytes as they arrive', async () => {
+  it('divides in the same way for a file, and counts the bytes as they arrive', async () => {
     const { server, fixture, release } = await heldServer();
     const { clock, transport, metrics } = fixture;
     const first = transport.exchange(request);

@@ -13,7 +13,7 @@ describe('the Retry-After header', () => {
     ['Sat, 31 Jan 2026 11:00:00 GMT', 0],
     ['999999', retryAfterMaxMs],
     ['Fri, 31 Dec 2027 00:00:00 GMT', retryAfterMaxMs],
-  ])('with the value %j is a wait of %i ms', (header, waitMs) => {
+  ])('means by the value %j a wait of %i ms', (header, waitMs) => {
     expect(retryAfterMs(header, nowMs)).toBe(waitMs);
   });
 
@@ -29,7 +29,7 @@ describe('the Retry-After header', () => {
     ['Sat, 99 Jan 2026 12:00:30 GMT'],
     [['7', '8']],
     [7],
-  ])('with the value %j is ignored', (header) => {
+  ])('is ignored with the value %j', (header) => {
     expect(retryAfterMs(header, nowMs)).toBeUndefined();
   });
 });
@@ -45,7 +45,7 @@ describe('the back-off after failures', () => {
     [6, 3200],
     [7, 5000],
     [1000, 5000],
-  ])('after failure %i is between half of and the whole of %i ms', (attempt, ceilingMs) => {
+  ])('is after failure %i between half of and the whole of %i ms', (attempt, ceilingMs) => {
     for (let draw = 0; draw < 50; draw++) {
       const waitMs = backOffMs(attempt, backOff, random);
       expect(waitMs).toBeGreaterThanOrEqual(ceilingMs / 2);
@@ -66,12 +66,12 @@ describe('the back-off after failures', () => {
   it.each([
     ['fixed', [100, 100, 100, 100, 100, 100, 100]],
     ['exponential', [100, 200, 400, 800, 1600, 3200, 5000]],
-  ] as const)('of the kind %s has no random part', (kind, waits) => {
+  ] as const)('has no random part for the kind %s', (kind, waits) => {
     const drawn = waits.map((_, index) => backOffMs(index + 1, { ...backOff, kind }, random));
     expect(drawn).toEqual(waits);
   });
 
-  it('with full jitter is anywhere from zero to the ceiling', () => {
+  it('is anywhere from zero to the ceiling with full jitter', () => {
     const waits = Array.from({ length: 200 }, () =>
       backOffMs(7, { ...backOff, kind: 'full-jitter' }, random),
     );
@@ -80,7 +80,7 @@ describe('the back-off after failures', () => {
     expect(Math.max(...waits)).toBeLessThanOrEqual(5000);
   });
 
-  it.each(backOffKinds)('of the kind %s never exceeds its bound', (kind) => {
+  it.each(backOffKinds)('never exceeds its bound for the kind %s', (kind) => {
     expect(backOffMs(1000, { ...backOff, kind }, random)).toBeLessThanOrEqual(5000);
   });
 });

@@ -143,7 +143,7 @@ describe('the cohorts of a plan', () => {
       [{ name: 'a', weight: 1, link: { loss: 2 } }],
       'cohort.0.link.loss must be a share: a number from 0 to 1, not 2',
     ],
-  ])('%j are refused with one sentence', (cohorts, sentence) => {
+  ])('are refused with one sentence: %j', (cohorts, sentence) => {
     const [problem, ...others] = problemsOf({ cohort: cohorts });
     expect(problem).toContain(sentence);
     expect(others).toEqual([]);
@@ -153,7 +153,7 @@ describe('the cohorts of a plan', () => {
 describe('a shard of a plan', () => {
   const whole = devicesFor({ cohorts: exampleCohorts }).map(story);
 
-  it.each([1, 2, 5, 24])('of %i runs its own devices, together the whole fleet', (of) => {
+  it.each([1, 2, 5, 24])('runs as one of %i its own devices, together the whole fleet', (of) => {
     const shards = Array.from({ length: of }, (_, index) =>
       devicesFor({ cohorts: exampleCohorts, shard: { index, of } }).map(story),
     );
@@ -167,7 +167,7 @@ describe('a shard of a plan', () => {
     [{ index: -1, of: 2 }, 'shard.index must be a whole number from 0'],
     [{ index: 0, of: 0 }, 'shard.of must be a whole number from 1'],
     [{ index: 0, of: 25 }, 'shard must not have more shards than devices'],
-  ])('%o is refused with a reason', (shard, sentence) => {
+  ])('is refused with a reason: %o', (shard, sentence) => {
     expect(problemsOf({ shard })[0]).toContain(sentence);
   });
 });

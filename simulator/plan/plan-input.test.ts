@@ -105,7 +105,7 @@ describe('a plan file', () => {
     ['link: { latency: 300 }', '1:18 link.latency: must be a duration with its unit'],
     ['link: { jitter: "5" }', '1:17 link.jitter: must be a duration with its unit'],
     ['keys: { dsa: 1 }', '1:9 keys.dsa: is unknown; the fields are rsa, ecdsa, ed25519'],
-  ])('with %j is refused with line and column', (text, problem) => {
+  ])('is refused with line and column for %j', (text, problem) => {
     expect(problemsOf(() => readPlanInput(text))[0]).toContain(problem);
   });
 
@@ -124,7 +124,7 @@ describe('a plan member on the command line', () => {
     ['cohort', 'lockstep', { name: 'lockstep' }],
     ['backOff', 'kind: fixed, min: 1s', { kind: 'fixed', min: '1s' }],
     ['link', 'latency: 300ms', { latency: '300ms' }],
-  ] as const)('%s with the text %j is accepted', (name, text, input) => {
+  ] as const)('is accepted for %s with the text %j', (name, text, input) => {
     expect(readPlanPart(name, text)).toEqual(input);
   });
 
@@ -137,7 +137,7 @@ describe('a plan member on the command line', () => {
     ['link', 'lost: 2', 'lost: is unknown; the nearest fields are loss, '],
     ['link', 'latency: 300', 'latency: must be a duration with its unit, such as 300ms'],
     ['backOff', 'kind: [', ''],
-  ] as const)('%s with the text %j is refused', (name, text, problem) => {
+  ] as const)('is refused for %s with the text %j', (name, text, problem) => {
     expect(problemsOf(() => readPlanPart(name, text))[0]).toContain(problem);
   });
 });

@@ -137,7 +137,7 @@ describe('a plan', () => {
       { behaviour: { slow: 1, steady: -1 } },
       'behaviour.steady must be a weight: a number of 0 or more, not -1',
     ],
-  ])('with %o is refused with one sentence that names the field', (change, sentence) => {
+  ])('is refused with one sentence that names the field: %o', (change, sentence) => {
     expect(problemsOf(change)).toEqual([sentence]);
   });
 

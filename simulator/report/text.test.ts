@@ -13,7 +13,7 @@ import {
 import { fleetReport, progressLine } from './text.ts';
 
 describe('the text report of a run', () => {
-  it('begins with the outcome, then shows funnel, reconciliation, latencies and responses', () => {
+  it('begins with the outcome, then shows the funnel, reconciliation, latencies and responses', () => {
     const text = fleetReport(sampleResult);
     expect(text).toContain(
       '3 devices: PASSED, reconciliation agrees\n' +

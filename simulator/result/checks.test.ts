@@ -113,7 +113,7 @@ describe('the checks of a sample', () => {
     expect(whole.requirements[0]).not.toHaveProperty('firstViolation');
   });
 
-  it('of two processes add up to those of one, in any order', () => {
+  it('add up over two processes to those of one, in any order', () => {
     const metrics = new CheckMetrics(judge);
     for (const second of [0, 1, 2, 3]) {
       const [part, method] = second < 2 ? ['run', 'GET'] : ['burst', 'DELETE'];

@@ -136,7 +136,7 @@ const parser = new XMLParser({ ignoreAttributes: false, attributeNamePrefix: '@'
 
 describe('the outcome of a run', () => {
   it.each(kinds)(
-    '%s has the same verdict in headline, text and JUnit',
+    'has the same verdict in headline, text and JUnit: %s',
     (_what, change, verdict, expected) => {
       const result: FleetResult = { ...sampleResult, ...change };
       const outcome = outcomeOf(result);

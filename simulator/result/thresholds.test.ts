@@ -105,7 +105,7 @@ describe('the verdict on a threshold', () => {
     ['rate(all) > 2/s', 'met', '2.126/s'],
     ['rate(all) > 3/s', 'missed', '2.126/s'],
     ['success rate >= 50%', 'missed', '0% (0 of 2 ended updates)'],
-  ])('"%s" is %s', (text, verdict, observed) => {
+  ])('is for "%s" the verdict %s', (text, verdict, observed) => {
     expect(verdictOn(text)).toEqual([verdict, observed]);
   });
 

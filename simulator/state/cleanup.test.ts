@@ -175,7 +175,7 @@ describe('a cleanup of the server', () => {
     expect(left.size).toBe(0);
   });
 
-  it('that is interrupted leaves the rest to the next cleanup', async () => {
+  it('leaves the rest to the next cleanup when it is interrupted', async () => {
     const stop = new AbortController();
     const ids = Array.from({ length: 40 }, (_, index) => `id-${index}`);
     const { server, left } = await serverWith(ids, {

@@ -288,7 +288,7 @@ describe("the device's list of artifacts by release and device type", () => {
 
 describe("a device's request for artifacts", () => {
   it.each(['00000000-0000-4000-8000-000000000000', 'no-uuid', 'ü', "' OR 1=1 --"])(
-    'for the unknown ID %s returns 404, as does a request for its link',
+    'returns 404 for the unknown ID %s, as does a request for its link',
     async (id) => {
       for (const operation of ['get-artifact', 'get-artifact-link'] as const) {
         const response = await server.call(operation, { token: device.token, parameters: { id } });
@@ -301,7 +301,7 @@ describe("a device's request for artifacts", () => {
   );
 
   it.each(['list-artifacts', 'get-artifact', 'get-artifact-link'] as const)(
-    'by %s returns 401 without a token and with a user token',
+    'returns 401 by %s without a token and with a user token',
     async (operation) => {
       const id = await publish(server, { name: `secret-${operation}` });
       const call = { parameters: { id }, query: { release_name: 'release', device_type: 'board' } };

@@ -51,7 +51,7 @@ describe('the pages of the audit log', () => {
     ['page=4&per_page=5', ['first 1', 'prev 3']],
     ['page=1&per_page=17', ['first 1']],
     ['page=9', ['first 1', 'prev 8']],
-  ])('for the query %j have the links %j', async (query, expected) => {
+  ])('have for the query %j the links %j', async (query, expected) => {
     const response = await listLogs(server, new URLSearchParams(query));
     const relations = `${response.headers.get('link')}`.matchAll(
       /[?&]page=(\d+)[^>]*>; rel="(\w+)"/g,
@@ -72,7 +72,7 @@ describe('the pages of the audit log', () => {
     expect(contactsIn(followed.json<AuditLog[]>())).toEqual([5, 6, 7, 8, 9]);
   });
 
-  it('past the end return 200, an empty list and the total count', async () => {
+  it('return 200, an empty list and the total count past the end', async () => {
     for (const page of ['3', '1000000000']) {
       const response = await listLogs(server, { page });
       expect([response.status, response.json(), response.headers.get('x-total-count')]).toEqual([
@@ -249,7 +249,7 @@ describe('the filters of the audit log', () => {
 
 describe('a request for the audit log', () => {
   it.each(['list-audit-logs', 'export-audit-logs'] as const)(
-    'by %s returns 401 without a valid user token',
+    'returns 401 by %s without a valid user token',
     async (operation) => {
       const server = await startTestServer();
       const { token } = await acceptedDevice(server, 'reader');

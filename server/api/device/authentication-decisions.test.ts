@@ -127,14 +127,14 @@ describe("a user's decision on an authentication set", () => {
     }
   });
 
-  it('to reject the device is named in the refusal', async () => {
+  it('is named in the refusal if it rejects the device', async () => {
     const device = newDevice('rejected');
     await authenticate(server, device);
     await decideSet(device, 0, 'rejected');
     expectRefusal(await authenticate(server, device), 'the device has been rejected');
   });
 
-  it('to reject the device outlasts its next request', async () => {
+  it('outlasts the next request if it rejects the device', async () => {
     const device = newDevice('unchanged');
     await authenticate(server, device);
     await decideSet(device, 0, 'rejected');

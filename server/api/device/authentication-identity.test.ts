@@ -117,7 +117,7 @@ describe.each(keyTypes)('a public key of the kind %s', (keyType) => {
 });
 
 describe('fifty concurrent first contacts', () => {
-  it('of one device create one authentication set and one audit entry', async () => {
+  it('create one authentication set and one audit entry if they come from one device', async () => {
     const device = newDevice('fifty');
     const before = await count();
     const responses = await Promise.all(
@@ -134,7 +134,7 @@ describe('fifty concurrent first contacts', () => {
     expect(logs.json<AuditLog[]>().map(({ action }) => action)).toEqual(['create']);
   });
 
-  it('of fifty devices create fifty devices', async () => {
+  it('create fifty devices if they come from fifty devices', async () => {
     const before = await count();
     const devices = Array.from({ length: 50 }, (_, index) => newDevice(`many ${index}`));
     await Promise.all(devices.map((device) => authenticate(server, device)));

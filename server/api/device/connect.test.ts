@@ -87,7 +87,7 @@ describe('a valid WebSocket handshake of a device', () => {
     ['protomsg/msgpack2', undefined],
     ['', undefined],
     [' , ', undefined],
-  ])('that offers the subprotocols %j selects %j', async (offered, taken) => {
+  ])('selects from the subprotocols %j the subprotocol %j', async (offered, taken) => {
     const { status, headers } = await shake({ 'Sec-WebSocket-Protocol': offered ?? null });
     expect([status, headers['sec-websocket-protocol']]).toEqual([101, taken]);
   });

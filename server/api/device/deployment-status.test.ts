@@ -72,7 +72,7 @@ describe('a status report of a device', () => {
   });
 
   it.each(reportableStatuses)(
-    'of %s sets the start and, if final, the end of the device deployment',
+    'sets at %s the start and, if final, the end of the device deployment',
     async (status) => {
       const { device, id } = await offeredDevice();
       server.clock.advance(1500);

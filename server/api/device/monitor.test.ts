@@ -227,7 +227,7 @@ describe('the monitor configuration of a device', () => {
 
 describe('access to alerts and monitor configuration', () => {
   it.each(['post-alerts', 'post-monitor-configuration'] as const)(
-    'by %s returns 401 without a token and with a user token',
+    'is refused by %s with 401 without a token and with a user token',
     async (operation) => {
       for (const call of [{}, { token: server.adminToken }]) {
         expect((await server.call(operation, { ...call, json: [] })).status).toBe(401);
@@ -236,7 +236,7 @@ describe('access to alerts and monitor configuration', () => {
   );
 
   it.each(['list-alerts', 'show-monitor-configuration'] as const)(
-    'by %s returns 401 to a device token, and 404 for an unknown device',
+    'is refused by %s with 401 to a device token, and with 404 for an unknown device',
     async (operation) => {
       const own = { token: device.token, parameters: { id: device.id } };
       expect((await server.call(operation, own)).status).toBe(401);

@@ -265,7 +265,7 @@ describe('the update control map in deployment instructions', () => {
     [true, true],
     [false, false],
     [undefined, false],
-  ])('requested with %s is present in artifact: %s', async (asked, isThere) => {
+  ])('is present, if requested with %s, in artifact: %s', async (asked, isThere) => {
     const device = await someDevice();
     const id = await deploy(server, [device], { update_control_map });
     const json = { device_provides: board, update_control_map: asked };

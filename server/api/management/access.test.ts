@@ -275,7 +275,7 @@ describe('a role in the version 1 form', () => {
   });
 });
 
-describe('the predefined role', () => {
+describe('a predefined role', () => {
   it.each<[string, (keyof typeof managementOperations)[], (keyof typeof managementOperations)[]]>([
     [
       'RBAC_ROLE_CI',
@@ -293,7 +293,7 @@ describe('the predefined role', () => {
       ['list-devices', 'set-configuration', 'create-deployment'],
     ],
     ['RBAC_ROLE_PERMIT_ALL', ['list-users', 'get-tenant-token', 'delete-artifact'], []],
-  ])('%s permits %j and not %j', async (role, opened, closed) => {
+  ])('permits as %s the operations %j and not %j', async (role, opened, closed) => {
     const email = `${role.toLowerCase()}@example.com`;
     const { token } = await loggedInUser(server, email, { roles: [role] });
     for (const id of opened) {

@@ -137,7 +137,7 @@ describe('the status of an authentication set', () => {
   });
 
   it.each(['accepted', 'rejected', 'pending'])(
-    'of a preauthorized set cannot be set to %s by a user',
+    'cannot be set to %s by a user if the set is preauthorized',
     async (status) => {
       const device = newDevice(`preauthorized ${status}`);
       const json = { identity_data: JSON.parse(device.idData), pubkey: device.publicKeyPem };
@@ -165,7 +165,7 @@ describe('a request for one authentication set', () => {
   });
 
   it.each(['get-auth-set-status', 'delete-auth-set'] as const)(
-    'by %s returns 404 for unknown IDs and sets of other devices',
+    'returns 404 by %s for unknown IDs and sets of other devices',
     async (operation) => {
       const one = await acceptedDevice(server, `one of ${operation}`);
       const other = await acceptedDevice(server, `other of ${operation}`);

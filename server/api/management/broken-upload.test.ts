@@ -46,7 +46,7 @@ describe('an upload whose connection is cut', () => {
   it.each([
     ['in the middle of the file', -5000, ''],
     ['after the file, in another part', undefined, `\r\n${part('more')}more`],
-  ])('%s leaves no file and no entry, and the server still works', async (_, end, rest) => {
+  ])('leaves no file and no entry, and the server still works: %s', async (_, end, rest) => {
     const gone = new AbortController();
     const changes = watch(storeFolder(), { signal: gone.signal });
     const upload = request(server.baseUrl + managementOperations['upload-artifact'].path, {
@@ -129,7 +129,7 @@ describe('an upload whose body cannot be read as HTTP', () => {
       /closed after 5 of the 5,000 bytes that Content-Length announces/,
     ],
   ])(
-    'with %s gets 400 that names it, and leaves no file',
+    'gets a 400 that names %s, and leaves no file',
     async (_name, framing, body, what, closes = true) => {
       const response = await responseTo(framing, body, closes);
       expect([response.status, JSON.parse(response.body)]).toEqual([

@@ -162,7 +162,7 @@ describe('a download from a silent device', () => {
     ['the handshake', () => device.nextOf('open')],
     ['stat', async () => [await acceptTransfer(device), await device.nextOf('stat')]],
     ['the first chunk', () => beginDownload(device)],
-  ])('at %s returns 408 after 60 s, and not earlier', async (_, takePart) => {
+  ])('returns 408 after 60 s, and not earlier, at %s', async (_, takePart) => {
     let isAnswered = false;
     const response = download().finally(() => {
       isAnswered = true;

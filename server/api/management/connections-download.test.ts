@@ -81,7 +81,7 @@ describe('a download of a device file', () => {
     expect(Buffer.from(asked.body ?? [])).toEqual(encodeBody({ path: '/var/log/messages' }));
   });
 
-  it('of a large file is complete, with an acknowledgement every ten chunks', async () => {
+  it('is complete for a large file, with an acknowledgement every ten chunks', async () => {
     const content = Buffer.alloc(100 * fileChunkBytes + 17, 'a pattern that has no even length');
     const own = askUnread(stage);
     const sending = beginDownload(device).then((asked) => sendContent(device, asked, content));
@@ -136,7 +136,7 @@ describe('a download of a device file', () => {
       '/tmp/a??Set-Cookie: b',
     ],
     ['/tmp/..', 'attachment; filename=".."', '/tmp/..'],
-  ])('of %j has safe headers', async (path, disposition, shown) => {
+  ])('has safe headers for the file name %j', async (path, disposition, shown) => {
     const response = download(path);
     await sendContent(device, await beginDownload(device), Buffer.from('x'));
     const { headers } = await response;
@@ -248,7 +248,7 @@ describe('a download of a device path', () => {
     ['a directory as stat(2) counts', 0o040755],
     ['a link as stat(2) counts', 0o120777],
     ['a file of unknown mode', null],
-  ])('that is not a regular file returns 400: %s', async (_, mode) => {
+  ])('returns 400 if the path is not a regular file: %s', async (_, mode) => {
     const response = download();
     await acceptTransfer(device);
     await answerStat(device, { mode });
@@ -260,11 +260,14 @@ describe('a download of a device path', () => {
     ['a Go device', 0o644, '644'],
     ['a Go device, with setuid', 0x0080_01ed, '40000755'],
     ['stat(2)', 0o100644, '100644'],
-  ])('that is a regular file succeeds, with the mode given by %s', async (_, mode, shown) => {
-    const response = describeFile();
-    await acceptTransfer(device);
-    await answerStat(device, { mode });
-    const { status, headers } = await response;
-    expect([status, headers.get('x-svc-file-mode')]).toEqual([200, shown]);
-  });
+  ])(
+    'succeeds if the path is a regular file, with the mode given by %s',
+    async (_, mode, shown) => {
+      const response = describeFile();
+      await acceptTransfer(device);
+      await answerStat(device, { mode });
+      const { status, headers } = await response;
+      expect([status, headers.get('x-svc-file-mode')]).toEqual([200, shown]);
+    },
+  );
 });

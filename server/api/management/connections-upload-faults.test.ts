@@ -117,13 +117,19 @@ describe('an upload that the device does not take', () => {
     [{ err: 'access denied' }, 400],
     [{ err: 'access denied', code: 403 }, 403],
     [{ err: 'access denied', code: 507 }, 507],
-  ])('with the device error %j returns %i and sends no content', async (error, status) => {
-    const response = uploadParts(stage, pathPart, filePart(Buffer.alloc(1_000_000)));
-    await acceptTransfer(device);
-    sayError(device, await device.nextOf('put_file'), error);
-    expect(await errorOf(response)).toEqual([status, 'the device reports an error: access denied']);
-    await expectAborted(device);
-  });
+  ])(
+    'returns for the device error %j the status %i and sends no content',
+    async (error, status) => {
+      const response = uploadParts(stage, pathPart, filePart(Buffer.alloc(1_000_000)));
+      await acceptTransfer(device);
+      sayError(device, await device.nextOf('put_file'), error);
+      expect(await errorOf(response)).toEqual([
+        status,
+        'the device reports an error: access denied',
+      ]);
+      await expectAborted(device);
+    },
+  );
 
   it('returns 400 and sends no more if the device fails midway', async () => {
     const response = uploadParts(stage, pathPart, filePart(Buffer.alloc(3 * windowBytes)));

@@ -72,7 +72,7 @@ describe('an upload to a device', () => {
   });
 
   it.each([0, 1, 4095, 4096, 4097, 10 * 4096, 100 * 4096 + 17])(
-    'of %i bytes arrives unchanged in chunks of 4096 bytes',
+    'arrives unchanged with %i bytes, in chunks of 4096 bytes',
     async (bytes) => {
       const content = Buffer.alloc(bytes, 'a pattern that has no even length');
       const response = uploadParts(stage, pathPart, filePart(content));

@@ -76,7 +76,7 @@ describe('a request to a device that is not connected', () => {
     ['check-device-update', 404, /^device not connected/],
     ['send-device-inventory', 404, /^device not connected/],
     ['download-device-file', 409, 'device disconnected'],
-  ] as const)('by %s returns %i', async (id, status, error) => {
+  ] as const)('returns by %s the status %i', async (id, status, error) => {
     const response = await ask(id);
     expect([response.status, response.json().error]).toEqual([
       status,
@@ -84,7 +84,7 @@ describe('a request to a device that is not connected', () => {
     ]);
   });
 
-  it('by an upload returns 409, whatever the form contains', async () => {
+  it('returns 409 for an upload, whatever the form contains', async () => {
     const call = { token: server.adminToken, parameters: { id: device.id } };
     for (const body of [new FormData(), goodUpload()]) {
       const response = await server.call('upload-device-file', { ...call, body });
@@ -92,7 +92,7 @@ describe('a request to a device that is not connected', () => {
     }
   });
 
-  it('by HEAD of a file returns 409 without a body', async () => {
+  it('returns 409 without a body for HEAD of a file', async () => {
     const response = await ask('describe-device-file');
     expect([response.status, response.text]).toEqual([409, '']);
   });
@@ -150,7 +150,7 @@ describe('a handshake of a user for a device', () => {
       (token) => ({ ...cookieOf(token, server.baseUrl), Cookie: `a=b; JWT="${token}"` }),
     ],
     ['an Origin', () => ({ Origin: 'https://console.example' })],
-  ])('with %s returns 101 while the device is connected', async (_, headersOf) => {
+  ])('returns 101 with %s while the device is connected', async (_, headersOf) => {
     await connectPeer(server, device);
     const { status, headers } = await shake(headersOf(server.adminToken));
     expect([status, headers['sec-websocket-accept'], headers['x-svc-requestid']]).toEqual([
@@ -175,7 +175,7 @@ describe('a handshake of a user for a device', () => {
     ['no version', { 'Sec-WebSocket-Version': null }],
     ['no key', { 'Sec-WebSocket-Key': null }],
     ['a key of 15 bytes', { 'Sec-WebSocket-Key': Buffer.alloc(15).toString('base64') }],
-  ])('with %s returns 400', async (_, headers) => {
+  ])('returns 400 with %s', async (_, headers) => {
     const peer = await connectPeer(server, device);
     expect((await shake(headers)).status).toBe(400);
     await peer.settled();
@@ -195,7 +195,7 @@ describe('a handshake of a user for a device', () => {
     ['a cookie beside a bad header', (token) => ({ Authorization: 'x', Cookie: `JWT=${token}` })],
     ['an altered cookie', (token) => ({ Authorization: null, Cookie: `JWT=x${token}` })],
     ['a cookie of another name', (token) => ({ Authorization: null, Cookie: `jwt=${token}` })],
-  ])('with %s returns 401', async (_, headersOf) => {
+  ])('returns 401 with %s', async (_, headersOf) => {
     await connectPeer(server, device);
     expect((await shake(headersOf(server.adminToken))).status).toBe(401);
   });
@@ -208,7 +208,7 @@ describe('a handshake of a user for a device', () => {
     ['an Origin that hides ours', 'http://127.0.0.1@elsewhere.example'],
     ['an Origin that a browser does not tell', 'null'],
     ['an empty Origin', ''],
-  ])('with a valid cookie and %s returns 403 and opens no session', async (_, origin) => {
+  ])('returns 403 and opens no session with a valid cookie and %s', async (_, origin) => {
     const peer = await connectPeer(server, device);
     const response = await shake(cookieOf(server.adminToken, origin));
     expect([response.status, JSON.parse(response.body)]).toEqual([
@@ -219,7 +219,7 @@ describe('a handshake of a user for a device', () => {
     expect(peer.waiting).toEqual([]);
   });
 
-  it('with the token of the device as cookie returns 401', async () => {
+  it('returns 401 with the token of the device as cookie', async () => {
     await connectPeer(server, device);
     const headers = { Authorization: null, Cookie: `JWT=${device.token}` };
     expect((await shake(headers)).status).toBe(401);
@@ -230,7 +230,7 @@ describe('a command to a connected device', () => {
   it.each([
     ['check-device-update', 'check-update'],
     ['send-device-inventory', 'send-inventory'],
-  ] as const)('by %s reaches the device and returns 202 with null', async (id, typ) => {
+  ] as const)('reaches the device by %s and returns 202 with null', async (id, typ) => {
     const peer = await connectPeer(server, device);
     const response = await ask(id);
     expect([response.status, response.text]).toEqual([202, 'null']);

@@ -111,7 +111,7 @@ describe('a change of an update control map', () => {
     ['an unknown field', { update_control_map: { expiry: 60 } }],
     ['a map that is a list', { update_control_map: [goingOn] }],
     ['a body that is a list', []],
-  ])('with %s returns 400, and the map stays unchanged', async (_, json) => {
+  ])('returns 400 with %s, and the map stays unchanged', async (_, json) => {
     const { device, id } = await pausedDevice();
     const response = await change(id, json);
     expect([response.status, response.json().error]).toEqual([
@@ -124,7 +124,7 @@ describe('a change of an update control map', () => {
   it.each([
     ['00000000-0000-4000-8000-000000000000', 404],
     ['no-uuid', 400],
-  ])('for the deployment ID %s returns %i', async (id, status) => {
+  ])('returns for the deployment ID %s the status %i', async (id, status) => {
     expect((await change(id, { update_control_map: goingOn })).status).toBe(status);
   });
 });

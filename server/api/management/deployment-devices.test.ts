@@ -94,7 +94,7 @@ describe('the deprecated device list of a deployment', () => {
   it.each([
     [unknownId, 404],
     ['no-uuid', 400],
-  ])('for the deployment ID %s returns %i', async (deployment_id, status) => {
+  ])('returns for the deployment ID %s the status %i', async (deployment_id, status) => {
     expect((await call('list-deployment-devices-v1', { deployment_id })).status).toBe(status);
   });
 });
@@ -110,7 +110,7 @@ describe('the list of device IDs of a deployment', () => {
   it.each([
     [unknownId, 404],
     ['no-uuid', 400],
-  ])('for the deployment ID %s returns %i', async (id, status) => {
+  ])('returns for the deployment ID %s the status %i', async (id, status) => {
     expect((await call('list-deployment-device-ids', { id })).status).toBe(status);
   });
 });

@@ -262,7 +262,7 @@ describe('the list of deployments', () => {
     [`id=${unknownId}`, []],
     ['page=2&per_page=3', [0]],
     ['page=9', []],
-  ])('with the query %j contains the deployments %j', async (query, expected) => {
+  ])('contains for the query %j the deployments %j', async (query, expected) => {
     expect(found(await list(query))).toEqual(expected);
   });
 

@@ -76,7 +76,7 @@ describe('a device file near the size limit', () => {
     [FILE_MAX_BYTES, `${FILE_MAX_BYTES} bytes`],
     [FILE_MAX_BYTES + 1, `413 after ${FILE_MAX_BYTES}`],
     [20 * FILE_MAX_BYTES, `413 after ${FILE_MAX_BYTES}`],
-  ])('of %i bytes is accepted or refused correctly: %s', async (bytes, outcome) => {
+  ])('is accepted or refused correctly with %i bytes: %s', async (bytes, outcome) => {
     expect(await send(bytes)).toBe(outcome);
   });
 });

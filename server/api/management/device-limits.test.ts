@@ -45,7 +45,7 @@ describe('the device limit', () => {
     [-1, -1],
     [0, 0],
     [250, 250],
-  ])('that is configured as %s is shown as %s by both operations', async (given, limit) => {
+  ])('is configured as %s and shown as %s by both operations', async (given, limit) => {
     await start(given);
     expect(await shownLimit()).toEqual({ limit });
     const parameters = { name: 'max_devices' };

@@ -62,7 +62,7 @@ describe('the inventory search', () => {
     ['monitor', 'alerts', '$eq', true, ['beta']],
     ['monitor', 'alert_count', '$gte', 1, ['beta']],
     ['monitor', 'alert_count', '$exists', false, ['alpha', 'waiting']],
-  ])('for %s/%s %s %j finds %j', async (scope, attribute, type, value, expected) => {
+  ])('finds for %s/%s %s %j the devices %j', async (scope, attribute, type, value, expected) => {
     const filters = [filter([scope, attribute, type, value])];
     expect(namesIn(await search({ filters }))).toEqual(expected);
   });

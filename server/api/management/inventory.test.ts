@@ -60,7 +60,7 @@ describe('the inventory list', () => {
     ['sort=system/created_ts:desc', ['gamma', 'waiting', 'beta', 'alpha']],
     ['sort=system/created_ts:desc,identity/mac:desc', ['waiting', 'gamma', 'beta', 'alpha']],
     ['group=red&sort=ip:asc&ip=10.0.0.3', ['gamma']],
-  ])('for the query ?%s contains %j', async (query, expected) => {
+  ])('contains for the query ?%s the devices %j', async (query, expected) => {
     expect(namesIn(await list(query))).toEqual(expected);
   });
 

@@ -53,7 +53,7 @@ describe('an inventory list', () => {
     expect(long.headers.get('x-total-count')).toBe(String(DEVICES));
   });
 
-  it('in chunks is in the journal with its total size and its beginning', async () => {
+  it('is in the journal with its total size and its first bytes if sent in chunks', async () => {
     const { text } = await page(500);
     const { entries } = await journalPage(server, 'operation=list-inventory&limit=500&whole=true');
     expect(entries.at(-1)).toMatchObject({

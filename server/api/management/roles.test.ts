@@ -313,7 +313,7 @@ describe('the list of roles', () => {
   });
 
   it.each(['list-roles', 'list-roles-v1'] as const)(
-    'by %s returns 400 for more than 500 per page',
+    'returns 400 by %s for more than 500 per page',
     async (id) => {
       const call = { token: server.adminToken, query: { per_page: '501' } };
       expect((await server.call(id, call)).status).toBe(400);

@@ -96,26 +96,23 @@ describe('a form that is too large', () => {
   it.each([
     ['of an artifact', path, limits.artifactMaxBytes],
     ['of a plain file', generate, limits.generatedFileMaxBytes],
-  ])(
-    '%s returns 413 before the body arrives if its Content-Length exceeds the limit',
-    async (_, target, max) => {
-      const response = await sendRaw(
-        server,
-        rawRequest(`POST ${target}`, [
-          'Host: x',
-          `Authorization: Bearer ${server.adminToken}`,
-          'Content-Type: multipart/form-data; boundary=cut',
-          `Content-Length: ${max * 2}`,
-        ]),
-      );
-      expect([response.status, JSON.parse(response.body)]).toEqual([
-        413,
-        { error: expect.stringContaining(String(max)), request_id: expect.any(String) },
-      ]);
-    },
-  );
+  ])('returns 413 before the body arrives by its Content-Length: %s', async (_, target, max) => {
+    const response = await sendRaw(
+      server,
+      rawRequest(`POST ${target}`, [
+        'Host: x',
+        `Authorization: Bearer ${server.adminToken}`,
+        'Content-Type: multipart/form-data; boundary=cut',
+        `Content-Length: ${max * 2}`,
+      ]),
+    );
+    expect([response.status, JSON.parse(response.body)]).toEqual([
+      413,
+      { error: expect.stringContaining(String(max)), request_id: expect.any(String) },
+    ]);
+  });
 
-  it('by a text part returns 400 and leaves no file', async () => {
+  it('returns 400 and leaves no file if a text part is too large', async () => {
     const response = await handwritten(
       'multipart/form-data',
       'x'.repeat(limits.uploadFieldMaxBytes + 1),
@@ -129,7 +126,7 @@ describe('a form that is too large', () => {
 
   const tooManyParts = 'the multipart body has more than 40 parts; send only the required ones';
 
-  it('by the number of its parts returns 400 and leaves no file', async () => {
+  it('returns 400 and leaves no file if it has too many parts', async () => {
     const fields = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`f${at}`, 'x']));
     const response = await uploadArtifact(server, await artifactBytes(), fields);
     expect([response.status, response.json().error, storedFiles()]).toEqual([
@@ -139,7 +136,7 @@ describe('a form that is too large', () => {
     ]);
   });
 
-  it('by parts behind the file returns 400 and leaves no file', async () => {
+  it('returns 400 and leaves no file if parts behind the file are too large', async () => {
     const form = new FormData();
     form.append('artifact', new Blob([new Uint8Array(await artifactBytes())]), 'a.mender');
     for (let part = 0; part < limits.uploadPartsMax; part += 1) form.append('x', '');

@@ -110,12 +110,12 @@ describe('an upload of an artifact', () => {
     expect(storedFiles()).toHaveLength(1);
   });
 
-  it('without a description creates an artifact without one', async () => {
+  it('creates an artifact without a description if none is given', async () => {
     const id = await publish(server);
     expect(await shownArtifact(server, id)).not.toHaveProperty('description');
   });
 
-  it('under an existing name for other device types extends the release', async () => {
+  it('extends the release under an existing name for other device types', async () => {
     await publish(server, { deviceTypes: ['board'] });
     await publish(server, { deviceTypes: ['other'] });
     expect((await listed()).map(({ name }) => name)).toEqual(['release-1', 'release-1']);

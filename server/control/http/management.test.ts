@@ -124,16 +124,16 @@ describe('the management API behind the control listener', () => {
   });
 });
 
-describe('the management API behind the control listener refuses', () => {
+describe('a request to the management API behind the control listener', () => {
   it.each([
     ['no token', {}],
     ['a wrong token', { Authorization: 'Bearer wrong' }],
-  ])('%s', async (_, headers) => {
+  ])('is refused with %s', async (_, headers) => {
     expect((await fetch(server.controlUrl + listDevices, { headers })).status).toBe(401);
     expect((await fetch(`${server.controlUrl}/management`, { headers })).status).toBe(401);
   });
 
-  it("the administrator's own token", async () => {
+  it('is refused with the token of the administrator', async () => {
     const headers = { Authorization: `Bearer ${server.adminToken}` };
     expect((await fetch(server.controlUrl + listDevices, { headers })).status).toBe(401);
   });
@@ -141,13 +141,13 @@ describe('the management API behind the control listener refuses', () => {
   it.each([
     ['the page of another site', { Origin: 'http://evil.example' }],
     ['a name that points here', { Host: 'evil.example' }],
-  ])('%s', async (_, headers) => {
+  ])('is refused from %s', async (_, headers) => {
     const path = `/management${pathOf(managementOperations['create-deployment'])}`;
     expect(await statusWith({ ...authorization(), ...headers }, 'POST', path)).toBe(403);
     expect(await statusWith({ ...authorization(), ...headers }, 'GET', listDevices)).toBe(403);
   });
 
-  it('a body that is larger than the API takes', async () => {
+  it('is refused for a body that is larger than the API takes', async () => {
     const path = `/management${pathOf(managementOperations['create-deployment'])}`;
     const body = `{"name":"${'x'.repeat(limits.bodyMaxBytes)}"}`;
     const headers = { ...authorization(), 'Content-Type': 'application/json' };
@@ -156,7 +156,7 @@ describe('the management API behind the control listener refuses', () => {
   });
 
   it.each([pathOf(operations['get-configuration']), '/nothing'])(
-    'a path that is no operation of users: %s',
+    'is refused for a path that is no operation of users: %s',
     async (path) => {
       expect(await statusWith(authorization(), 'GET', `/management${path}`)).toBe(404);
     },

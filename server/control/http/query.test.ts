@@ -51,7 +51,7 @@ describe('the query of a control call', () => {
     await refusal(call, 'tenant=Default&tenant=Second');
   });
 
-  it.each(ofServer)('of %s, which is about all tenants, refuses any tenant name', async (call) => {
+  it.each(ofServer)('refuses any tenant name for %s, which is about all tenants', async (call) => {
     expect(await refusal(call, 'tenant=Second')).toContain('this path has no parameters');
   });
 

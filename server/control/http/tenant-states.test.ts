@@ -175,12 +175,15 @@ describe('a world that is loaded from a file', () => {
       'already has this email address',
     ],
     ['devices: [{ name: x, identity: { a: b } }, { name: y, identity: { a: b } }]', 'identity'],
-  ])('that contradicts itself is refused without a change of state: %j', async (text, sentence) => {
-    await acceptedDevice(server, 'kept');
-    const { status, body } = await load(text);
-    expect([status, body.error]).toEqual([422, expect.stringContaining(sentence)]);
-    expect(await countDevices()).toBe(1);
-  });
+  ])(
+    'is refused without a change of state if it contradicts itself: %j',
+    async (text, sentence) => {
+      await acceptedDevice(server, 'kept');
+      const { status, body } = await load(text);
+      expect([status, body.error]).toEqual([422, expect.stringContaining(sentence)]);
+      expect(await countDevices()).toBe(1);
+    },
+  );
 
   it('suspends planned faults during the load and keeps them until the reset', async () => {
     const rule = { id: 'all', match: {}, times: 'until-cleared', act: 'gateway-502' };
@@ -191,7 +194,7 @@ describe('a world that is loaded from a file', () => {
     expect(await countDevices()).toBe(4);
   });
 
-  it('with another time keeps users logged in', async () => {
+  it('keeps users logged in if it has another time', async () => {
     await load('now: 2030-01-01T00:00:00Z\n');
     await load('now: 2026-11-21T12:00:00Z\n');
     expect(await countDevices()).toBe(0);
@@ -260,7 +263,7 @@ describe('the reset of a tenant', () => {
     expect(await countDevices()).toBe(4);
   });
 
-  it('of one device does not affect the others', async () => {
+  it('does not affect other devices if it concerns one device', async () => {
     const { body } = await load(example);
     const other = await acceptedDevice(server, 'later');
     const [worker] = body.devices;

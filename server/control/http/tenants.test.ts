@@ -172,7 +172,7 @@ describe('a body on the control listener', () => {
     expect(response.status).toBe(401);
   });
 
-  it('for an unsupported method is 405 with Allow', async () => {
+  it('is refused with 405 and Allow for an unsupported method', async () => {
     const response = await control(server, 'PUT', '/tenants');
     expect([response.status, response.text]).toEqual([
       405,

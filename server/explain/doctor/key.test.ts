@@ -29,7 +29,7 @@ describe('a faulty public key made by another implementation', () => {
     );
   });
 
-  it('on another curve is diagnosed with the curve name', () => {
+  it('is diagnosed with the curve name if it is on another curve', () => {
     const details = vectors
       .filter(({ cause }) => cause === 'other-curve')
       .map(({ pubkey }) => diagnoseKey(pubkey)?.detail);

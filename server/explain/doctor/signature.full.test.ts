@@ -71,7 +71,7 @@ describe('a wrong signature made by another implementation', () => {
 const CROSS_TABLE_MAX_MS = 180_000;
 
 describe('the cross table of all signature causes', { timeout: CROSS_TABLE_MAX_MS }, () => {
-  it.each(rows)('$id is found in its own vectors and nowhere else', ({ id }) => {
+  it.each(rows)('finds $id in its own vectors and nowhere else', ({ id }) => {
     const found = vectors.filter((vector) => rowsThatFit(refusedIn(vector)).has(id));
     expect(found.map(titleOf)).toEqual(vectors.filter((each) => each.cause === id).map(titleOf));
   });

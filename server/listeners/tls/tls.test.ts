@@ -139,7 +139,7 @@ describe('a client that trusts the test CA', () => {
   });
 });
 
-describe('the server is refused by a client', () => {
+describe('a server with a test certificate', () => {
   it.each([
     ['that does not know the CA', {}, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     ['that calls another name', { servername: 'other.example' }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
@@ -153,12 +153,12 @@ describe('the server is refused by a client', () => {
       { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const,
       'EPROTO',
     ],
-  ])('%s', async (_, tls, code) => {
+  ])('is refused by a client %s', async (_, tls, code) => {
     const ca = code.startsWith('UNABLE') ? {} : { ca: caOf(server) };
     expect(await refusalOf(server.baseUrl, { ...ca, ...tls })).toBe(code);
   });
 
-  it('that trusts the CA of another server', async () => {
+  it('is refused by a client that trusts the CA of another server', async () => {
     const other = await startTlsServer();
     expect(caOf(other)).not.toBe(caOf(server));
     const code = await refusalOf(server.baseUrl, { ca: caOf(other) });
@@ -166,14 +166,14 @@ describe('the server is refused by a client', () => {
     await other.close();
   });
 
-  it('that does not know the test CA, over wss', async () => {
+  it('is refused over wss by a client that does not know the test CA', async () => {
     const url = server.baseUrl.replace('https', 'wss') + operations.connect.path;
     const socket = new WebSocket(url, { headers: { Authorization: `Bearer ${device.token}` } });
     const [error] = await once(socket, 'error');
     expect(error).toMatchObject({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
   });
 
-  it('that speaks plain HTTP', async () => {
+  it('refuses a client that speaks plain HTTP', async () => {
     const response = await fetch(server.baseUrl.replace('https', 'http'));
     expect([response.status, await response.json()]).toEqual([
       400,

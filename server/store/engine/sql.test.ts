@@ -201,7 +201,7 @@ describe('the bounds of a page', () => {
     [1, 20, [20, 0]],
     [2, 20, [20, 20]],
     [7, 1, [1, 6]],
-  ])('for number %i of %i rows follow the page before it', (page, perPage, expected) => {
+  ])('follow the page before for number %i of %i rows', (page, perPage, expected) => {
     expect(bounds({ page, perPage })).toEqual(expected);
   });
 });

@@ -72,7 +72,7 @@ function drawnHead(random: Random, real: Buffer, at: number): Buffer {
 }
 
 describe('a write-ahead log', () => {
-  it('that starts with zeros contains no frames, whatever its length', () => {
+  it('contains no frames if it starts with zeros, whatever its length', () => {
     for (const bytes of [0, 1, 31, 32, 33, FRAME_BYTES, 3 * FRAME_BYTES]) {
       expect(markOf(Buffer.alloc(bytes)).frames).toBe(0);
     }

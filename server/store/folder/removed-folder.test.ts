@@ -67,7 +67,7 @@ describe('a server whose data folder is removed', () => {
     expect(existsSync(data)).toBe(false);
   });
 
-  it('or moved away writes no files without a path', async () => {
+  it('writes no files without a path when the folder is removed or moved away', async () => {
     const { token } = await acceptedDevice(server, 'a');
     const moved = join(folder.path, 'moved');
     renameSync(data, moved);

@@ -24,7 +24,7 @@ describe('a command line of the shell', () => {
     ['echo a#b # c', ['echo', 'a#b']],
     ['echo größe 🙂', ['echo', 'größe', '🙂']],
     ['echo "|;&<>()"', ['echo', '|;&<>()']],
-  ])('%j is parsed as %j', (line, args) => {
+  ])('is parsed from %j to %j', (line, args) => {
     expect(parse(line)).toEqual({ args });
   });
 
@@ -35,7 +35,7 @@ describe('a command line of the shell', () => {
     ['>f echo a', { path: 'f', appends: false }],
     ['echo a > "a b"', { path: 'a b', appends: false }],
     ['echo a > x > f', { path: 'f', appends: false }],
-  ])('%j redirects its output', (line, redirection) => {
+  ])('redirects its output: %j', (line, redirection) => {
     expect(parse(line)).toEqual({ args: ['echo', 'a'], redirection });
   });
 
@@ -50,7 +50,7 @@ describe('a command line of the shell', () => {
     ['ls >>> f', '">" unexpected'],
     ["echo 'a", 'unterminated quoted string'],
     ['echo "a', 'unterminated quoted string'],
-  ])('%j is refused', (line, message) => {
+  ])('is refused: %j', (line, message) => {
     expect(() => parse(line)).toThrow(CommandSyntaxError);
     expect(() => parse(line)).toThrow(message);
   });

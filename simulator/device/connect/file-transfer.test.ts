@@ -76,7 +76,7 @@ describe('the file information of a device', () => {
 });
 
 describe('a file download from a device', () => {
-  it('of a small file sends its chunk and the end at once', () => {
+  it('sends the chunk of a small file and the end at once', () => {
     const chunks = new Transfer().send('get_file', { path: '/etc/hostname' });
     expect(chunks).toMatchObject([
       { proto: 2, typ: 'file_chunk', props: { offset: 0 }, body: Buffer.from('fb-1\n') },
@@ -85,7 +85,7 @@ describe('a file download from a device', () => {
     expect(chunks[1]?.body).toBeUndefined();
   });
 
-  it('of an empty file sends the end only', () => {
+  it('sends only the end for an empty file', () => {
     const transfer = new Transfer();
     transfer.upload('/tmp/empty', Buffer.alloc(0));
     const [end, ...more] = transfer.send('get_file', { path: '/tmp/empty' });
@@ -282,7 +282,7 @@ describe('a file transfer message', () => {
     expect(errorTextOf(responses)).toBe('no file transfer in progress');
   });
 
-  it('of unknown type is refused with its type in the error', () => {
+  it('is refused with its type in the error if the type is unknown', () => {
     expect(errorTextOf(new Transfer().send('chmod'))).toBe(
       "session: filetransfer message type 'chmod' not supported",
     );

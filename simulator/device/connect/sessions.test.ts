@@ -42,7 +42,7 @@ describe('the handshake of a session', () => {
     ['no body', undefined],
     ['a body that is none', Buffer.from([0xc1])],
     ['versions in text', encodeBody({ versions: '1' })],
-  ])('with %s is refused, and the session ends', (_what, body) => {
+  ])('is refused with %s, and the session ends', (_what, body) => {
     const fixture = new ConnectFixture();
     const rest = body === undefined ? {} : { body };
     expect(errorOf(fixture.say('control', 'open', rest))).toEqual({
@@ -96,7 +96,7 @@ describe('the control messages of a session', () => {
   it.each([
     ['close', undefined],
     ['error', encodeBody({ err: 'gone', close: true })],
-  ])('that end a session also end its shell and connections: %s', (typ, body) => {
+  ])('end the shell and the connections together with the session: %s', (typ, body) => {
     const fixture = new ConnectFixture();
     const connection = { props: { connection_id: 'c' } };
     const remote = { remote_host: 'localhost', remote_port: 7, protocol: 'tcp' };
@@ -125,7 +125,7 @@ describe('the control messages of a session', () => {
 });
 
 describe('a session', () => {
-  it('that is quiet is pinged, and stays open after any message', () => {
+  it('is pinged while it is quiet, and stays open after any message', () => {
     const fixture = new ConnectFixture();
     fixture.say('control', 'open', open);
     expect(fixture.pass(47)).toEqual([]);
@@ -138,7 +138,7 @@ describe('a session', () => {
     expect(fixture.pass(47)).toEqual([]);
   });
 
-  it('that stays silent for a minute ends with its transfers, without a message to a shell', () => {
+  it('ends with its transfers after a silent minute, without a message to a shell', () => {
     const fixture = new ConnectFixture();
     fixture.say('fileTransfer', 'put_file', { body: encodeBody({ path: '/tmp/a' }) });
     const ends = fixture.pass(60);
