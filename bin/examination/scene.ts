@@ -100,7 +100,7 @@ export class SceneStopped extends Error {
 const INTERVALS_DEFAULT = 4;
 /**
  * Returns the longest time of a step that waits, in milliseconds.
- * @param retryMs what a client may need besides, which may retry at a slower pace than it polls
+ * @param retryMs additional time for a client that retries at a slower pace than it polls
  */
 export function limitMs(
   intervals: number | undefined,

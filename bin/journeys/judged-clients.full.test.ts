@@ -11,7 +11,7 @@ const wrong: Readonly<Record<string, string>> = {
   floods: 'next.not-faster-than-a-second',
 };
 
-it('finds no violation of simulated devices that behave, and names the others for what they do', {
+it('the judge of clients finds no violation of well-behaved simulated devices, and names those of the others', {
   timeout: 90_000,
 }, async () => {
   const fleet = await FleetOnTestbed.start();

@@ -47,7 +47,7 @@ function deviceOf(serial: string, key: SigningKey): SuiteDevice {
 
 /** Returns the repro script of the last request that the suite sent. */
 function lastBlock(): string {
-  const exchange = session.record.exchanges.at(-1);
+  const exchange = session.exchangeList.exchanges.at(-1);
   if (!exchange) throw new Error('nothing was sent');
   return reproScript([exchange], { baseUrl: server.baseUrl, mask });
 }

@@ -63,13 +63,13 @@ export async function probePart(
     }
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
-    const { exchanges } = session.record;
+    const { exchanges } = session.exchangeList;
     return { found: 'unknown', evidence: `no response: ${error.message}`, exchanges };
   }
   const isMissing = [...statuses.values()].every((status) => unknownStatuses.includes(status));
   return {
     found: isMissing ? 'missing' : 'offered',
     evidence: [...statuses].map(([id, status]) => `${id} was answered with ${status}`).join(', '),
-    exchanges: session.record.exchanges,
+    exchanges: session.exchangeList.exchanges,
   };
 }

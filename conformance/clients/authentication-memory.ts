@@ -90,15 +90,15 @@ export class AuthenticationMemory {
   }
 
   /** Records what the server or its user did. */
-  interrupted(act: ServerAct): void {
-    this.isRestarted ||= act.act === 'client-started';
-    this.isRejected ||= act.act === 'rejected';
-    if (act.act === 'folder-cleaned') {
+  interrupted(event: ServerAct): void {
+    this.isRestarted ||= event.act === 'client-started';
+    this.isRejected ||= event.act === 'rejected';
+    if (event.act === 'folder-cleaned') {
       this.last = undefined;
       this.keyTurns = 0;
       this.tokens.clear();
     }
-    if (!interruptsClient(act)) return;
+    if (!interruptsClient(event)) return;
     this.hastyRequests = 0;
     this.shrinkingPauses = 0;
     this.lastRefusalPauseMs = undefined;

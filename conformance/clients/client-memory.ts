@@ -152,14 +152,14 @@ export class ClientMemory {
   }
 
   /** Records what the server or its user did. */
-  interrupted(act: ServerAct): void {
-    if (act.act === 'scene-began') this.scene = act.subject;
-    if (act.act === 'scene-ended') this.scene = undefined;
-    if (act.act === 'client-killed')
+  interrupted(event: ServerAct): void {
+    if (event.act === 'scene-began') this.scene = event.subject;
+    if (event.act === 'scene-ended') this.scene = undefined;
+    if (event.act === 'client-killed')
       for (const { progress } of this.deployments.offers.values) progress.cut();
-    this.isClockMoved ||= act.act === 'clock-moved';
-    this.authentication.interrupted(act);
-    if (!interruptsClient(act)) return;
+    this.isClockMoved ||= event.act === 'clock-moved';
+    this.authentication.interrupted(event);
+    if (!interruptsClient(event)) return;
     this.hastyPolls = 0;
     this.lastMap = undefined;
     this.retries.interrupted();

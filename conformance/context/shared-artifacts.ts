@@ -37,18 +37,26 @@ export class SharedArtifacts {
 
   /**
    * Returns the artifact; `admin` uploads it unless an earlier case did so.
-   * @param record the record of the case, to which the exchange of the upload is added in any case
+   * @param exchangeList the record of the case, to which the exchange of the upload is added in any case
    */
-  async get(name: SampleName, admin: TargetAdmin, record: ExchangeList): Promise<UploadedArtifact> {
-    const { artifact, exchange } = await this.#uploaded(name, admin, record);
-    if (exchange && !record.exchanges.includes(exchange)) record.add(exchange);
+  async get(
+    name: SampleName,
+    admin: TargetAdmin,
+    exchangeList: ExchangeList,
+  ): Promise<UploadedArtifact> {
+    const { artifact, exchange } = await this.#uploaded(name, admin, exchangeList);
+    if (exchange && !exchangeList.exchanges.includes(exchange)) exchangeList.add(exchange);
     return artifact;
   }
 
-  #uploaded(name: SampleName, admin: TargetAdmin, record: ExchangeList): Promise<SharedUpload> {
+  #uploaded(
+    name: SampleName,
+    admin: TargetAdmin,
+    exchangeList: ExchangeList,
+  ): Promise<SharedUpload> {
     const known = this.#uploads.get(name);
     if (known) return known;
-    const upload = this.#upload(name, admin, record).catch((error: unknown) => {
+    const upload = this.#upload(name, admin, exchangeList).catch((error: unknown) => {
       // A failure in one case, such as its time limit, must not affect the next case.
       this.#uploads.delete(name);
       throw error;

@@ -171,7 +171,7 @@ export class TestContext {
 
   /** Returns one of the sample artifacts, on the target. */
   artifact(name: SampleName): Promise<UploadedArtifact> {
-    return this.#parts.artifacts.get(name, this.admin, this.session.record);
+    return this.#parts.artifacts.get(name, this.admin, this.session.exchangeList);
   }
 
   /**

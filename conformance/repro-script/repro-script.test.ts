@@ -45,7 +45,7 @@ async function listening(mask = new Mask()) {
     baseUrl,
     blockOf: async (request: WireRequest) => {
       await session.send(request);
-      const exchange = session.record.exchanges.at(-1);
+      const exchange = session.exchangeList.exchanges.at(-1);
       if (!exchange) throw new Error('nothing was recorded');
       return reproScript([exchange], { baseUrl, mask });
     },

@@ -158,7 +158,7 @@ describe('a target whose response never ends', () => {
     for (let count = 0; count < 20; count++) {
       texts.push(responseSummary(await session.send({ method: 'GET', url: '/' })));
     }
-    expect(session.record.exchanges).toHaveLength(20);
+    expect(session.exchangeList.exchanges).toHaveLength(20);
     expect(usedBytes() - usedBefore).toBeLessThan(10 * body.length);
     expect(texts).toHaveLength(20);
   });

@@ -75,7 +75,7 @@ export async function runCase(each: RunnableCase, options: CaseRunOptions): Prom
   const limit = new AbortController();
   const context = options.openContext(each, limit.signal);
   const own = await withinLimit(perform(each, context, options.onAct), { limit, context }, options);
-  const { exchanges, dropped } = context.session.record;
+  const { exchanges, dropped } = context.session.exchangeList;
   const undocumented = own.undocumented ? [violationBy(own.undocumented, exchanges)] : [];
   const leftBehind = await releaseInTime(context, options);
   const violations = [...(options.violations?.() ?? []), ...undocumented];

@@ -60,7 +60,7 @@ describe('a rate limit for the requests of a run', () => {
     const { session } = await targetOn([ok], 2);
     for (let request = 0; request < 3; request += 1) await session.send(get);
     expect(session.waitedMs).toBe(1000);
-    expect(session.record.exchanges.map(({ elapsedMs }) => elapsedMs)).toEqual([0, 0, 0]);
+    expect(session.exchangeList.exchanges.map(({ elapsedMs }) => elapsedMs)).toEqual([0, 0, 0]);
   });
 
   it('causes no wait when it is absent', async () => {

@@ -33,7 +33,7 @@ describe('a request to the target', () => {
     const session = sessionOn(baseUrl);
     const response = await session.send({ method: 'PUT', url: '/x?y=1', body: '{}' });
     expect(response).toMatchObject({ status: 404, text: '{"error":"no"}' });
-    expect(session.record.exchanges).toMatchObject([
+    expect(session.exchangeList.exchanges).toMatchObject([
       {
         request: { line: `PUT ${baseUrl}/x?y=1`, body: '{}' },
         response: { status: 404, body: '{"error":"no"}' },
@@ -48,7 +48,7 @@ describe('a request to the target', () => {
   ])('fails on receipt of %j with the code %s', async (received, code) => {
     const session = sessionOn(await speaking(received));
     await expect(session.send({ method: 'GET', url: '/' })).rejects.toMatchObject({ code });
-    expect(session.record.exchanges[0]?.failure).toBeDefined();
+    expect(session.exchangeList.exchanges[0]?.failure).toBeDefined();
   });
 
   it.each(['gzip', 'deflate', 'br'] as const)('decodes the content coding %s', async (coding) => {
@@ -102,7 +102,7 @@ describe('a request to the target', () => {
     const session = sessionOn(baseUrl);
     const response = await session.send({ method: 'GET', url: `${baseUrl}/link`, headers });
     expect(response).toMatchObject({ status: 200, text: 'bytes=0- undefined' });
-    expect(session.record.exchanges.map(({ request }) => request.line)).toEqual([
+    expect(session.exchangeList.exchanges.map(({ request }) => request.line)).toEqual([
       `GET ${baseUrl}/link`,
       `GET ${storage}/file`,
     ]);
@@ -118,7 +118,7 @@ describe('a request to the target', () => {
     const baseUrl = await serve((_, response) => response.writeHead(302, { location: '/' }).end());
     const session = sessionOn(baseUrl);
     await session.send({ method: 'GET', url: '/api' });
-    expect(session.record.exchanges).toHaveLength(1);
+    expect(session.exchangeList.exchanges).toHaveLength(1);
   });
 
   it('fails with the code "interrupted" when it is interrupted', async () => {

@@ -120,7 +120,7 @@ interface SessionParts extends TargetOptions, SessionOptions {
 
 /** A series of requests to the target, whose exchanges are recorded together. */
 export class TargetSession {
-  readonly record = new ExchangeList();
+  readonly exchangeList = new ExchangeList();
   readonly #parts: SessionParts;
   #waitedMs = 0;
 
@@ -247,24 +247,24 @@ export class TargetSession {
     });
     const signal = ending ? AbortSignal.any([limit.signal, ending]) : limit.signal;
     const startedMs = clock.monotonicMs();
-    const record = (outcome: HttpResponse | Error): void => {
+    const recordOutcome = (outcome: HttpResponse | Error): void => {
       const times = {
         startMs: startedMs - runStartedMs,
         elapsedMs: clock.monotonicMs() - startedMs,
       };
       const exchange = exchangeOf({ ...request, url }, outcome, times);
-      this.record.add(exchange);
+      this.exchangeList.add(exchange);
       onExchange?.({ request, url, outcome, record: exchange, exactly: times });
     };
     try {
       const { response, result } = await act(url, signal);
-      record(response);
+      recordOutcome(response);
       return result;
     } catch (error) {
       const failure = signal.aborted
         ? endOf(signal)
         : (transportFailureOf(error) ?? asError(error));
-      record(failure);
+      recordOutcome(failure);
       throw failure;
     } finally {
       timer.cancel();

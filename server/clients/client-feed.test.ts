@@ -87,7 +87,7 @@ describe('the feed of device clients', () => {
     expect(last).toMatchObject({ status: 503, interference: ['busy', 'respond'] });
   });
 
-  it('only asks whether a poll that is equal to the last one repeats it', async () => {
+  it('asks only whether a poll that equals the last one repeats it', async () => {
     const reader = await start();
     const { token, id } = await acceptedIn(testbed, testbed, 'one');
     for (let count = 0; count < 3; count += 1) {

@@ -126,7 +126,7 @@ describe('a message from the device', () => {
   });
 });
 
-describe('the relay passes a message unchanged both ways', () => {
+describe('a message between a user and a device', () => {
   const connection = { connection_id: 'a' };
   const target = { remote_host: 'localhost', remote_port: 22, protocol: 'tcp' };
   it.each<[string, ConnectMessage, ConnectMessage]>([
@@ -188,7 +188,7 @@ describe('the relay passes a message unchanged both ways', () => {
     ],
     ['an unknown protocol', { proto: 4711, typ: 'x', props: { deep: { map: [1] } } }, { proto: 0 }],
     ['a message without a type', { proto: shell }, { proto: shell }],
-  ])('when it is %s', async (_, asked, answered) => {
+  ])('passes the relay unchanged both ways when it is %s', async (_, asked, answered) => {
     const user = await connectUser(server, identity);
     user.say(asked);
     const { sid = '', ...heard } = await device.next();

@@ -175,7 +175,7 @@ describe('a path outside the API', () => {
     ['of thousands of segments', `${path}${'/a'.repeat(7000)}`],
     ['of thousands of escaped segments', `${path}${'/%41'.repeat(3500)}`],
     ['of one long escaped segment', `${path}/${'%41'.repeat(5000)}`],
-  ])('is 404: %s', async (_, target) => {
+  ])('is refused with 404: %s', async (_, target) => {
     const response = await sendRaw(server, rawRequest(`GET ${target}`, [authorization()]));
     expect(response.status).toBe(404);
   });

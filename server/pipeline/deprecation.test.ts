@@ -58,19 +58,22 @@ describe('a deprecated operation before its announcement', () => {
 });
 
 describe('a deprecated operation after its announcement', () => {
-  it.each(deprecated)('has the headers from that moment: %s', async (_, operation, row) => {
-    const sinceMs = Date.parse(`${row.deprecatedSince}T00:00:00Z`);
-    const clock = new ManualClock(sinceMs - 1);
-    const server = await startTestServer({ clock });
-    const before = await callAt(server, operation);
-    clock.advance(1);
-    const since = await callAt(server, operation);
-    await server.close();
-    expect(before.headers.get('deprecation')).toBeNull();
-    expect(since.status).toBe(before.status);
-    expect(since.headers.get('deprecation')).toBe(`@${sinceMs / 1000}`);
-    expect(since.headers.get('sunset')).toBe(sunset);
-  });
+  it.each(deprecated)(
+    'has the deprecation headers from its announcement on: %s',
+    async (_, operation, row) => {
+      const sinceMs = Date.parse(`${row.deprecatedSince}T00:00:00Z`);
+      const clock = new ManualClock(sinceMs - 1);
+      const server = await startTestServer({ clock });
+      const before = await callAt(server, operation);
+      clock.advance(1);
+      const since = await callAt(server, operation);
+      await server.close();
+      expect(before.headers.get('deprecation')).toBeNull();
+      expect(since.status).toBe(before.status);
+      expect(since.headers.get('deprecation')).toBe(`@${sinceMs / 1000}`);
+      expect(since.headers.get('sunset')).toBe(sunset);
+    },
+  );
 
   it.each([
     ['list-artifacts-v1', '/api/management/v2/deployments/artifacts'],
@@ -98,24 +101,27 @@ describe('a deprecated operation after its announcement', () => {
 });
 
 describe('an operation at its retirement date', () => {
-  it.each(deprecated)('is 410 from exactly that moment: %s', async (_, operation, row) => {
-    const clock = new ManualClock(Date.parse('2027-08-24T23:59:59.999Z'));
-    const server = await startTestServer({ clock });
-    const before = await callAt(server, operation);
-    clock.advance(1);
-    const after = await callAt(server, operation);
-    const later = await (async () => {
-      clock.advance(3000 * DAY_MS);
-      return callAt(server, operation, '');
-    })();
-    await server.close();
-    expect(before.status).not.toBe(410);
-    expect(after.status).toBe(410);
-    expect(after.json().error).toContain(row.replacement);
-    expect(after.json().request_id).toBe(after.headers.get('x-svc-requestid'));
-    expect(after.headers.get('link')).toContain('successor-version');
-    expect(later.status).toBe(410);
-  });
+  it.each(deprecated)(
+    'is refused with 410 exactly from that date on: %s',
+    async (_, operation, row) => {
+      const clock = new ManualClock(Date.parse('2027-08-24T23:59:59.999Z'));
+      const server = await startTestServer({ clock });
+      const before = await callAt(server, operation);
+      clock.advance(1);
+      const after = await callAt(server, operation);
+      const later = await (async () => {
+        clock.advance(3000 * DAY_MS);
+        return callAt(server, operation, '');
+      })();
+      await server.close();
+      expect(before.status).not.toBe(410);
+      expect(after.status).toBe(410);
+      expect(after.json().error).toContain(row.replacement);
+      expect(after.json().request_id).toBe(after.headers.get('x-svc-requestid'));
+      expect(after.headers.get('link')).toContain('successor-version');
+      expect(later.status).toBe(410);
+    },
+  );
 
   it.each([
     ['upload-artifact', 400],

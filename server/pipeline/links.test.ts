@@ -73,7 +73,7 @@ describe('a signed artifact link', () => {
       'a longer signature',
       (link) => link.searchParams.set('x-svc-signature', `${signatureIn(link)}A`),
     ],
-  ])('is 403 with %s', (_, change) => {
+  ])('is refused with 403 for %s', (_, change) => {
     expect(statusFor(altered(change))).toBe(403);
   });
 
@@ -113,7 +113,7 @@ describe('a signed artifact link', () => {
     ],
     ['an expiry in Unix seconds', (link) => link.searchParams.set('x-svc-expire', '1795262461')],
     ['no query', (link) => (link.search = '')],
-  ])('is 400 with %s', (_, change) => {
+  ])('is refused with 400 for %s', (_, change) => {
     expect(statusFor(altered(change))).toBe(400);
   });
 

@@ -45,7 +45,7 @@ describe('a search pattern', () => {
     ['\\bword\\b', 'swords', false],
     ['b', 'a\u0000b', true],
     ['^.b$', '\ud800b', true],
-  ])('%j is found in %j: %s', (pattern, text, expected) => {
+  ])('is found as %j in %j: %s', (pattern, text, expected) => {
     expect(isIn(pattern, text)).toBe(expected);
   });
 

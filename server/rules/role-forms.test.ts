@@ -60,7 +60,7 @@ describe('a role in the first form', () => {
     [inGroup('CREATE_DEPLOYMENT', 'a'), { set: 'DeployToDevices', groups: ['a'] }],
     [inGroup('VIEW_DEVICE', 'a'), { set: 'ReadDevices', groups: ['a'] }],
     [inGroup('ConfigureDevices', 'a'), { set: 'ConfigureDevices', groups: ['a'] }],
-  ])('%j maps to %j and back', (permission, grant) => {
+  ])('is mapped from %j to %j and back', (permission, grant) => {
     expect(grantsOfPermissions([permission])).toEqual([grant]);
     expect(permissionsBesideSets([grant])).toEqual([]);
   });

@@ -10,7 +10,7 @@ describe('a search term', () => {
     ['foo**', { how: 'prefix', text: 'foo*' }],
     ['*foo', { how: 'exact', text: '*foo' }],
     ['', { how: 'exact', text: '' }],
-  ])('%j is compared exactly unless it ends in a star', (term, expected) => {
+  ])('is compared exactly unless it ends in a star: %j', (term, expected) => {
     expect(exactOrPrefix(term)).toEqual(expected);
     const loose = expected.how === 'exact' ? { ...expected, how: 'part' } : expected;
     expect(partOrPrefix(term)).toEqual(loose);

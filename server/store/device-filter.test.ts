@@ -36,7 +36,7 @@ describe('a device filter in the store', () => {
     [{ acceptedByMs: 99 }, ''],
     [{ acceptedByMs: 200 }, 'ab'],
     [{ acceptedByMs: 900, status: ['accepted'], hasGroup: false }, 'c'],
-  ])('%j finds and counts the devices %j', (filter, expected) => {
+  ])('finds and counts by %j the devices %j', (filter, expected) => {
     const page = { page: 1, perPage: 100 };
     expect(store.devices.list(filter, page).map(({ id }) => id)).toEqual([...expected]);
     expect(store.devices.listIds(filter, page)).toEqual([...expected]);

@@ -97,7 +97,7 @@ function forged(change: (plain: Buffer) => void, payload: readonly number[] = []
   return Buffer.concat([head, packed]).toString('base64');
 }
 
-it('accepts a forged text that is valid', () => {
+it('the reader of histograms accepts a forged text that is valid', () => {
   const sound = { histogram: forged((plain) => plain, [2, 0x09, 4]), maxMs: 1 };
   expect(DurationHistogram.of(sound).count).toBe(3);
 });

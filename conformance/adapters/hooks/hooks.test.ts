@@ -57,7 +57,7 @@ describe('a hook', () => {
   it('is recorded with its input, its output and its standard error', async () => {
     const { hooks, session } = hooksOf("console.error('slowly'); console.log('{}')");
     await hooks.run(session, 'abort', { deploymentId: 'd1' });
-    expect(session.record.exchanges).toMatchObject([
+    expect(session.exchangeList.exchanges).toMatchObject([
       {
         request: { line: 'HOOK abort', body: expect.stringContaining('"deploymentId":"d1"') },
         response: { status: 0, headers: { 'standard-error': 'slowly' }, body: '{}\n' },
@@ -90,7 +90,7 @@ describe('a hook that fails', () => {
     const running = hooks.run(session, 'deploy');
     await expect(running).rejects.toThrow(AdminFailure);
     await expect(running).rejects.toThrow(message);
-    expect(session.record.exchanges[0]?.failure).toContain(message);
+    expect(session.exchangeList.exchanges[0]?.failure).toContain(message);
   });
 
   it('names the missing program as the cause', async () => {
@@ -132,7 +132,7 @@ describe('a step that no hook can do', () => {
     const running = hooks.run(session, 'reject');
     await expect(running).rejects.toThrow(MissingCapability);
     await expect(running).rejects.toMatchObject({ capability: 'user/reject' });
-    expect(session.record.exchanges).toEqual([]);
+    expect(session.exchangeList.exchanges).toEqual([]);
   });
 
   it('is a missing capability when the hook exits with code 3', async () => {
@@ -183,7 +183,7 @@ describe('the target admin that uses hooks', () => {
     expect(await admin.attributes('d1')).toHaveLength(1);
     expect(await admin.alerts('d1')).toHaveLength(1);
     expect(await admin.monitorConfiguration('d1')).toHaveLength(1);
-    const steps = session.record.exchanges.map(({ request }) => request.line.split(' ')[1]);
+    const steps = session.exchangeList.exchanges.map(({ request }) => request.line.split(' ')[1]);
     const others = ['login', 'accept', 'postpone', 'advance-clock', 'fail-next', 'limit-rate'];
     const tenants = ['powerless-user', 'make-tenant', 'suspend-tenant', 'remove-tenant'];
     expect([...steps, ...others, ...tenants].sort()).toEqual([...hookStepNames].sort());
@@ -222,7 +222,9 @@ describe('the target control that uses hooks', () => {
     await tenant.remove();
     expect(secrets).toEqual(['tenant secret']);
     expect(tenant.tenantToken).toBe('tenant secret');
-    const bodies = session.record.exchanges.map(({ request }) => JSON.parse(request.body ?? ''));
+    const bodies = session.exchangeList.exchanges.map(({ request }) =>
+      JSON.parse(request.body ?? ''),
+    );
     expect(bodies.map(({ step, tenant: id, input }) => [step, id, input])).toEqual([
       ['advance-clock', null, { seconds: 60 }],
       ['fail-next', null, { operations: ['connect'] }],
@@ -235,7 +237,7 @@ describe('the target control that uses hooks', () => {
   it('never suspends the tenant that all cases share', async () => {
     const { hooks, session } = hooksOf('');
     await expect(new HookControl(hooks, session).suspend()).rejects.toThrow(MissingCapability);
-    expect(session.record.exchanges).toEqual([]);
+    expect(session.exchangeList.exchanges).toEqual([]);
   });
 
   it('masks the token of a user without permissions', async () => {

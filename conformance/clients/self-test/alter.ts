@@ -119,10 +119,12 @@ export const everyAuthentication = /^pending|token/;
 
 /** Lets the steps after one label and up to another one, with a time after it, be a scene. */
 export function scene(name: SceneName, after: string, upTo: string, idleMs = 10): Alter {
-  const act = { kind: 'act', client: 'device-1', afterMs: 10, subject: name } as const;
+  const sceneEvent = { kind: 'act', client: 'device-1', afterMs: 10, subject: name } as const;
   return all(
-    insert(after, () => [{ ...act, label: 'scene began', act: 'scene-began' }]),
-    insert(upTo, () => [{ ...act, label: 'scene ended', act: 'scene-ended', afterMs: idleMs }]),
+    insert(after, () => [{ ...sceneEvent, label: 'scene began', act: 'scene-began' }]),
+    insert(upTo, () => [
+      { ...sceneEvent, label: 'scene ended', act: 'scene-ended', afterMs: idleMs },
+    ]),
   );
 }
 

@@ -117,9 +117,9 @@ export function eventsOf(steps: readonly Step[]): ClientEvent[] {
   return steps.map((step, index) => {
     nowMs += step.afterMs;
     if (step.kind === 'act') {
-      const { label: _, afterMs: __, ...act } = step;
-      if (act.act === 'clock-moved') offsetMs += Number(act.subject) * DAY_MS;
-      return { ...act, atMs: nowMs };
+      const { label: _, afterMs: __, ...event } = step;
+      if (event.act === 'clock-moved') offsetMs += Number(event.subject) * DAY_MS;
+      return { ...event, atMs: nowMs };
     }
     const sequence = index + 1;
     if (step.kind === 'socket') {

@@ -127,8 +127,8 @@ describe('a status report of a device', () => {
   });
 });
 
-describe('after the abort of a deployment', () => {
-  it.each(reportableStatuses)('a report of %s returns 409 and changes nothing', async (status) => {
+describe('a report after the abort of a deployment', () => {
+  it.each(reportableStatuses)('returns 409 for %s and changes nothing', async (status) => {
     const { device, id } = await offeredDevice();
     await report(server, device, { id, status: 'installing', substate: 'before' });
     await abort(server, id);
@@ -147,7 +147,7 @@ describe('after the abort of a deployment', () => {
     expect((await report(server, device, { id, status })).status).toBe(409);
   });
 
-  it('a report returns 409 only to the device whose deployments were aborted', async () => {
+  it('returns 409 only to the device whose deployments were aborted', async () => {
     const [one, other] = [await someDevice(), await someDevice()];
     const id = await deploy(server, [one, other]);
     for (const { token } of [one, other]) await nextRequests['POST v1'](server, token, board);
@@ -157,16 +157,19 @@ describe('after the abort of a deployment', () => {
     expect((await report(server, other, { id, status: 'success' })).status).toBe(204);
   });
 
-  it.each(finals)('a device that ended in %s before the abort can still report', async (status) => {
-    const [one, other] = [await someDevice(), await someDevice()];
-    const id = await deploy(server, [one, other]);
-    for (const { token } of [one, other]) await nextRequests['POST v1'](server, token, board);
-    await report(server, one, { id, status });
-    await abort(server, id);
-    expect(await statusOf(server, id, one)).toBe(status);
-    expect((await report(server, one, { id, status })).status).toBe(204);
-    expect(await statusOf(server, id, other)).toBe('aborted');
-  });
+  it.each(finals)(
+    'is still accepted from a device that ended in %s before the abort',
+    async (status) => {
+      const [one, other] = [await someDevice(), await someDevice()];
+      const id = await deploy(server, [one, other]);
+      for (const { token } of [one, other]) await nextRequests['POST v1'](server, token, board);
+      await report(server, one, { id, status });
+      await abort(server, id);
+      expect(await statusOf(server, id, one)).toBe(status);
+      expect((await report(server, one, { id, status })).status).toBe(204);
+      expect(await statusOf(server, id, other)).toBe('aborted');
+    },
+  );
 });
 
 describe('a status report for a deployment that was not offered', () => {

@@ -109,7 +109,7 @@ describe.each(both)('a role created by %s', (version) => {
     expect(foreign.status).toBe(201);
   });
 
-  it('in version 1 can have an empty object value, except for a group', async () => {
+  it('can have in version 1 an empty object value, except for a group', async () => {
     if (version !== 'create-role-v1') return;
     for (const permission of [
       { action: 'any', object: { type: 'any', value: '' } },

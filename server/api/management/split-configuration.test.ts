@@ -36,8 +36,8 @@ async function shown(): Promise<ConfigurationView> {
   return (await server.call('show-configuration', call)).json<ConfigurationView>();
 }
 
-describe('under the dialect split-configuration', () => {
-  it('a device reads what users set, whatever the device reports', async () => {
+describe('the dialect split-configuration', () => {
+  it('shows a device what users set, whatever the device reports', async () => {
     await set({ timezone: 'UTC' });
     expect((await report({ timezone: 'CET', mode: 'fast' })).status).toBe(204);
     expect(await read()).toEqual({ timezone: 'UTC' });
@@ -47,7 +47,7 @@ describe('under the dialect split-configuration', () => {
     });
   });
 
-  it('a report replaces the earlier one, and {} clears it', async () => {
+  it('replaces a report by a later one, and clears it by {}', async () => {
     await report({ a: '1', b: '2' });
     await report({ b: '3' });
     expect((await shown()).reported).toEqual({ b: '3' });
@@ -55,14 +55,14 @@ describe('under the dialect split-configuration', () => {
     expect((await shown()).reported).toEqual({});
   });
 
-  it('an empty value is stored for settings and reports', async () => {
+  it('stores an empty value in settings and reports', async () => {
     await set({ 'additional-key': '', timezone: 'UTC' });
     await report({ 'additional-key': '' });
     expect(await read()).toEqual({ 'additional-key': '', timezone: 'UTC' });
     expect((await shown()).reported).toEqual({ 'additional-key': '' });
   });
 
-  it('settings and reports have separate times', async () => {
+  it('keeps separate times for settings and reports', async () => {
     await set({ a: '1' });
     const setAt = new Date(server.clock.now()).toISOString();
     server.clock.advance(5000);
@@ -71,7 +71,7 @@ describe('under the dialect split-configuration', () => {
     expect(await shown()).toMatchObject({ updated_ts: setAt, reported_ts: reportedAt });
   });
 
-  it('settings and reports return 400 beyond a hundred keys, empty ones included', async () => {
+  it('refuses settings and reports beyond a hundred keys with 400, empty ones included', async () => {
     const many = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`key-${at}`, '']));
     for (const write of [set, report]) {
@@ -87,14 +87,14 @@ describe('under the dialect split-configuration', () => {
   });
 
   it.each([[{ a: 1 }], [{ '': 'x' }], [{ a: 'x'.repeat(4097) }], [['a']]])(
-    'settings and reports refuse %j: 400',
+    'refuses settings and reports with 400 for %j',
     async (json) => {
       for (const write of [set, report]) expect((await write(json)).status).toBe(400);
       expect(await shown()).toMatchObject({ configured: {}, reported: {} });
     },
   );
 
-  it('a report without a body changes nothing', async () => {
+  it('changes nothing for a report without a body', async () => {
     await report({ a: '1' });
     const response = await server.call('put-configuration', { token: device.token });
     expect([response.status, (await shown()).reported]).toEqual([204, { a: '1' }]);

@@ -127,7 +127,7 @@ describe('runs on the control listener', () => {
     expect(scripted.asked).toEqual([]);
   });
 
-  it('are 404 when unknown', async () => {
+  it('are refused with 404 when unknown', async () => {
     expect((await control(server, 'DELETE', '/runs/7')).status).toBe(404);
     expect((await control(server, 'GET', '/runs/x/stream')).status).toBe(404);
   });

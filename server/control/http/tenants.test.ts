@@ -211,10 +211,13 @@ describe('a tenant that is removed', () => {
     expect((await control(server, 'GET', `/clock?tenant=${id}`)).status).toBe(404);
   });
 
-  it.each(['nobody', '..%2f..', '%00', 'constructor', '__proto__'])('is 404 for %s', async (id) => {
-    const response = await control(server, 'DELETE', `/tenants/${id}`);
-    expect(response.status).toBe(404);
-  });
+  it.each(['nobody', '..%2f..', '%00', 'constructor', '__proto__'])(
+    'causes a 404 for %s',
+    async (id) => {
+      const response = await control(server, 'DELETE', `/tenants/${id}`);
+      expect(response.status).toBe(404);
+    },
+  );
 
   it('cannot be the first tenant', async () => {
     const [first] = await tenants();

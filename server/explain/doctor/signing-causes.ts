@@ -252,14 +252,14 @@ export const signingCauses: readonly SigningCause[] = [
   {
     id: 'member-not-signed',
     keyTypes: all,
-    sentence: 'What was signed lacks a member of the body, which was added after signing.',
+    sentence: 'What was signed lacks a member that was added to the body after signing.',
     remedy: 'Sign last: complete the body, encode it once, and sign the bytes that are sent.',
     fits: ({ body, signature }) => signedStyleOf(signature, textsWithoutMembers(body)),
   },
   {
     id: 'member-not-sent',
     keyTypes: all,
-    sentence: 'What was signed has a member more than the body, which was left out in sending.',
+    sentence: 'What was signed has a member that was left out of the body in sending.',
     remedy: signBytesSent,
     fits: ({ body, signature }) => signedStyleOf(signature, textsWithEmptyMembers(body)),
   },

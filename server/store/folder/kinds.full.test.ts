@@ -88,7 +88,7 @@ async function refusal(work: () => Promise<unknown>): Promise<string> {
 }
 
 describe.each(Object.keys(kinds))('%s in the data folder', (kind) => {
-  it('in place of a file is refused by name; the folder stays unchanged', async () => {
+  it('is refused by name in place of a file, and the folder stays unchanged', async () => {
     const files = filesOf(killed);
     expect(files.map((name) => name.replace(/^.*\//, ''))).toEqual(
       expect.arrayContaining(['server.lock', 'server.sqlite', 'server.sqlite-wal']),
