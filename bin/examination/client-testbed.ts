@@ -6,7 +6,7 @@ import type { ClientVerdict } from '../../conformance/clients/client-verdict.ts'
 import type { SessionStep } from '../../conformance/clients/report/examination.ts';
 import { sessionLine } from '../../conformance/clients/report/session-line.ts';
 import { systemClock } from '../../fixtures/base/clock.ts';
-import type { ServerAct } from '../../fixtures/control/client-event.ts';
+import type { ServerEvent } from '../../fixtures/control/client-event.ts';
 import { startTestbed, type Testbed } from '../../server/testbed.ts';
 import { ClientProcess, filledCommand, printedBy } from './client-process.ts';
 import { type ConditionName, conditions, lastPoll } from './conditions.ts';
@@ -49,7 +49,7 @@ export class ClientTestbed {
   readonly judge: ClientJudge;
   /** The user of the server. */
   readonly user: ServerUser;
-  readonly #acts: ServerAct[] = [];
+  readonly #acts: ServerEvent[] = [];
   #starts = 0;
   /** True once the client was started by its power. */
   #isSwitched = false;
@@ -76,7 +76,7 @@ export class ClientTestbed {
       payloadType: parts.plan.payloadType,
       seed: parts.plan.seed,
       lastPoll: () => lastPoll(this.events.all),
-      act: (act, subject) => this.act(act, subject),
+      act: (event, about) => this.act(event, about),
     });
     this.#client = new ClientProcess(join(parts.folder, 'output.txt'), () => this.events.wake());
     parts.signal.addEventListener('abort', () => this.events.wake());
@@ -138,13 +138,13 @@ export class ClientTestbed {
   }
 
   /** Passes to the judge what was done. */
-  act(act: ServerAct['act'], subject?: string): void {
-    const event: ServerAct = {
-      kind: 'act',
-      act,
+  act(happened: ServerEvent['event'], about?: string): void {
+    const event: ServerEvent = {
+      kind: 'server',
+      event: happened,
       client: CLIENT,
       atMs: systemClock.monotonicMs(),
-      ...(subject !== undefined && { subject }),
+      ...(about !== undefined && { about }),
     };
     this.#acts.push(event);
     this.judge.see(event);
@@ -167,8 +167,8 @@ export class ClientTestbed {
   }
 
   /** When something was last done, on a monotonic clock in milliseconds; undefined if never. */
-  lastAct(act: ServerAct['act']): number | undefined {
-    return this.#acts.findLast((each) => each.act === act)?.atMs;
+  lastAct(event: ServerEvent['event']): number | undefined {
+    return this.#acts.findLast((each) => each.event === event)?.atMs;
   }
 
   /**

@@ -48,9 +48,9 @@ export function lastLine({ all }: ObservedEvents): string | undefined {
 }
 
 function stepOf(event: ClientEvent, atMs: number): SessionStep {
-  if (event.kind === 'act') {
-    const { act, subject = '' } = event;
-    return { atMs, by: 'examination', text: `${act} ${subject}`.trimEnd() };
+  if (event.kind === 'server') {
+    const { event: happened, about = '' } = event;
+    return { atMs, by: 'examination', text: `${happened} ${about}`.trimEnd() };
   }
   const { sequence } = event;
   if (event.kind === 'exchange')

@@ -1,7 +1,7 @@
 /** What a user of the server does to a client: accepts or rejects it, deploys, aborts. */
 
 import { type Random, seededRandom } from '../../fixtures/base/random.ts';
-import type { ServerAct } from '../../fixtures/control/client-event.ts';
+import type { ServerEvent } from '../../fixtures/control/client-event.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import { singleFilePayload } from '../../fixtures/formats/update-modules.ts';
 import type { Testbed } from '../../server/testbed.ts';
@@ -22,7 +22,7 @@ export interface ServerUserParts {
   /** Returns what the client polled for last. */
   readonly lastPoll: () => ReturnType<typeof lastPoll>;
   /** Called for everything that was done, for the judge. */
-  readonly act: (act: ServerAct['act'], subject?: string) => void;
+  readonly act: (event: ServerEvent['event'], about?: string) => void;
 }
 
 /** The user of a server with one client. */

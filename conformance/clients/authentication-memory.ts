@@ -1,5 +1,5 @@
 /** What is remembered of the authentication of one device: its requests, its key and its tokens. */
-import type { ClientExchange, ServerAct } from '../../fixtures/control/client-event.ts';
+import type { ClientExchange, ServerEvent } from '../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { membersOf } from '../target/json-members.ts';
 import { BoundedMap } from './bounded-map.ts';
@@ -90,15 +90,15 @@ export class AuthenticationMemory {
   }
 
   /** Records what the server or its user did. */
-  interrupted(event: ServerAct): void {
-    this.isRestarted ||= event.act === 'client-started';
-    this.isRejected ||= event.act === 'rejected';
-    if (event.act === 'folder-cleaned') {
+  interrupted(happened: ServerEvent): void {
+    this.isRestarted ||= happened.event === 'client-started';
+    this.isRejected ||= happened.event === 'rejected';
+    if (happened.event === 'folder-cleaned') {
       this.last = undefined;
       this.keyTurns = 0;
       this.tokens.clear();
     }
-    if (!interruptsClient(event)) return;
+    if (!interruptsClient(happened)) return;
     this.hastyRequests = 0;
     this.shrinkingPauses = 0;
     this.lastRefusalPauseMs = undefined;

@@ -177,7 +177,13 @@ describe('the judge that begins to watch in the middle of a session', () => {
       events.forEach((event, at) => {
         if (at !== lost) judge.see(event);
         else
-          judge.see({ kind: 'act', act: 'events-dropped', client, count: 1, atMs: timeOf(event) });
+          judge.see({
+            kind: 'server',
+            event: 'events-dropped',
+            client,
+            count: 1,
+            atMs: timeOf(event),
+          });
       });
       const { duties = [] } = judge.verdict(client) ?? {};
       return duties.flatMap(({ duty, state }) =>

@@ -9,7 +9,7 @@ import type {
   ClientEvent,
   ClientExchange,
   ClientSocketEvent,
-  ServerAct,
+  ServerEvent,
 } from '../../fixtures/control/client-event.ts';
 import type { DutyState } from '../../fixtures/control/clients.ts';
 import { appliedChecks, type PassiveCheck, type Violation } from '../passive/check.ts';
@@ -102,7 +102,7 @@ export class ClientJudge {
 
   /** Judges an event. Call it in the order in which the events ended. */
   see(event: ClientEvent): void {
-    if (event.kind === 'act') this.#act(event);
+    if (event.kind === 'server') this.#serverEvent(event);
     else if (event.kind === 'socket') this.#socket(event);
     else this.#exchange(event);
   }
@@ -259,34 +259,34 @@ export class ClientJudge {
     client.memory.socket(event);
   }
 
-  #act(event: ServerAct): void {
-    const { client: name, act, atMs, count = 1 } = event;
-    // What an act without a device says concerns those that are known.
+  #serverEvent(serverEvent: ServerEvent): void {
+    const { client: name, event, atMs, count = 1 } = serverEvent;
+    // What an event without a device says concerns those that are known.
     const all = name === undefined ? [...this.#clients.values()] : [this.#clientOf(name)];
-    const concerned = all.filter(({ memory }) => isConcerned(event, memory));
+    const concerned = all.filter(({ memory }) => isConcerned(serverEvent, memory));
     for (const client of concerned) {
       client.unchanged = undefined;
-      if (act === 'events-dropped') {
+      if (event === 'events-dropped') {
         client.dropped += count;
         client.memory = client.memory.afterGap();
       }
       for (const { id, sequence } of duties) {
-        if (sequence?.cancelledBy?.acts?.includes(act)) client.memory.due.delete(id);
+        if (sequence?.cancelledBy?.acts?.includes(event)) client.memory.due.delete(id);
       }
-      if (act === 'scene-ended') {
+      if (event === 'scene-ended') {
         this.#endOf(client, atMs);
         const location = { journalEntry: 0, operation: 'no-request', atMs };
         for (const duty of duties) {
           const { keptAtEndOfScene: scene } = duty;
-          const isOver = scene !== undefined && scene === event.subject;
+          const isOver = scene !== undefined && scene === serverEvent.about;
           if (isOver && !client.tallies.has(duty.id))
             this.#decide(client, duty, undefined, location);
         }
       }
-      client.memory.interrupted(event);
+      client.memory.interrupted(serverEvent);
       for (const { id, sequence } of duties) {
         const { acts, when } = sequence?.dueAfter ?? {};
-        const isDue = acts?.includes(act) && (when?.(client.memory) ?? true);
+        const isDue = acts?.includes(event) && (when?.(client.memory) ?? true);
         if (isDue) client.memory.due.keep(id, newDue(0, atMs));
       }
     }
@@ -343,10 +343,10 @@ export class ClientJudge {
 
 /** An abort without a device concerns those that were offered the deployment. */
 function isConcerned(
-  { act, client, subject = '' }: ServerAct,
+  { event, client, about = '' }: ServerEvent,
   { deployments }: ClientMemory,
 ): boolean {
-  return act !== 'deployment-aborted' || client !== undefined || deployments.offers.has(subject);
+  return event !== 'deployment-aborted' || client !== undefined || deployments.offers.has(about);
 }
 
 function newClient(intervalMs?: number): JudgedClient {

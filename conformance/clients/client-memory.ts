@@ -5,7 +5,7 @@ import { isPollOperation } from '../../fixtures/contract/operation-ids.ts';
 import type {
   ClientExchange,
   ClientSocketEvent,
-  ServerAct,
+  ServerEvent,
 } from '../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
@@ -152,14 +152,14 @@ export class ClientMemory {
   }
 
   /** Records what the server or its user did. */
-  interrupted(event: ServerAct): void {
-    if (event.act === 'scene-began') this.scene = event.subject;
-    if (event.act === 'scene-ended') this.scene = undefined;
-    if (event.act === 'client-killed')
+  interrupted(happened: ServerEvent): void {
+    if (happened.event === 'scene-began') this.scene = happened.about;
+    if (happened.event === 'scene-ended') this.scene = undefined;
+    if (happened.event === 'client-killed')
       for (const { progress } of this.deployments.offers.values) progress.cut();
-    this.isClockMoved ||= event.act === 'clock-moved';
-    this.authentication.interrupted(event);
-    if (!interruptsClient(event)) return;
+    this.isClockMoved ||= happened.event === 'clock-moved';
+    this.authentication.interrupted(happened);
+    if (!interruptsClient(happened)) return;
     this.hastyPolls = 0;
     this.lastMap = undefined;
     this.retries.interrupted();

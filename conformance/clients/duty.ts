@@ -6,7 +6,7 @@
 import type {
   ClientExchange,
   ClientSocketEvent,
-  ServerAct,
+  ServerEvent,
 } from '../../fixtures/control/client-event.ts';
 import type { DutyLevel } from '../../fixtures/control/clients.ts';
 import type { PassiveCheck, Violation } from '../passive/check.ts';
@@ -33,7 +33,7 @@ type SocketMemory = Pick<DutyMemory, 'client' | 'fleet'>;
 export interface EventMatcher {
   readonly exchange?: (exchange: JudgedExchange, memory: DutyMemory) => boolean;
   readonly socket?: (event: ClientSocketEvent, memory: SocketMemory) => boolean;
-  readonly acts?: readonly ServerAct['act'][];
+  readonly acts?: readonly ServerEvent['event'][];
   /** Restricts `acts` to devices of which it is true. */
   readonly when?: (client: ClientMemory) => boolean;
 }

@@ -3,7 +3,7 @@
  * the response could have arrived, what the server did to the exchange, and interruptions. Duties
  * call this instead of deciding on their own.
  */
-import type { ClientExchange, ServerAct } from '../../fixtures/control/client-event.ts';
+import type { ClientExchange, ServerEvent } from '../../fixtures/control/client-event.ts';
 
 /**
  * How long a request may begin after a response that it does not know yet, besides a round trip.
@@ -48,15 +48,15 @@ export function isAltered({ interference }: ClientExchange): boolean {
   return interference.length > 0;
 }
 
-/** Acts after which pauses and repeats of a device prove nothing about its habits. */
-const interruptions: ReadonlySet<ServerAct['act']> = new Set([
+/** Events after which pauses and repeats of a device prove nothing about its habits. */
+const interruptions: ReadonlySet<ServerEvent['event']> = new Set([
   ...(['clock-moved', 'server-restarted', 'client-started', 'client-killed'] as const),
   ...(['folder-cleaned', 'events-dropped'] as const),
 ]);
 
-/** Returns true if the act interrupts the habits of the device. */
-export function interruptsClient({ act }: ServerAct): boolean {
-  return interruptions.has(act);
+/** Returns true if the event interrupts the habits of the device. */
+export function interruptsClient({ event }: ServerEvent): boolean {
+  return interruptions.has(event);
 }
 
 /** A device may wait so long before it fetches a file again: those of the field wait a minute. */

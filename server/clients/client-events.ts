@@ -5,10 +5,10 @@ import type {
   ClientExchange,
   ClientSocketEvent,
   HeaderList,
-  ServerAct,
+  ServerEvent,
 } from '../../fixtures/control/client-event.ts';
 import type { ExchangeRecord, FlatHeaders } from '../http/exchange-record.ts';
-import { deploymentOf, jsonObject } from '../journal/facts.ts';
+import { deploymentOf, jsonObject } from '../journal/derived-fields.ts';
 import type { FrameRecord, Opcode } from '../journal/frame.ts';
 
 /** Actions of planned faults that keep a client from reading a whole response. */
@@ -112,29 +112,32 @@ export function socketEvent(frame: FrameRecord, client: string, atMs: number): C
 }
 
 /** What a user did to devices; undefined for a request that changes nothing for any. */
-export function actOfUser(
+export function eventOfUser(
   record: ExchangeRecord,
-): Pick<ServerAct, 'act' | 'client' | 'subject'> | undefined {
+): Pick<ServerEvent, 'event' | 'client' | 'about'> | undefined {
   const { operation, status } = record;
   if (status < 200 || status >= 300) return undefined;
-  const subject = deploymentOf(record);
+  const deploymentId = deploymentOf(record);
   if (operation === 'set-auth-set-status') {
     const { status: decided } = jsonObject(record.body);
     if (decided !== 'accepted' && decided !== 'rejected') return undefined;
-    return { act: decided, ...named(parameterIn(record, 'id')) };
+    return { event: decided, ...named(parameterIn(record, 'id')) };
   }
   if (operation === 'decommission-device')
-    return { act: 'decommissioned', ...named(parameterIn(record, 'id')) };
+    return { event: 'decommissioned', ...named(parameterIn(record, 'id')) };
   if (operation === 'abort-deployment')
-    return { act: 'deployment-aborted', ...(subject !== undefined && { subject }) };
+    return {
+      event: 'deployment-aborted',
+      ...(deploymentId !== undefined && { about: deploymentId }),
+    };
   if (operation === 'abort-device-deployments')
-    return { act: 'deployment-aborted', ...named(parameterIn(record, 'id')) };
+    return { event: 'deployment-aborted', ...named(parameterIn(record, 'id')) };
   const isNew = operationsById.get(operation ?? '')?.deploymentRole === 'creates';
   if (!isNew && operation !== 'create-group-deployment') return undefined;
-  return { act: 'deployed', ...(subject !== undefined && { subject }) };
+  return { event: 'deployed', ...(deploymentId !== undefined && { about: deploymentId }) };
 }
 
-function named(client: string | undefined): Pick<ServerAct, 'client'> {
+function named(client: string | undefined): Pick<ServerEvent, 'client'> {
   return client === undefined ? {} : { client };
 }
 

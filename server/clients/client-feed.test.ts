@@ -34,7 +34,7 @@ async function control<Id extends ControlOperationId = 'GET /clients'>(path = '/
 
 function acts(reader: SeenReader) {
   return reader.events.flatMap((event) =>
-    event.kind === 'act' ? [{ act: event.act, client: event.client }] : [],
+    event.kind === 'server' ? [{ act: event.event, client: event.client }] : [],
   );
 }
 
@@ -146,7 +146,9 @@ describe('the feed of device clients', () => {
     await poll(other);
     loaded(() => reader);
     const { body } = await control();
-    const lost = reader.events.filter((event) => event.kind === 'act' && event.count !== undefined);
+    const lost = reader.events.filter(
+      (event) => event.kind === 'server' && event.count !== undefined,
+    );
     expect(lost).toMatchObject([{ act: 'events-dropped', client: id, count: body.dropped }]);
     // An acceptance and two requests came before the polls.
     expect(body.dropped).toBe(250 - (200 - 3));

@@ -1,22 +1,22 @@
 /**
  * Shows a judge what the devices of each tenant do, and what the server and its users do to them:
- * exchanges and frames as the journal gets them, planned faults, clock changes, resets, acts of
+ * exchanges and frames as the journal gets them, planned faults, clock changes, resets, events of
  * users. A poll that repeats the last one costs one comparison; the rest waits in a queue.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../fixtures/base/clock.ts';
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
 import { isPollOperation, operationsById } from '../../fixtures/contract/operation-ids.ts';
-import type { ClientEvent, ServerAct } from '../../fixtures/control/client-event.ts';
+import type { ClientEvent, ServerEvent } from '../../fixtures/control/client-event.ts';
 import type { Addresses } from '../http/addresses.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
+import { deviceOf } from '../journal/derived-fields.ts';
 import type { JournalEntry } from '../journal/entry.ts';
-import { deviceOf } from '../journal/facts.ts';
 import { journalOf } from '../journal/tenant-journal.ts';
 import type { Log } from '../pipeline/log.ts';
 import { readIdentity } from '../rules/identity.ts';
 import type { Tenant } from '../tenants/tenants.ts';
-import { actOfUser, endedMsOf, exchangeEvent, socketEvent } from './client-events.ts';
+import { endedMsOf, eventOfUser, exchangeEvent, socketEvent } from './client-events.ts';
 import type { ClientReader, LoadClientReader } from './client-reader.ts';
 import { JudgingQueue } from './judging-queue.ts';
 import { isSameRequest, type WatchedClient, WatchedClients } from './watched-clients.ts';
@@ -77,7 +77,7 @@ export class ClientFeed {
       (entry) => this.#see(entry, tenant, watched),
       (error) => log.error('the devices of a tenant are no longer judged', error),
     );
-    tenant.clock.onAdjusted = () => this.#act(watched, { act: 'clock-moved' });
+    tenant.clock.onAdjusted = () => this.#pushServerEvent(watched, { event: 'clock-moved' });
   }
 
   /** Called when the state of a tenant, or of one of its devices, was replaced. */
@@ -123,8 +123,8 @@ export class ClientFeed {
     const { operation = '' } = record;
     const row = operationsById.get(operation);
     if (record.userId !== undefined || row?.path.startsWith(apiPrefixes.management)) {
-      const act = actOfUser(record);
-      if (act) this.#act(watched, act);
+      const event = eventOfUser(record);
+      if (event) this.#pushServerEvent(watched, event);
       return;
     }
     const { clients } = watched;
@@ -185,13 +185,13 @@ export class ClientFeed {
     return id;
   }
 
-  #act(watched: WatchedTenant, act: Omit<ServerAct, 'kind' | 'atMs'>): void {
+  #pushServerEvent(watched: WatchedTenant, event: Omit<ServerEvent, 'kind' | 'atMs'>): void {
     const { clients } = watched;
     const atMs = this.#options.clock.monotonicMs();
-    const client = act.client === undefined ? clients.all : clients.admit(act.client, atMs);
+    const client = event.client === undefined ? clients.all : clients.admit(event.client, atMs);
     if (!client) return;
-    this.#push(watched, client, () => ({ kind: 'act', ...act, atMs }));
-    if (act.act === 'decommissioned') clients.retire(client.name);
+    this.#push(watched, client, () => ({ kind: 'server', ...event, atMs }));
+    if (event.event === 'decommissioned') clients.retire(client.name);
   }
 
   /** Adds an event to the queue; if there is no room, a single event says so in its place. */
@@ -249,7 +249,7 @@ export class ClientFeed {
 /** Returns the event that stands for events of a client, or of all, that were lost. */
 function lost({ name }: WatchedClient, atMs: number, count: number): ClientEvent {
   return {
-    ...({ kind: 'act', act: 'events-dropped', atMs, count } as const),
+    ...({ kind: 'server', event: 'events-dropped', atMs, count } as const),
     ...(name !== '' && { client: name }),
   };
 }

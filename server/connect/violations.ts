@@ -37,7 +37,7 @@ export function onViolation(socket: WebSocket, notify: (violation: Violation) =>
 /** A private member of the library's WebSocket that its types lack. */
 interface Receiving {
   readonly _receiver: {
-    prependListener(event: 'error', act: (error: FrameError) => void): void;
+    prependListener(event: 'error', callback: (error: FrameError) => void): void;
     /** Opcode of the current frame. */
     readonly _opcode: number;
     /** Bytes of the message that the frames read so far announce. */

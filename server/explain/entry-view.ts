@@ -8,7 +8,6 @@ import type { ExchangeRecord } from '../http/exchange-record.ts';
 import { maskHeaders, maskJson, maskText } from '../http/masking.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { type BodyView, viewOf } from '../journal/body-view.ts';
-import type { JournalEntry } from '../journal/entry.ts';
 import {
   deploymentOf,
   deviceOf,
@@ -17,7 +16,8 @@ import {
   requestIdOf,
   type TenantRecords,
   userIdOf,
-} from '../journal/facts.ts';
+} from '../journal/derived-fields.ts';
+import type { JournalEntry } from '../journal/entry.ts';
 import type { FrameRecord } from '../journal/frame.ts';
 import type { UnreadableRecord } from '../journal/unreadable.ts';
 import { noUpdateView } from './no-update-view.ts';

@@ -4,7 +4,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import type { ResponseOf } from '../../fixtures/control/operations.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import { maskText } from '../http/masking.ts';
-import { jsonObject } from '../journal/facts.ts';
+import { jsonObject } from '../journal/derived-fields.ts';
 import { POLL_DATA_MAX_CHARACTERS, pollDataIn } from '../journal/last-poll.ts';
 import { journalOf } from '../journal/tenant-journal.ts';
 import { mayTryAgain } from '../rules/device-deployment.ts';
@@ -65,7 +65,7 @@ export function explainPoll(
 /** Explains how the server would answer the device's last poll now. */
 export function explainDevice(deviceId: string, tenant: Tenant): NoUpdateExplanation {
   const device = { tenant, id: deviceId, nowMs: tenant.clock.now() };
-  const lastPoll = tenant.store.devices.facts.find(deviceId)?.lastPoll;
+  const lastPoll = tenant.store.devices.cache.find(deviceId)?.lastPoll;
   const request = lastPoll && requestOf(lastPoll.operation, lastPoll.content);
   const result = resultNow(device, lastPoll, request);
   return {

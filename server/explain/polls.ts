@@ -43,7 +43,7 @@ export function safePoll(
   { devices, deviceDeployments }: KnownStore,
   deviceId: string,
 ): ExplainedPoll {
-  const last = devices.facts.find(deviceId)?.lastPoll?.answered;
+  const last = devices.cache.find(deviceId)?.lastPoll?.answered;
   const lastOperation = last && operationsById.get(last.operation);
   const again = lastOperation && { operation: lastOperation, request: withDataOf(request, last) };
   const lastProvides = again && providesIn(again.request);
@@ -71,11 +71,11 @@ function endedBy(
   { deviceDeployments }: Pick<DeviceDeployments, 'deviceDeployments'>,
 ): Pick<ExplainedPoll, 'endsUpdateOf'> {
   const inProgress = deviceDeployments.find(
-    ({ request, offeredMs }) => offeredMs !== undefined && request,
+    ({ pollData, offeredMs }) => offeredMs !== undefined && pollData,
   );
-  if (!inProgress?.request) return {};
-  const isSame = request && textOfPoll(request) === inProgress.request;
-  return isSame ? {} : { endsUpdateOf: pairsText(requestIn(inProgress.request)) };
+  if (!inProgress?.pollData) return {};
+  const isSame = request && textOfPoll(request) === inProgress.pollData;
+  return isSame ? {} : { endsUpdateOf: pairsText(requestIn(inProgress.pollData)) };
 }
 
 function inVersion(

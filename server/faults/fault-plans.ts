@@ -35,9 +35,9 @@ export type UnfiredFault = ResponseOf<'GET /faults/check'>['unfired'][number];
 /** The fault chosen for a request. The caller calls either `fired` or `missed`, once. */
 export interface ChosenFault {
   readonly ruleId: string;
-  readonly act: ActionWithFields;
+  readonly action: ActionWithFields;
   readonly when: InjectionPoint;
-  readonly quiet: boolean;
+  readonly isUnmarked: boolean;
   /** Aborts if the rule is cleared. */
   readonly signal: AbortSignal;
   fired(): void;
@@ -180,9 +180,9 @@ export class FaultPlans {
   /** Returns the planned faults that never fired. Each step of a script counts separately. */
   unfired(): UnfiredFault[] {
     return [...this.#rules.values()].flatMap(({ rule, matched, firedSteps }) =>
-      (rule.script ?? [rule.act]).flatMap((act, step) => {
-        if (act === undefined || act === 'pass' || firedSteps.has(step)) return [];
-        return [{ id: rule.id, act: act.kind, ...(rule.script && { step: step + 1 }), matched }];
+      (rule.script ?? [rule.act]).flatMap((action, step) => {
+        if (action === undefined || action === 'pass' || firedSteps.has(step)) return [];
+        return [{ id: rule.id, act: action.kind, ...(rule.script && { step: step + 1 }), matched }];
       }),
     );
   }
@@ -204,7 +204,7 @@ export class FaultPlans {
       counted.matched += 1;
       const schedule = counted.scheduleOf(call);
       const turn = schedule.call();
-      if (turn && !chosen && applies(turn.act, call)) {
+      if (turn && !chosen && applies(turn.action, call)) {
         schedule.take();
         counted.seal(call, turn);
         chosen = chosenOf(counted, turn, schedule);
@@ -220,16 +220,16 @@ export class FaultPlans {
 function chosenOf(counted: CountedRule, turn: DueAction, schedule?: FaultSchedule): ChosenFault {
   const { rule, cleared } = counted;
   let isSettled = false;
-  const once = (act: () => void) => (): void => {
+  const once = (callback: () => void) => (): void => {
     if (isSettled) return;
     isSettled = true;
-    act();
+    callback();
   };
   return {
     ruleId: rule.id,
-    act: turn.act,
-    when: rule.when ?? actionOf(turn.act).injectionPoints[0],
-    quiet: rule.quiet,
+    action: turn.action,
+    when: rule.when ?? actionOf(turn.action).injectionPoints[0],
+    isUnmarked: rule.quiet,
     signal: cleared.signal,
     fired: once(() => {
       counted.fired += 1;
@@ -244,11 +244,11 @@ function repeated(counted: CountedRule, turn: DueAction): ChosenFault {
   return { ...chosenOf(counted, turn), fired: () => undefined };
 }
 
-function applies(act: ActionWithFields, call: FaultCall): boolean {
-  return actionOf(act).applies?.(act, call) ?? true;
+function applies(action: ActionWithFields, call: FaultCall): boolean {
+  return actionOf(action).applies?.(action, call) ?? true;
 }
 
-function matches({ match, act }: FaultRule, call: FaultCall): boolean {
+function matches({ match, act: action }: FaultRule, call: FaultCall): boolean {
   const { operation, deviceId, identity, keyType, fleet, report } = match;
   if (operation !== undefined && ![operation].flat().includes(call.operation.id)) return false;
   if (deviceId !== undefined && call.deviceId !== deviceId) return false;
@@ -258,7 +258,7 @@ function matches({ match, act }: FaultRule, call: FaultCall): boolean {
   if (fleet !== undefined && !isInShare(fleet, call.identity)) return false;
   // Requests to which the action does not apply are not counted. For a script this depends on the
   // step, so it is not checked here.
-  return act === undefined || applies(act, call);
+  return action === undefined || applies(action, call);
 }
 
 function isInShare(fleet: { share: number; seed: string }, identity: string | undefined): boolean {

@@ -25,10 +25,10 @@ interface InjectionOptions {
 export class Injection implements Interception {
   readonly #options: InjectionOptions;
   readonly #context: ActionContext;
-  readonly #over = new AbortController();
-  readonly #end = (): void => this.#over.abort();
-  readonly #lose = (): void => {
-    this.#end();
+  readonly #ended = new AbortController();
+  readonly #endSignal = (): void => this.#ended.abort();
+  readonly #onClose = (): void => {
+    this.#endSignal();
     this.#options.fault.missed();
   };
   #isHolding = false;
@@ -42,9 +42,9 @@ export class Injection implements Interception {
       mark: this.#mark,
       settled: (status) => this.#settle(status),
     });
-    wire.socket.once('close', this.#lose);
-    fault.signal.addEventListener('abort', this.#end, { once: true });
-    this.#context = { call, tenant, names, wire, signal: this.#over.signal };
+    wire.socket.once('close', this.#onClose);
+    fault.signal.addEventListener('abort', this.#endSignal, { once: true });
+    this.#context = { call, tenant, names, wire, signal: this.#ended.signal };
   }
 
   /** True while the pipeline's response is held back and not sent to the caller. */
@@ -61,31 +61,31 @@ export class Injection implements Interception {
 
   get #mark(): HeaderPairs {
     const { fault, names } = this.#options;
-    return fault.quiet ? [] : [[names.testbed.fault, fault.ruleId]];
+    return fault.isUnmarked ? [] : [[names.testbed.fault, fault.ruleId]];
   }
 
   /** Runs the part of the fault before the handler. @returns whether the request continues */
   async begin(): Promise<ActionOutcome> {
     const { fault, call, log } = this.#options;
-    const { act, when, ruleId } = fault;
+    const { action, when, ruleId } = fault;
     const { request, record, requestId } = call.exchange;
-    record.fault = { name: ruleId, act: act.kind, when };
+    record.fault = { name: ruleId, act: action.kind, when };
     log.info(
-      `planned fault ${ruleId}: ${act.kind}, ${request.method} ${record.url} (${requestId})`,
+      `planned fault ${ruleId}: ${action.kind}, ${request.method} ${record.url} (${requestId})`,
     );
-    const row = actionOf(act);
-    row.prepare?.(act, this.#context);
+    const row = actionOf(action);
+    row.prepare?.(action, this.#context);
     if (when !== 'before') {
       if (!row.onSocket) this.#hold();
-      return 'go-on';
+      return 'continue';
     }
     fault.fired();
     try {
-      const outcome = (await row.execute?.(act, this.#context)) ?? 'go-on';
+      const outcome = (await row.execute?.(action, this.#context)) ?? 'continue';
       if (outcome === 'response-sent') this.#settle(0);
       return outcome;
     } finally {
-      this.#leave();
+      this.#removeListeners();
     }
   }
 
@@ -93,39 +93,39 @@ export class Injection implements Interception {
    * Called with the status of the response. A socket fault is missed if no WebSocket was opened.
    */
   answered(status: number): void {
-    if (status !== 101 && actionOf(this.#options.fault.act).onSocket) this.#miss();
+    if (status !== 101 && actionOf(this.#options.fault.action).onSocket) this.#reportNotFired();
   }
 
   /** Returns the fault's effect on a WebSocket. If it has none, the fault is missed. */
   onUpgrade(): ReturnType<Interception['onUpgrade']> {
     const { fault, tenant } = this.#options;
-    const { onSocket } = actionOf(fault.act);
+    const { onSocket } = actionOf(fault.action);
     if (!onSocket) {
-      if (fault.when !== 'before') this.#miss();
+      if (fault.when !== 'before') this.#reportNotFired();
       return { headers: this.notices };
     }
-    this.#leave();
+    this.#removeListeners();
     const { fired, missed, signal } = fault;
     const connection = this.#context.wire.socket;
     return {
       headers: this.#mark,
       opened: (socket) =>
-        onSocket(fault.act, { socket, connection, tenant, signal, fired, missed }),
+        onSocket(fault.action, { socket, connection, tenant, signal, fired, missed }),
     };
   }
 
-  #miss(): void {
+  #reportNotFired(): void {
     const { fault, call } = this.#options;
     fault.missed();
     this.#isHolding = false;
     call.exchange.record.fault = undefined;
     this.#context.wire.unmark();
-    this.#leave();
+    this.#removeListeners();
   }
 
-  #leave(): void {
-    this.#context.wire.socket.off('close', this.#lose);
-    this.#options.fault.signal.removeEventListener('abort', this.#end);
+  #removeListeners(): void {
+    this.#context.wire.socket.off('close', this.#onClose);
+    this.#options.fault.signal.removeEventListener('abort', this.#endSignal);
   }
 
   #settle(status: number): void {
@@ -147,24 +147,24 @@ export class Injection implements Interception {
 
   async #release(response: HeldResponse): Promise<void> {
     const { fault, call } = this.#options;
-    const { act } = fault;
-    const row = actionOf(act);
+    const { action } = fault;
+    const row = actionOf(action);
     const head = await response.head;
     if (fault.when === 'after') {
       fault.fired();
-      const outcome = await row.execute?.(act, this.#context);
+      const outcome = await row.execute?.(action, this.#context);
       if (outcome === 'response-sent') response.discard();
       else await this.#pass(response);
-    } else if (row.transform && (row.fits?.(act, head, call) ?? true)) {
+    } else if (row.transform && (row.fits?.(action, head, call) ?? true)) {
       fault.fired();
-      await row.transform(act, this.#context, response);
+      await row.transform(action, this.#context, response);
       response.discard();
     } else {
-      this.#miss();
+      this.#reportNotFired();
       await this.#pass(response);
     }
     this.#settle(0);
-    this.#leave();
+    this.#removeListeners();
   }
 
   /** Sends the handler's response unchanged. */

@@ -23,13 +23,13 @@ export interface ActionWithFields {
   readonly [field: string]: unknown;
 }
 
-const actsByKind = new Map(actions.map((act) => [act.kind, act]));
+const actionsByKind = new Map(actions.map((action) => [action.kind, action]));
 
 /** Returns the row of an action. @throws Error for an unknown kind, which the shape excludes */
 export function actionOf({ kind }: ActionWithFields): Action {
-  const act = actsByKind.get(kind);
-  if (!act) throw new Error(`there is no action "${kind}"`);
-  return act;
+  const action = actionsByKind.get(kind);
+  if (!action) throw new Error(`there is no action "${kind}"`);
+  return action;
 }
 
 const operationShape = v.picklist(operationIds, ({ input }) => noSuchOperation(input));
@@ -94,24 +94,26 @@ const timesShape = v.union(
 const plainKinds = actions
   .filter(({ entries }) => Object.values(entries).every(({ type }) => type === 'optional'))
   .map(({ kind }) => kind);
-const namedActs: Readonly<Record<string, ActionWithFields>> = {
+const namedActions: Readonly<Record<string, ActionWithFields>> = {
   ...Object.fromEntries(plainKinds.map((kind) => [kind, { kind }])),
   ...readyActions,
 };
-const namedActShape = v.picklist(Object.keys(namedActs), ({ input }) => noSuchName(input));
+const namedActionShape = v.picklist(Object.keys(namedActions), ({ input }) => noSuchName(input));
 
 /** Returns a sentence about a name that no action has, or that needs fields. */
 function noSuchName(given: unknown): string {
-  const known = Object.keys(namedActs);
+  const known = Object.keys(namedActions);
   const isNamed = typeof given === 'string';
-  const nearest = isNamed ? `; ${knownNames('name', given, [...known, ...actsByKind.keys()])}` : '';
-  const isKind = isNamed && actsByKind.has(given);
+  const nearest = isNamed
+    ? `; ${knownNames('name', given, [...known, ...actionsByKind.keys()])}`
+    : '';
+  const isKind = isNamed && actionsByKind.has(given);
   return isKind
     ? `must be an object such as { kind: ${given}, … }, because the action has required fields`
     : `must be an action by its name, or an object with its kind and fields${nearest}`;
 }
 
-const ownActShape: v.GenericSchema<unknown, ActionWithFields> = v.variant(
+const ownActionShape: v.GenericSchema<unknown, ActionWithFields> = v.variant(
   'kind',
   actions.map(({ kind, does, entries }) =>
     v.pipe(v.strictObject({ kind: v.literal(kind), ...entries }), v.description(does)),
@@ -122,22 +124,22 @@ const ownActShape: v.GenericSchema<unknown, ActionWithFields> = v.variant(
  * The shape of an action for reading. Problems are reported for the given form, either a name or an
  * object.
  */
-const actShape: v.GenericSchema<unknown, ActionWithFields> = v.lazy((given) =>
+const actionShape: v.GenericSchema<unknown, ActionWithFields> = v.lazy((given) =>
   typeof given === 'object' && given !== null
-    ? ownActShape
+    ? ownActionShape
     : v.pipe(
-        namedActShape,
-        v.transform((name) => v.parse(ownActShape, namedActs[name])),
+        namedActionShape,
+        v.transform((name) => v.parse(ownActionShape, namedActions[name])),
       ),
 );
 
 /** The shape of a step for reading. */
 const stepShape: v.GenericSchema<unknown, ActionWithFields | 'pass'> = v.lazy((given) =>
-  given === 'pass' ? v.literal('pass') : actShape,
+  given === 'pass' ? v.literal('pass') : actionShape,
 );
 
 function ruleEntries(
-  act: v.GenericSchema<unknown, ActionWithFields>,
+  action: v.GenericSchema<unknown, ActionWithFields>,
   step: v.GenericSchema<unknown, ActionWithFields | 'pass'>,
 ) {
   return {
@@ -150,7 +152,7 @@ function ruleEntries(
     match: v.optional(matchShape, {}),
     when: v.optional(v.picklist(injectionPoints, `must be one of ${injectionPoints.join(', ')}`)),
     times: v.optional(timesShape),
-    act: v.optional(act),
+    act: v.optional(action),
     script: v.optional(
       v.pipe(
         v.array(step),
@@ -180,7 +182,7 @@ function planEntries<const FaultRule extends v.GenericSchema>(rule: FaultRule) {
 }
 
 const ruleShape = v.pipe(
-  v.strictObject(ruleEntries(actShape, stepShape)),
+  v.strictObject(ruleEntries(actionShape, stepShape)),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const rule = dataset.value;
@@ -201,7 +203,7 @@ const ruleShape = v.pipe(
 /** The shape of a plan for reading. */
 export const planShape = v.strictObject(planEntries(ruleShape));
 
-const documentedActShape = v.union([namedActShape, ownActShape]) as never;
+const documentedActionShape = v.union([namedActionShape, ownActionShape]) as never;
 
 /**
  * The shape of a plan for its JSON Schema. A JSON Schema cannot choose a form by the type of the
@@ -210,7 +212,7 @@ const documentedActShape = v.union([namedActShape, ownActShape]) as never;
 export const documentedPlanShape = v.strictObject(
   planEntries(
     v.strictObject(
-      ruleEntries(documentedActShape, v.union([v.literal('pass'), documentedActShape])),
+      ruleEntries(documentedActionShape, v.union([v.literal('pass'), documentedActionShape])),
     ),
   ),
 );
@@ -223,18 +225,18 @@ export type Times = NonNullable<FaultRule['times']>;
 function problemOf(
   rule: v.InferOutput<v.ObjectSchema<ReturnType<typeof ruleEntries>, undefined>>,
 ): { key: string; message: string } | undefined {
-  const { act, script, when, times, from, until } = rule;
+  const { act: action, script, when, times, from, until } = rule;
   if (from !== undefined && until !== undefined && timestampMs(until) <= timestampMs(from)) {
     return { key: 'until', message: 'must be later than from' };
   }
-  if ((act === undefined) === (script === undefined)) {
-    return { key: act ? 'script' : 'act', message: 'must have either act or script' };
+  if ((action === undefined) === (script === undefined)) {
+    return { key: action ? 'script' : 'act', message: 'must have either act or script' };
   }
   if (script && times !== undefined) {
     return { key: 'times', message: 'a script fires once for each of its steps; remove times' };
   }
   if (when === undefined) return undefined;
-  const all = [...(act ? [act] : []), ...(script ?? []).filter((step) => step !== 'pass')];
+  const all = [...(action ? [action] : []), ...(script ?? []).filter((step) => step !== 'pass')];
   const unfit = all.find((one) => !actionOf(one).injectionPoints.includes(when));
   if (!unfit) return undefined;
   const fitting = actionOf(unfit).injectionPoints.join(' or ');

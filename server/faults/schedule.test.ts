@@ -69,7 +69,7 @@ describe('the schedule of a fault rule', () => {
     for (let call = 0; call < 6; call += 1) {
       const turn = schedule.call();
       if (turn) schedule.take();
-      seen.push([turn?.act.kind, turn?.step, schedule.left]);
+      seen.push([turn?.action.kind, turn?.step, schedule.left]);
     }
     expect(seen).toEqual([
       [undefined, undefined, 2],

@@ -7,7 +7,7 @@ import type { ActionWithFields, FaultRule } from './rule.ts';
 
 /** A due turn of a rule: the action, and its position in a script. */
 export interface DueAction {
-  readonly act: ActionWithFields;
+  readonly action: ActionWithFields;
   /** Position from 0; always 0 for a rule without a script. */
   readonly step: number;
 }
@@ -48,9 +48,9 @@ export class FaultSchedule {
   call(): DueAction | undefined {
     this.#calls += 1;
     if (this.#calls < (this.#rule.match.nthCall ?? 1)) return undefined;
-    const { act, script } = this.#rule;
+    const { act: action, script } = this.#rule;
     if (script) return this.#step(script);
-    return act && this.#isDue() ? { act, step: 0 } : undefined;
+    return action && this.#isDue() ? { action, step: 0 } : undefined;
   }
 
   /** Uses up the turn of this call. */
@@ -67,15 +67,15 @@ export class FaultSchedule {
 
   /**
    * Records that the call passed although a turn was due, for example because an earlier rule
-   * acted.
+   * fired.
    */
   pass(): void {
     this.#inARow = 0;
   }
 
   #step(script: readonly (ActionWithFields | 'pass')[]): DueAction | undefined {
-    const act = script[this.#taken];
-    if (act !== 'pass') return act && { act, step: this.#taken };
+    const action = script[this.#taken];
+    if (action !== 'pass') return action && { action, step: this.#taken };
     this.#taken += 1;
     return undefined;
   }

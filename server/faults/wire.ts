@@ -132,7 +132,7 @@ export class ResponseWire {
     this.#settled(0);
   }
 
-  #untilClosed(act: (done: () => void) => void): Promise<void> {
+  #untilClosed(callback: (done: () => void) => void): Promise<void> {
     return new Promise((resolve) => {
       if (this.isGone) return resolve();
       const done = (): void => {
@@ -140,7 +140,7 @@ export class ResponseWire {
         resolve();
       };
       this.socket.on('close', done);
-      act(done);
+      callback(done);
     });
   }
 }

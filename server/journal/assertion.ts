@@ -1,8 +1,8 @@
 /** Checks whether events happened in a given order, and reports what was seen if they did not. */
 
 import { maskText } from '../http/masking.ts';
+import { deviceOf, operationOf, reportIn, type TenantRecords } from './derived-fields.ts';
 import type { JournalEntry } from './entry.ts';
-import { deviceOf, operationOf, reportIn, type TenantRecords } from './facts.ts';
 import { type EntryFilter, type EntryTest, matcher } from './filter.ts';
 
 /** An expected event: a status that a device reported, or any journal entry. */

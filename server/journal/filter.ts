@@ -1,7 +1,6 @@
 /** Filters of journal entries. Pure except for looking up names in the tenant. */
 import { valueText } from '../../fixtures/base/value-text.ts';
 import { maskText } from '../http/masking.ts';
-import type { JournalEntry } from './entry.ts';
 import {
   deploymentOf,
   deviceOf,
@@ -11,7 +10,8 @@ import {
   requestIdOf,
   type TenantRecords,
   userIdOf,
-} from './facts.ts';
+} from './derived-fields.ts';
+import type { JournalEntry } from './entry.ts';
 
 /** Criteria for journal entries. An entry must meet all given criteria. */
 export interface EntryFilter {

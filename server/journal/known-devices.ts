@@ -1,6 +1,6 @@
 /** Finds a device by its ID, the text of its identity, or a value in its identity. */
 import { nearestOf } from '../../fixtures/base/nearest.ts';
-import { jsonObject } from './facts.ts';
+import { jsonObject } from './derived-fields.ts';
 
 /** Maximum number of names that a misspelt name is compared with. */
 const COMPARED_MAX = 2000;

@@ -6,7 +6,7 @@ import { operations, pollOperations } from '../../fixtures/contract/operations.t
 import type { ExchangeRecord } from '../http/exchange-record.ts';
 import type { LastPoll } from '../store/last-poll.ts';
 
-/** The facts of devices, which hold the last polls. */
+/** The cached devices, which hold the last polls. */
 interface LastPolls {
   find(deviceId: string): { lastPoll: LastPoll | undefined } | undefined;
 }
@@ -23,9 +23,9 @@ const inUrl = operations['get-next-deployment'].id;
 export function keepLastPoll(record: ExchangeRecord, devices: LastPolls): void {
   const { operation, deviceId, atMs, status } = record;
   if (deviceId === undefined || operation === undefined || !polls.has(operation)) return;
-  const facts = devices.find(deviceId);
-  if (!facts) return;
-  const { lastPoll } = facts;
+  const device = devices.find(deviceId);
+  if (!device) return;
+  const { lastPoll } = device;
   const refused = refusedIn(record);
   const isAnswered = status >= 200 && status < 300;
   if (lastPoll && lastPoll.operation === operation && hasSameData(lastPoll.content, record)) {
@@ -36,7 +36,7 @@ export function keepLastPoll(record: ExchangeRecord, devices: LastPolls): void {
   } else {
     const poll = { operation, content: pollDataIn(record) };
     const answered = isAnswered ? poll : lastPoll?.answered;
-    facts.lastPoll = { ...poll, atMs, status, refused, answered };
+    device.lastPoll = { ...poll, atMs, status, refused, answered };
   }
 }
 

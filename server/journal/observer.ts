@@ -9,7 +9,7 @@ import { UnreadableRecord } from './unreadable.ts';
 export const journalObserver: ExchangeObserver = {
   onEnd: (record, tenant) => {
     // Must come first, because the journal then truncates long bodies.
-    keepLastPoll(record, tenant.store.devices.facts);
+    keepLastPoll(record, tenant.store.devices.cache);
     journalOf(tenant).add(record);
   },
   onUnreadable: (request, tenant) => {

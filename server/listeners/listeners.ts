@@ -144,7 +144,7 @@ class OpenServers {
   readonly #host: string;
   readonly #servers: Server[] = [];
   readonly #connections: Connections;
-  readonly #stopCrowdWatch: () => void;
+  readonly #stopOverloadWatch: () => void;
 
   constructor(
     services: Services,
@@ -161,7 +161,7 @@ class OpenServers {
       incompleteTransfers,
     );
     this.#connections = new Connections({ openFiles, surplusMax: refused, closing });
-    this.#stopCrowdWatch = services.turns.onCrowd(() => this.#connections.stopReading());
+    this.#stopOverloadWatch = services.turns.onOverload(() => this.#connections.stopReading());
     this.#pipeline = pipeline;
   }
 
@@ -202,7 +202,7 @@ class OpenServers {
     const longest = systemClock.sleep(RESPONSE_READ_MAX_MS, over.signal);
     await Promise.race([farewell, longest]);
     over.abort();
-    this.#stopCrowdWatch();
+    this.#stopOverloadWatch();
     this.#connections.destroy();
     await Promise.all(closed);
   }

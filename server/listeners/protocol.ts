@@ -20,7 +20,7 @@ import {
   severalHosts,
   tooManyConnections,
 } from '../pipeline/routes.ts';
-import { callerNamedIn, type Turns } from '../pipeline/turns.ts';
+import { type Turns, turnKeyOf } from '../pipeline/turns.ts';
 import { type ConnectionLimits, completeConnectionLimits } from '../settings.ts';
 import { connectionOptions, enforceConnectionLimits, HEADERS_MAX } from './connection-limits.ts';
 import type { Connections } from './connections.ts';
@@ -65,7 +65,7 @@ export function createListener(options: ListenerOptions): Server {
     // A surplus connection is refused without waiting for a turn, because the next one needs its
     // slot.
     if (connections.refuses(request.socket)) options.routes.refuse(begin(), tooManyConnections);
-    else turns.start(callerNamedIn(request), () => route(begin()));
+    else turns.start(turnKeyOf(request), () => route(begin()));
   };
   const connectionLimits = completeConnectionLimits(options.connectionLimits);
   const server = openServer(classes, { ...options, connectionLimits });

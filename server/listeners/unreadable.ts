@@ -140,17 +140,17 @@ function isLost(code: string): boolean {
 }
 
 /**
- * Calls `act` once all requests before the unfinished one are answered, or all requests if there is
+ * Calls `callback` once all requests before the unfinished one are answered, or all requests if there is
  * none, with the response to the unfinished one unless it was sent.
  */
 function afterEarlierResponses(
   socket: Socket,
   unfinished: IncomingMessage | undefined,
-  act: (answering: ServerResponse | undefined) => void,
+  callback: (answering: ServerResponse | undefined) => void,
 ): void {
   const answering = currentResponse(socket) ?? undefined;
-  if (!answering || (answering.req === unfinished && !answering.headersSent)) act(answering);
-  else answering.once('close', () => afterEarlierResponses(socket, unfinished, act));
+  if (!answering || (answering.req === unfinished && !answering.headersSent)) callback(answering);
+  else answering.once('close', () => afterEarlierResponses(socket, unfinished, callback));
 }
 
 /** Returns the request whose body has not arrived completely. */

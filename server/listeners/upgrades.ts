@@ -69,12 +69,12 @@ function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMe
 }
 
 /**
- * Calls `act` once the earlier requests of the connection are answered, with all bytes read since;
+ * Calls `callback` once the earlier requests of the connection are answered, with all bytes read since;
  * never if the connection closes first.
  */
-function afterResponses(socket: Duplex, read: Buffer[], act: (read: Buffer) => void): void {
+function afterResponses(socket: Duplex, read: Buffer[], callback: (read: Buffer) => void): void {
   if (!currentResponse(socket)) {
-    act(Buffer.concat(read));
+    callback(Buffer.concat(read));
     return;
   }
   // Node has removed its own listeners, but a response in progress needs some of them.
@@ -103,7 +103,7 @@ function afterResponses(socket: Duplex, read: Buffer[], act: (read: Buffer) => v
     for (const [event, listener] of Object.entries(listeners)) socket.off(event, listener);
     // Bytes that arrive before the new owner listens must not be lost.
     socket.pause();
-    if (socket.writable) act(Buffer.concat(read));
+    if (socket.writable) callback(Buffer.concat(read));
   };
   check();
 }

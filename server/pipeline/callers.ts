@@ -199,23 +199,23 @@ function deviceOf({ claims, tenant, nowMs }: VerifiedToken): Caller | Refusal {
     const detail = tokenDetail("a device's token", "a user's token");
     return refuse.unauthorized("the token is a user's; this operation is for devices", detail);
   }
-  const facts = tenant.store.devices.facts.findByAcceptedSet(claims.id);
-  if (!facts) {
+  const cached = tenant.store.devices.cache.findByAcceptedSet(claims.id);
+  if (!cached) {
     const detail = tokenDetail(
       'a token of an accepted device',
       `a token of device ${claims.subject}, whose key is not accepted`,
     );
     return refuse.unauthorized('the device of this token is no longer accepted', detail);
   }
-  if (claims.issuedAt < facts.tokensFromSeconds) {
+  if (claims.issuedAt < cached.tokensValidFromSeconds) {
     const detail = tokenDetail(
-      `a token issued at ${isoOf(facts.tokensFromSeconds * 1000)} or later`,
+      `a token issued at ${isoOf(cached.tokensValidFromSeconds * 1000)} or later`,
       `a token issued at ${isoOf(claims.issuedAt * 1000)}`,
     );
     return refuse.unauthorized('the token has been revoked; authenticate again', detail);
   }
-  facts.checkInMs = nowMs;
-  return { tenant, device: { id: facts.deviceId, authSetId: claims.id } };
+  cached.checkInMs = nowMs;
+  return { tenant, device: { id: cached.deviceId, authSetId: claims.id } };
 }
 
 function userOf({ claims, tenant, nowMs }: VerifiedToken, operationId?: string): Caller | Refusal {

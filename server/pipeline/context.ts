@@ -15,7 +15,7 @@ import type { Endpoint, HandlerContext } from './endpoint.ts';
 import type { Interception } from './interception.ts';
 import { originOf } from './links.ts';
 import type { Services } from './services.ts';
-import { callerNamedIn } from './turns.ts';
+import { turnKeyOf } from './turns.ts';
 
 /** The services and addresses from which a request context is created. */
 interface RequestEnvironment {
@@ -96,9 +96,9 @@ export class RequestContext implements HandlerContext {
     return this.exchange.request;
   }
 
-  /** Identifies the caller for taking turns, by the credentials in the request, verified or not. */
-  get caller(): string {
-    return callerNamedIn(this.request);
+  /** The key by which the request takes turns: its credentials, verified or not. */
+  get turnKey(): string {
+    return turnKeyOf(this.request);
   }
 
   /** @throws RequestCutOff when the client's connection has closed */

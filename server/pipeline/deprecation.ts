@@ -19,7 +19,7 @@ export function isPastEndOfLife(nowMs: number): boolean {
 }
 
 /** Returns the refusal of a removed operation; undefined while the operation is still served. */
-export function refusalOfRemoved(row: DeprecatedApi, nowMs: number): Refusal | undefined {
+export function refusalOfRetired(row: DeprecatedApi, nowMs: number): Refusal | undefined {
   if (!isPastEndOfLife(nowMs)) return undefined;
   const { method, version, path, replacement } = row;
   return refuse.gone(

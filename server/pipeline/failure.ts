@@ -7,7 +7,7 @@ import { StateError } from '../store/engine/state-error.ts';
 import type { RequestContext } from './context.ts';
 import type { Recorder } from './record.ts';
 import type { Services } from './services.ts';
-import type { StageOutcome } from './stages.ts';
+import type { StageResult } from './stages.ts';
 
 /** An injected failure: it is answered as any failure, but needs no investigation. */
 export class DeliberateFailure extends Error {
@@ -38,7 +38,7 @@ export function outcomeOfFailure(
   context: RequestContext,
   error: unknown,
   { services, recorder }: FailureServices,
-): Exclude<StageOutcome, undefined> {
+): Exclude<StageResult, undefined> {
   const { exchange, log, tenants, knownTenant } = context;
   const { request, requestId, path, record } = exchange;
   if (error instanceof RequestCutOff) {

@@ -13,7 +13,7 @@ export interface Interception {
    * Runs before the handler; resolves to `response-sent` when the transform has answered the
    * request.
    */
-  begin(): Promise<'response-sent' | 'go-on'>;
+  begin(): Promise<'response-sent' | 'continue'>;
   /** Called with the status of the pipeline's response. */
   answered(status: number): void;
   /** Returns additions to an accepted WebSocket handshake. */

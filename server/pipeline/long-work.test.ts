@@ -23,7 +23,7 @@ function controllableWork(work = new LongWork(unlimited)) {
     const stopIfGone = (): void => {
       if (left.has(name)) throw new Gone(name);
     };
-    return work.run({ caller, rawBody: Buffer.alloc(0), stopIfGone }, step(name));
+    return work.run({ turnKey: caller, rawBody: Buffer.alloc(0), stopIfGone }, step(name));
   };
   return {
     events,

@@ -43,24 +43,24 @@ export class LongWork {
     request: LongRequest,
     work: Generator<void, Result>,
   ): Promise<Result | Refusal> {
-    const { caller } = request;
-    if (this.#isFree(caller)) this.#working.add(caller);
+    const { turnKey } = request;
+    if (this.#isFree(turnKey)) this.#working.add(turnKey);
     else if (!(await this.#reserve(request))) return tooManyBytes;
     try {
       request.stopIfGone();
       return await resultInTurns(work, request);
     } finally {
-      this.#working.delete(caller);
+      this.#working.delete(turnKey);
       this.#startNext();
     }
   }
 
-  #isFree(caller: string): boolean {
-    return this.#working.size < PLACES && !this.#working.has(caller);
+  #isFree(turnKey: string): boolean {
+    return this.#working.size < PLACES && !this.#working.has(turnKey);
   }
 
   /** Resolves to true once the caller may start; false when the byte budget dropped its request. */
-  #reserve({ caller, rawBody }: LongRequest): Promise<boolean> {
+  #reserve({ turnKey, rawBody }: LongRequest): Promise<boolean> {
     return new Promise((resolve) => {
       let isWaiting = true;
       const held = this.#incompleteTransfers.open(() => {
@@ -68,10 +68,10 @@ export class LongWork {
         resolve(false);
       });
       held.set(WAITING_BYTES + rawBody.length);
-      this.#queue.push(caller, () => {
+      this.#queue.push(turnKey, () => {
         if (!isWaiting) return false;
         held.set(0);
-        this.#working.add(caller);
+        this.#working.add(turnKey);
         resolve(true);
         return true;
       });
@@ -80,7 +80,7 @@ export class LongWork {
 
   #startNext(): void {
     for (;;) {
-      const start = this.#queue.shift((caller) => this.#isFree(caller));
+      const start = this.#queue.shift((turnKey) => this.#isFree(turnKey));
       if (!start || start()) return;
     }
   }

@@ -16,7 +16,7 @@ import type { MountedServer } from './mounted.ts';
 import type { ExchangeObserver, ResponseTransform } from './plug-ins.ts';
 import { Recorder } from './record.ts';
 import type { Services } from './services.ts';
-import { type Stage, type StageLists, type StageOutcome, stagesOf } from './stages.ts';
+import { type Stage, type StageLists, type StageResult, stagesOf } from './stages.ts';
 
 interface PipelineOptions {
   readonly addresses: Readonly<Addresses>;
@@ -92,7 +92,7 @@ export class Pipeline {
     context: RequestContext,
     stages: readonly Stage[],
     from: number,
-    waited?: StageOutcome,
+    waited?: StageResult,
   ): void {
     const { watchdog } = this.#options;
     const startedMs = watchdog?.begin() ?? 0;
@@ -117,7 +117,7 @@ export class Pipeline {
     }
   }
 
-  #finish(context: RequestContext, outcome: StageOutcome): void {
+  #finish(context: RequestContext, outcome: StageResult): void {
     if (outcome === 'response-sent') return;
     const response = outcome ?? context.response;
     if (!response) throw new Error('no stage has given a response');

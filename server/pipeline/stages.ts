@@ -1,7 +1,7 @@
 /**
- * The stages of a request, in the order in which the contract checks: caller, rate, form of the
- * input; the handler then decides about IDs and states. Unknown paths and methods are refused
- * earlier, in `routes.ts`.
+ * The stages of a request, in the order that this server chose (open point
+ * `errors.order-of-rules`): caller, rate, form of the input; the handler then decides about IDs and
+ * states. Unknown paths and methods are refused earlier, in `routes.ts`.
  * Spec: Errors
  */
 import type { IncomingMessage } from 'node:http';
@@ -14,7 +14,7 @@ import { Refusal, refuse } from '../http/refusal.ts';
 import type { Success } from '../http/success.ts';
 import type { Callers } from './callers.ts';
 import type { RequestContext } from './context.ts';
-import { deprecationNotices, refusalOfRemoved } from './deprecation.ts';
+import { deprecationNotices, refusalOfRetired } from './deprecation.ts';
 import type { Endpoint } from './endpoint.ts';
 import { readJson, readQuery } from './input.ts';
 import type { ResponseTransform } from './plug-ins.ts';
@@ -24,10 +24,10 @@ import type { Recorder } from './record.ts';
  * The result of a stage: undefined to continue, a refusal, or `response-sent` when the response is
  * already written.
  */
-export type StageOutcome = Refusal | 'response-sent' | undefined;
+export type StageResult = Refusal | 'response-sent' | undefined;
 
 /** One step in processing a request. Returns a promise only when it has to wait. */
-export type Stage = (context: RequestContext) => StageOutcome | Promise<StageOutcome>;
+export type Stage = (context: RequestContext) => StageResult | Promise<StageResult>;
 
 /** The stages of one operation: `transformed` applies while a response transform is armed. */
 export interface StageLists {
@@ -51,7 +51,7 @@ export function stagesOf(operation: Operation, options: StageOptions): StageList
   const isLimited = !options.isUnlimited && authorization !== 'link';
 
   const announce = deprecated && announceDeprecation(deprecated, options.callers);
-  const retire = deprecated && refuseRetired(deprecated);
+  const retire = deprecated && refuseRetiredOperation(deprecated);
   const admit = hasCaller(operation) ? authenticate(options.callers) : admitAnyone;
   const limit = isLimited ? limitRate : undefined;
   const receive = body && receiveBody;
@@ -87,8 +87,8 @@ function announceDeprecation(row: DeprecatedApi, callers: Callers): Stage {
 }
 
 /** Refuses an operation after its end of life. */
-function refuseRetired(row: DeprecatedApi): Stage {
-  return ({ nowMs }) => refusalOfRemoved(row, nowMs);
+function refuseRetiredOperation(row: DeprecatedApi): Stage {
+  return ({ nowMs }) => refusalOfRetired(row, nowMs);
 }
 
 /**
@@ -139,9 +139,9 @@ function authenticate(callers: Callers): Stage {
 const limitRate: Stage = ({ tenant, device, user, exchange, nowMs }) => {
   const { rates } = tenant;
   if (!rates.limit) return undefined;
-  const subject = device ?? user;
   const address = exchange.request.socket.remoteAddress ?? '';
-  const waitSeconds = rates.count(subject ? subject.id : `from ${address}`, nowMs);
+  const rateLimitKey = (device ?? user)?.id ?? `from ${address}`;
+  const waitSeconds = rates.count(rateLimitKey, nowMs);
   if (waitSeconds === undefined) return undefined;
   const { requests, windowSeconds } = rates.limit;
   return refuse.tooManyRequests(waitSeconds, undefined, {
@@ -186,7 +186,7 @@ const takeTurn: Stage = (context) => {
   // A caller in this process takes its turns itself.
   if (exchange.response.socket === null) return undefined;
   const bytes = Buffer.isBuffer(received) ? received.length : 0;
-  const start = turns.next(context.caller, bytes / ROUND_BYTES);
+  const start = turns.next(context.turnKey, bytes / ROUND_BYTES);
   if (!start) return undefined;
   const release = holdBody(context);
   return start.then(() => {

@@ -9,7 +9,7 @@ function nextRound(): Promise<void> {
 
 function watched(turns: Turns) {
   const events: string[] = [];
-  const release = turns.onCrowd(() => {
+  const release = turns.onOverload(() => {
     events.push('stopped');
     return () => events.push('goes on');
   });

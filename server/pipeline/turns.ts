@@ -22,10 +22,10 @@ interface QueuedRequest {
 }
 
 /**
- * Returns the caller's identity by its credentials, which are not verified here. Requests without
- * credentials count as one caller.
+ * Returns the key by which requests take turns: the credentials as sent, which are not verified here.
+ * Requests without credentials count as one caller.
  */
-export function callerNamedIn({ headers }: Pick<IncomingMessage, 'headers'>): string {
+export function turnKeyOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   return headers.authorization ?? headers.cookie ?? '';
 }
 
@@ -51,12 +51,12 @@ export class Turns {
    * @param share the estimated part of a round that the request takes; from 1 on it must be the
    * first of its round
    */
-  next(caller: string, share: number): Promise<void> | undefined {
+  next(turnKey: string, share: number): Promise<void> | undefined {
     if (this.#queue.isEmpty && this.#fits(share)) return undefined;
     return new Promise((start) => {
       this.#boundReading();
       if (this.#queue.isEmpty) this.#startInNextRound(1);
-      this.#queue.push(caller, { share, start });
+      this.#queue.push(turnKey, { share, start });
     });
   }
 
@@ -64,7 +64,7 @@ export class Turns {
    * Registers `stop`, which is called when a round has read so much that the rest must wait;
    * reading resumes in the next round. Returns a function that unregisters it.
    */
-  onCrowd(stop: StopReading): () => void {
+  onOverload(stop: StopReading): () => void {
     this.#readers.add(stop);
     return () => this.#readers.delete(stop);
   }
@@ -82,11 +82,11 @@ export class Turns {
     for (const stop of this.#readers) inNextRound(stop());
   }
 
-  /** Calls `act` when the caller's request may start: at once, or in its turn. */
-  start(caller: string, act: () => void, share = 0): void {
-    const due = this.next(caller, share);
-    if (due) void due.then(act);
-    else act();
+  /** Calls `callback` when the request may start: at once, or in its turn. */
+  start(turnKey: string, callback: () => void, share = 0): void {
+    const due = this.next(turnKey, share);
+    if (due) void due.then(callback);
+    else callback();
   }
 
   #fits(share: number): boolean {

@@ -4,8 +4,8 @@ import {
   authSetChanges,
   deviceStatusOf,
   statusOfOtherSet,
-  tokensFromAfter,
-  tokensFromRevocation,
+  tokensValidFromAfter,
+  tokensValidFromRevocation,
 } from './auth-set-status.ts';
 
 /** Every cell is written by hand: the current status, the requested status, and the effect. */
@@ -63,7 +63,7 @@ describe('the tokens of an authentication set', () => {
   ] as const)(
     'are after a change from %s to %s at second 50 valid from %s',
     (status, next, from) => {
-      expect(tokensFromAfter({ status, tokensFromSeconds: 0 }, next, 50)).toBe(from);
+      expect(tokensValidFromAfter({ status, tokensValidFromSeconds: 0 }, next, 50)).toBe(from);
     },
   );
 
@@ -73,7 +73,7 @@ describe('the tokens of an authentication set', () => {
     [51, 50, 52],
     [99, 50, 100],
   ])('are, if valid from %s and revoked at %s, valid from %s', (before, now, from) => {
-    expect(tokensFromRevocation({ tokensFromSeconds: before }, now)).toBe(from);
+    expect(tokensValidFromRevocation({ tokensValidFromSeconds: before }, now)).toBe(from);
   });
 });
 

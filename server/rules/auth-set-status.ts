@@ -31,27 +31,31 @@ export function statusOfOtherSet(current: AuthSetStatus, changed: AuthSetStatus)
 /** A set's status, and the second since the Unix epoch from which its tokens are valid. */
 interface TokensOfSet {
   readonly status: AuthSetStatus;
-  readonly tokensFromSeconds: number;
+  readonly tokensValidFromSeconds: number;
 }
 
 /**
  * Revokes the tokens of a set that loses its acceptance; they stay revoked when it is accepted
  * again.
  */
-export function tokensFromAfter(set: TokensOfSet, next: AuthSetStatus, nowSeconds: number): number {
+export function tokensValidFromAfter(
+  set: TokensOfSet,
+  next: AuthSetStatus,
+  nowSeconds: number,
+): number {
   const isLost = set.status === 'accepted' && next !== 'accepted';
-  return isLost ? tokensFromRevocation(set, nowSeconds) : set.tokensFromSeconds;
+  return isLost ? tokensValidFromRevocation(set, nowSeconds) : set.tokensValidFromSeconds;
 }
 
 /**
  * Returns the second after now, or after the previous revocation: a token's time of issue has whole
  * seconds, so a token of the same second would otherwise stay valid.
  */
-export function tokensFromRevocation(
-  { tokensFromSeconds }: Pick<TokensOfSet, 'tokensFromSeconds'>,
+export function tokensValidFromRevocation(
+  { tokensValidFromSeconds }: Pick<TokensOfSet, 'tokensValidFromSeconds'>,
   nowSeconds: number,
 ): number {
-  return Math.max(tokensFromSeconds, nowSeconds) + 1;
+  return Math.max(tokensValidFromSeconds, nowSeconds) + 1;
 }
 
 /** Returns the status of a device: the best status of its sets, `noauth` without sets. */

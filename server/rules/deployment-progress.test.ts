@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deviceDeploymentStatuses } from '../../fixtures/contract/vocabulary.ts';
-import { abortRefused, completedMs, controlMapRefused, statusOf } from './deployment-progress.ts';
+import { abortRefused, controlMapRefused, endedMs, statusOf } from './deployment-progress.ts';
 
 describe('the state of a whole deployment', () => {
   const touched = deviceDeploymentStatuses.filter((status) => status !== 'pending');
@@ -40,43 +40,43 @@ describe('the state of a whole deployment', () => {
  * Each cell is whether devices or retries remain, devices that finished, the limit, and the result.
  */
 const cells = [
-  [false, false, 0, undefined, 'over'],
-  [false, false, 0, 2, 'over'],
-  [false, false, 1, 2, 'over'],
+  [false, false, 0, undefined, 'ended'],
+  [false, false, 0, 2, 'ended'],
+  [false, false, 1, 2, 'ended'],
   [true, false, 0, undefined, 'open'],
   [false, true, 0, undefined, 'open'],
   [true, true, 0, undefined, 'open'],
   [true, false, 1, 2, 'open'],
   [false, true, 1, 2, 'open'],
-  [true, false, 2, 2, 'over'],
-  [false, true, 2, 2, 'over'],
-  [true, true, 3, 2, 'over'],
+  [true, false, 2, 2, 'ended'],
+  [false, true, 2, 2, 'ended'],
+  [true, true, 3, 2, 'ended'],
 ] as const;
 
 describe.each(cells)(
   'a deployment with unfinished devices %s, retries %s, %s of at most %s devices done',
-  (hasUnfinished, hasRetries, devicesThrough, maxDevices, expected) => {
-    const facts = { hasUnfinished, hasRetries, devicesThrough, maxDevices };
+  (hasUnfinished, hasRetries, finishedDevices, maxDevices, expected) => {
+    const facts = { hasUnfinished, hasRetries, finishedDevices, maxDevices };
 
     it(`is ${expected}`, () => {
-      expect(completedMs(facts, 90)).toBe(expected === 'over' ? 90 : undefined);
+      expect(endedMs(facts, 90)).toBe(expected === 'ended' ? 90 : undefined);
     });
 
     it(`is ${expected} after an end, whose time stays`, () => {
       const before = { ...facts, finishedMs: 50 };
-      expect(completedMs(before, 90)).toBe(expected === 'over' ? 50 : undefined);
+      expect(endedMs(before, 90)).toBe(expected === 'ended' ? 50 : undefined);
     });
   },
 );
 
 const without = 'created without';
-const over = 'finished';
+const ended = 'finished';
 
 describe.each([
   ['running, without a map', {}, undefined, without],
   ['running, with a map', { controlMap: {} }, undefined, undefined],
-  ['finished, without a map', { finishedMs: 0 }, over, without],
-  ['finished, with a map', { finishedMs: 0, controlMap: {} }, over, over],
+  ['finished, without a map', { finishedMs: 0 }, ended, without],
+  ['finished, with a map', { finishedMs: 0, controlMap: {} }, ended, ended],
 ])('a deployment that is %s', (_, deployment, abort, map) => {
   it(`refuses to be aborted: ${abort}`, () => {
     expect(abortRefused(deployment)).toEqual(abort && expect.stringContaining(abort));

@@ -24,26 +24,31 @@ export function statusOf(
 }
 
 /** Facts that decide whether a deployment ends. */
-export interface CompletionFacts {
+export interface EndFacts {
   readonly finishedMs?: number | undefined;
-  /** Number of devices after which the deployment ends, even if others are not finished. */
+  /** Number of devices after which the deployment ends, even if others have not finished it. */
   readonly maxDevices?: number | undefined;
-  /** True when a device deployment is unfinished. */
+  /** True when a device deployment has no final status. */
   readonly hasUnfinished: boolean;
   /** True when a failed device may try again. */
   readonly hasRetries: boolean;
-  /** Number of devices that are done with the deployment; counted only if `maxDevices` is set. */
-  readonly devicesThrough: number;
+  /** Number of devices that have finished the deployment; counted only if `maxDevices` is set. */
+  readonly finishedDevices: number;
 }
 
 /**
  * Returns when the deployment ended: the recorded time, or now if it ends now; undefined while
  * devices may continue.
  */
-export function completedMs(facts: CompletionFacts, nowMs: number): number | undefined {
-  const { hasUnfinished, hasRetries, devicesThrough, maxDevices = Infinity } = facts;
-  const mayGoOn = hasUnfinished || hasRetries;
-  if (mayGoOn && devicesThrough < maxDevices) return undefined;
+export function endedMs(facts: EndFacts, nowMs: number): number | undefined {
+  const {
+    hasUnfinished,
+    hasRetries,
+    finishedDevices: devicesThrough,
+    maxDevices = Infinity,
+  } = facts;
+  const mayContinue = hasUnfinished || hasRetries;
+  if (mayContinue && devicesThrough < maxDevices) return undefined;
   return facts.finishedMs ?? nowMs;
 }
 
@@ -53,7 +58,7 @@ interface ChangeableDeployment {
   readonly controlMap?: object;
 }
 
-/** Returns why a deployment cannot be aborted: only an unfinished one can. */
+/** Returns why a deployment cannot be aborted: only one that has not ended can. */
 export function abortRefused({ finishedMs }: ChangeableDeployment): string | undefined {
   return finishedMs === undefined ? undefined : 'the deployment is already finished';
 }

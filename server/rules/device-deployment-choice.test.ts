@@ -119,12 +119,12 @@ describe('the choice among several device deployments', () => {
   const full = deviceDeployment({ maxDevices: 1, offeredDevices: 1, seq: 6 });
 
   it.each([
-    ['the active one, however new', [over, later, open, failed, active], 'go-on', active],
+    ['the active one, however new', [over, later, open, failed, active], 'continue', active],
     ['else the one to be tried again', [over, later, open, failed], 'retry', failed],
     [
       'else the oldest that may begin',
       [over, later, open, deviceDeployment({ seq: 9 })],
-      'begin',
+      'offer',
       open,
     ],
     ['else the oldest that has to wait', [over, later, full], 'wait', later],

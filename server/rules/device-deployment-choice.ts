@@ -30,24 +30,24 @@ interface ChoiceContext {
   readonly lastFinishedSeq: number;
 }
 
-/** Permanent reasons to withhold a device deployment, then temporary ones. */
-type PermanentReason = 'finished' | 'aborted' | 'deployment-over' | 'older';
-export type TemporaryReason = 'start' | 'phase' | 'max-devices';
-export type WithholdingCondition = PermanentReason | TemporaryReason;
+/** Conditions that withhold a device deployment for good, then those that end with time. */
+type PermanentCondition = 'finished' | 'aborted' | 'deployment-over' | 'older';
+export type TemporaryCondition = 'start' | 'phase' | 'max-devices';
+export type WithholdingCondition = PermanentCondition | TemporaryCondition;
 
 export type DeviceDeploymentChoice<Of> =
-  | { readonly decision: 'go-on' | 'retry' | 'begin'; readonly deviceDeployment: Of }
+  | { readonly decision: 'continue' | 'retry' | 'offer'; readonly deviceDeployment: Of }
   | {
       readonly decision: 'wait';
       readonly deviceDeployment: Of;
-      readonly condition: TemporaryReason;
+      readonly condition: TemporaryCondition;
     }
   | { readonly decision: 'nothing' };
 
 /**
  * Chooses in this order: the active device deployment, a failed one with retries left, the oldest
- * one that may begin, the oldest one that has to wait. `deviceDeployments` are in order of
- * creation; those that are over have no effect.
+ * one that may be offered, the oldest one that has to wait. `deviceDeployments` are in order of
+ * creation; those that are finished have no effect.
  */
 export function chooseDeviceDeployment<Of extends DeviceDeploymentFacts>(
   deviceDeployments: readonly Of[],
@@ -56,13 +56,13 @@ export function chooseDeviceDeployment<Of extends DeviceDeploymentFacts>(
   const active = deviceDeployments.find(
     (deviceDeployment) => deviceDeployment.offeredMs !== undefined && !isFinal(deviceDeployment),
   );
-  if (active) return { decision: 'go-on', deviceDeployment: active };
+  if (active) return { decision: 'continue', deviceDeployment: active };
   const failed = deviceDeployments.find(mayTryAgain);
   if (failed) return { decision: 'retry', deviceDeployment: failed };
   let firstWithheld: DeviceDeploymentChoice<Of> = { decision: 'nothing' };
   for (const deviceDeployment of deviceDeployments) {
     const condition = withholdingCondition(deviceDeployment, context);
-    if (condition === undefined) return { decision: 'begin', deviceDeployment };
+    if (condition === undefined) return { decision: 'offer', deviceDeployment };
     if (firstWithheld.decision === 'nothing' && isTemporary(condition)) {
       firstWithheld = { decision: 'wait', deviceDeployment, condition };
     }
@@ -98,12 +98,12 @@ export function devicesByNow(
   return phases.findLast(({ startMs }) => startMs <= nowMs)?.devicesUntil ?? 0;
 }
 
-const temporaryReasons: ReadonlySet<string> = new Set<TemporaryReason>([
+const temporaryConditions: ReadonlySet<string> = new Set<TemporaryCondition>([
   'start',
   'phase',
   'max-devices',
 ]);
 
-function isTemporary(condition: WithholdingCondition): condition is TemporaryReason {
-  return temporaryReasons.has(condition);
+function isTemporary(condition: WithholdingCondition): condition is TemporaryCondition {
+  return temporaryConditions.has(condition);
 }

@@ -5,10 +5,10 @@ import {
   reportableStatuses,
 } from '../../fixtures/contract/vocabulary.ts';
 import {
-  afterEnd,
   afterOffer,
   afterReport,
   afterRetry,
+  afterStop,
   type DeviceDeployment,
   historyDeletion,
   initialState,
@@ -29,16 +29,16 @@ const cells = [
   ['pause_before_rebooting', 'open', 'accept'],
   ['rebooting', 'open', 'accept'],
   ['pause_before_committing', 'open', 'accept'],
-  ['success', 'over', 'accept'],
-  ['failure', 'over', 'accept'],
-  ['already-installed', 'over', 'accept'],
-  ['noartifact', 'over', 'accept'],
-  ['aborted', 'over', 'refuse'],
-  ['decommissioned', 'over', 'refuse'],
+  ['success', 'final', 'accept'],
+  ['failure', 'final', 'accept'],
+  ['already-installed', 'final', 'accept'],
+  ['noartifact', 'final', 'accept'],
+  ['aborted', 'final', 'refuse'],
+  ['decommissioned', 'final', 'refuse'],
 ] as const;
 
 const statuses = cells.map(([status]) => status);
-const over = cells.filter(([, standing]) => standing === 'over').map(([status]) => status);
+const finals = cells.filter(([, standing]) => standing === 'final').map(([status]) => status);
 const open = cells.filter(([, standing]) => standing === 'open').map(([status]) => status);
 
 /** Returns a device deployment in its second attempt, with every optional field set. */
@@ -46,13 +46,13 @@ function started(status: DeviceDeploymentStatus, retriesLeft = 1): DeviceDeploym
   return {
     status,
     substate: 'step',
-    request: 'r',
+    pollData: 'r',
     artifactId: 'art',
     attempts: 2,
     retriesLeft,
     offeredMs: 20,
     startedMs: 30,
-    ...(over.some((end) => end === status) && { finishedMs: 40 }),
+    ...(finals.some((end) => end === status) && { finishedMs: 40 }),
   };
 }
 
@@ -62,12 +62,12 @@ it('the table of cells has a row for every device deployment status', () => {
 
 it('the status groups name the open, the final and the pause statuses', () => {
   const pause = ['pause_before_installing', 'pause_before_rebooting', 'pause_before_committing'];
-  expect(statusGroups).toEqual({ active: open, finished: over, pause });
+  expect(statusGroups).toEqual({ active: open, finished: finals, pause });
 });
 
 describe('a device deployment status', () => {
   it.each(cells)('is %s and counts as %s', (status, standing) => {
-    expect(isFinal({ status }) ? 'over' : 'open').toBe(standing);
+    expect(isFinal({ status }) ? 'final' : 'open').toBe(standing);
   });
 
   it.each(statuses)(
@@ -90,12 +90,12 @@ describe("a device's status report", () => {
       expect(changed).toEqual({ reason: expect.stringContaining(from) });
       return;
     }
-    const finishedMs = over.some((end) => end === to) ? 90 : undefined;
+    const finishedMs = finals.some((end) => end === to) ? 90 : undefined;
     expect(changed).toEqual({ ...started(from), status: to, finishedMs });
   });
 
   it('marks the start of the attempt when it is the first', () => {
-    const fresh = afterOffer(initialState(0), { request: 'r', nowMs: 20 });
+    const fresh = afterOffer(initialState(0), { pollData: 'r', nowMs: 20 });
     expect(afterReport(fresh, { status: 'downloading' }, 30)).toMatchObject({ startedMs: 30 });
   });
 
@@ -110,17 +110,17 @@ describe("a device's status report", () => {
 });
 
 describe('an offer to a device', () => {
-  const offer = { request: 'r', artifactId: 'art', nowMs: 20 };
+  const offer = { pollData: 'r', artifactId: 'art', nowMs: 20 };
 
   it('counts as the first attempt, and its time never changes', () => {
     const first = afterOffer(initialState(3), offer);
     expect(first).toEqual({ ...initialState(3), attempts: 1, offeredMs: 20, ...of(offer) });
-    const again = { request: 'r2', nowMs: 99 };
+    const again = { pollData: 'r2', nowMs: 99 };
     expect(afterOffer(first, again)).toEqual({
       ...initialState(3),
       attempts: 1,
       offeredMs: 20,
-      request: 'r2',
+      pollData: 'r2',
     });
   });
 
@@ -128,8 +128,8 @@ describe('an offer to a device', () => {
     expect(afterOffer(started(status), offer)).toEqual(started(status));
   });
 
-  function of({ request, artifactId }: typeof offer) {
-    return { request, artifactId };
+  function of({ pollData, artifactId }: typeof offer) {
+    return { pollData, artifactId };
   }
 });
 
@@ -146,7 +146,7 @@ describe('a retry of a device deployment', () => {
 
 describe('a status that the server sets', () => {
   it.each(statuses)('has a finish time exactly if it is final: %s', (status) => {
-    const finishedMs = over.some((end) => end === status) ? 90 : undefined;
+    const finishedMs = finals.some((end) => end === status) ? 90 : undefined;
     expect(withStatus(started('pending'), status, 90)).toEqual({
       ...started('pending'),
       status,
@@ -158,11 +158,11 @@ describe('a status that the server sets', () => {
 describe.each(['aborted', 'decommissioned'] as const)('ending a device deployment as %s', (end) => {
   it.each(open)('changes the open status %s', (status) => {
     const expected = { ...started(status), status: end, finishedMs: 90, retriesLeft: 0 };
-    expect(afterEnd(started(status), end, 90)).toEqual(expected);
+    expect(afterStop(started(status), end, 90)).toEqual(expected);
   });
 
-  it.each(over)('keeps the final status %s and removes its retries', (status) => {
-    expect(afterEnd(started(status), end, 90)).toEqual({ ...started(status), retriesLeft: 0 });
+  it.each(finals)('keeps the final status %s and removes its retries', (status) => {
+    expect(afterStop(started(status), end, 90)).toEqual({ ...started(status), retriesLeft: 0 });
   });
 });
 
@@ -170,7 +170,7 @@ describe('the deletion of a deployment history', () => {
   it.each(cells)('treats the status %s as %s', (status, standing) => {
     const running = historyDeletion(started(status), {});
     const finished = historyDeletion(started(status), { finishedMs: 50 });
-    const expected = standing === 'open' ? ['keep', 'keep'] : ['start-over', 'forget'];
+    const expected = standing === 'open' ? ['keep', 'keep'] : ['restart', 'remove'];
     expect([running, finished]).toEqual(expected);
   });
 });

@@ -15,11 +15,11 @@ export interface DeviceDeployment {
   readonly status: DeviceDeploymentStatus;
   readonly substate?: string | undefined;
   /**
-   * The data with which the device polled when it was offered the deployment, as canonical text.
+   * The data with which the device polled when it was offered the update, as canonical text.
    */
-  readonly request?: string | undefined;
+  readonly pollData?: string | undefined;
   readonly artifactId?: string | undefined;
-  /** Number of offers to the device: the first one, and one for each retry. */
+  /** Number of attempts: the first offer begins one, and each retry another. */
   readonly attempts: number;
   readonly retriesLeft: number;
   /** Time of the first offer, in milliseconds since the Unix epoch. */
@@ -29,9 +29,9 @@ export interface DeviceDeployment {
   readonly finishedMs?: number | undefined;
 }
 
-/** The facts that are fixed when an attempt begins. */
-export interface OfferFacts {
-  readonly request: string;
+/** What is recorded when an update is offered to the device. */
+export interface Offer {
+  readonly pollData: string;
   readonly artifactId?: string | undefined;
   readonly nowMs: number;
 }
@@ -42,8 +42,8 @@ export interface StatusReport {
   readonly substate?: string | undefined;
 }
 
-/** The fields that decide whether a deployment is over for a device. */
-type CompletionFields = Pick<DeviceDeployment, 'status' | 'retriesLeft'>;
+/** The fields that decide whether a device deployment is finished. */
+type StatusAndRetries = Pick<DeviceDeployment, 'status' | 'retriesLeft'>;
 
 /** The only status from which a device may retry. */
 export const retriedStatus = 'failure' satisfies DeviceDeploymentStatus;
@@ -82,7 +82,7 @@ export function isFinal({ status }: Pick<DeviceDeployment, 'status'>): boolean {
 }
 
 /** True when the device failed and has retries left. */
-export function mayTryAgain({ status, retriesLeft }: CompletionFields): boolean {
+export function mayTryAgain({ status, retriesLeft }: StatusAndRetries): boolean {
   return status === retriedStatus && retriesLeft > 0;
 }
 
@@ -92,29 +92,30 @@ export function initialState(retries: number): DeviceDeployment {
 }
 
 /**
- * Returns the state after an offer. Only the first offer counts as an attempt and sets `offeredMs`.
+ * Returns the state after an offer. The first offer begins the first attempt and sets `offeredMs`;
+ * a later one belongs to the current attempt.
  */
-export function afterOffer<State extends DeviceDeployment>(
-  current: State,
-  offer: OfferFacts,
-): State {
+export function afterOffer<State extends DeviceDeployment>(current: State, offer: Offer): State {
   return {
     ...current,
-    request: offer.request,
+    pollData: offer.pollData,
     artifactId: offer.artifactId,
     attempts: current.attempts + (current.offeredMs === undefined ? 1 : 0),
     offeredMs: current.offeredMs ?? offer.nowMs,
   };
 }
 
-/** Returns the state at the start of a retry: pending, without request and artifact. */
+/**
+ * Returns the state at the start of a retry, which is another attempt: pending, without poll data
+ * and artifact.
+ */
 export function afterRetry<State extends DeviceDeployment>(current: State): State {
   return {
     ...current,
     status: initialStatus,
     attempts: current.attempts + 1,
     retriesLeft: current.retriesLeft - 1,
-    request: undefined,
+    pollData: undefined,
     artifactId: undefined,
     substate: undefined,
     startedMs: undefined,
@@ -154,10 +155,10 @@ export function afterReport<State extends DeviceDeployment>(
 }
 
 /**
- * Returns the state after the server ended the deployment for the device: it ends now unless it is
- * over, and has no retries left.
+ * Returns the state after the server stopped the device deployment, which is finished now: it keeps
+ * a final status, and has no retries left.
  */
-export function afterEnd<State extends CompletionFields & Pick<DeviceDeployment, 'finishedMs'>>(
+export function afterStop<State extends StatusAndRetries & Pick<DeviceDeployment, 'finishedMs'>>(
   current: State,
   status: 'aborted' | 'decommissioned',
   nowMs: number,
@@ -171,9 +172,9 @@ export function afterEnd<State extends CompletionFields & Pick<DeviceDeployment,
  * deleted.
  */
 export function historyDeletion(
-  current: CompletionFields,
+  current: StatusAndRetries,
   deployment: { readonly finishedMs?: number | undefined },
-): 'keep' | 'start-over' | 'forget' {
+): 'keep' | 'restart' | 'remove' {
   if (!isFinal(current)) return 'keep';
-  return deployment.finishedMs === undefined ? 'start-over' : 'forget';
+  return deployment.finishedMs === undefined ? 'restart' : 'remove';
 }

@@ -40,7 +40,7 @@ function deviceDeployment(
   };
 }
 
-const offer = { request: requestText(request), artifactId: 'art', nowMs: 20 };
+const offer = { pollData: requestText(request), artifactId: 'art', nowMs: 20 };
 const served = afterOffer(deviceDeployment(), offer);
 
 function after(
@@ -105,7 +105,7 @@ describe('a device that gets an update', () => {
     expect(decide([after('failure', 1)], { asks })).toMatchObject({
       decision: 'serve',
       startsAttempt: true,
-      changed: { status: 'pending', attempts: 2, retriesLeft: 0, request: requestText(asks) },
+      changed: { status: 'pending', attempts: 2, retriesLeft: 0, pollData: requestText(asks) },
     });
   });
 
@@ -150,7 +150,7 @@ describe('a device whose update ends on a poll', () => {
     const asks = { ...request, wantsControlMap: true };
     expect(decide([after('downloading')], { asks })).toMatchObject({
       decision: 'conflict',
-      changed: { status: 'failure', request: offer.request, finishedMs: nowMs },
+      changed: { status: 'failure', pollData: offer.pollData, finishedMs: nowMs },
     });
   });
 });

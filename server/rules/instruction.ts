@@ -15,8 +15,8 @@ import { type NoUpdate, noDeployment } from './no-update.ts';
 import {
   type DescribedDeviceDeployment,
   installedFor,
-  misfitFor,
   noOpenDeploymentFor,
+  unsuitableFor,
   WithholdingReason,
 } from './no-update-sentences.ts';
 
@@ -91,9 +91,9 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
     };
   }
   const artifactId = 'artifactId' in decided ? decided.artifactId : undefined;
-  const startsAttempt = current.request === undefined;
+  const startsAttempt = current.pollData === undefined;
   const isOffer = startsAttempt || current.artifactId !== artifactId;
-  const offer = isOffer && { request: requestText(request), artifactId, nowMs };
+  const offer = isOffer && { pollData: requestText(request), artifactId, nowMs };
   const changed = offer ? afterOffer(current, offer) : undefined;
   if (decided.decision === 'serve') {
     return { decision: 'serve', deviceDeployment, changed, artifactId, startsAttempt };
@@ -106,7 +106,7 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
     changed: withStatus(changed ?? current, status, nowMs),
     noUpdate: isInstalled
       ? installedFor(deviceDeployment.deployment)
-      : misfitFor(deviceDeployment.deployment, decided.misfit),
+      : unsuitableFor(deviceDeployment.deployment, decided.unsuitableReason),
   };
 }
 

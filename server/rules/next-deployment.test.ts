@@ -65,12 +65,12 @@ describe('the artifact that a device gets', () => {
   it('is none when the deployment has no artifacts', () => {
     expect(decideNext(waiting, request, [])).toEqual({
       decision: 'no-artifact',
-      misfit: { condition: 'artifact' },
+      unsuitableReason: { condition: 'artifact' },
     });
   });
 
   it('stays the first chosen one, even after a smaller one appears', () => {
-    const deviceDeployment = { ...waiting, artifactId: 'a', request: requestText(request) };
+    const deviceDeployment = { ...waiting, artifactId: 'a', pollData: requestText(request) };
     const candidates = [artifact('a'), artifact('b', { sizeBytes: 1 })];
     expect(decideNext(deviceDeployment, request, candidates)).toMatchObject({ artifactId: 'a' });
     expect(decideNext(deviceDeployment, request, [artifact('b')])).toMatchObject({
@@ -99,13 +99,13 @@ describe('an artifact that the device already has', () => {
   );
 
   it.each(started)('is offered to a device in mid-update: %s', (status) => {
-    const deviceDeployment = { ...waiting, status, request: requestText(installed) };
+    const deviceDeployment = { ...waiting, status, pollData: requestText(installed) };
     expect(decideNext(deviceDeployment, installed, [artifact('a')]).decision).toBe('serve');
   });
 });
 
 describe('a request for the next deployment after an earlier offer', () => {
-  const deviceDeployment = { ...waiting, request: requestText(request) };
+  const deviceDeployment = { ...waiting, pollData: requestText(request) };
 
   it('gets the same response if unchanged, whatever its order', () => {
     const { device_type, artifact_name } = request.provides;

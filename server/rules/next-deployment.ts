@@ -16,7 +16,7 @@ export interface NextRequest {
 
 /** A device deployment that may be served. */
 export interface ServableDeviceDeployment
-  extends Pick<DeviceDeployment, 'status' | 'request' | 'artifactId'> {
+  extends Pick<DeviceDeployment, 'status' | 'pollData' | 'artifactId'> {
   readonly deployment: {
     readonly forceInstallation: boolean;
     /** `configuration` for a deployment that delivers settings and has no artifact of a release. */
@@ -46,7 +46,7 @@ export type UnsuitableReason =
 
 export type NextDecision =
   | { readonly decision: 'serve'; readonly artifactId?: string }
-  | { readonly decision: 'no-artifact'; readonly misfit: UnsuitableReason }
+  | { readonly decision: 'no-artifact'; readonly unsuitableReason: UnsuitableReason }
   | { readonly decision: 'already-installed'; readonly artifactId: string }
   | { readonly decision: 'conflict' };
 
@@ -58,13 +58,17 @@ export function decideNext(
   request: NextRequest,
   candidates: readonly Candidate[],
 ): NextDecision {
-  if (deviceDeployment.request !== undefined && deviceDeployment.request !== requestText(request)) {
+  if (
+    deviceDeployment.pollData !== undefined &&
+    deviceDeployment.pollData !== requestText(request)
+  ) {
     return { decision: 'conflict' };
   }
   if (deviceDeployment.deployment.type === 'configuration') return { decision: 'serve' };
   const chosen =
     candidates.find(({ id }) => id === deviceDeployment.artifactId) ?? choose(candidates, request);
-  if (!chosen) return { decision: 'no-artifact', misfit: misfit(candidates, request) };
+  if (!chosen)
+    return { decision: 'no-artifact', unsuitableReason: unsuitableReason(candidates, request) };
   const isInstalled = chosen.name === request.artifactName;
   // Only in the initial status: once the device has reported, polling again must not end its
   // update.
@@ -98,7 +102,10 @@ export function requestIn(text: string): NextRequest {
 /**
  * Returns why no artifact of a release is suitable for a device; the device type is checked first.
  */
-function misfit(candidates: readonly Candidate[], { provides }: NextRequest): UnsuitableReason {
+function unsuitableReason(
+  candidates: readonly Candidate[],
+  { provides }: NextRequest,
+): UnsuitableReason {
   if (candidates.length === 0) return { condition: 'artifact' };
   const name = 'device_type';
   const given = provides[name];

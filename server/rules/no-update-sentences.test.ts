@@ -5,10 +5,10 @@ import { type NoUpdate, type NoUpdateCondition, noDeployment } from './no-update
 import {
   type DescribedDeviceDeployment,
   installedFor,
-  misfitFor,
   noOpenDeploymentFor,
   remedies,
   remedyOf,
+  unsuitableFor,
   withheldText,
 } from './no-update-sentences.ts';
 
@@ -52,13 +52,13 @@ const held: readonly [WithholdingCondition, Fields, sentence: string, remedy: st
         ],
       },
     },
-    'the phases of deployment spring (d1) of release-2 allow 1 of 3 devices so far, and 1 have begun; phase 2 starts at 2026-12-01T14:00:00.000Z',
+    'the phases of deployment spring (d1) of release-2 allow 1 of 3 devices so far, and 1 was offered it; phase 2 starts at 2026-12-01T14:00:00.000Z',
     'wait for the next phase, or move the clock',
   ],
   [
     'max-devices',
     { deployment: { ...deployment, maxDevices: 1 } },
-    'deployment spring (d1) of release-2 is limited to 1 device, and 1 have begun',
+    'deployment spring (d1) of release-2 is limited to 1 device, and 1 was offered it',
     'create another deployment for the device, with no max_devices',
   ],
   [
@@ -117,7 +117,7 @@ describe('the reason and the remedy of a missing update', () => {
   });
 
   it.each(misfits)('name what no artifact has: %j', (misfit, sentence, remedy) => {
-    const reason = misfitFor(deployment, misfit);
+    const reason = unsuitableFor(deployment, misfit);
     expect(reason.reason).toBe(
       `deployment spring (d1) of release-2 has no artifact for the device: ${sentence}`,
     );

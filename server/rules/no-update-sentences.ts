@@ -3,7 +3,7 @@ import type { DeviceDeployment } from './device-deployment.ts';
 import {
   type DeviceDeploymentFacts,
   devicesByNow,
-  type TemporaryReason,
+  type TemporaryCondition,
   type WithholdingCondition,
 } from './device-deployment-choice.ts';
 import { requestIn, type UnsuitableReason } from './next-deployment.ts';
@@ -41,12 +41,12 @@ export function timeText(ms: number): string {
  */
 export class WithholdingReason implements NoUpdate {
   readonly isUpToDate = false;
-  readonly condition: TemporaryReason;
+  readonly condition: TemporaryCondition;
   readonly #deviceDeployment: DescribedDeviceDeployment;
   readonly #nowMs: number;
 
   constructor(
-    condition: TemporaryReason,
+    condition: TemporaryCondition,
     deviceDeployment: DescribedDeviceDeployment,
     nowMs: number,
   ) {
@@ -94,8 +94,8 @@ export function noOpenDeploymentFor(
 }
 
 /** Returns the reason when no artifact of the deployment is suitable for the device. */
-export function misfitFor(deployment: NamedDeployment, found: UnsuitableReason): NoUpdate {
-  const reason = `${labelOf(deployment)} has no artifact for the device: ${misfitText(found)}`;
+export function unsuitableFor(deployment: NamedDeployment, found: UnsuitableReason): NoUpdate {
+  const reason = `${labelOf(deployment)} has no artifact for the device: ${unsuitableText(found)}`;
   return { condition: found.condition, deploymentId: deployment.id, isUpToDate: false, reason };
 }
 
@@ -149,10 +149,10 @@ const sentences: Readonly<
     const next = phases[at];
     const starts = next ? `; phase ${at + 1} starts at ${timeText(next.startMs)}` : '';
     const byNow = devicesByNow(deployment, nowMs);
-    return `the phases of ${labelOf(deployment)} allow ${byNow} of ${devicesText(deviceCount)} so far, and ${offeredDevices} have begun${starts}`;
+    return `the phases of ${labelOf(deployment)} allow ${byNow} of ${devicesText(deviceCount)} so far, and ${offeredText(offeredDevices)}${starts}`;
   },
   'max-devices': ({ deployment, offeredDevices }) =>
-    `${labelOf(deployment)} is limited to ${devicesText(deployment.maxDevices ?? 0)}, and ${offeredDevices} have begun`,
+    `${labelOf(deployment)} is limited to ${devicesText(deployment.maxDevices ?? 0)}, and ${offeredText(offeredDevices)}`,
   finished: finishedText,
   aborted: ({ deployment, finishedMs }) =>
     `${labelOf(deployment)} was aborted for the device${at(finishedMs)}`,
@@ -165,7 +165,7 @@ const sentences: Readonly<
 function finishedText({
   deployment,
   status,
-  request,
+  pollData,
   finishedMs,
 }: DescribedDeviceDeployment): string {
   const label = labelOf(deployment);
@@ -179,11 +179,11 @@ function finishedText({
     return `the device finished ${label} with ${status}${at(finishedMs)}`;
   }
   // The unmet dependency is no longer known, because the artifacts may have changed since.
-  const given = request === undefined ? '' : `; it reported ${pairsText(requestIn(request))}`;
+  const given = pollData === undefined ? '' : `; it reported ${pairsText(requestIn(pollData))}`;
   return `${label} ended for the device${at(finishedMs)} without a suitable artifact${given}`;
 }
 
-function misfitText(found: UnsuitableReason): string {
+function unsuitableText(found: UnsuitableReason): string {
   if (found.condition === 'artifact') return 'no artifact has this name';
   const accepted = found.accepted.join(', ');
   if (found.condition === 'device-type') {
@@ -202,6 +202,10 @@ export function pairsText({ provides }: { readonly provides: Readonly<Record<str
 
 function devicesText(count: number): string {
   return `${count} ${count === 1 ? 'device' : 'devices'}`;
+}
+
+function offeredText(count: number): string {
+  return `${count} ${count === 1 ? 'was' : 'were'} offered it`;
 }
 
 function at(ms: number | undefined): string {

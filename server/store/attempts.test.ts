@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 afterEach(() => store.close());
 
-const offer = { request: 'r', artifactId: 'art', nowMs: 20 };
+const offer = { pollData: 'r', artifactId: 'art', nowMs: 20 };
 
 function create(id: string, ...deviceIds: readonly string[]): StoredDeployment {
   return createWith({ id, deviceIds });
@@ -83,7 +83,7 @@ describe('a failed device deployment', () => {
       const again = recordRetry(deviceDeployments, deviceDeploymentOf('one'));
       expect(again).toMatchObject({ status: 'pending', offeredMs: 20 });
       for (const gone of [
-        'request',
+        'pollData',
         'artifactId',
         'startedMs',
         'finishedMs',
@@ -91,7 +91,7 @@ describe('a failed device deployment', () => {
       ] as const) {
         expect(again[gone]).toBeUndefined();
       }
-      expect(choiceFor(deviceDeployments, 'a')).toEqual(['go-on', 'one']);
+      expect(choiceFor(deviceDeployments, 'a')).toEqual(['continue', 'one']);
       report('one', 'failure');
       attempts.push(deviceDeploymentOf('one').attempts);
     }
@@ -160,7 +160,7 @@ describe('a deployment with a device maximum or phases', () => {
 
   it('makes other devices wait after that many offers', () => {
     createWith({ deviceIds: three, maxDevices: 2 });
-    expect(three.map((id) => decided(id))).toEqual(['begin', 'begin', 'begin']);
+    expect(three.map((id) => decided(id))).toEqual(['offer', 'offer', 'offer']);
     offered('one', 'c');
     offered('one', 'a');
     expect(decided('b')).toBe('wait');
@@ -190,9 +190,9 @@ describe('a deployment with a device maximum or phases', () => {
       { batchSize: 60, startMs: 200, devicesUntil: 3 },
     ];
     createWith({ deviceIds: three, phases });
-    expect([decided('a', 99), decided('a', 100)]).toEqual(['wait', 'begin']);
+    expect([decided('a', 99), decided('a', 100)]).toEqual(['wait', 'offer']);
     offered('one', 'a');
-    expect([decided('b', 199), decided('b', 200)]).toEqual(['wait', 'begin']);
+    expect([decided('b', 199), decided('b', 200)]).toEqual(['wait', 'offer']);
   });
 
   it('counts correctly after writes since the last request', () => {
@@ -201,27 +201,27 @@ describe('a deployment with a device maximum or phases', () => {
       deviceDeployments.countOffered(deployment),
       decided('c'),
     ];
-    expect(seen()).toEqual([0, 'begin']);
+    expect(seen()).toEqual([0, 'offer']);
     const first = offered('one', 'a');
     recordOffer(deviceDeployments, first, offer);
     deviceDeployments.saveLog(first, 'a line');
-    expect(seen()).toEqual([1, 'begin']);
+    expect(seen()).toEqual([1, 'offer']);
     const undone = (): void => {
       offered('one', 'b');
       expect(seen()).toEqual([2, 'wait']);
       throw new Error('undone');
     };
     expect(() => store.atomically(undone)).toThrow('undone');
-    expect(seen()).toEqual([1, 'begin']);
+    expect(seen()).toEqual([1, 'offer']);
     recordStatus(deviceDeployments, offered('one', 'b'), { status: 'failure', nowMs: 40 });
     expect(seen()).toEqual([2, 'wait']);
-    store.history.forget('b');
-    expect(seen()).toEqual([1, 'begin']);
+    store.history.delete('b');
+    expect(seen()).toEqual([1, 'offer']);
   });
 
   it('does not hide a newer deployment from the device', () => {
     createWith({ phases: [{ batchSize: 100, startMs: 1000, devicesUntil: 1 }] });
     create('two', 'a');
-    expect(choiceFor(deviceDeployments, 'a')).toEqual(['begin', 'two']);
+    expect(choiceFor(deviceDeployments, 'a')).toEqual(['offer', 'two']);
   });
 });

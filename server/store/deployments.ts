@@ -126,7 +126,7 @@ export class DeploymentStore {
     return isThere ? document<Record<string, string>>(row, 'configuration') : undefined;
   }
 
-  /** Returns an unfinished deployment with the same name, artifact and devices. */
+  /** Returns a deployment that has not ended with the same name, artifact and devices. */
   findIdenticalActive(wanted: Pick<NewStoredDeployment, 'name' | 'artifactName' | 'deviceDigest'>) {
     const row = this.#sql.first(
       `SELECT ${deploymentColumns('deployments')} FROM deployments WHERE finished_ms IS NULL
@@ -163,14 +163,14 @@ export class DeploymentStore {
     return { inside, outside: row ? number(row, 'every') - inside : 0 };
   }
 
-  /** Returns true when a deployment, finished or not, has this artifact name. */
+  /** Returns true when a deployment, ended or not, has this artifact name. */
   isArtifactUsed(artifactName: string): boolean {
     const query = `SELECT 1 FROM deployments
       WHERE type = 'software' AND artifact_name = ? LIMIT 1`;
     return this.#sql.first(query, [artifactName]) !== undefined;
   }
 
-  /** Returns the IDs of unfinished deployments with these artifact names; at most 100. */
+  /** Returns the IDs of deployments that have not ended with these artifact names; at most 100. */
   activeOf(artifactNames: readonly string[]): string[] {
     const rows = this.#sql.all(
       `SELECT id FROM deployments WHERE finished_ms IS NULL AND type = 'software'

@@ -25,9 +25,9 @@ export interface StoredDeviceDeployment extends DeviceDeployment {
 /** A device deployment with the facts that decide whether it is served. */
 export type DeviceDeploymentWithFacts = StoredDeviceDeployment & DeviceDeploymentFacts;
 
-/** The final statuses, and all others, as SQL lists. */
-export const finishedStatusesSql = listed(statusGroups.finished);
-export const unfinished = listed(statusGroups.active);
+/** The final statuses and all others, as SQL lists. */
+export const finalStatusesSql = listed(statusGroups.finished);
+export const activeStatusesSql = listed(statusGroups.active);
 /**
  * The rule `mayTryAgain` in SQL, because a deployment may have thousands of device deployments to
  * count. A test compares both.
@@ -70,7 +70,7 @@ export function deviceDeployment(row: SqlRow): StoredDeviceDeployment {
     retriesLeft: number(row, 'retries_left'),
     hasLog: number(row, 'has_log') === 1,
     substate: textOrNothing(row, 'substate'),
-    request: textOrNothing(row, 'request'),
+    pollData: textOrNothing(row, 'request'),
     artifactId: textOrNothing(row, 'artifact_id'),
     offeredMs: numberOrNothing(row, 'offered_ms'),
     startedMs: numberOrNothing(row, 'started_ms'),
@@ -87,7 +87,7 @@ export function stateValues(state: DeviceDeployment): readonly SqlValue[] {
   return [
     state.status,
     state.substate ?? null,
-    state.request ?? null,
+    state.pollData ?? null,
     state.artifactId ?? null,
     state.attempts,
     state.retriesLeft,

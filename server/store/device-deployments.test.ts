@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 afterEach(() => store.close());
 
-const offer = { request: 'r', artifactId: 'art', nowMs: 20 };
+const offer = { pollData: 'r', artifactId: 'art', nowMs: 20 };
 const running = reportableStatuses.filter((status) => !finalStatuses.includes(status));
 const finals = reportableStatuses.filter((status) => finalStatuses.includes(status));
 const wide = { page: 1, perPage: 500 };
@@ -89,7 +89,7 @@ describe('a stored device deployment', () => {
     expect(deviceDeployments.findOffered('one', 'a')).toBeUndefined();
     offered('one');
     expect(deviceDeployments.findOffered('one', 'a')).toMatchObject({
-      request: 'r',
+      pollData: 'r',
       artifactId: 'art',
       offeredMs: 20,
     });
@@ -97,8 +97,8 @@ describe('a stored device deployment', () => {
 
   it('keeps the time of its first offer', () => {
     create('one', 'a');
-    recordOffer(deviceDeployments, offered('one'), { request: 'r2', nowMs: 99 });
-    expect(deviceDeploymentOf('one')).toMatchObject({ request: 'r2', offeredMs: 20 });
+    recordOffer(deviceDeployments, offered('one'), { pollData: 'r2', nowMs: 99 });
+    expect(deviceDeploymentOf('one')).toMatchObject({ pollData: 'r2', offeredMs: 20 });
     expect(deviceDeploymentOf('one').artifactId).toBeUndefined();
   });
 });
@@ -106,23 +106,23 @@ describe('a stored device deployment', () => {
 describe('the device deployment chosen for a device', () => {
   it('begins before an offer and goes on afterwards', () => {
     create('one', 'a');
-    expect(choiceFor(deviceDeployments, 'a')).toEqual(['begin', 'one']);
+    expect(choiceFor(deviceDeployments, 'a')).toEqual(['offer', 'one']);
     offered('one');
-    expect(choiceFor(deviceDeployments, 'a')).toEqual(['go-on', 'one']);
+    expect(choiceFor(deviceDeployments, 'a')).toEqual(['continue', 'one']);
   });
 
   it('is the oldest of the waiting, or of the active ones', () => {
     for (const id of ['one', 'two', 'three']) create(id, 'a');
-    expect(choiceFor(deviceDeployments, 'a')).toEqual(['begin', 'one']);
+    expect(choiceFor(deviceDeployments, 'a')).toEqual(['offer', 'one']);
     for (const id of ['three', 'two']) offered(id);
-    expect(choiceFor(deviceDeployments, 'a')).toEqual(['go-on', 'two']);
+    expect(choiceFor(deviceDeployments, 'a')).toEqual(['continue', 'two']);
   });
 
   it.each(running)('goes on while it is %s', (status) => {
     create('one', 'a');
     offered('one');
     report('one', status);
-    expect(choiceFor(deviceDeployments, 'a')).toEqual(['go-on', 'one']);
+    expect(choiceFor(deviceDeployments, 'a')).toEqual(['continue', 'one']);
   });
 
   it.each(finals)('is none after it ended in %s', (status) => {
@@ -136,7 +136,7 @@ describe('the device deployment chosen for a device', () => {
     for (const id of ['one', 'two', 'three']) create(id, 'a');
     offered('two');
     report('two', 'failure');
-    expect(choiceFor(deviceDeployments, 'a')).toEqual(['begin', 'three']);
+    expect(choiceFor(deviceDeployments, 'a')).toEqual(['offer', 'three']);
     offered('three');
     report('three', 'success');
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['nothing']);
@@ -146,7 +146,7 @@ describe('the device deployment chosen for a device', () => {
     create('one', 'a');
     const second = create('two', 'a');
     deviceDeployments.abortAll(second, 15);
-    expect(choiceFor(deviceDeployments, 'a')).toEqual(['begin', 'one']);
+    expect(choiceFor(deviceDeployments, 'a')).toEqual(['offer', 'one']);
   });
 
   it('is none for a device without device deployments', () => {

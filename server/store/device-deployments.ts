@@ -1,21 +1,21 @@
 /** Stores the state of each device in a deployment. Spec: States and transitions */
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
-import { completedMs } from '../rules/deployment-progress.ts';
-import { afterEnd, type DeviceDeployment, isFinal } from '../rules/device-deployment.ts';
+import { endedMs } from '../rules/deployment-progress.ts';
+import { afterStop, type DeviceDeployment, isFinal } from '../rules/device-deployment.ts';
 import { type NoUpdate, noDeployment } from '../rules/no-update.ts';
 import type { StoredDeployment } from './deployments.ts';
 import {
+  activeStatusesSql,
   type DeviceDeploymentWithFacts,
   deviceDeployment,
   deviceDeploymentQuery,
-  finishedStatusesSql,
+  finalStatusesSql,
   type StoredDeviceDeployment,
   shownDeviceDeploymentQuery,
   stateColumns,
   stateValues,
   statusCondition,
   triesAgain,
-  unfinished,
 } from './device-deployment-rows.ts';
 import type { DevicesInDeployments } from './devices-in-deployments.ts';
 import { filterBy, type SqlCondition } from './engine/filter.ts';
@@ -51,13 +51,13 @@ const OPEN_KEPT = 20_000;
 const OFFERED_KEPT = 1000;
 
 const ofDeployment = 'FROM deployment_devices dd WHERE dd.deployment_seq = d.seq';
-/** Reads the facts for `completedMs`; devices are counted only if `max_devices` is set. */
-const completionQuery = `SELECT d.finished_ms, d.max_devices,
-  EXISTS (SELECT 1 ${ofDeployment} AND dd.status IN (${unfinished})) AS has_unfinished,
+/** Reads the facts for `endedMs`; devices are counted only if `max_devices` is set. */
+const endQuery = `SELECT d.finished_ms, d.max_devices,
+  EXISTS (SELECT 1 ${ofDeployment} AND dd.status IN (${activeStatusesSql})) AS has_unfinished,
   d.retries > 0 AND EXISTS (SELECT 1 ${ofDeployment} AND ${triesAgain}) AS has_retries,
   CASE WHEN d.max_devices IS NULL THEN 0 ELSE
-    (SELECT count(*) ${ofDeployment} AND dd.status IN (${finishedStatusesSql}) AND NOT (${triesAgain}))
-  END AS devices_through
+    (SELECT count(*) ${ofDeployment} AND dd.status IN (${finalStatusesSql}) AND NOT (${triesAgain}))
+  END AS finished_devices
   FROM deployments d WHERE d.seq = ?`;
 
 /** Reads and writes the device deployments of a tenant. */
@@ -80,11 +80,11 @@ export class DeviceDeploymentStore {
   }
 
   /**
-   * Updates whether deployments are finished, after other code has changed their device
+   * Updates whether deployments have ended, after other code has changed their device
    * deployments.
    */
   refresh(deploymentSeqs: readonly number[], nowMs: number): void {
-    for (const seq of deploymentSeqs) this.#refreshFinished(seq, nowMs);
+    for (const seq of deploymentSeqs) this.#refreshEnd(seq, nowMs);
   }
 
   /**
@@ -143,7 +143,7 @@ export class DeviceDeploymentStore {
   save(of: StoredDeviceDeployment, changed: DeviceDeployment, nowMs: number): void {
     this.#sql.atomically(() => {
       this.#update(of, changed);
-      if (mayComplete(of, changed)) this.#refreshFinished(of.deployment.seq, nowMs);
+      if (mayComplete(of, changed)) this.#refreshEnd(of.deployment.seq, nowMs);
     });
     this.#inDeployments.add([of.deviceId]);
   }
@@ -176,18 +176,18 @@ export class DeviceDeploymentStore {
   /** Aborts a deployment on all its devices. */
   abortAll(of: StoredDeployment, nowMs: number): void {
     this.#end(['deployment_seq = ?', of.seq], 'aborted', nowMs);
-    this.#refreshFinished(of.seq, nowMs);
+    this.#refreshEnd(of.seq, nowMs);
   }
 
   /** Ends all deployments of a device. */
   endAllOf(deviceId: string, status: 'aborted' | 'decommissioned', nowMs: number): void {
     const affected = this.#sql.all(
       `SELECT deployment_seq FROM deployment_devices dd
-       WHERE device_id = ? AND (status IN (${unfinished}) OR ${triesAgain})`,
+       WHERE device_id = ? AND (status IN (${activeStatusesSql}) OR ${triesAgain})`,
       [deviceId],
     );
     this.#end(['device_id = ?', deviceId], status, nowMs);
-    for (const row of affected) this.#refreshFinished(number(row, 'deployment_seq'), nowMs);
+    for (const row of affected) this.#refreshEnd(number(row, 'deployment_seq'), nowMs);
     if (status === 'decommissioned') this.#inDeployments.rememberNoUpdate(deviceId, noDeployment);
     else this.#inDeployments.add([deviceId]);
   }
@@ -249,12 +249,12 @@ export class DeviceDeploymentStore {
   }
 
   #readOpen(deviceId: string): DeviceDeployments {
-    const isOpen = `dd.status IN (${unfinished}) AND (dd.offered_ms IS NOT NULL OR d.finished_ms IS NULL)
+    const isOpen = `dd.status IN (${activeStatusesSql}) AND (dd.offered_ms IS NOT NULL OR d.finished_ms IS NULL)
       OR ${triesAgain}`;
     const deviceDeployments = this.#uncounted(deviceId, `(${isOpen}) ORDER BY dd.deployment_seq`);
-    // The last finished deployment matters only for device deployments that have not begun.
-    const mayBegin = deviceDeployments.some(({ offeredMs }) => offeredMs === undefined);
-    return { deviceDeployments, lastFinishedSeq: mayBegin ? this.#lastFinished(deviceId) : 0 };
+    // The last finished deployment matters only for device deployments that were not offered.
+    const hasUnoffered = deviceDeployments.some(({ offeredMs }) => offeredMs === undefined);
+    return { deviceDeployments, lastFinishedSeq: hasUnoffered ? this.#lastFinished(deviceId) : 0 };
   }
 
   #uncounted(deviceId: string, rest: string, max = OPEN_MAX): DeviceDeploymentWithFacts[] {
@@ -278,7 +278,7 @@ export class DeviceDeploymentStore {
     const row = this.#sql.first(
       `SELECT max(deployment_seq) AS seq FROM deployment_devices
        WHERE device_id = ? AND offered_ms IS NOT NULL AND NOT is_forgotten
-         AND status IN (${finishedStatusesSql})`,
+         AND status IN (${finalStatusesSql})`,
       [deviceId],
     );
     return (row && numberOrNothing(row, 'seq')) ?? 0;
@@ -321,7 +321,7 @@ export class DeviceDeploymentStore {
         status: text(row, 'status') as DeviceDeploymentStatus,
         retriesLeft: number(row, 'retries_left'),
       };
-      const to = afterEnd(from, status, nowMs);
+      const to = afterStop(from, status, nowMs);
       this.#sql.run(
         `UPDATE deployment_devices
          SET status = ?, retries_left = ?, finished_ms = coalesce(?, finished_ms)
@@ -331,22 +331,25 @@ export class DeviceDeploymentStore {
     }
   }
 
-  #refreshFinished(seq: number, nowMs: number): void {
-    const row = this.#sql.first(completionQuery, [seq]);
+  #refreshEnd(seq: number, nowMs: number): void {
+    const row = this.#sql.first(endQuery, [seq]);
     if (!row) return;
     const finishedMs = numberOrNothing(row, 'finished_ms');
-    const completed = completedMs(
+    const newEndedMs = endedMs(
       {
         finishedMs,
         maxDevices: numberOrNothing(row, 'max_devices'),
         hasUnfinished: number(row, 'has_unfinished') === 1,
         hasRetries: number(row, 'has_retries') === 1,
-        devicesThrough: number(row, 'devices_through'),
+        finishedDevices: number(row, 'finished_devices'),
       },
       nowMs,
     );
-    if (completed === finishedMs) return;
-    this.#sql.run('UPDATE deployments SET finished_ms = ? WHERE seq = ?', [completed ?? null, seq]);
+    if (newEndedMs === finishedMs) return;
+    this.#sql.run('UPDATE deployments SET finished_ms = ? WHERE seq = ?', [
+      newEndedMs ?? null,
+      seq,
+    ]);
   }
 }
 

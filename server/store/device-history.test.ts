@@ -31,7 +31,7 @@ afterEach(() => store.close());
 function end(id: string, deviceId: string, status: ReportableStatus): void {
   const deviceDeployment = store.deviceDeployments.find(id, deviceId);
   if (!deviceDeployment) throw new Error(`${deviceId} has no device deployment in ${id}`);
-  const offer = { request: 'r', artifactId: 'art', nowMs: 20 };
+  const offer = { pollData: 'r', artifactId: 'art', nowMs: 20 };
   const offered = recordOffer(store.deviceDeployments, deviceDeployment, offer);
   recordReport(store.deviceDeployments, offered, { status, substate: 'step', nowMs: 30 });
   store.deviceDeployments.saveLog(deviceDeployment, 'log');
@@ -62,7 +62,7 @@ describe('the deployment history of a device', () => {
 });
 
 describe('a deployment history that is deleted', () => {
-  beforeEach(() => store.history.forget('a'));
+  beforeEach(() => store.history.delete('a'));
 
   it('no longer lists finished deployments', () => {
     expect(listed()).toEqual(['three', 'two']);
@@ -79,7 +79,7 @@ describe('a deployment history that is deleted', () => {
       retriesLeft: 1,
       hasLog: false,
     });
-    expect(choiceFor(store.deviceDeployments, 'a')).toEqual(['begin', 'two']);
+    expect(choiceFor(store.deviceDeployments, 'a')).toEqual(['offer', 'two']);
   });
 
   it('keeps the statistics of finished deployments and other devices', () => {

@@ -41,23 +41,24 @@ export class DeviceHistoryStore {
   }
 
   /**
-   * Deletes the finished device deployments from the history. Unfinished deployments may be offered
-   * to the device again; finished ones are hidden. The statistics of the deployments are unchanged.
+   * Deletes the device deployments with a final status from the history. Those of ended deployments
+   * are hidden; the others are offered to the device again. The statistics of the deployments are
+   * unchanged.
    */
-  forget(deviceId: string): void {
+  delete(deviceId: string): void {
     this.#sql.atomically(() => {
-      for (const forgotten of this.#all(deviceId, 'AND NOT dd.is_forgotten')) {
-        const decision = historyDeletion(forgotten, forgotten.deployment);
-        if (decision === 'start-over') this.#startOver(forgotten);
-        if (decision === 'forget') this.#hide(forgotten);
+      for (const deleted of this.#all(deviceId, 'AND NOT dd.is_forgotten')) {
+        const decision = historyDeletion(deleted, deleted.deployment);
+        if (decision === 'restart') this.#restart(deleted);
+        if (decision === 'remove') this.#hide(deleted);
       }
     });
     this.#inDeployments.add([deviceId]);
   }
 
-  /** Resets the device to the state before its first offer in all unfinished deployments. */
-  startOver(deviceId: string): void {
-    for (const begun of this.#all(deviceId, 'AND d.finished_ms IS NULL')) this.#startOver(begun);
+  /** Resets the device to the state before its first offer in all deployments that have not ended. */
+  restart(deviceId: string): void {
+    for (const one of this.#all(deviceId, 'AND d.finished_ms IS NULL')) this.#restart(one);
   }
 
   #all(deviceId: string, condition: string): StoredDeviceDeployment[] {
@@ -66,7 +67,7 @@ export class DeviceHistoryStore {
       .map(deviceDeployment);
   }
 
-  #startOver({ deployment: { seq, retries = 0 }, deviceId }: StoredDeviceDeployment): void {
+  #restart({ deployment: { seq, retries = 0 }, deviceId }: StoredDeviceDeployment): void {
     this.#sql.run(
       `UPDATE deployment_devices SET ${stateColumns}, log = NULL
        WHERE deployment_seq = ? AND device_id = ?`,

@@ -49,7 +49,7 @@ describe('the first contact of a device', () => {
       publicKeyPem: 'key a',
       status: 'pending',
       createdMs: 100,
-      tokensFromSeconds: 0,
+      tokensValidFromSeconds: 0,
     });
     expect(devices.find('d-a')).toEqual({
       id: 'd-a',
@@ -135,10 +135,10 @@ describe('accepting an authentication set', () => {
 
   it('admits the set and excludes the previous one', () => {
     const old = meet('a', 'accepted');
-    expect(devices.facts.findByAcceptedSet(old.id)?.deviceId).toBe('d-a');
+    expect(devices.cache.findByAcceptedSet(old.id)?.deviceId).toBe('d-a');
     devices.setAuthSetStatus(addKey('a', 'k2'), 'accepted', 2);
-    expect(devices.facts.findByAcceptedSet(old.id)).toBeUndefined();
-    expect(devices.facts.findByAcceptedSet('s-a-k2')?.deviceId).toBe('d-a');
+    expect(devices.cache.findByAcceptedSet(old.id)).toBeUndefined();
+    expect(devices.cache.findByAcceptedSet('s-a-k2')?.deviceId).toBe('d-a');
   });
 
   it.each<AuthSetStatus>(['pending', 'rejected', 'preauthorized'])(
@@ -146,14 +146,14 @@ describe('accepting an authentication set', () => {
     (status) => {
       const set = meet('a', 'accepted');
       devices.setAuthSetStatus(set, status, 2);
-      expect(devices.facts.findByAcceptedSet(set.id)).toBeUndefined();
+      expect(devices.cache.findByAcceptedSet(set.id)).toBeUndefined();
     },
   );
 
   it.each<AuthSetStatus>(['pending', 'rejected', 'preauthorized'])(
     'is required, since a set that is %s is not admitted',
     (status) => {
-      expect(devices.facts.findByAcceptedSet(meet('a', status).id)).toBeUndefined();
+      expect(devices.cache.findByAcceptedSet(meet('a', status).id)).toBeUndefined();
     },
   );
 });
@@ -166,7 +166,7 @@ describe('a device that is removed', () => {
     expect(devices.find('d-a')).toBeUndefined();
     expect(devices.findByIdentity('{"mac":"a"}')).toBeUndefined();
     expect(devices.listAuthSets('d-a')).toEqual([]);
-    expect(devices.facts.findByAcceptedSet(set.id)).toBeUndefined();
+    expect(devices.cache.findByAcceptedSet(set.id)).toBeUndefined();
     expect(devices.find('d-b')).toBeDefined();
   });
 
@@ -219,8 +219,8 @@ describe('the list of devices', () => {
 describe('the device data held in memory', () => {
   it('includes the check-in time, which survives a status change', () => {
     const set = meet('a', 'accepted');
-    const facts = devices.facts.findByAcceptedSet(set.id);
-    if (facts) facts.checkInMs = 500;
+    const cached = devices.cache.findByAcceptedSet(set.id);
+    if (cached) cached.checkInMs = 500;
     devices.setAuthSetStatus(set, 'rejected', 600);
     expect(devices.find('d-a')).toMatchObject({ checkInMs: 500, status: 'rejected' });
   });
@@ -233,8 +233,8 @@ describe('the device data held in memory', () => {
       throw new Error('undone');
     };
     expect(() => store.atomically(undone)).toThrow('undone');
-    expect(devices.facts.findByAcceptedSet(set.id)).toBeUndefined();
-    expect(devices.facts.findByAcceptedSet('s-b')).toBeUndefined();
+    expect(devices.cache.findByAcceptedSet(set.id)).toBeUndefined();
+    expect(devices.cache.findByAcceptedSet('s-b')).toBeUndefined();
     expect([devices.find('d-a')?.status, devices.find('d-b')]).toEqual(['pending', undefined]);
   });
 
@@ -245,7 +245,7 @@ describe('the device data held in memory', () => {
       throw new Error('undone');
     };
     expect(() => store.atomically(undone)).toThrow('undone');
-    expect(devices.facts.findByAcceptedSet(set.id)?.deviceId).toBe('d-a');
+    expect(devices.cache.findByAcceptedSet(set.id)?.deviceId).toBe('d-a');
   });
 });
 
@@ -261,15 +261,19 @@ describe('the external id of a device', () => {
 });
 
 describe('the tokens of an authentication set', () => {
-  const from = (name: string, key = `key ${name}`) => setOf(name, key).tokensFromSeconds;
+  const from = (name: string, key = `key ${name}`) => setOf(name, key).tokensValidFromSeconds;
 
   it('are revoked up to the following second, repeatedly', () => {
     const set = meet('a', 'accepted');
     devices.revokeTokens(set, 5_900);
-    expect([from('a'), devices.facts.findByAcceptedSet(set.id)?.tokensFromSeconds]).toEqual([6, 6]);
+    expect([from('a'), devices.cache.findByAcceptedSet(set.id)?.tokensValidFromSeconds]).toEqual([
+      6, 6,
+    ]);
     devices.revokeTokens(set, 5_950);
     devices.revokeTokens(set, 4_000);
-    expect([from('a'), devices.facts.findByAcceptedSet(set.id)?.tokensFromSeconds]).toEqual([8, 8]);
+    expect([from('a'), devices.cache.findByAcceptedSet(set.id)?.tokensValidFromSeconds]).toEqual([
+      8, 8,
+    ]);
   });
 
   it.each<AuthSetStatus>(['pending', 'rejected', 'preauthorized'])(
@@ -278,7 +282,7 @@ describe('the tokens of an authentication set', () => {
       const set = meet('a', 'accepted');
       devices.setAuthSetStatus(set, status, 5_000);
       devices.setAuthSetStatus(set, 'accepted', 9_000);
-      expect([from('a'), devices.facts.findByAcceptedSet(set.id)?.tokensFromSeconds]).toEqual([
+      expect([from('a'), devices.cache.findByAcceptedSet(set.id)?.tokensValidFromSeconds]).toEqual([
         6, 6,
       ]);
     },
@@ -289,7 +293,7 @@ describe('the tokens of an authentication set', () => {
     const other = addKey('a', 'k2');
     devices.setAuthSetStatus(other, 'accepted', 5_000);
     expect([from('a'), from('a', 'k2')]).toEqual([6, 0]);
-    expect(devices.facts.findByAcceptedSet(other.id)?.tokensFromSeconds).toBe(0);
+    expect(devices.cache.findByAcceptedSet(other.id)?.tokensValidFromSeconds).toBe(0);
   });
 
   it('are restored when the revocation is undone', () => {
@@ -299,7 +303,9 @@ describe('the tokens of an authentication set', () => {
       throw new Error('undone');
     };
     expect(() => store.atomically(undone)).toThrow('undone');
-    expect([from('a'), devices.facts.findByAcceptedSet(set.id)?.tokensFromSeconds]).toEqual([0, 0]);
+    expect([from('a'), devices.cache.findByAcceptedSet(set.id)?.tokensValidFromSeconds]).toEqual([
+      0, 0,
+    ]);
   });
 });
 
@@ -308,7 +314,7 @@ describe('an authentication set that is removed', () => {
     const set = meet('a', 'accepted');
     addKey('a', 'k2');
     devices.removeAuthSet(set, 700);
-    expect(devices.facts.findByAcceptedSet(set.id)).toBeUndefined();
+    expect(devices.cache.findByAcceptedSet(set.id)).toBeUndefined();
     expect(devices.findAuthSetById(set.id)).toBeUndefined();
     expect(devices.find('d-a')).toMatchObject({ status: 'pending', updatedMs: 700 });
   });
@@ -325,14 +331,14 @@ describe('the number of accepted devices', () => {
     const other = addKey('a', 'k2');
     meet('b');
     meet('c', 'accepted');
-    expect(devices.facts.countAccepted()).toBe(2);
+    expect(devices.cache.countAccepted()).toBe(2);
     devices.setAuthSetStatus(other, 'accepted', 1);
-    expect(devices.facts.countAccepted()).toBe(2);
+    expect(devices.cache.countAccepted()).toBe(2);
     devices.setAuthSetStatus(other, 'rejected', 1);
     devices.remove('d-c');
-    expect(devices.facts.countAccepted()).toBe(0);
+    expect(devices.cache.countAccepted()).toBe(0);
     devices.setAuthSetStatus(set, 'accepted', 1);
-    expect(devices.facts.countAccepted()).toBe(devices.count({ status: ['accepted'] }));
+    expect(devices.cache.countAccepted()).toBe(devices.count({ status: ['accepted'] }));
   });
 });
 

@@ -3,10 +3,10 @@ import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabu
 import {
   deviceStatusOf,
   statusOfOtherSet,
-  tokensFromAfter,
-  tokensFromRevocation,
+  tokensValidFromAfter,
+  tokensValidFromRevocation,
 } from '../rules/auth-set-status.ts';
-import { DeviceFactsCache } from './device-facts.ts';
+import { DeviceCache } from './device-cache.ts';
 import { type DeviceFilter, deviceFilter } from './device-filter.ts';
 import { bounds, type Page } from './engine/page.ts';
 import { number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
@@ -20,7 +20,7 @@ export interface StoredAuthSet {
   readonly status: AuthSetStatus;
   readonly createdMs: number;
   /** Tokens issued before this time, in seconds since the Unix epoch, are revoked. */
-  readonly tokensFromSeconds: number;
+  readonly tokensValidFromSeconds: number;
 }
 
 export interface StoredDevice {
@@ -58,13 +58,13 @@ const AUTH_SETS_READ_MAX = 1000;
 
 /** Reads and writes the devices of a tenant. */
 export class DeviceStore {
-  readonly facts: DeviceFactsCache;
+  readonly cache: DeviceCache;
   readonly #sql: Sql;
   readonly #unacceptedKeys: UnacceptedKeyTotals;
 
   constructor(sql: Sql) {
     this.#sql = sql;
-    this.facts = new DeviceFactsCache(sql);
+    this.cache = new DeviceCache(sql);
     this.#unacceptedKeys = new UnacceptedKeyTotals(sql);
   }
 
@@ -75,13 +75,13 @@ export class DeviceStore {
 
   /** Rebuilds what is kept in memory, after the tables were replaced. */
   load(): void {
-    this.facts.load();
+    this.cache.load();
     this.#unacceptedKeys.load();
   }
 
   /** Rebuilds what is kept in memory of some devices. */
   loadDevices(ids: readonly string[]): void {
-    this.facts.loadDevices(ids);
+    this.cache.loadDevices(ids);
     this.#unacceptedKeys.load();
   }
 
@@ -110,7 +110,7 @@ export class DeviceStore {
   }
 
   /** Returns the first ID that no device has, or no device in these groups. */
-  firstMissing(ids: readonly string[], groups?: readonly string[]): string | undefined {
+  firstUnknownId(ids: readonly string[], groups?: readonly string[]): string | undefined {
     const { where, values } = deviceFilter({ groups });
     const query = `SELECT value FROM json_each(?)
       WHERE value NOT IN (SELECT id FROM devices ${where}) ORDER BY key LIMIT 1`;
@@ -178,7 +178,7 @@ export class DeviceStore {
 
   /** Adds a set to an existing device. */
   recordAuthSet(deviceId: string, set: NewAuthSet): StoredAuthSet {
-    this.#unacceptedKeys.during(deviceId, () => {
+    this.#unacceptedKeys.updateTotalsAround(deviceId, () => {
       this.#sql.run(
         `INSERT INTO auth_sets (id, device_id, pubkey, status, created_ms)
          VALUES (?, ?, ?, ?, ?)`,
@@ -187,27 +187,29 @@ export class DeviceStore {
       this.#refreshStatus(deviceId, set.nowMs);
     });
     const { authSetId: id, publicKeyPem, status, nowMs: createdMs } = set;
-    return { id, deviceId, publicKeyPem, status, createdMs, tokensFromSeconds: 0 };
+    return { id, deviceId, publicKeyPem, status, createdMs, tokensValidFromSeconds: 0 };
   }
 
   recordExternalId(deviceId: string, externalId: string): void {
     this.#sql.run('UPDATE devices SET external_id = ? WHERE id = ?', [externalId, deviceId]);
   }
 
-  /** Sets the status of a set, and updates the device and its other sets accordingly. */
+  /**
+   * Sets the status of an authentication set, and updates the device and its other sets accordingly.
+   */
   setAuthSetStatus(
     { id, deviceId }: Pick<StoredAuthSet, 'id' | 'deviceId'>,
     status: AuthSetStatus,
     nowMs: number,
   ): void {
-    this.#unacceptedKeys.during(deviceId, () => {
-      for (const set of this.listAuthSets(deviceId)) {
-        const next = set.id === id ? status : statusOfOtherSet(set.status, status);
-        if (next === set.status) continue;
+    this.#unacceptedKeys.updateTotalsAround(deviceId, () => {
+      for (const authSet of this.listAuthSets(deviceId)) {
+        const next = authSet.id === id ? status : statusOfOtherSet(authSet.status, status);
+        if (next === authSet.status) continue;
         this.#sql.run('UPDATE auth_sets SET status = ?, tokens_from = ? WHERE id = ?', [
           next,
-          tokensFromAfter(set, next, seconds(nowMs)),
-          set.id,
+          tokensValidFromAfter(authSet, next, seconds(nowMs)),
+          authSet.id,
         ]);
       }
       this.#refreshStatus(deviceId, nowMs);
@@ -218,31 +220,34 @@ export class DeviceStore {
   revokeTokens({ id }: Pick<StoredAuthSet, 'id'>, nowMs: number): void {
     const set = this.findAuthSetById(id);
     if (!set) return;
-    const tokensFromSeconds = tokensFromRevocation(set, seconds(nowMs));
-    this.#sql.run('UPDATE auth_sets SET tokens_from = ? WHERE id = ?', [tokensFromSeconds, id]);
-    this.facts.restoreAfterUndo(set.deviceId, [id]);
-    if (set.status === 'accepted') this.facts.addAcceptedSet({ ...set, tokensFromSeconds });
+    const tokensValidFromSeconds = tokensValidFromRevocation(set, seconds(nowMs));
+    this.#sql.run('UPDATE auth_sets SET tokens_from = ? WHERE id = ?', [
+      tokensValidFromSeconds,
+      id,
+    ]);
+    this.cache.restoreAfterUndo(set.deviceId, [id]);
+    if (set.status === 'accepted') this.cache.addAcceptedSet({ ...set, tokensValidFromSeconds });
   }
 
   /** Removes one set; the device remains. */
   removeAuthSet(set: StoredAuthSet, nowMs: number): void {
-    this.#unacceptedKeys.during(set.deviceId, () => {
+    this.#unacceptedKeys.updateTotalsAround(set.deviceId, () => {
       this.#sql.run('DELETE FROM auth_sets WHERE id = ?', [set.id]);
-      this.facts.restoreAfterUndo(set.deviceId, [set.id]);
-      this.facts.removeAcceptedSet(set.id);
+      this.cache.restoreAfterUndo(set.deviceId, [set.id]);
+      this.cache.removeAcceptedSet(set.id);
       this.#refreshStatus(set.deviceId, nowMs);
     });
   }
 
   /** Removes the device and its sets. */
   remove(deviceId: string): void {
-    this.#unacceptedKeys.during(deviceId, () => {
+    this.#unacceptedKeys.updateTotalsAround(deviceId, () => {
       const ids = this.listAuthSets(deviceId).map(({ id }) => id);
-      this.facts.restoreAfterUndo(deviceId, ids);
-      for (const id of ids) this.facts.removeAcceptedSet(id);
+      this.cache.restoreAfterUndo(deviceId, ids);
+      for (const id of ids) this.cache.removeAcceptedSet(id);
       this.#sql.run('DELETE FROM auth_sets WHERE device_id = ?', [deviceId]);
       this.#sql.run('DELETE FROM devices WHERE id = ?', [deviceId]);
-      this.facts.removeDevice(deviceId);
+      this.cache.removeDevice(deviceId);
     });
   }
 
@@ -254,13 +259,13 @@ export class DeviceStore {
        WHERE id = ?`,
       [status, nowMs, status === 'accepted' ? nowMs : null, deviceId],
     );
-    this.facts.restoreAfterUndo(
+    this.cache.restoreAfterUndo(
       deviceId,
       sets.map(({ id }) => id),
     );
     for (const set of sets) {
-      if (set.status === 'accepted') this.facts.addAcceptedSet(set);
-      else this.facts.removeAcceptedSet(set.id);
+      if (set.status === 'accepted') this.cache.addAcceptedSet(set);
+      else this.cache.removeAcceptedSet(set.id);
     }
   }
 
@@ -268,7 +273,7 @@ export class DeviceStore {
     const id = text(row, 'id');
     const externalId = textOrNothing(row, 'external_id');
     const acceptedMs = numberOrNothing(row, 'accepted_ms');
-    const checkInMs = this.facts.find(id)?.checkInMs;
+    const checkInMs = this.cache.find(id)?.checkInMs;
     return {
       id,
       identity: text(row, 'identity'),
@@ -289,7 +294,7 @@ function authSet(row: SqlRow): StoredAuthSet {
     publicKeyPem: text(row, 'pubkey'),
     status: text(row, 'status') as AuthSetStatus,
     createdMs: number(row, 'created_ms'),
-    tokensFromSeconds: number(row, 'tokens_from'),
+    tokensValidFromSeconds: number(row, 'tokens_from'),
   };
 }
 

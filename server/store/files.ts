@@ -46,9 +46,9 @@ interface FileOptions {
    */
   readonly folder?: string;
   /** Runs a callback after the current transaction is committed. */
-  readonly afterCommit?: (act: () => void) => void;
+  readonly afterCommit?: (callback: () => void) => void;
   /** Runs a callback if the current transaction is rolled back. */
-  readonly afterUndo?: (act: () => void) => void;
+  readonly afterUndo?: (callback: () => void) => void;
 }
 
 /**
@@ -74,8 +74,8 @@ export function sizeProblem(path: string, sizeBytes: number): string | undefined
 export class FileStore {
   readonly folder: string;
   readonly #isLasting: boolean;
-  readonly #afterCommit: (act: () => void) => void;
-  readonly #afterUndo: (act: () => void) => void;
+  readonly #afterCommit: (callback: () => void) => void;
+  readonly #afterUndo: (callback: () => void) => void;
   /** Number of snapshots that refer to a content, by digest. */
   readonly #held = new Map<string, number>();
   /** Contents whose digest was verified since the process started, or is being verified. */
@@ -85,7 +85,7 @@ export class FileStore {
   #received = 0;
 
   constructor(options: FileOptions = {}) {
-    const { folder, afterCommit = (act) => act(), afterUndo = () => undefined } = options;
+    const { folder, afterCommit = (callback) => callback(), afterUndo = () => undefined } = options;
     this.#isLasting = folder !== undefined;
     this.#afterCommit = afterCommit;
     this.#afterUndo = afterUndo;

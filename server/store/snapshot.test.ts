@@ -44,7 +44,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
 
   function succeed(id: string, deviceId = 'a'): void {
     recordOffer(store.deviceDeployments, deviceDeploymentOf(id, deviceId), {
-      request: 'r',
+      pollData: 'r',
       nowMs: 2,
     });
     recordReport(store.deviceDeployments, deviceDeploymentOf(id, deviceId), {
@@ -107,17 +107,17 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       store.deviceDeployments.cacheNoUpdate('a', noDeployment);
       meet('b');
       await store.restore(snapshot);
-      expect(store.devices.facts.findByAcceptedSet('set-a')?.deviceId).toBe('a');
-      expect(store.devices.facts.findByAcceptedSet('set-b')).toBeUndefined();
-      expect(store.devices.facts.countAccepted()).toBe(1);
+      expect(store.devices.cache.findByAcceptedSet('set-a')?.deviceId).toBe('a');
+      expect(store.devices.cache.findByAcceptedSet('set-b')).toBeUndefined();
+      expect(store.devices.cache.countAccepted()).toBe(1);
       expect(store.deviceDeployments.cachedNoUpdate('a')).toBeUndefined();
     });
 
     it('restores when a device was last heard of', async () => {
       meet('a');
       const checkIn = (ms: number): void => {
-        const facts = store.devices.facts.findByAcceptedSet('set-a');
-        if (facts) facts.checkInMs = ms;
+        const cached = store.devices.cache.findByAcceptedSet('set-a');
+        if (cached) cached.checkInMs = ms;
       };
       checkIn(5);
       const snapshot = await store.snapshot();
@@ -137,14 +137,14 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       };
       const snapshot = await store.snapshot();
       meet('b');
-      for (const id of ['a', 'b']) Object.assign(store.devices.facts.find(id) ?? {}, { lastPoll });
+      for (const id of ['a', 'b']) Object.assign(store.devices.cache.find(id) ?? {}, { lastPoll });
       store.resetDevice('a', snapshot, NOW_MS);
-      expect(store.devices.facts.find('a')?.lastPoll).toBe(lastPoll);
+      expect(store.devices.cache.find('a')?.lastPoll).toBe(lastPoll);
       await store.restore(snapshot);
-      expect(store.devices.facts.find('a')?.lastPoll).toBe(lastPoll);
-      expect(store.devices.facts.find('b')).toBeUndefined();
+      expect(store.devices.cache.find('a')?.lastPoll).toBe(lastPoll);
+      expect(store.devices.cache.find('b')).toBeUndefined();
       store.devices.remove('a');
-      expect(store.devices.facts.find('a')).toBeUndefined();
+      expect(store.devices.cache.find('a')).toBeUndefined();
     });
 
     it('can be restored repeatedly and is unaffected by later changes', async () => {
@@ -274,7 +274,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       succeed('d', 'b');
       expect(store.resetDevice('a', snapshot, NOW_MS)).toBe('gone');
       expect(store.devices.find('a')).toBeUndefined();
-      expect(store.devices.facts.findByAcceptedSet('set-a')).toBeUndefined();
+      expect(store.devices.cache.findByAcceptedSet('set-a')).toBeUndefined();
       expect(mac('a')).toBeUndefined();
       expect(store.deviceDeployments.find('d', 'a')).toBeUndefined();
       expect(store.deployments.find('d')?.finishedMs).toBe(NOW_MS);
@@ -291,8 +291,8 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       meet('again', '{"mac":"same"}');
       expect(store.resetDevice('again', snapshot, NOW_MS)).toBe('restored');
       expect(store.devices.list({}, wide).map(({ id }) => id)).toEqual(['a']);
-      expect(store.devices.facts.findByAcceptedSet('set-a')?.deviceId).toBe('a');
-      expect(store.devices.facts.findByAcceptedSet('set-again')).toBeUndefined();
+      expect(store.devices.cache.findByAcceptedSet('set-a')?.deviceId).toBe('a');
+      expect(store.devices.cache.findByAcceptedSet('set-again')).toBeUndefined();
     });
 
     it('assigns another place in the order if the former is taken', async () => {
@@ -336,8 +336,8 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
       meet('a');
       meet('b');
       const snapshot = await store.snapshot();
-      const facts = store.devices.facts.findByAcceptedSet('set-b');
-      if (facts) facts.checkInMs = 77;
+      const cached = store.devices.cache.findByAcceptedSet('set-b');
+      if (cached) cached.checkInMs = 77;
       store.resetDevice('a', snapshot, NOW_MS);
       expect(store.devices.find('b')?.checkInMs).toBe(77);
     });

@@ -206,7 +206,7 @@ export class Snapshots {
            (SELECT seq FROM deployments WHERE id IN (SELECT value FROM json_each(?)))`,
         [deviceId, JSON.stringify(inCopy.map(({ id }) => id))],
       );
-      this.#history.startOver(deviceId);
+      this.#history.restart(deviceId);
     } else {
       this.#connections.remove(deviceId);
       this.#sql.run('DELETE FROM deployment_devices WHERE device_id = ?', [deviceId]);

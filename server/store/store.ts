@@ -68,7 +68,7 @@ export interface Store {
    */
   restore(snapshot: Snapshot, options?: RestoreOptions): Promise<void>;
   /**
-   * Restores one device and its device deployments from a snapshot. Newer unfinished deployments
+   * Restores one device and its device deployments from a snapshot. Newer deployments that have not ended
    * are reset to the state before their first offer. Connection state and audit log are unchanged.
    */
   resetDevice(deviceId: string, snapshot: Snapshot, nowMs: number): DeviceReset;
@@ -111,8 +111,8 @@ export async function openStore({ folder }: StoreOptions = {}): Promise<Store> {
 
 function waitingFor(sql: Sql) {
   return {
-    afterCommit: (act: () => void) => sql.afterCommit(act),
-    afterUndo: (act: () => void) => sql.afterUndo(act),
+    afterCommit: (callback: () => void) => sql.afterCommit(callback),
+    afterUndo: (callback: () => void) => sql.afterUndo(callback),
   };
 }
 
@@ -126,7 +126,7 @@ function storeOver(sql: Sql, files: FileStore): Store {
     ...areas,
     atomically: (work) => sql.atomically(work),
     snapshot: () => {
-      devices.facts.saveCheckIns();
+      devices.cache.saveCheckIns();
       return snapshots.take();
     },
     restore: (snapshot, options = {}) => {
@@ -145,7 +145,7 @@ function storeOver(sql: Sql, files: FileStore): Store {
       return reset;
     },
     close: () => {
-      ignoreUnwritable(() => devices.facts.saveCheckIns());
+      ignoreUnwritable(() => devices.cache.saveCheckIns());
       snapshots.discardAll();
       sql.close();
       files.close();

@@ -33,7 +33,7 @@ export class UnacceptedKeyTotals {
   /**
    * Runs a change of one device's sets in a transaction, and updates the totals by the difference.
    */
-  during(deviceId: string, change: () => void): void {
+  updateTotalsAround(deviceId: string, change: () => void): void {
     this.#sql.atomically(() => {
       const before = this.#countedIn(['AND s.device_id = ?', deviceId]);
       change();

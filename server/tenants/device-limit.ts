@@ -23,7 +23,7 @@ export function isWithinDeviceLimit(
 ): boolean {
   return mayAccept({
     limit: deviceLimit(context),
-    acceptedCount: context.store.devices.facts.countAccepted(),
+    acceptedCount: context.store.devices.cache.countAccepted(),
     isAccepted: device?.status === 'accepted',
   });
 }

@@ -5,7 +5,7 @@ import { chooseDeviceDeployment } from '../rules/device-deployment-choice.ts';
 import type { DeviceDeploymentStore } from '../store/device-deployments.ts';
 
 /**
- * Returns the choice, for example `['begin', 'one']`, or `['nothing']` when no deployment is open
+ * Returns the choice, for example `['offer', 'one']`, or `['nothing']` when no deployment is open
  * for the device.
  */
 export function choiceFor(

@@ -8,7 +8,7 @@ import {
   afterReport,
   afterRetry,
   type DeviceDeployment,
-  type OfferFacts,
+  type Offer,
   type StatusReport,
   withStatus,
 } from '../rules/device-deployment.ts';
@@ -19,7 +19,7 @@ import type { DeviceDeploymentStore } from '../store/device-deployments.ts';
 export function recordOffer(
   deviceDeployments: DeviceDeploymentStore,
   deviceDeployment: StoredDeviceDeployment,
-  offer: OfferFacts,
+  offer: Offer,
 ): StoredDeviceDeployment {
   return record(deviceDeployments, deviceDeployment, {
     changed: afterOffer(deviceDeployment, offer),

@@ -56,7 +56,7 @@ export async function loadWorld(
   }
   // Loading sends the devices' requests, but none of the devices has polled itself.
   tenant.store.deviceDeployments.forgetRequests();
-  tenant.store.devices.facts.discardPolls();
+  tenant.store.devices.cache.discardPolls();
   tenant.rates.set(services.settings.rateLimit);
   journalOf(tenant).clear();
   return {

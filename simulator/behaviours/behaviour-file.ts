@@ -204,31 +204,31 @@ const numericHooks: readonly string[] = [
 
 /** Wraps the hooks so that an unexpected error becomes a BehaviourFileError that names the hook. */
 function guarded(hooks: Partial<Record<string, AnyFunction>>, where: string): BehaviourHooks {
-  const entries = Object.entries(hooks).map(([name, act]) => {
-    const blame = (error: unknown): never => {
+  const entries = Object.entries(hooks).map(([name, hook]) => {
+    const rethrow = (error: unknown): never => {
       if (isExpectedError(error)) throw error;
       const message = printable(firstLine(error), MESSAGE_MAX_CHARACTERS);
       throw new BehaviourFileError(`${where}.hooks.${name} threw: ${message}`);
     };
-    return [name, (...given: unknown[]) => run(act, given, { name, blame })];
+    return [name, (...given: unknown[]) => run(hook, given, { name, rethrow })];
   });
   return Object.fromEntries(entries);
 }
 
 interface Guard {
   readonly name: string;
-  readonly blame: (error: unknown) => never;
+  readonly rethrow: (error: unknown) => never;
 }
 
-function run(act: AnyFunction | undefined, given: unknown[], { name, blame }: Guard): unknown {
+function run(hook: AnyFunction | undefined, given: unknown[], { name, rethrow }: Guard): unknown {
   try {
-    const response = act?.(...given);
+    const response = hook?.(...given);
     if (numericHooks.includes(name) && !Number.isFinite(response)) {
       throw new TypeError(`it must return a number, not ${String(response)}`);
     }
-    return response instanceof Promise ? response.catch(blame) : response;
+    return response instanceof Promise ? response.catch(rethrow) : response;
   } catch (error) {
-    return blame(error);
+    return rethrow(error);
   }
 }
 

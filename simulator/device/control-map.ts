@@ -13,7 +13,7 @@ import type { ControlMapState } from '../../fixtures/contract/vocabulary.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import type { DeploymentRecord } from './device.ts';
 import { restUntilDue } from './device-time.ts';
-import type { UpdateSubject } from './environment.ts';
+import type { DeviceInRun } from './environment.ts';
 import { isTransient, triesMax, waitAfterMs } from './persistence.ts';
 
 /**
@@ -26,7 +26,7 @@ type StateEntry = NonNullable<UpdateControlMap['states']>[string];
 
 /** The control map of one deployment on one device. */
 export class ControlMap {
-  readonly #subject: UpdateSubject;
+  readonly #subject: DeviceInRun;
   readonly #deploymentId: string;
   readonly #hasMap: boolean;
   #map: UpdateControlMap | undefined;
@@ -37,7 +37,7 @@ export class ControlMap {
   #hasRunOut = false;
 
   private constructor(
-    subject: UpdateSubject,
+    subject: DeviceInRun,
     deploymentId: string,
     received: { readonly map: UpdateControlMap | undefined } | undefined,
   ) {
@@ -50,12 +50,12 @@ export class ControlMap {
   }
 
   /** Returns the control map of an update that starts with these instructions. */
-  static of(subject: UpdateSubject, { id, artifact }: DeploymentInstructionsV2): ControlMap {
+  static of(subject: DeviceInRun, { id, artifact }: DeploymentInstructionsV2): ControlMap {
     return new ControlMap(subject, id, { map: artifact.update_control_map });
   }
 
   /** Returns the control map of an update that a restart interrupted; the device must fetch it. */
-  static afterRestart(subject: UpdateSubject, { deploymentId }: DeploymentRecord): ControlMap {
+  static afterRestart(subject: DeviceInRun, { deploymentId }: DeploymentRecord): ControlMap {
     return new ControlMap(subject, deploymentId, undefined);
   }
 

@@ -69,7 +69,7 @@ export interface DeviceEnvironment {
    */
   sleep(waitMs: number, wakeable?: SimulatedDevice): Promise<void>;
   /** Breaks the device's persistent connection without a close frame, as a power loss does. */
-  losesSocket(device: SimulatedDevice): void;
+  dropSocket(device: SimulatedDevice): void;
   /** Returns the milliseconds until the device's next poll is due. */
   untilNextPollMs(device: SimulatedDevice): number;
   /**
@@ -88,7 +88,7 @@ export interface DeviceEnvironment {
 }
 
 /** A device with its session and its environment. */
-export interface UpdateSubject {
+export interface DeviceInRun {
   readonly device: SimulatedDevice;
   readonly session: ClientSession;
   readonly environment: DeviceEnvironment;

@@ -17,7 +17,7 @@ import { exchangerOf } from '../client/session.ts';
 import { ClientError, DownloadError, PowerLoss } from '../network/errors.ts';
 import { ArtifactIntake, keepIntake, takeKeptIntake } from './artifact-intake.ts';
 import type { FetchedArtifact } from './device.ts';
-import type { UpdateSubject } from './environment.ts';
+import type { DeviceInRun } from './environment.ts';
 import type { DuringUpdateContext } from './hook-contexts.ts';
 import { waitAfterMs } from './persistence.ts';
 import type { UpdateLog } from './update-log.ts';
@@ -35,7 +35,7 @@ export interface FetchContext {
  * @throws UpdateFailure when it is unavailable or must not be installed; PowerLoss; FleetStopped
  */
 export async function fetchArtifact(
-  subject: UpdateSubject,
+  subject: DeviceInRun,
   fetching: FetchContext,
 ): Promise<FetchedArtifact> {
   const { artifact } = fetching.instructions;
@@ -46,7 +46,7 @@ export async function fetchArtifact(
   return fetchers[subject.device.cohort.policy.download](subject, fetching);
 }
 
-type Fetcher = (subject: UpdateSubject, fetching: FetchContext) => Promise<FetchedArtifact>;
+type Fetcher = (subject: DeviceInRun, fetching: FetchContext) => Promise<FetchedArtifact>;
 
 const fetchers: Readonly<Record<'full' | 'head' | 'none', Fetcher>> = {
   full: async (subject, fetching) => {
@@ -80,7 +80,7 @@ const fetchers: Readonly<Record<'full' | 'head' | 'none', Fetcher>> = {
   },
 };
 
-async function checkedSize(subject: UpdateSubject, fetching: FetchContext): Promise<number> {
+async function checkedSize(subject: DeviceInRun, fetching: FetchContext): Promise<number> {
   const { first, totalBytes } = await downloadedHead(downloadOf(subject, fetching));
   if (first.toString('latin1', TAR_MAGIC_AT, TAR_MAGIC_AT + TAR_MAGIC.length) !== TAR_MAGIC) {
     throw new ArtifactError('tar', WHOLE_FILE, 'it does not begin like a tar archive');
@@ -92,7 +92,7 @@ const TAR_MAGIC = 'ustar';
 const TAR_MAGIC_AT = 257;
 
 /** Returns the result for an artifact that was not opened: only its name is known. */
-function unopened({ device }: UpdateSubject, { instructions }: FetchContext): FetchedArtifact {
+function unopened({ device }: DeviceInRun, { instructions }: FetchContext): FetchedArtifact {
   const { artifact_name } = instructions.artifact;
   return { provides: { ...device.provides, artifact_name }, settings: undefined };
 }
@@ -101,7 +101,7 @@ function unopened({ device }: UpdateSubject, { instructions }: FetchContext): Fe
 const RESTARTS_MAX = 2;
 
 async function checkedDownload(
-  subject: UpdateSubject,
+  subject: DeviceInRun,
   fetching: FetchContext,
 ): Promise<ArtifactContents> {
   return counted(subject, async () => {
@@ -128,7 +128,7 @@ function readable(contents: ArtifactContents): ArtifactContents {
  * Downloads and verifies the file. Continues after the bytes received before a power loss or before
  * the end of an earlier run.
  */
-async function takenIn(subject: UpdateSubject, fetching: FetchContext): Promise<ArtifactContents> {
+async function takenIn(subject: DeviceInRun, fetching: FetchContext): Promise<ArtifactContents> {
   const { deployment } = fetching.context;
   const { device, environment } = subject;
   const kept = environment.downloads?.open(device, deployment);
@@ -153,7 +153,7 @@ const BLOCK_BYTES = 2048;
 
 /** Yields the bytes of the file as the device's behaviour receives them. */
 async function* asReceived(
-  { device }: UpdateSubject,
+  { device }: DeviceInRun,
   { context }: FetchContext,
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
@@ -172,7 +172,7 @@ async function* asReceived(
 }
 
 function downloadOf(
-  { device, session, environment }: UpdateSubject,
+  { device, session, environment }: DeviceInRun,
   { instructions }: FetchContext,
 ): DownloadRequest {
   const { uri } = instructions.artifact.source;
@@ -197,11 +197,11 @@ function downloadOf(
  * UpdateFailure.
  */
 async function counted<Result>(
-  { environment }: UpdateSubject,
-  act: () => Promise<Result>,
+  { environment }: DeviceInRun,
+  callback: () => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await act();
+    return await callback();
   } catch (error) {
     if (error instanceof ClientError) environment.metrics.countError(error);
     else if (error instanceof ArtifactError) {

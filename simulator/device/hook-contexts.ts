@@ -15,7 +15,7 @@ import {
 import { type ClientSession, newSession } from '../client/session.ts';
 import { PowerLoss } from '../network/errors.ts';
 import { type DeploymentRecord, isSettled, type SimulatedDevice } from './device.ts';
-import type { UpdateSubject } from './environment.ts';
+import type { DeviceInRun } from './environment.ts';
 import { DeviceHookContext } from './hook-context.ts';
 import { inventoryOf } from './inventory.ts';
 import { inBackground } from './persistence.ts';
@@ -23,9 +23,9 @@ import type { UpdateLog } from './update-log.ts';
 
 /** Context of a hook that runs between two polls. */
 export class BetweenPollsContext extends DeviceHookContext implements CycleContext {
-  readonly #subject: UpdateSubject;
+  readonly #subject: DeviceInRun;
 
-  constructor(subject: UpdateSubject) {
+  constructor(subject: DeviceInRun) {
     super(subject.device, subject.environment);
     this.#subject = subject;
   }
@@ -83,7 +83,7 @@ function cloneOf(device: SimulatedDevice, { caller, idData, key }: ClientSession
 
 /** Options of the hook context of an update. */
 export interface UpdateContextOptions {
-  readonly subject: UpdateSubject;
+  readonly subject: DeviceInRun;
   readonly deployment: DeploymentRecord;
   readonly log: UpdateLog;
 }

@@ -10,7 +10,7 @@ import { ClientError, PowerLoss } from '../network/errors.ts';
 import { SimulatedNetwork } from '../network/simulated-network.ts';
 import { beginDeployment, type SimulatedDevice } from './device.ts';
 import { deviceTimeMs } from './device-time.ts';
-import type { DeviceEnvironment, UpdateSubject } from './environment.ts';
+import type { DeviceEnvironment, DeviceInRun } from './environment.ts';
 import { DeviceHookContext } from './hook-context.ts';
 import { BetweenPollsContext } from './hook-contexts.ts';
 import { inventoryOf } from './inventory.ts';
@@ -84,7 +84,7 @@ function networkOf(
  * Runs one cycle and returns the wait until the next one, in milliseconds. Most cycles only poll,
  * so each other step is awaited only when it is due.
  */
-async function oneCycle(subject: UpdateSubject): Promise<number> {
+async function oneCycle(subject: DeviceInRun): Promise<number> {
   const { device } = subject;
   const { hooks } = device.behaviour;
   try {
@@ -106,24 +106,24 @@ async function oneCycle(subject: UpdateSubject): Promise<number> {
   }
 }
 
-function offForMs({ device, environment }: UpdateSubject): number {
+function offForMs({ device, environment }: DeviceInRun): number {
   const { hooks } = device.behaviour;
   const ownOffMs = hooks.offForMs?.(new DeviceHookContext(device, environment)) ?? 0;
   return Math.max(ownOffMs, environment.offForMs(device), powerOffRemainingMs(device, environment));
 }
 
-async function sleepWhileOff(subject: UpdateSubject, offMs: number): Promise<void> {
+async function sleepWhileOff(subject: DeviceInRun, offMs: number): Promise<void> {
   enter(subject, 'switched-off');
   await withoutPower(subject.device, subject.environment, offMs);
 }
 
-async function afterPowerLoss({ offMs }: PowerLoss, subject: UpdateSubject): Promise<number> {
+async function afterPowerLoss({ offMs }: PowerLoss, subject: DeviceInRun): Promise<number> {
   enter(subject, 'switched-off');
   await losePower(subject.device, subject.environment, offMs);
   return 0;
 }
 
-function untilNextCycleMs({ device, environment }: UpdateSubject): number {
+function untilNextCycleMs({ device, environment }: DeviceInRun): number {
   const defaultMs = environment.untilNextPollMs(device);
   const { hooks } = device.behaviour;
   if (hooks.nextCycleMs === undefined) return defaultMs;
@@ -133,12 +133,12 @@ function untilNextCycleMs({ device, environment }: UpdateSubject): number {
   );
 }
 
-function isAuthenticationDue(subject: UpdateSubject): boolean {
+function isAuthenticationDue(subject: DeviceInRun): boolean {
   const { token } = subject.session;
   return token === undefined || isRenewalDue(subject, token);
 }
 
-async function authenticate(subject: UpdateSubject): Promise<void> {
+async function authenticate(subject: DeviceInRun): Promise<void> {
   const { device, session, environment } = subject;
   const held = session.token;
   try {
@@ -156,7 +156,7 @@ async function authenticate(subject: UpdateSubject): Promise<void> {
   environment.changed(device);
 }
 
-function isRenewalDue({ device, session, environment }: UpdateSubject, token: string): boolean {
+function isRenewalDue({ device, session, environment }: DeviceInRun, token: string): boolean {
   if (!session.renewsToken) return false;
   const nowMs = deviceTimeMs(device, environment);
   session.renewAtMs ??= renewalAtMs(
@@ -171,7 +171,7 @@ function isRenewalDue({ device, session, environment }: UpdateSubject, token: st
  * Continues the updates that a restart of the device or of the simulator interrupted, before the
  * device does anything else.
  */
-async function resumeInterruptedUpdates(subject: UpdateSubject): Promise<void> {
+async function resumeInterruptedUpdates(subject: DeviceInRun): Promise<void> {
   const { device } = subject;
   const settings = device.configuration;
   enter(subject, 'authenticated');
@@ -183,7 +183,7 @@ async function resumeInterruptedUpdates(subject: UpdateSubject): Promise<void> {
   }
 }
 
-async function onboard(subject: UpdateSubject): Promise<void> {
+async function onboard(subject: DeviceInRun): Promise<void> {
   const { device, session, environment } = subject;
   for (const step of onboardingSteps.slice(device.onboardingDone)) {
     await inBackground(environment, () => step(device, session, environment));
@@ -192,11 +192,11 @@ async function onboard(subject: UpdateSubject): Promise<void> {
   }
 }
 
-function isInventoryDue({ device, environment }: UpdateSubject): boolean {
+function isInventoryDue({ device, environment }: DeviceInRun): boolean {
   return environment.clock.now() >= device.inventoryDueMs;
 }
 
-async function sendDueInventory(subject: UpdateSubject): Promise<void> {
+async function sendDueInventory(subject: DeviceInRun): Promise<void> {
   const { device, environment } = subject;
   // Set before sending, because a user may request another inventory while this one is being sent.
   device.inventoryDueMs = environment.clock.now() + device.cohort.policy.inventoryIntervalMs;
@@ -208,19 +208,19 @@ async function sendDueInventory(subject: UpdateSubject): Promise<void> {
   }
 }
 
-function sendInventory({ device, session, environment }: UpdateSubject): Promise<void> {
+function sendInventory({ device, session, environment }: DeviceInRun): Promise<void> {
   return inBackground(environment, () =>
     environment.client.sendInventory(session, inventoryOf(device)),
   );
 }
 
-async function update(subject: UpdateSubject): Promise<void> {
+async function update(subject: DeviceInRun): Promise<void> {
   const { device, session, environment } = subject;
   const runDeployment = environment.runDeployment();
   device.polls++;
   const instructions = await environment.client.nextDeployment(session, device.provides);
   enter(subject, 'authenticated');
-  if (instructions === undefined) return noteNothingDue(subject, runDeployment);
+  if (instructions === undefined) return recordAlreadyInstalled(subject, runDeployment);
   enter(subject, 'offered');
   try {
     const settings = device.configuration;
@@ -235,8 +235,8 @@ async function update(subject: UpdateSubject): Promise<void> {
  * deployed artifact. `runDeployment` is the deployment that existed before the poll, because the
  * server cannot have considered a later one.
  */
-function noteNothingDue(
-  { device, environment }: UpdateSubject,
+function recordAlreadyInstalled(
+  { device, environment }: DeviceInRun,
   runDeployment: RunDeployment | undefined,
 ): void {
   if (runDeployment === undefined || device.provides.artifact_name !== runDeployment.artifactName)
@@ -256,7 +256,7 @@ function noteNothingDue(
 }
 
 async function reportChanges(
-  subject: UpdateSubject,
+  subject: DeviceInRun,
   settings: SimulatedDevice['configuration'],
 ): Promise<void> {
   const { device, session, environment } = subject;
@@ -267,7 +267,7 @@ async function reportChanges(
   );
 }
 
-function afterError(error: ClientError, subject: UpdateSubject): number {
+function afterError(error: ClientError, subject: DeviceInRun): number {
   const { device, environment } = subject;
   if (isRefusedContact(error)) {
     enter(subject, 'refused');
@@ -285,7 +285,7 @@ function afterError(error: ClientError, subject: UpdateSubject): number {
   return waitAfterMs(error, device.failuresInRow, { device, environment });
 }
 
-function enter({ device, environment }: UpdateSubject, event: LifeEvent): void {
+function enter({ device, environment }: DeviceInRun, event: LifeEvent): void {
   const from = device.life;
   device.life = nextLifeState(from, event);
   if (device.life === from) return;

@@ -76,11 +76,11 @@ function defaultWaitMs(
 export async function withRetries<Result>(
   device: SimulatedDevice,
   environment: DeviceEnvironment,
-  act: () => Promise<Result>,
+  callback: () => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await act();
+      return await callback();
     } catch (error) {
       if (!isTransient(error) || attempt === triesMax) throw error;
       environment.metrics.countError(error);
@@ -97,10 +97,10 @@ export async function withRetries<Result>(
  */
 export async function inBackground(
   { metrics }: DeviceEnvironment,
-  act: () => Promise<void>,
+  callback: () => Promise<void>,
 ): Promise<void> {
   try {
-    await act();
+    await callback();
   } catch (error) {
     const refused = error instanceof ClientError && !error.isTransient && !isRefusedContact(error);
     if (!refused) throw error;

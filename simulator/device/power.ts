@@ -31,7 +31,7 @@ export async function withoutPower(
   const { session } = device;
   device.off = true;
   if (session) session.token = undefined;
-  environment.losesSocket(device);
+  environment.dropSocket(device);
   const upAtMs = environment.clock.monotonicMs() + offMs;
   // The device's next request is due when the power returns.
   if (session) session.plannedMs = upAtMs;

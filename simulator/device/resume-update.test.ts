@@ -19,7 +19,7 @@ import {
   recordedStatus,
   type SimulatedDevice,
 } from './device.ts';
-import type { UpdateSubject } from './environment.ts';
+import type { DeviceInRun } from './environment.ts';
 import { resumeUpdates } from './resume-update.ts';
 import { runUpdate } from './update-run.ts';
 
@@ -56,7 +56,7 @@ async function authenticated(responses: Responses = {}) {
   );
   const environment = new InstantEnvironment(fixture);
   const session = { ...(await sessionOf()), token };
-  const subject = (device: SimulatedDevice): UpdateSubject => ({ device, session, environment });
+  const subject = (device: SimulatedDevice): DeviceInRun => ({ device, session, environment });
   return { server, environment, statuses, subject };
 }
 

@@ -11,7 +11,7 @@ import { ClientError } from '../network/errors.ts';
 import { ControlMap } from './control-map.ts';
 import { type DeploymentRecord, installedBy, isBeforeInstall, isSettled } from './device.ts';
 import { deviceTimeMs } from './device-time.ts';
-import type { UpdateSubject } from './environment.ts';
+import type { DeviceInRun } from './environment.ts';
 import { withRetries } from './persistence.ts';
 import { UpdateLog } from './update-log.ts';
 import {
@@ -23,7 +23,7 @@ import {
 } from './update-run.ts';
 import { isFinal, nextUpdateState, type UpdateState } from './update-states.ts';
 
-type Recovery = (subject: UpdateSubject, deployment: DeploymentRecord) => Promise<void>;
+type Recovery = (subject: DeviceInRun, deployment: DeploymentRecord) => Promise<void>;
 
 const pollAgain: Recovery = async () => undefined;
 
@@ -47,7 +47,7 @@ const recoveries: Readonly<Record<UpdateState, Recovery>> = {
  * @returns true when something was installed, so that the inventory must be sent
  * @throws ClientError when a report could not be sent; FleetStopped
  */
-export async function resumeUpdates(subject: UpdateSubject): Promise<boolean> {
+export async function resumeUpdates(subject: DeviceInRun): Promise<boolean> {
   const { device } = subject;
   let isNew = false;
   for (const deployment of device.deployments) {
@@ -73,7 +73,7 @@ export async function resumeUpdates(subject: UpdateSubject): Promise<boolean> {
  * no longer offers an aborted deployment, so only its response to a report shows the abort.
  */
 async function stillDownloads(
-  subject: UpdateSubject,
+  subject: DeviceInRun,
   deployment: DeploymentRecord,
 ): Promise<boolean> {
   await reportState(subject, deployment, deployment.state);
@@ -84,7 +84,7 @@ async function stillDownloads(
   return false;
 }
 
-async function fail(subject: UpdateSubject, deployment: DeploymentRecord): Promise<void> {
+async function fail(subject: DeviceInRun, deployment: DeploymentRecord): Promise<void> {
   const { device, environment } = subject;
   const log = new UpdateLog(() => deviceTimeMs(device, environment));
   log.add(
@@ -100,7 +100,7 @@ async function fail(subject: UpdateSubject, deployment: DeploymentRecord): Promi
  * Completes a reboot: commits the installed artifact unless the control map pauses or stops the
  * update.
  */
-async function completeReboot(subject: UpdateSubject, deployment: DeploymentRecord): Promise<void> {
+async function completeReboot(subject: DeviceInRun, deployment: DeploymentRecord): Promise<void> {
   const { device } = subject;
   const { fetched } = deployment;
   if (fetched === undefined) return fail(subject, deployment);
@@ -116,7 +116,7 @@ async function completeReboot(subject: UpdateSubject, deployment: DeploymentReco
   if (deployment.state === 'aborted') rollBack(subject, deployment);
 }
 
-async function reportAgain(subject: UpdateSubject, deployment: DeploymentRecord): Promise<void> {
+async function reportAgain(subject: DeviceInRun, deployment: DeploymentRecord): Promise<void> {
   await reportState(subject, deployment, deployment.state);
   if (deployment.state === 'aborted') rollBack(subject, deployment);
 }
@@ -126,7 +126,7 @@ async function reportAgain(subject: UpdateSubject, deployment: DeploymentRecord)
  * update is aborted.
  */
 async function commitAction(
-  subject: UpdateSubject,
+  subject: DeviceInRun,
   deployment: DeploymentRecord,
 ): Promise<'continue' | 'fail' | 'stop'> {
   const { device, environment } = subject;
@@ -150,7 +150,7 @@ async function commitAction(
  * Uploads the log. An error is counted but not thrown, because the failure must still be reported.
  */
 async function uploadLog(
-  { device, session, environment }: UpdateSubject,
+  { device, session, environment }: DeviceInRun,
   { deploymentId }: DeploymentRecord,
   log: UpdateLog,
 ): Promise<void> {

@@ -18,7 +18,7 @@ import {
   isSettled,
 } from './device.ts';
 import { deviceTimeMs, restUntilDue } from './device-time.ts';
-import type { UpdateSubject } from './environment.ts';
+import type { DeviceInRun } from './environment.ts';
 import { fetchArtifact } from './fetch-artifact.ts';
 import { DuringUpdateContext } from './hook-contexts.ts';
 import { withRetries } from './persistence.ts';
@@ -32,7 +32,7 @@ import { isFinal, nextUpdateState, type UpdateEvent, type UpdateState } from './
  * @throws ClientError when a report could not be sent; FleetStopped
  */
 export async function runUpdate(
-  subject: UpdateSubject,
+  subject: DeviceInRun,
   instructions: DeploymentInstructionsV2,
 ): Promise<boolean> {
   const { device, environment } = subject;
@@ -53,14 +53,14 @@ export async function runUpdate(
  * @throws ClientError when a report could not be sent; FleetStopped
  */
 export async function continueUpdate(
-  subject: UpdateSubject,
+  subject: DeviceInRun,
   deployment: DeploymentRecord,
 ): Promise<boolean> {
   return completed(subject, deployment, new UpdateRun(subject, deployment));
 }
 
 async function completed(
-  subject: UpdateSubject,
+  subject: DeviceInRun,
   deployment: DeploymentRecord,
   run: UpdateRun,
 ): Promise<boolean> {
@@ -83,7 +83,7 @@ async function completed(
  * outcome.
  */
 export function deleteUpdateData(
-  { device, environment }: UpdateSubject,
+  { device, environment }: DeviceInRun,
   deployment: DeploymentRecord,
 ): void {
   deployment.before = undefined;
@@ -95,7 +95,7 @@ export function deleteUpdateData(
 
 /** Sets the state of a deployment on a device and emits the event. */
 export function enterUpdateState(
-  { device, environment }: Pick<UpdateSubject, 'device' | 'environment'>,
+  { device, environment }: Pick<DeviceInRun, 'device' | 'environment'>,
   deployment: DeploymentRecord,
   state: UpdateState,
 ): void {
@@ -120,7 +120,7 @@ export function enterUpdateState(
  * @throws ClientError when the report could not be sent; FleetStopped
  */
 export async function reportState(
-  subject: UpdateSubject,
+  subject: DeviceInRun,
   deployment: DeploymentRecord,
   status: UpdateState,
 ): Promise<void> {
@@ -130,7 +130,7 @@ export async function reportState(
 }
 
 async function report(
-  { device, session, environment }: UpdateSubject,
+  { device, session, environment }: DeviceInRun,
   deployment: DeploymentRecord,
   status: ReportableStatus,
 ): Promise<void> {
@@ -158,10 +158,7 @@ async function report(
  * Restores what was installed before the update. This can be necessary even after success, because
  * the server can answer the final report with 409.
  */
-export function rollBack(
-  { device, environment }: UpdateSubject,
-  deployment: DeploymentRecord,
-): void {
+export function rollBack({ device, environment }: DeviceInRun, deployment: DeploymentRecord): void {
   Object.assign(device, deployment.before);
   environment.changed(device, deployment);
 }
@@ -171,7 +168,7 @@ export function rollBack(
  * because that is the status on the server.
  */
 export function recordAbort(
-  { device, environment }: UpdateSubject,
+  { device, environment }: DeviceInRun,
   deployment: DeploymentRecord,
 ): void {
   if (!deployment.abortIgnored || !isFinal(deployment.state)) return;
@@ -185,7 +182,7 @@ class UpdateAborted extends Error {
 }
 
 class UpdateRun {
-  readonly #subject: UpdateSubject;
+  readonly #subject: DeviceInRun;
   /** Undefined for an update that already has its artifact. */
   readonly #instructions: DeploymentInstructionsV2 | undefined;
   readonly #deployment: DeploymentRecord;
@@ -196,7 +193,7 @@ class UpdateRun {
   #found: UpdateState | undefined;
 
   constructor(
-    subject: UpdateSubject,
+    subject: DeviceInRun,
     deployment: DeploymentRecord,
     instructions?: DeploymentInstructionsV2,
   ) {

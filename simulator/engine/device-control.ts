@@ -9,7 +9,7 @@ export interface DeviceControl {
   /** Makes the device send its inventory at once. */
   sendInventory(device: SimulatedDevice): void;
   /** Aborts the exchanges of devices without power or network. */
-  breakOffBlocked(): void;
+  abortBlockedExchanges(): void;
   /**
    * Breaks the device's socket.
    * @param returnsAfterMs wait before the device reconnects; undefined for the device's back-off

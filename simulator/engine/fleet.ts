@@ -164,7 +164,7 @@ export class Fleet {
   }
 
   /** Returns true when nothing is in progress and everything waits for time to pass. */
-  isQuiet(): boolean {
+  isIdle(): boolean {
     const opening = this.#sockets?.openingCount() ?? 0;
     const { awaitedCount, inFlightCount } = this.#transport;
     const allIdle = this.#scheduler.count + inFlightCount >= this.#loopCount;
@@ -351,7 +351,7 @@ export class Fleet {
       exchangeTap: exchangeTaps(this.#plan, clock, (seen) =>
         this.checks?.record(seen, this.metrics.phase),
       ),
-      losesSocket: (device) => this.#sockets?.drop(device),
+      dropSocket: (device) => this.#sockets?.drop(device),
       runDeployment: () => this.runDeployment,
       settled: (device, deployment) => this.#finished.settled(device, deployment),
       abortDevice: async (device) => (await this.#user?.abort(device)) ?? false,
@@ -377,7 +377,7 @@ export class Fleet {
         device.inventoryDueMs = Number.NEGATIVE_INFINITY;
         this.#scheduler.wake(device);
       },
-      breakOffBlocked: () => this.#transport.breakOffBlocked(),
+      abortBlockedExchanges: () => this.#transport.abortBlockedExchanges(),
       cutSocket: (device, returnsAfterMs) => this.#sockets?.cut(device, returnsAfterMs),
       enterPhase: (phase) => {
         this.metrics.enterPhase(phase);

@@ -38,7 +38,7 @@ const LASTING_MS = 10_000;
 /** An action and its time relative to the start of its incident. */
 interface PlannedAction {
   readonly afterMs: number;
-  readonly act: () => void;
+  readonly callback: () => void;
 }
 
 /** The incidents of one run. `stop` cancels their pending actions. */
@@ -89,8 +89,8 @@ export class Incidents {
       onReturn,
       devices: this.#devicesOf(incident),
       delayMs: (device) => this.#delayMs(incident, device),
-      spread: (act) => this.#spread(incident, act),
-      after: (waitMs, act) => this.#after(waitMs, act),
+      spread: (callback) => this.#spread(incident, callback),
+      after: (waitMs, callback) => this.#after(waitMs, callback),
     };
   }
 
@@ -115,10 +115,10 @@ export class Incidents {
   }
 
   /** Runs the action on each affected device when the incident reaches the device. */
-  #spread(incident: Incident, act: (device: SimulatedDevice) => void): void {
+  #spread(incident: Incident, callback: (device: SimulatedDevice) => void): void {
     const cues = this.#devicesOf(incident).map((device) => ({
       afterMs: this.#delayMs(incident, device),
-      act: () => act(device),
+      callback: () => callback(device),
     }));
     this.#inTurn(cues.sort((one, other) => one.afterMs - other.afterMs));
   }
@@ -135,16 +135,16 @@ export class Incidents {
           this.#after(cue.afterMs - sinceMs, start);
           return;
         }
-        cue.act();
+        cue.callback();
       }
     };
     start();
   }
 
-  #after(waitMs: number, act: () => void): void {
+  #after(waitMs: number, callback: () => void): void {
     const timer = this.#options.clock.after(waitMs, () => {
       this.#timers.delete(timer);
-      act();
+      callback();
     });
     this.#timers.add(timer);
   }
@@ -156,8 +156,8 @@ interface IncidentContext {
   readonly onReturn: () => void;
   readonly devices: readonly SimulatedDevice[];
   readonly delayMs: (device: SimulatedDevice) => number;
-  readonly spread: (act: (device: SimulatedDevice) => void) => void;
-  readonly after: (waitMs: number, act: () => void) => void;
+  readonly spread: (callback: (device: SimulatedDevice) => void) => void;
+  readonly after: (waitMs: number, callback: () => void) => void;
 }
 
 const effects: Readonly<
@@ -165,7 +165,7 @@ const effects: Readonly<
 > = {
   'power-cut': ({ lastingMs = LASTING_MS }, { devices, control, delayMs }) => {
     for (const device of devices) control.cutPower(device, lastingMs + delayMs(device));
-    control.breakOffBlocked();
+    control.abortBlockedExchanges();
   },
   'reconnect-storm': ({ withinMs }, { devices, control, delayMs }) => {
     for (const device of devices) {
@@ -177,7 +177,7 @@ const effects: Readonly<
   'abort-deployment': (_, { control }) => control.abortDeployment(),
   'backoff-comparison': ({ lastingMs = LASTING_MS }, { devices, control, after, onReturn }) => {
     control.cutNetwork(devices);
-    control.breakOffBlocked();
+    control.abortBlockedExchanges();
     after(lastingMs, () => {
       control.enterPhase('backoff-comparison: return');
       control.cutNetwork([]);

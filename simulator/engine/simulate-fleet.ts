@@ -70,7 +70,7 @@ export interface FleetHooks {
    * Advances the clock of a run in virtual time until cancelled. `isQuiet` returns true when
    * everything waits for time to pass.
    */
-  readonly drive?: (isQuiet: () => boolean) => Timer;
+  readonly drive?: (isIdle: () => boolean) => Timer;
   /** Carries the requests in place of connections. */
   readonly inProcess?: InProcessTransport | undefined;
   /** Intervals of the work that visits all devices, which is the largest cost in virtual time. */
@@ -144,7 +144,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   const reports = clock.every(looks?.progressMs ?? PROGRESS_PERIOD_MS, report);
   // Virtual time stops while keys are created, because only the first run with a pool creates them.
   let isPreparingKeys = false;
-  const driver = hooks.drive?.(() => !isPreparingKeys && fleet.isQuiet());
+  const driver = hooks.drive?.(() => !isPreparingKeys && fleet.isIdle());
   try {
     fleet.storage = openStorage(plan, fleet.devices);
     // The first progress report is due at once, not after the first second.

@@ -39,9 +39,9 @@ export class Attempt implements ItemInProgress {
    * Registers a callback for the moment when the time limit expires or the run ends. The callback
    * runs at most once, and immediately when that moment has passed.
    */
-  whenBrokenOff(act: () => void): void {
-    this.#whenBrokenOff = act;
-    if (this.#brokenOffBy !== undefined) act();
+  whenBrokenOff(callback: () => void): void {
+    this.#whenBrokenOff = callback;
+    if (this.#brokenOffBy !== undefined) callback();
   }
 
   /**

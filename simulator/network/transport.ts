@@ -242,7 +242,7 @@ export class Transport {
   }
 
   /** Aborts the exchanges in progress for which `obstacle` now returns an error. */
-  breakOffBlocked(): void {
+  abortBlockedExchanges(): void {
     for (const attempt of this.#inFlight.now()) {
       const obstacle = this.#options.obstacle?.(attempt.subject);
       if (obstacle) attempt.stop(obstacle);

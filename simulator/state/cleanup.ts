@@ -257,10 +257,10 @@ class Cleanup {
   }
 
   /** Runs a removal. If it fails, records the reason so that the cleanup can continue. */
-  async #noting(what: string, act: () => Promise<void>): Promise<void> {
+  async #noting(what: string, callback: () => Promise<void>): Promise<void> {
     try {
       if (this.#options.signal.aborted) throw new FleetStopped();
-      await act();
+      await callback();
     } catch (error) {
       if (error instanceof FleetStopped) this.#stayed.push(`${what}: the cleanup was interrupted`);
       else if (error instanceof ClientError) this.#stayed.push(`${what}: ${error.message}`);

@@ -189,9 +189,9 @@ function writeAll(file: number, bytes: Buffer): void {
   for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written);
 }
 
-function guarded<Result>(what: string, act: () => Result): Result {
+function guarded<Result>(what: string, callback: () => Result): Result {
   try {
-    return act();
+    return callback();
   } catch (error) {
     throw fileError(what, error);
   }

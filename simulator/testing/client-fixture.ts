@@ -146,7 +146,7 @@ export class InstantEnvironment implements DeviceEnvironment {
     this.clock.advance(waitMs);
   }
 
-  losesSocket(device: SimulatedDevice): void {
+  dropSocket(device: SimulatedDevice): void {
     this.socketsLost.push(device);
   }
 

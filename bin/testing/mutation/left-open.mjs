@@ -20,7 +20,12 @@ const members = {
 };
 
 /** Functions that are ignored entirely. */
-const functions = { reasonOf: words, keysOfFleet: doctor, otherVendors: doctor, misfit: doctor };
+const functions = {
+  reasonOf: words,
+  keysOfFleet: doctor,
+  otherVendors: doctor,
+  unsuitableReason: doctor,
+};
 
 /** Identifiers; a declaration, condition or statement that contains one is ignored. */
 const mentions = {

@@ -119,12 +119,10 @@ export const everyAuthentication = /^pending|token/;
 
 /** Lets the steps after one label and up to another one, with a time after it, be a scene. */
 export function scene(name: SceneName, after: string, upTo: string, idleMs = 10): Alter {
-  const sceneEvent = { kind: 'act', client: 'device-1', afterMs: 10, subject: name } as const;
+  const act = { kind: 'server', client: 'device-1', afterMs: 10, about: name } as const;
   return all(
-    insert(after, () => [{ ...sceneEvent, label: 'scene began', act: 'scene-began' }]),
-    insert(upTo, () => [
-      { ...sceneEvent, label: 'scene ended', act: 'scene-ended', afterMs: idleMs },
-    ]),
+    insert(after, () => [{ ...act, label: 'scene began', event: 'scene-began' }]),
+    insert(upTo, () => [{ ...act, label: 'scene ended', event: 'scene-ended', afterMs: idleMs }]),
   );
 }
 
@@ -159,7 +157,7 @@ export function logOf(copy: Request, id: string, more: Partial<Request> = {}): R
 export function silentAfter(label: string, afterMs = 600_000): Alter {
   return (steps) => [
     ...steps.slice(0, steps.findIndex(named(label)) + 1),
-    { kind: 'act', label: 'scene ended', act: 'scene-ended', client: 'device-1', afterMs },
+    { kind: 'server', label: 'scene ended', event: 'scene-ended', client: 'device-1', afterMs },
   ];
 }
 

@@ -1,5 +1,5 @@
 /** Builds the steps of a client one by one, and keeps what the client knows. */
-import type { ClientSocketEvent, ServerAct } from '../../../fixtures/control/client-event.ts';
+import type { ClientSocketEvent, ServerEvent } from '../../../fixtures/control/client-event.ts';
 import {
   authenticationRequest,
   type EventStep,
@@ -125,9 +125,9 @@ export class ClientScript {
     this.polls(`${id}: poll after`);
   }
 
-  act(label: string, act: ServerAct['act'], subject?: string): void {
-    const named = subject === undefined ? {} : { subject };
-    this.steps.push({ kind: 'act', label, act, client: 'device-1', afterMs: 100, ...named });
+  act(label: string, event: ServerEvent['event'], about?: string): void {
+    const named = about === undefined ? {} : { about };
+    this.steps.push({ kind: 'server', label, event, client: 'device-1', afterMs: 100, ...named });
   }
 
   socket(

@@ -6,7 +6,7 @@ import type {
   ClientEvent,
   ClientExchange,
   ClientSocketEvent,
-  ServerAct,
+  ServerEvent,
 } from '../../../fixtures/control/client-event.ts';
 import { encodeConnectMessage } from '../../../fixtures/formats/connect-message.ts';
 import { ed25519KeyFromSeed } from '../../signing/ed25519.ts';
@@ -43,7 +43,7 @@ export interface Request {
  */
 export type EventStep =
   | (Omit<ClientSocketEvent, 'sequence' | 'client' | 'atMs'> & Placed)
-  | (Omit<ServerAct, 'atMs'> & Placed);
+  | (Omit<ServerEvent, 'atMs'> & Placed);
 
 interface Placed {
   readonly label: string;
@@ -116,9 +116,9 @@ export function eventsOf(steps: readonly Step[]): ClientEvent[] {
   let offsetMs = startMs;
   return steps.map((step, index) => {
     nowMs += step.afterMs;
-    if (step.kind === 'act') {
+    if (step.kind === 'server') {
       const { label: _, afterMs: __, ...event } = step;
-      if (event.act === 'clock-moved') offsetMs += Number(event.subject) * DAY_MS;
+      if (event.event === 'clock-moved') offsetMs += Number(event.about) * DAY_MS;
       return { ...event, atMs: nowMs };
     }
     const sequence = index + 1;

@@ -223,7 +223,7 @@ function issueToken(
 ): string {
   // Issue times have whole seconds, so a token issued in the second in which the previous one was
   // revoked would be identical to it. The new token is therefore dated after that second.
-  const issuedAt = Math.max(Math.floor(nowMs / 1000), set.tokensFromSeconds);
+  const issuedAt = Math.max(Math.floor(nowMs / 1000), set.tokensValidFromSeconds);
   const expiresAt = issuedAt + settings.tokenLifetimeSeconds;
   const claims = {
     kind: 'device',

@@ -154,7 +154,7 @@ describe('the choice between several suitable artifacts', () => {
   });
 
   it('keeps the artifact that the device was already offered', () => {
-    const offered = { ...deviceDeployment, artifactId: 'large', request: requestText(request) };
+    const offered = { ...deviceDeployment, artifactId: 'large', pollData: requestText(request) };
     expect(decideNext(offered, request, candidates)).toMatchObject({ artifactId: 'large' });
   });
 
@@ -227,7 +227,7 @@ describe('a deployment older than the last finished one', () => {
     const deviceDeployment = store.deviceDeployments.find('finished', 'device');
     if (!deviceDeployment) throw new Error('the deployment has no device deployment');
     const offered = recordOffer(store.deviceDeployments, deviceDeployment, {
-      request: '',
+      pollData: '',
       nowMs: 1,
     });
     recordStatus(store.deviceDeployments, offered, { status: 'success', nowMs: 2 });
@@ -236,10 +236,10 @@ describe('a deployment older than the last finished one', () => {
   afterAll(() => store.close());
 
   it('is skipped in favour of a newer one', () => {
-    expect(choiceFor(store.deviceDeployments, 'device', 3)).toEqual(['begin', 'newer']);
+    expect(choiceFor(store.deviceDeployments, 'device', 3)).toEqual(['offer', 'newer']);
   });
 
   it('is still offered to a device that has finished none', () => {
-    expect(choiceFor(store.deviceDeployments, 'other', 3)).toEqual(['begin', 'older']);
+    expect(choiceFor(store.deviceDeployments, 'other', 3)).toEqual(['offer', 'older']);
   });
 });

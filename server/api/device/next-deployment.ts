@@ -135,7 +135,7 @@ function applyInstruction(
     }
     case 'conflict':
       return refuseOtherData(
-        requestIn(instruction.deviceDeployment.request ?? requestText(request)),
+        requestIn(instruction.deviceDeployment.pollData ?? requestText(request)),
         request,
       );
     case 'nothing':

@@ -117,7 +117,7 @@ export const resetDeviceDeployments = defineEndpoint(
     const { store, user } = context;
     const device = visibleDevice(context, parameters.id);
     if (device instanceof Refusal) return device;
-    store.history.forget(device.id);
+    store.history.delete(device.id);
     audit(context, {
       actor: userActor(user),
       action: 'update',

@@ -105,8 +105,8 @@ function namedDevices(context: UserContext, named: readonly string[]): TargetDev
   const { store, user } = context;
   const deviceIds = [...new Set(named)];
   const missing =
-    store.devices.firstMissing(deviceIds) ??
-    (user.groups && store.devices.firstMissing(deviceIds, user.groups));
+    store.devices.firstUnknownId(deviceIds) ??
+    (user.groups && store.devices.firstUnknownId(deviceIds, user.groups));
   if (missing !== undefined) return refusedDevice(context, missing);
   const [first = ''] = deviceIds;
   const group = deviceIds.length === 1 ? store.groups.groupOf(first) : undefined;

@@ -21,7 +21,7 @@ import { StagedClosing } from '../../listeners/staged-closing.ts';
 import { answerUnreadable, bareResponse } from '../../listeners/unreadable.ts';
 import type { Log } from '../../pipeline/log.ts';
 import type { StorageErrors } from '../../pipeline/storage-errors.ts';
-import { callerNamedIn, type Turns } from '../../pipeline/turns.ts';
+import { type Turns, turnKeyOf } from '../../pipeline/turns.ts';
 import { type ConnectionLimits, completeConnectionLimits } from '../../settings.ts';
 import type { Outbox } from '../../tenants/outbox.ts';
 import type { Tenants } from '../../tenants/tenants.ts';
@@ -126,7 +126,7 @@ export async function startControl(options: ControlListenerOptions): Promise<Run
   });
   const server = createServer(connectionOptions(connectionLimits), (request, response) =>
     inOrder(request, response, () =>
-      options.turns.start(callerNamedIn(request), () => {
+      options.turns.start(turnKeyOf(request), () => {
         // While the server stops, it closes its stores before it aborts the requests on its
         // connections.
         if (!request.socket.destroyed) app(request, response);
@@ -144,7 +144,7 @@ export async function startControl(options: ControlListenerOptions): Promise<Run
   );
   enforceConnectionLimits(server, connectionLimits);
   connections.watch(server, () => '');
-  const stopCrowdWatch = options.turns.onCrowd(() => connections.stopReading());
+  const stopOverloadWatch = options.turns.onOverload(() => connections.stopReading());
   await listening(server, options);
   const { address, port, family } = server.address() as AddressInfo;
   return {
@@ -154,7 +154,7 @@ export async function startControl(options: ControlListenerOptions): Promise<Run
         server.close(() => resolve());
         streams.close();
         options.runs.close();
-        stopCrowdWatch();
+        stopOverloadWatch();
         connections.destroy();
       }),
   };

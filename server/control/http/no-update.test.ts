@@ -173,12 +173,18 @@ const situations: readonly [
     /^deployment spring .* ended at .*, before the device began it$/,
     overBefore,
   ],
-  ['a full one', 'max-devices', 'no update', /is limited to 2 devices, and 2 have begun$/, full],
+  [
+    'a full one',
+    'max-devices',
+    'no update',
+    /is limited to 2 devices, and 2 were offered it$/,
+    full,
+  ],
   [
     'a later phase',
     'phase',
     'no update',
-    /allow 0 of 2 devices so far, and 0 have begun; phase 1 starts at 2026-12-01T00:00:00.000Z$/,
+    /allow 0 of 2 devices so far, and 0 were offered it; phase 1 starts at 2026-12-01T00:00:00.000Z$/,
     phased,
   ],
 ];

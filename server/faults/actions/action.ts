@@ -16,7 +16,7 @@ export const injectionPoints = ['before', 'after', 'body'] as const;
 export type InjectionPoint = (typeof injectionPoints)[number];
 
 /** The result of an action: it has sent the response, or the request continues normally. */
-export type ActionOutcome = 'response-sent' | 'go-on';
+export type ActionOutcome = 'response-sent' | 'continue';
 
 /** The request and the services that an action can use. */
 export interface ActionContext {

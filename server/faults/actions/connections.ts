@@ -33,7 +33,7 @@ const delay = defineAction({
   injectionPoints: ['before', 'after', 'body'],
   execute: async ({ ms }, { tenant, signal, wire }) => {
     await tenant.clock.sleep(ms, signal);
-    return wire.isGone ? 'response-sent' : 'go-on';
+    return wire.isGone ? 'response-sent' : 'continue';
   },
   fits: hasBody,
   transform: async ({ ms }, context, response) => {

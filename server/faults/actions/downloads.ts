@@ -121,7 +121,7 @@ const resetUpload = defineAction({
         return push(chunk);
       },
     });
-    return 'go-on';
+    return 'continue';
   },
 });
 

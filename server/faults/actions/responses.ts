@@ -92,9 +92,9 @@ const headersShape = v.pipe(
   v.maxEntries(HEADERS_MAX, `must hold at most ${HEADERS_MAX} headers`),
 );
 
-function throws(act: () => void): boolean {
+function throws(callback: () => void): boolean {
   try {
-    act();
+    callback();
     return false;
   } catch {
     return true;

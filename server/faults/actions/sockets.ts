@@ -55,7 +55,7 @@ const wrongAccept = defineAction({
   applies: requestsSocket,
   execute: async (_given, { call }) => {
     call.exchange.request.headers['sec-websocket-key'] = otherKey;
-    return 'go-on';
+    return 'continue';
   },
 });
 
@@ -219,7 +219,7 @@ function requestsSocket(_given: unknown, { exchange, operation }: FaultCall): bo
 function whenDue(
   { afterMs, afterMessages }: { afterMs: number; afterMessages: number },
   { socket, tenant, signal, fired, missed }: SocketActionContext,
-  act: (fired: () => void) => void,
+  callback: (fired: () => void) => void,
   counts: 'at once' | 'by itself' = 'at once',
 ): void {
   let messagesLeft = afterMessages;
@@ -232,7 +232,7 @@ function whenDue(
   };
   const run = (): void => {
     if (counts === 'at once') fired();
-    act(fired);
+    callback(fired);
   };
   const arm = (): void => {
     if (afterMs === 0) run();

@@ -35,7 +35,7 @@ const revokeToken = defineAction({
   applies: hasToken,
   execute: async (_given, context) => {
     endTokens(context);
-    return 'go-on';
+    return 'continue';
   },
 });
 
@@ -84,7 +84,7 @@ const abortDeployment = defineAction({
     const deviceDeployment = deviceDeploymentOf(call);
     if (deviceDeployment)
       tenant.store.deviceDeployments.abortAll(deviceDeployment.deployment, tenant.clock.now());
-    return 'go-on';
+    return 'continue';
   },
 });
 

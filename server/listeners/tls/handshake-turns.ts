@@ -84,14 +84,14 @@ interface HandshakeFault extends Error {
 }
 
 /**
- * Calls `act` once the first message is complete or recognized as something else, or, with false,
+ * Calls `callback` once the first message is complete or recognized as something else, or, with false,
  * when it is too long. The bytes are put back for the TLS code to read. Calls `cutOff` when the
  * connection ends within the message; one that ends before it, as a probe does, is just closed.
  */
 function onceHello(
   socket: Socket,
   cutOff: () => void,
-  act: (isWhole: boolean, read: Buffer) => void,
+  callback: (isWhole: boolean, read: Buffer) => void,
 ): void {
   let read: Buffer = Buffer.alloc(0);
   const end = (): void => {
@@ -106,7 +106,7 @@ function onceHello(
     socket.off('end', end);
     socket.pause();
     socket.unshift(read);
-    act(isWhole, read);
+    callback(isWhole, read);
   };
   socket.on('data', look);
 }

@@ -58,12 +58,12 @@ export interface Sql {
    */
   atomically<Result>(work: () => Result): Result;
   /**
-   * Runs `act` once the current transaction is committed, or at once without one; never after a
+   * Runs `callback` once the current transaction is committed, or at once without one; never after a
    * rollback.
    */
-  afterCommit(act: () => void): void;
-  /** Runs `act` if the current transaction is rolled back, to correct state in memory. */
-  afterUndo(act: () => void): void;
+  afterCommit(callback: () => void): void;
+  /** Runs `callback` if the current transaction is rolled back, to correct state in memory. */
+  afterUndo(callback: () => void): void;
   /**
    * Copies the database in turns with other work. The copy is the state at one point in time
    * between call and end.

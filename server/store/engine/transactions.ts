@@ -33,7 +33,7 @@ export abstract class Transactional {
     const waiting = this.#commitCallbacks;
     this.#commitCallbacks = [];
     this.#undoing = [];
-    for (const act of waiting) act();
+    for (const callback of waiting) callback();
     return result;
   }
 
@@ -49,15 +49,15 @@ export abstract class Transactional {
     this.#hasBegun = true;
   }
 
-  /** Runs `act` after the commit, or at once outside a transaction. */
-  afterCommit(act: () => void): void {
-    if (this.#isOpen) this.#commitCallbacks.push(act);
-    else act();
+  /** Runs `callback` after the commit, or at once outside a transaction. */
+  afterCommit(callback: () => void): void {
+    if (this.#isOpen) this.#commitCallbacks.push(callback);
+    else callback();
   }
 
-  /** Runs `act` if the current transaction is rolled back; the latest registered runs first. */
-  afterUndo(act: () => void): void {
-    if (this.#isOpen) this.#undoing.push(act);
+  /** Runs `callback` if the current transaction is rolled back; the latest registered runs first. */
+  afterUndo(callback: () => void): void {
+    if (this.#isOpen) this.#undoing.push(callback);
   }
 
   #commit<Result>(work: () => Result): Result {
@@ -84,7 +84,7 @@ export abstract class Transactional {
     this.changes.noteAll();
     const undoing = this.#undoing.toReversed();
     this.#undoing = [];
-    for (const act of undoing) act();
+    for (const callback of undoing) callback();
   }
 }
 

@@ -125,11 +125,11 @@ function usages(): string[] {
   return Object.values(commands).map(({ usage }) => usage);
 }
 
-/** Runs `act` for each path. A FileError is reported and does not stop the remaining paths. */
-function eachPath(run: CommandRun, act: (path: string, shown: string) => void): void {
+/** Runs `callback` for each path. A FileError is reported and does not stop the remaining paths. */
+function eachPath(run: CommandRun, callback: (path: string, shown: string) => void): void {
   for (const shown of run.operands) {
     try {
-      act(absolutePath(shown, run.context.workingFolder), shown);
+      callback(absolutePath(shown, run.context.workingFolder), shown);
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
       run.error(`${shown}: ${error.message}`);

@@ -233,9 +233,9 @@ function offsetIn({ typ, props }: ConnectMessage): number {
 }
 
 /** Runs an action on a file and prefixes its error message with `attempt`. */
-function about<Result>(attempt: string, act: () => Result): Result {
+function about<Result>(attempt: string, callback: () => Result): Result {
   try {
-    return act();
+    return callback();
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     throw new FileError(`${attempt}: ${error.message}`, { cause: error });

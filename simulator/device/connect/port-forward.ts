@@ -125,11 +125,11 @@ export class PortForward implements ProtocolHandler {
 
   #with(
     message: ConnectMessage,
-    act: (forward: Forward, id: string) => readonly OutgoingMessage[],
+    callback: (forward: Forward, id: string) => readonly OutgoingMessage[],
   ): readonly OutgoingMessage[] {
     const id = idOf(message);
     const forward = this.#forwards.get(id);
-    return forward === undefined ? [failure(message, 'unknown connection')] : act(forward, id);
+    return forward === undefined ? [failure(message, 'unknown connection')] : callback(forward, id);
   }
 }
 

@@ -166,9 +166,9 @@ export class Shells {
     });
   }
 
-  #with(message: ConnectMessage, act: (shell: Shell) => ShellMessages): ShellMessages {
+  #with(message: ConnectMessage, callback: (shell: Shell) => ShellMessages): ShellMessages {
     const shell = this.#shells.get(message.sid ?? '');
-    return shell === undefined ? [failure(message, 'session not found')] : act(shell);
+    return shell === undefined ? [failure(message, 'session not found')] : callback(shell);
   }
 
   #nowMs(): number {

@@ -176,8 +176,14 @@ export const authentication: readonly BadClient[] = [
     description: 'gives up when it is rejected',
     alter: all(
       insert('idle 2', () => [
-        { kind: 'act', label: 'rejected', act: 'rejected', client: 'device-1', afterMs: 100 },
-        { kind: 'act', label: 'accepted again', act: 'accepted', client: 'device-1', afterMs: 100 },
+        { kind: 'server', label: 'rejected', event: 'rejected', client: 'device-1', afterMs: 100 },
+        {
+          kind: 'server',
+          label: 'accepted again',
+          event: 'accepted',
+          client: 'device-1',
+          afterMs: 100,
+        },
       ]),
       silentAfter('accepted again'),
     ),
@@ -187,7 +193,7 @@ export const authentication: readonly BadClient[] = [
     description: 'does not poll with a token that seems to be from another time',
     alter: all(
       (steps) =>
-        steps.map((step) => (step.label === 'clock moved' ? { ...step, subject: '3650' } : step)),
+        steps.map((step) => (step.label === 'clock moved' ? { ...step, about: '3650' } : step)),
       silentAfter('token after expiry'),
     ),
   },

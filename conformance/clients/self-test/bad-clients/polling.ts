@@ -109,7 +109,7 @@ export const polling: readonly BadClient[] = [
     alter: all(
       insert('idle 1', (copy) => [
         ...others(copy),
-        { kind: 'act', label: 'restart', act: 'server-restarted', afterMs: 10 },
+        { kind: 'server', label: 'restart', event: 'server-restarted', afterMs: 10 },
         ...others(copy),
       ]),
       editSteps('idle 2', { afterMs: 10 }),

@@ -4,41 +4,41 @@ import { number, numberOrNothing, text } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 import type { LastPoll } from './last-poll.ts';
 
-/** In-memory facts of a device that has or had an accepted set. */
-export interface DeviceFacts {
+/** What is kept in memory of a device that has or had an accepted set. */
+export interface CachedDevice {
   readonly deviceId: string;
   /** Time of the last authenticated request; 0 before the first. */
   checkInMs: number;
   /** Tokens issued before this time, in seconds since the Unix epoch, are revoked. */
-  tokensFromSeconds: number;
+  tokensValidFromSeconds: number;
   /** The last poll since the server was started. */
   lastPoll: LastPoll | undefined;
 }
 
-/** The facts of an accepted authentication set. */
+/** The fields of an accepted authentication set that are kept in memory. */
 interface AcceptedSet {
   readonly id: string;
   readonly deviceId: string;
-  readonly tokensFromSeconds: number;
+  readonly tokensValidFromSeconds: number;
 }
 
-/** The facts of a tenant's devices, by device and by accepted authentication set. */
-export class DeviceFactsCache {
+/** The cached devices of a tenant, by device and by accepted authentication set. */
+export class DeviceCache {
   readonly #sql: Sql;
-  readonly #byAcceptedSet = new Map<string, DeviceFacts>();
-  readonly #byDevice = new Map<string, DeviceFacts>();
+  readonly #byAcceptedSet = new Map<string, CachedDevice>();
+  readonly #byDevice = new Map<string, CachedDevice>();
 
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
-  /** Returns the facts of the device with this accepted set. */
-  findByAcceptedSet(authSetId: string): DeviceFacts | undefined {
+  /** Returns the cached device with this accepted set. */
+  findByAcceptedSet(authSetId: string): CachedDevice | undefined {
     return this.#byAcceptedSet.get(authSetId);
   }
 
-  /** Returns the facts of a device; undefined if it had no accepted set since the start. */
-  find(deviceId: string): DeviceFacts | undefined {
+  /** Returns a cached device; undefined if it had no accepted set since the start. */
+  find(deviceId: string): CachedDevice | undefined {
     return this.#byDevice.get(deviceId);
   }
 
@@ -47,7 +47,7 @@ export class DeviceFactsCache {
     return this.#byAcceptedSet.size;
   }
 
-  /** Rebuilds the facts, including check-ins, after the tables were replaced. */
+  /** Rebuilds the cache, including check-ins, after the tables were replaced. */
   load(): void {
     const before = new Map(this.#byDevice);
     this.#byDevice.clear();
@@ -56,7 +56,7 @@ export class DeviceFactsCache {
     this.#keepLastPolls(before);
   }
 
-  /** Rebuilds the facts of some devices, including check-ins. */
+  /** Rebuilds some devices in the cache, including check-ins. */
   loadDevices(ids: readonly string[]): void {
     const before = new Map(ids.map((id) => [id, this.#byDevice.get(id)]));
     for (const [authSetId, { deviceId }] of this.#byAcceptedSet) {
@@ -81,22 +81,22 @@ export class DeviceFactsCache {
 
   /** Discards the last poll of every device. */
   discardPolls(): void {
-    for (const facts of this.#byDevice.values()) facts.lastPoll = undefined;
+    for (const cached of this.#byDevice.values()) cached.lastPoll = undefined;
   }
 
   /**
    * Adds an accepted set. A known check-in of its device is kept, because it is newer than the
    * stored one.
    */
-  addAcceptedSet({ id, deviceId, tokensFromSeconds }: AcceptedSet, checkInMs = 0): void {
-    const created = { deviceId, checkInMs, tokensFromSeconds, lastPoll: undefined };
-    const facts: DeviceFacts = this.#byDevice.get(deviceId) ?? created;
-    facts.tokensFromSeconds = tokensFromSeconds;
-    this.#byDevice.set(deviceId, facts);
-    this.#byAcceptedSet.set(id, facts);
+  addAcceptedSet({ id, deviceId, tokensValidFromSeconds }: AcceptedSet, checkInMs = 0): void {
+    const created = { deviceId, checkInMs, tokensValidFromSeconds, lastPoll: undefined };
+    const cached: CachedDevice = this.#byDevice.get(deviceId) ?? created;
+    cached.tokensValidFromSeconds = tokensValidFromSeconds;
+    this.#byDevice.set(deviceId, cached);
+    this.#byAcceptedSet.set(id, cached);
   }
 
-  /** Removes a set that is no longer accepted. The facts of its device remain. */
+  /** Removes a set that is no longer accepted. Its device remains. */
   removeAcceptedSet(id: string): void {
     this.#byAcceptedSet.delete(id);
   }
@@ -106,21 +106,21 @@ export class DeviceFactsCache {
     this.#byDevice.delete(id);
   }
 
-  /** Restores the facts of the device from its rows if the current transaction is rolled back. */
+  /** Restores the cached device from its rows if the current transaction is rolled back. */
   restoreAfterUndo(deviceId: string, authSetIds: readonly string[]): void {
-    const facts = this.#byDevice.get(deviceId);
+    const cached = this.#byDevice.get(deviceId);
     this.#sql.afterUndo(() => {
       for (const id of authSetIds) this.#byAcceptedSet.delete(id);
-      if (facts) this.#byDevice.set(deviceId, facts);
+      if (cached) this.#byDevice.set(deviceId, cached);
       else this.#byDevice.delete(deviceId);
       this.#loadAccepted(['AND s.device_id = ?', deviceId]);
     });
   }
 
-  #keepLastPolls(before: ReadonlyMap<string, DeviceFacts | undefined>): void {
+  #keepLastPolls(before: ReadonlyMap<string, CachedDevice | undefined>): void {
     for (const [id, known] of before) {
-      const facts = this.#byDevice.get(id);
-      if (facts) facts.lastPoll = known?.lastPoll;
+      const cached = this.#byDevice.get(id);
+      if (cached) cached.lastPoll = known?.lastPoll;
     }
   }
 
@@ -129,8 +129,11 @@ export class DeviceFactsCache {
       FROM auth_sets s JOIN devices d ON d.id = s.device_id WHERE s.status = 'accepted' ${more}`;
     for (const row of this.#sql.all(query, values)) {
       const set = { id: text(row, 'id'), deviceId: text(row, 'device_id') };
-      const tokensFromSeconds = number(row, 'tokens_from');
-      this.addAcceptedSet({ ...set, tokensFromSeconds }, numberOrNothing(row, 'checked_in_ms'));
+      const tokensValidFromSeconds = number(row, 'tokens_from');
+      this.addAcceptedSet(
+        { ...set, tokensValidFromSeconds },
+        numberOrNothing(row, 'checked_in_ms'),
+      );
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Facts derived from an entry on demand: its device, user and deployment. */
+/** Fields that are derived from an entry on demand: its device, user and deployment. */
 
 import { parsedJson } from '../../fixtures/base/json.ts';
 import { isPollOperation, operationsById } from '../../fixtures/contract/operation-ids.ts';
@@ -17,7 +17,7 @@ export interface TenantRecords {
   };
 }
 
-/** The known facts of a device. A device that asks to be accepted may have no ID yet. */
+/** The device of an entry, as far as it is known. A device that asks to be accepted may have no ID yet. */
 export interface EntryDevice {
   readonly id?: string;
   /** The identity as sent, usually JSON text. */
