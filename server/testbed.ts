@@ -89,13 +89,13 @@ export async function startTestbed(options: TestbedOptions = {}): Promise<Testbe
   const { server } = inside;
   // On an encrypted server the admin would first have to trust the test CA, so it uses an
   // unencrypted port.
-  const door = server.tls && (await inside.openInside());
+  const listener = server.tls && (await inside.openInside());
   const close = async (): Promise<void> => {
-    await door?.close();
+    await listener?.close();
     await server.close();
   };
   try {
-    const testbed = testbedOver(inside, { apiUrl: door?.url ?? server.baseUrl, close });
+    const testbed = testbedOver(inside, { apiUrl: listener?.url ?? server.baseUrl, close });
     if (world !== undefined) await testbed.load(world);
     return testbed;
   } catch (error) {

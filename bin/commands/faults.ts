@@ -4,7 +4,7 @@
 import type { Command } from 'commander';
 import { counted } from '../../fixtures/base/counted.ts';
 import type { ResponseOf } from '../../fixtures/control/operations.ts';
-import { listedActions, listedReadyActions } from '../../server/faults/actions/actions.ts';
+import { listActions, listReadyActions } from '../../server/faults/actions/actions.ts';
 import type { RuleState } from '../../server/faults/fault-plans.ts';
 import { planSchema } from '../../server/faults/plan-text.ts';
 import { legalVariations } from '../../server/variation/variations.ts';
@@ -55,7 +55,7 @@ export function configure(command: Command): void {
   addExamples(command.command('actions'), 'fleetbed faults actions')
     .description('list the actions of plans, and the legal variations')
     .addOption(jsonOption())
-    .action(listActions);
+    .action(printActions);
   addExamples(command.command('schema'), 'fleetbed faults schema')
     .description('print the JSON Schema of plans, for editors')
     .action(() => {
@@ -90,8 +90,8 @@ function on(command: Command, name: keyof typeof examples, description: string):
 }
 
 /** Prints every action and variation with what it does. */
-function listActions({ json = false }: { readonly json?: boolean }): void {
-  const [all, named] = [listedActions(), listedReadyActions()];
+function printActions({ json = false }: { readonly json?: boolean }): void {
+  const [all, named] = [listActions(), listReadyActions()];
   const variations = legalVariations.map(({ id, varies, rule }) => ({ id, varies, rule }));
   const output = createOutput(json);
   output.data({ actions: all, named, variations });

@@ -3,7 +3,7 @@ import { Command, type Option } from 'commander';
 import { duties } from '../../conformance/clients/duties/duties.ts';
 import { kindSvg } from '../../conformance/self-test/report/kind-picture.ts';
 import { controlRows } from '../../fixtures/control/operations.ts';
-import { listedActions, listedReadyActions } from '../../server/faults/actions/actions.ts';
+import { listActions, listReadyActions } from '../../server/faults/actions/actions.ts';
 import { legalVariations } from '../../server/variation/variations.ts';
 import { behaviours } from '../../simulator/behaviours/catalogue.ts';
 import { configure as configureConform } from '../commands/conform/conform.ts';
@@ -87,10 +87,10 @@ function behaviourTable(): string {
 
 function actionTable(): string {
   const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
-  const rows = listedActions().map(({ kind, does, required, optional, when }) => [
+  const rows = listActions().map(({ kind, does, required, optional, when }) => [
     ...[code([kind]), does, code(required), code(optional), when.join(', ')],
   ]);
-  const named = listedReadyActions().map(({ name, act }) => [code([name]), code([act])]);
+  const named = listReadyActions().map(({ name, act }) => [code([name]), code([act])]);
   return [
     table(['action', 'what it does', 'required fields', 'optional fields', 'when'], rows),
     table(['named action', 'the same as'], named),

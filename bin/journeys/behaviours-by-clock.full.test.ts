@@ -32,7 +32,7 @@ beforeAll(async () => {
     pollIntervalMs: POLL_MS,
     inventoryIntervalMs: 8 * HOUR_MS,
     durationMs: RUN_HOURS * HOUR_MS,
-    drive: (isQuiet) => inLeaps(clock, isQuiet),
+    drive: (isIdle) => inLeaps(clock, isIdle),
   });
 }, RUN_MAX_MS);
 
@@ -40,18 +40,18 @@ beforeAll(async () => {
  * Advances the clock whenever all devices and the server wait, and not while one of them works. A
  * hanging download counts as work although it waits, so the clock advances after some turns anyway.
  */
-function inLeaps(clock: ManualClock, isQuiet: () => boolean) {
+function inLeaps(clock: ManualClock, isIdle: () => boolean) {
   let handle: NodeJS.Immediate;
   let isLoggedIn = false;
-  let quietTurns = 0;
+  let idleTurns = 0;
   let turns = 0;
   const turn = (): void => {
     // The login hashes a password on another thread, which these turns cannot wait for.
     isLoggedIn ||= fleet.testbed.journal.list({ operation: 'login' }).length > 0;
-    quietTurns = isLoggedIn && isQuiet() ? quietTurns + 1 : 0;
+    idleTurns = isLoggedIn && isIdle() ? idleTurns + 1 : 0;
     if (isLoggedIn) turns++;
-    if (quietTurns > 2 || turns > TURNS_MAX) {
-      quietTurns = 0;
+    if (idleTurns > 2 || turns > TURNS_MAX) {
+      idleTurns = 0;
       turns = 0;
       clock.advance(STEP_MS);
     }

@@ -106,9 +106,9 @@ export async function virtualRun(
       inProcess: new MemoryTransport({ ...way, listener: between(server.listener), planOf }),
       looks: looksAt(plan, pollIntervalMs),
       machine: () => idleMachine,
-      drive: (isQuiet) => {
+      drive: (isIdle) => {
         const isBusy = (): boolean => unauthorizedDevice.isBusy || server.isBusy;
-        const mayAdvance = (): boolean => isQuiet() && !isBusy() && mayContinue();
+        const mayAdvance = (): boolean => isIdle() && !isBusy() && mayContinue();
         return runFast(clock, mayAdvance, { quietTurns: 1, singly: true });
       },
     });

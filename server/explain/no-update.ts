@@ -15,7 +15,7 @@ import {
   type OpenDeviceDeployments,
 } from '../rules/instruction.ts';
 import type { NextRequest } from '../rules/next-deployment.ts';
-import { forInstalledArtifact, type NoUpdate } from '../rules/no-update.ts';
+import { type NoUpdate, withInstalledArtifact } from '../rules/no-update.ts';
 import {
   labelOf,
   pairsText,
@@ -147,7 +147,7 @@ function resultOfPoll(
   // Stored only if nothing has changed for the device since its last poll.
   const known = tenant.store.deviceDeployments.cachedNoUpdate(id);
   if (known)
-    return resultOf(request ? forInstalledArtifact(known, request.artifactName) : known, tenant);
+    return resultOf(request ? withInstalledArtifact(known, request.artifactName) : known, tenant);
   const open = openDeploymentsOf(device);
   if (!request) {
     const choice = chooseOrExplain(open);

@@ -6,7 +6,7 @@ import { rawRequest, readResponse, untilClosed } from '../testing/raw-http.ts';
 import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { startTestServer, type TestResponse, type TestServer } from '../testing/test-server.ts';
 import { control } from '../testing/test-tenants.ts';
-import { hasFired, plan, standing } from './testing/planned.ts';
+import { hasFired, plan, ruleCounts } from './testing/planned.ts';
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -133,7 +133,7 @@ describe('a delay fault', () => {
       });
       await before;
       const waiting = ask();
-      for (let trip = 0; trip < 1000 && (await standing(server, id)).fired === 0; trip += 1);
+      for (let trip = 0; trip < 1000 && (await ruleCounts(server, id)).fired === 0; trip += 1);
       await configure();
       server.clock.advance(1000);
       expect((await waiting).json()).toEqual(seen);
@@ -263,7 +263,7 @@ describe('a reset fault', () => {
   it('counts as one fault per request, whatever happens to the connection', async () => {
     await plan(server, { match, times: { next: 2 }, act: 'reset' });
     await endOf(await askRaw());
-    expect(await standing(server)).toMatchObject({ matched: 1, fired: 1, left: 1 });
+    expect(await ruleCounts(server)).toMatchObject({ matched: 1, fired: 1, left: 1 });
   });
 });
 
@@ -353,7 +353,7 @@ describe('a body fault', () => {
       const json = [{ name: 'a', value: 'b' }];
       const put = await server.call('patch-attributes', { token: device.token, json });
       expect([put.status, put.headers.get('x-svc-testbed-fault')]).toEqual([200, null]);
-      expect(await standing(server)).toMatchObject({ matched: 1, fired: 0, left: 1 });
+      expect(await ruleCounts(server)).toMatchObject({ matched: 1, fired: 0, left: 1 });
     },
   );
 });
@@ -392,7 +392,7 @@ describe('a server with planned faults', () => {
     });
     for (let call = 0; call < 30; call += 1) await ask();
     process.off('warning', keep);
-    expect([warnings, (await standing(server)).fired]).toEqual([[], 30]);
+    expect([warnings, (await ruleCounts(server)).fired]).toEqual([[], 30]);
   });
 
   it('closes a keep-alive connection after a truncated answer', async () => {

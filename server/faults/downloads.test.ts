@@ -22,7 +22,7 @@ import { type AcceptedDevice, acceptedDevice } from '../testing/test-device.ts';
 import { journalPage } from '../testing/test-journal.ts';
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { control } from '../testing/test-tenants.ts';
-import { check, plan, standing } from './testing/planned.ts';
+import { check, plan, ruleCounts } from './testing/planned.ts';
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -115,7 +115,7 @@ describe('a faulty download', () => {
   it('does not match a shifted-range rule if it has no range', async () => {
     await plan(server, { match, act: 'shifted-range' });
     expect(digestOf((await fetchFile(url)).bytes)).toBe(digestOf(file));
-    expect(await standing(server)).toMatchObject({ matched: 0, fired: 0 });
+    expect(await ruleCounts(server)).toMatchObject({ matched: 0, fired: 0 });
   });
 
   it('restarts from the first byte on If-Range with a changed validator', async () => {
@@ -132,7 +132,7 @@ describe('a faulty download', () => {
     const headers = { Range: 'bytes=1000-', 'If-Match': `"${digestOf(file)}"` };
     expect((await fetchFile(url, { headers })).status).toBe(412);
     expect((await fetchFile(url, { headers })).status).toBe(206);
-    expect((await standing(server)).fired).toBe(1);
+    expect((await ruleCounts(server)).fired).toBe(1);
   });
 
   it('is refused because of its range', async () => {
@@ -181,7 +181,7 @@ describe('a faulty upload', () => {
     const other = await artifactBytes({ name: 'release-2', files });
     await expect(uploadArtifact(server, other)).rejects.toThrow();
     expect((await uploadArtifact(server, other)).status).toBe(201);
-    expect((await standing(server)).fired).toBe(1);
+    expect((await ruleCounts(server)).fired).toBe(1);
   });
 });
 
@@ -228,7 +228,7 @@ describe('the fault altered-json', () => {
   it('does not fire at a response that is no JSON', async () => {
     await plan(server, { match, act: { kind: 'altered-json', set: { a: 1 } } });
     expect(digestOf((await fetchFile(url)).bytes)).toBe(digestOf(file));
-    expect((await standing(server)).fired).toBe(0);
+    expect((await ruleCounts(server)).fired).toBe(0);
   });
 
   it('is refused without a member to set', async () => {
@@ -254,7 +254,7 @@ describe('the n-th call of a device', () => {
       (await fetch(uri, { headers: { Range: 'bytes=0-0' } })).status,
     ];
     expect(statuses).toEqual([200, 200, 206, 502]);
-    expect(await standing(server)).toMatchObject({ matched: 3, fired: 1 });
+    expect(await ruleCounts(server)).toMatchObject({ matched: 3, fired: 1 });
   });
 });
 
@@ -270,7 +270,7 @@ describe('the fault abort-deployment', () => {
       }
       expect((await report(server, device, { id, status: at })).status).toBe(409);
       expect(await statusOf(server, id, device)).toBe('aborted');
-      expect(await standing(server)).toMatchObject({ matched: 1, fired: 1 });
+      expect(await ruleCounts(server)).toMatchObject({ matched: 1, fired: 1 });
     },
   );
 

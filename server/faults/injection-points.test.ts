@@ -10,7 +10,7 @@ import {
 import { attributeOf } from '../testing/test-inventory.ts';
 import { startTestServer, type TestResponse, type TestServer } from '../testing/test-server.ts';
 import { control, logIn } from '../testing/test-tenants.ts';
-import { check, plan, standing } from './testing/planned.ts';
+import { check, plan, ruleCounts } from './testing/planned.ts';
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -210,7 +210,7 @@ describe('a token fault', () => {
     expect((await poll()).status).toBe(401);
     const { text: token } = await authenticate(server, device);
     expect((await poll(token)).status).toBe(204);
-    expect((await standing(server)).fired).toBe(1);
+    expect((await ruleCounts(server)).fired).toBe(1);
   });
 
   it('can revoke a token, which the server then refuses', async () => {
@@ -241,7 +241,7 @@ describe('a token fault', () => {
   it('does not match or count the call of an unknown caller', async () => {
     await plan(server, { act: 'expire-token' });
     expect((await server.call('get-next-deployment', { query: board })).status).toBe(401);
-    expect(await standing(server)).toMatchObject({ matched: 0, fired: 0 });
+    expect(await ruleCounts(server)).toMatchObject({ matched: 0, fired: 0 });
   });
 });
 
@@ -312,7 +312,7 @@ describe('the match of a fault rule', () => {
   it('is counted whether the fault fires or not', async () => {
     await plan(server, { match: { operation }, times: { next: 2 }, act: 'gateway-502' });
     for (let call = 0; call < 5; call += 1) await putAttributes();
-    expect(await standing(server)).toEqual(
+    expect(await ruleCounts(server)).toEqual(
       expect.objectContaining({ id: 'fault', matched: 5, fired: 2, left: 0 }),
     );
   });
@@ -326,7 +326,7 @@ describe('the match of a fault rule', () => {
       statuses.push((await poll(token)).status);
     }
     expect(statuses).toEqual([401, 204, 401, 204]);
-    expect((await standing(server)).left).toBeNull();
+    expect((await ruleCounts(server)).left).toBeNull();
   });
 });
 
@@ -372,7 +372,7 @@ describe('repeated attempts of one request', () => {
     const statuses = [];
     for (const id of ['one', 'one', 'two', 'one']) statuses.push((await call(id)).status);
     expect(statuses).toEqual([502, 502, 200, 502]);
-    expect(await standing(server)).toMatchObject({ matched: 2, fired: 1, left: 0 });
+    expect(await ruleCounts(server)).toMatchObject({ matched: 2, fired: 1, left: 0 });
   });
 });
 

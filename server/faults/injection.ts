@@ -25,10 +25,10 @@ interface InjectionOptions {
 export class Injection implements Interception {
   readonly #options: InjectionOptions;
   readonly #context: ActionContext;
-  readonly #ended = new AbortController();
-  readonly #endSignal = (): void => this.#ended.abort();
+  readonly #aborter = new AbortController();
+  readonly #abort = (): void => this.#aborter.abort();
   readonly #onClose = (): void => {
-    this.#endSignal();
+    this.#abort();
     this.#options.fault.missed();
   };
   #isHolding = false;
@@ -43,8 +43,8 @@ export class Injection implements Interception {
       settled: (status) => this.#settle(status),
     });
     wire.socket.once('close', this.#onClose);
-    fault.signal.addEventListener('abort', this.#endSignal, { once: true });
-    this.#context = { call, tenant, names, wire, signal: this.#ended.signal };
+    fault.signal.addEventListener('abort', this.#abort, { once: true });
+    this.#context = { call, tenant, names, wire, signal: this.#aborter.signal };
   }
 
   /** True while the pipeline's response is held back and not sent to the caller. */
@@ -125,7 +125,7 @@ export class Injection implements Interception {
 
   #removeListeners(): void {
     this.#context.wire.socket.off('close', this.#onClose);
-    this.#options.fault.signal.removeEventListener('abort', this.#endSignal);
+    this.#options.fault.signal.removeEventListener('abort', this.#abort);
   }
 
   #settle(status: number): void {

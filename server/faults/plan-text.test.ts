@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actions, listedReadyActions } from './actions/actions.ts';
+import { actions, listReadyActions } from './actions/actions.ts';
 import { planSchema, problemText, readPlan } from './plan-text.ts';
 
 function problemsIn(text: string): string[] {
@@ -54,7 +54,7 @@ describe('a fault plan', () => {
     expect(rulesIn(`rules: [{ id: a, act: ${name} }]`)).toMatchObject([{ act }]);
   });
 
-  it.each(listedReadyActions())('may have the action $name in its long form', ({ name, act }) => {
+  it.each(listReadyActions())('may have the action $name in its long form', ({ name, act }) => {
     expect(rulesIn(`rules: [{ id: a, act: ${act} }]`)).toEqual(
       rulesIn(`rules: [{ id: a, act: ${name} }]`),
     );

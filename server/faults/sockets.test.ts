@@ -7,7 +7,7 @@ import { connectPeer, connectUser, userSocketPath } from '../testing/test-peer.t
 import { startTestServer, type TestServer } from '../testing/test-server.ts';
 import { endOf, openSocket, presenceAs, sendUpgrade } from '../testing/test-sockets.ts';
 import { control } from '../testing/test-tenants.ts';
-import { check, hasFired, plan, standing } from './testing/planned.ts';
+import { check, hasFired, plan, ruleCounts } from './testing/planned.ts';
 
 let server: TestServer;
 let device: AcceptedDevice;
@@ -78,20 +78,20 @@ describe('a WebSocket handshake with a planned fault', () => {
     await plan(server, { match, act: 'refuse-socket' });
     const headers = { Authorization: `Bearer ${device.token}`, Upgrade: null, Connection: null };
     expect((await sendUpgrade(server, { headers })).status).toBe(400);
-    expect(await standing(server)).toMatchObject({ matched: 0 });
+    expect(await ruleCounts(server)).toMatchObject({ matched: 0 });
   });
 
   it('leaves the fault due when the server itself refuses', async () => {
     await plan(server, { match, act: { kind: 'close-socket', code: 1012 } });
     const headers = { Authorization: `Bearer ${device.token}`, 'Sec-WebSocket-Version': '12' };
     expect((await sendUpgrade(server, { headers })).status).toBe(400);
-    expect(await standing(server)).toMatchObject({ fired: 0, left: 1 });
+    expect(await ruleCounts(server)).toMatchObject({ fired: 0, left: 1 });
   });
 
   it('cannot be answered once granted, so that fault stays due', async () => {
     await plan(server, { match, when: 'after', act: 'gateway-502' });
     expect((await shake()).status).toBe(101);
-    expect(await standing(server)).toMatchObject({ fired: 0, left: 1 });
+    expect(await ruleCounts(server)).toMatchObject({ fired: 0, left: 1 });
   });
 
   it('names the rule in its response', async () => {
@@ -127,11 +127,11 @@ describe('an open WebSocket with a planned fault', () => {
     const peer = await connectPeer(server, device);
     peer.say({ proto: 1, typ: 'first' });
     await settled(peer.socket);
-    expect(await standing(server)).toMatchObject({ fired: 0 });
+    expect(await ruleCounts(server)).toMatchObject({ fired: 0 });
     const end = endOf(peer.socket);
     peer.say({ proto: 1, typ: 'second' });
     expect(await end).toMatchObject({ code: 1012 });
-    expect(await standing(server)).toMatchObject({ fired: 1, left: 0 });
+    expect(await ruleCounts(server)).toMatchObject({ fired: 1, left: 0 });
   });
 
   it("is closed after a time on the tenant's clock", async () => {
@@ -150,7 +150,7 @@ describe('an open WebSocket with a planned fault', () => {
     socket.close();
     await endOf(socket);
     expect(await check(server)).toMatchObject({ status: 409 });
-    expect(await standing(server)).toMatchObject({ fired: 0, left: 1 });
+    expect(await ruleCounts(server)).toMatchObject({ fired: 0, left: 1 });
     const other = await openSocket(server, device);
     await control(server, 'DELETE', '/faults');
     server.clock.advance(5000);
@@ -225,7 +225,7 @@ describe('an open WebSocket with a planned fault', () => {
   it('receives a message twice', async () => {
     await plan(server, { match, act: 'duplicate-message' });
     const peer = await connectPeer(server, device);
-    expect(await standing(server)).toMatchObject({ fired: 0 });
+    expect(await ruleCounts(server)).toMatchObject({ fired: 0 });
     const parameters = { id: device.id };
     const call = { token: server.adminToken, parameters };
     await server.call('check-device-update', call);
@@ -234,7 +234,7 @@ describe('an open WebSocket with a planned fault', () => {
     expect((await peer.next()).typ).toBe('send-inventory');
     await settled(peer.socket);
     expect(peer.waiting).toEqual([]);
-    expect(await standing(server)).toMatchObject({ fired: 1 });
+    expect(await ruleCounts(server)).toMatchObject({ fired: 1 });
   });
 
   it('receives a message that is not an envelope', async () => {

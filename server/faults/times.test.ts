@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startOfTest, startTestServer, type TestServer } from '../testing/test-server.ts';
 import { readPlan } from './plan-text.ts';
-import { plan, standing } from './testing/planned.ts';
+import { plan, ruleCounts } from './testing/planned.ts';
 
 let server: TestServer;
 
@@ -25,7 +25,7 @@ describe('the times of a fault rule', () => {
     await plan(server, { match, act, times: 3 });
     const statuses = [await statusAfter(0), await statusAfter(0), await statusAfter(0)];
     expect([...statuses, await statusAfter(0)]).toEqual([503, 503, 503, 200]);
-    expect(await standing(server)).toMatchObject({ fired: 3, left: 0 });
+    expect(await ruleCounts(server)).toMatchObject({ fired: 3, left: 0 });
   });
 });
 
@@ -35,7 +35,7 @@ describe('a fault rule with a time window', () => {
     await plan(server, { match, act, times, from: at(60), until: at(120) });
     const seen = [await statusAfter(59), await statusAfter(1), await statusAfter(59)];
     expect([...seen, await statusAfter(1)]).toEqual([200, 503, 503, 200]);
-    expect(await standing(server)).toMatchObject({ matched: 2, fired: 2 });
+    expect(await ruleCounts(server)).toMatchObject({ matched: 2, fired: 2 });
   });
 
   it('does not count requests before its start', async () => {

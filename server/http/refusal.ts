@@ -5,7 +5,8 @@ import type { RequirementId } from '../../fixtures/contract/requirements/index.t
 /** Further details for an explanation. They are never sent on the wire, and contain no secrets. */
 export interface RefusalDetail {
   /**
-   * The location of the error: `body.status`, `query.page`, `header.Content-Type`, `path`,
+   * The location of the error, which is `problem.path` of the journal and of explanations:
+   * `body.status`, `query.page`, `header.Content-Type`, `path`,
    * `method`; `path.id` for the parameter `id`; `form.name` for a part of a form; `state` when the
    * server's state decided and the request itself may be correct.
    */

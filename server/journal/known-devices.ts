@@ -34,7 +34,7 @@ export type NamedDevice =
   | { readonly nearest: readonly string[] };
 
 /** Finds the device that a name means. */
-export function deviceNamed({ devices }: Devices, wanted: string): NamedDevice {
+export function findNamedDevice({ devices }: Devices, wanted: string): NamedDevice {
   const known = devices.find(wanted) ?? devices.findByIdentity(wanted);
   if (known) return known;
   const same: JournalDevice[] = [];

@@ -39,7 +39,7 @@ export function enforceConnectionLimits(server: Server, limits: ConnectionLimits
   server.on('timeout', (socket: Socket) => {
     // While a connection is idle, Node sets its timeout to the keep-alive timeout. A request in
     // progress may be silent for long, for example while a device reads a file; only an unread
-    // response is the client's fault.
+    // response is a stall of the client.
     const isIdle = socket.timeout !== server.timeout;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });

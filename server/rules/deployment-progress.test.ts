@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { deviceDeploymentStatuses } from '../../fixtures/contract/vocabulary.ts';
-import { abortRefused, controlMapRefused, endedMs, statusOf } from './deployment-progress.ts';
+import {
+  abortRefusalReason,
+  controlMapRefusalReason,
+  endedMs,
+  statusOf,
+} from './deployment-progress.ts';
 
 describe('the state of a whole deployment', () => {
   const touched = deviceDeploymentStatuses.filter((status) => status !== 'pending');
@@ -55,8 +60,8 @@ const cells = [
 
 describe.each(cells)(
   'a deployment with unfinished devices %s, retries %s, %s of at most %s devices done',
-  (hasUnfinished, hasRetries, finishedDevices, maxDevices, expected) => {
-    const facts = { hasUnfinished, hasRetries, finishedDevices, maxDevices };
+  (hasActive, hasRetries, finishedDevices, maxDevices, expected) => {
+    const facts = { hasActive, hasRetries, finishedDevices, maxDevices };
 
     it(`is ${expected}`, () => {
       expect(endedMs(facts, 90)).toBe(expected === 'ended' ? 90 : undefined);
@@ -79,10 +84,10 @@ describe.each([
   ['finished, with a map', { finishedMs: 0, controlMap: {} }, ended, ended],
 ])('a deployment that is %s', (_, deployment, abort, map) => {
   it(`refuses to be aborted: ${abort}`, () => {
-    expect(abortRefused(deployment)).toEqual(abort && expect.stringContaining(abort));
+    expect(abortRefusalReason(deployment)).toEqual(abort && expect.stringContaining(abort));
   });
 
   it(`refuses another map: ${map}`, () => {
-    expect(controlMapRefused(deployment)).toEqual(map && expect.stringContaining(map));
+    expect(controlMapRefusalReason(deployment)).toEqual(map && expect.stringContaining(map));
   });
 });

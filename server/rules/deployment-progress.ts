@@ -29,7 +29,7 @@ export interface EndFacts {
   /** Number of devices after which the deployment ends, even if others have not finished it. */
   readonly maxDevices?: number | undefined;
   /** True when a device deployment has no final status. */
-  readonly hasUnfinished: boolean;
+  readonly hasActive: boolean;
   /** True when a failed device may try again. */
   readonly hasRetries: boolean;
   /** Number of devices that have finished the deployment; counted only if `maxDevices` is set. */
@@ -41,14 +41,9 @@ export interface EndFacts {
  * devices may continue.
  */
 export function endedMs(facts: EndFacts, nowMs: number): number | undefined {
-  const {
-    hasUnfinished,
-    hasRetries,
-    finishedDevices: devicesThrough,
-    maxDevices = Infinity,
-  } = facts;
-  const mayContinue = hasUnfinished || hasRetries;
-  if (mayContinue && devicesThrough < maxDevices) return undefined;
+  const { hasActive, hasRetries, finishedDevices, maxDevices = Infinity } = facts;
+  const mayContinue = hasActive || hasRetries;
+  if (mayContinue && finishedDevices < maxDevices) return undefined;
   return facts.finishedMs ?? nowMs;
 }
 
@@ -59,7 +54,7 @@ interface ChangeableDeployment {
 }
 
 /** Returns why a deployment cannot be aborted: only one that has not ended can. */
-export function abortRefused({ finishedMs }: ChangeableDeployment): string | undefined {
+export function abortRefusalReason({ finishedMs }: ChangeableDeployment): string | undefined {
   return finishedMs === undefined ? undefined : 'the deployment is already finished';
 }
 
@@ -67,7 +62,7 @@ export function abortRefused({ finishedMs }: ChangeableDeployment): string | und
  * Returns why a control map cannot be replaced. A map can be replaced but not added, and only while
  * devices may request it.
  */
-export function controlMapRefused({
+export function controlMapRefusalReason({
   finishedMs,
   controlMap,
 }: ChangeableDeployment): string | undefined {

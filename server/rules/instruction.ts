@@ -13,10 +13,10 @@ import {
 } from './next-deployment.ts';
 import { type NoUpdate, noDeployment } from './no-update.ts';
 import {
+  alreadyInstalledFor,
   type DescribedDeviceDeployment,
-  installedFor,
   noOpenDeploymentFor,
-  unsuitableFor,
+  noSuitableArtifactFor,
   WithholdingReason,
 } from './no-update-sentences.ts';
 
@@ -105,8 +105,8 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
     deviceDeployment,
     changed: withStatus(changed ?? current, status, nowMs),
     noUpdate: isInstalled
-      ? installedFor(deviceDeployment.deployment)
-      : unsuitableFor(deviceDeployment.deployment, decided.unsuitableReason),
+      ? alreadyInstalledFor(deviceDeployment.deployment)
+      : noSuitableArtifactFor(deviceDeployment.deployment, decided.unsuitableReason),
   };
 }
 

@@ -3,12 +3,12 @@ import type { WithholdingCondition } from './device-deployment-choice.ts';
 import type { UnsuitableReason } from './next-deployment.ts';
 import { type NoUpdate, type NoUpdateCondition, noDeployment } from './no-update.ts';
 import {
+  alreadyInstalledFor,
   type DescribedDeviceDeployment,
-  installedFor,
   noOpenDeploymentFor,
+  noSuitableArtifactFor,
   remedies,
   remedyOf,
-  unsuitableFor,
   withheldText,
 } from './no-update-sentences.ts';
 
@@ -117,7 +117,7 @@ describe('the reason and the remedy of a missing update', () => {
   });
 
   it.each(misfits)('name what no artifact has: %j', (misfit, sentence, remedy) => {
-    const reason = unsuitableFor(deployment, misfit);
+    const reason = noSuitableArtifactFor(deployment, misfit);
     expect(reason.reason).toBe(
       `deployment spring (d1) of release-2 has no artifact for the device: ${sentence}`,
     );
@@ -146,7 +146,7 @@ describe('a device that is up to date', () => {
       'already-installed',
       noOpenDeploymentFor(deviceDeployment({ status: 'already-installed' }), 'finished', NOON_MS),
     ],
-    ['the artifact of the deployment', installedFor(deployment)],
+    ['the artifact of the deployment', alreadyInstalledFor(deployment)],
   ];
 
   it.each(upToDate)('needs no remedy: %s', (_, reason) => {

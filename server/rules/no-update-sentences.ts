@@ -94,13 +94,16 @@ export function noOpenDeploymentFor(
 }
 
 /** Returns the reason when no artifact of the deployment is suitable for the device. */
-export function unsuitableFor(deployment: NamedDeployment, found: UnsuitableReason): NoUpdate {
-  const reason = `${labelOf(deployment)} has no artifact for the device: ${unsuitableText(found)}`;
+export function noSuitableArtifactFor(
+  deployment: NamedDeployment,
+  found: UnsuitableReason,
+): NoUpdate {
+  const reason = `${labelOf(deployment)} has no artifact for the device: ${unsuitableReasonText(found)}`;
   return { condition: found.condition, deploymentId: deployment.id, isUpToDate: false, reason };
 }
 
 /** Returns the reason when the device already has the deployment's artifact installed. */
-export function installedFor(deployment: NamedDeployment): NoUpdate {
+export function alreadyInstalledFor(deployment: NamedDeployment): NoUpdate {
   const reason = `the device already has ${deployment.artifactName} installed, and deployment ${deployment.name} (${deployment.id}) does not force the installation`;
   const condition = 'already-installed';
   return { condition, deploymentId: deployment.id, isUpToDate: true, reason };
@@ -183,7 +186,7 @@ function finishedText({
   return `${label} ended for the device${at(finishedMs)} without a suitable artifact${given}`;
 }
 
-function unsuitableText(found: UnsuitableReason): string {
+function unsuitableReasonText(found: UnsuitableReason): string {
   if (found.condition === 'artifact') return 'no artifact has this name';
   const accepted = found.accepted.join(', ');
   if (found.condition === 'device-type') {

@@ -37,7 +37,7 @@ export const noDeployment: NoUpdate = Object.freeze({
  * Returns the reason for a poll that reports this artifact. A device that was up to date and
  * reports another artifact is not up to date any more.
  */
-export function forInstalledArtifact(noUpdate: NoUpdate, artifactName: string): NoUpdate {
+export function withInstalledArtifact(noUpdate: NoUpdate, artifactName: string): NoUpdate {
   const { condition, deploymentId, installed, reason } = noUpdate;
   if (installed === undefined || installed === artifactName) return noUpdate;
   return {

@@ -53,7 +53,7 @@ const OFFERED_KEPT = 1000;
 const ofDeployment = 'FROM deployment_devices dd WHERE dd.deployment_seq = d.seq';
 /** Reads the facts for `endedMs`; devices are counted only if `max_devices` is set. */
 const endQuery = `SELECT d.finished_ms, d.max_devices,
-  EXISTS (SELECT 1 ${ofDeployment} AND dd.status IN (${activeStatusesSql})) AS has_unfinished,
+  EXISTS (SELECT 1 ${ofDeployment} AND dd.status IN (${activeStatusesSql})) AS has_active,
   d.retries > 0 AND EXISTS (SELECT 1 ${ofDeployment} AND ${triesAgain}) AS has_retries,
   CASE WHEN d.max_devices IS NULL THEN 0 ELSE
     (SELECT count(*) ${ofDeployment} AND dd.status IN (${finalStatusesSql}) AND NOT (${triesAgain}))
@@ -143,7 +143,7 @@ export class DeviceDeploymentStore {
   save(of: StoredDeviceDeployment, changed: DeviceDeployment, nowMs: number): void {
     this.#sql.atomically(() => {
       this.#update(of, changed);
-      if (mayComplete(of, changed)) this.#refreshEnd(of.deployment.seq, nowMs);
+      if (mayEnd(of, changed)) this.#refreshEnd(of.deployment.seq, nowMs);
     });
     this.#inDeployments.add([of.deviceId]);
   }
@@ -339,7 +339,7 @@ export class DeviceDeploymentStore {
       {
         finishedMs,
         maxDevices: numberOrNothing(row, 'max_devices'),
-        hasUnfinished: number(row, 'has_unfinished') === 1,
+        hasActive: number(row, 'has_active') === 1,
         hasRetries: number(row, 'has_retries') === 1,
         finishedDevices: number(row, 'finished_devices'),
       },
@@ -377,9 +377,9 @@ function offers({ offeredMs }: DeviceDeployment): number {
 
 /**
  * Returns false when the device deployment is in progress before and after the change, which then
- * cannot finish the deployment.
+ * cannot end the deployment.
  */
-function mayComplete(of: StoredDeviceDeployment, changed: DeviceDeployment): boolean {
+function mayEnd(of: StoredDeviceDeployment, changed: DeviceDeployment): boolean {
   if (changed.status === of.status) return false;
   return isFinal(of) || isFinal(changed) || of.deployment.finishedMs !== undefined;
 }

@@ -5,7 +5,7 @@
 
 import { systemClock } from '../../fixtures/base/clock.ts';
 import { faultPlansOf } from '../faults/tenant-faults.ts';
-import { deviceNamed } from '../journal/known-devices.ts';
+import { findNamedDevice } from '../journal/known-devices.ts';
 import { journalOf } from '../journal/tenant-journal.ts';
 import type { Services } from '../pipeline/services.ts';
 import { readIdentity } from '../rules/identity.ts';
@@ -270,7 +270,7 @@ export class TenantStates {
 
 function deviceIdOf({ store }: Tenant, named: string): string {
   const identity = readIdentity(named);
-  const known = deviceNamed(store, 'reason' in identity ? named : identity.canonical);
+  const known = findNamedDevice(store, 'reason' in identity ? named : identity.canonical);
   return 'id' in known ? known.id : named;
 }
 

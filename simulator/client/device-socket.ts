@@ -75,7 +75,7 @@ export class DeviceSocket {
     this.#options = options;
     this.#startedMs = options.clock.monotonicMs();
     this.#lastActivityMs = this.#startedMs;
-    this.#frames = options.frames?.(() => this.#breakOff('transport/LINK_LOST'));
+    this.#frames = options.frames?.(() => this.#abort('transport/LINK_LOST'));
     this.#socket = new WebSocket(socketUrl(options.baseUrl), {
       headers: { authorization: `Bearer ${token}` },
       perMessageDeflate: false,
@@ -117,7 +117,7 @@ export class DeviceSocket {
       if (this.#frames === undefined) this.#send(bytes);
       else this.#frames.up.carry(bytes.length, () => this.#send(bytes));
     }
-    if (this.#socket.bufferedAmount > BACKLOG_MAX_BYTES) this.#breakOff('backlog');
+    if (this.#socket.bufferedAmount > BACKLOG_MAX_BYTES) this.#abort('backlog');
   }
 
   #send(bytes: Uint8Array): void {
@@ -126,7 +126,7 @@ export class DeviceSocket {
     this.#options.observer.bytesSent(operation.id, bytes.length);
   }
 
-  #breakOff(cause: string): void {
+  #abort(cause: string): void {
     this.closedBy ??= cause;
     this.#socket.terminate();
   }

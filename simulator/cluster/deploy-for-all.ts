@@ -35,7 +35,7 @@ export async function deployForAll(
   const scheduler = new Scheduler(clock);
   const stop = (): void => {
     scheduler.stop();
-    transport.breakOff();
+    transport.abortAll();
   };
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });

@@ -25,7 +25,7 @@ export interface DeploymentRecord {
   unanswered: ReportableStatus | undefined;
   /**
    * Status whose report the server last answered with 409. Reconciliation counts the report as
-   * doubled when the server has recorded this status nevertheless.
+   * recorded twice when the server has recorded this status nevertheless.
    */
   refused: ReportableStatus | undefined;
   /**
@@ -71,7 +71,7 @@ export interface FetchedArtifact {
 export type InstalledSoftware = Pick<SimulatedDevice, 'provides' | 'configuration'>;
 
 /** Returns what a device has installed once the artifact is committed. */
-export function installedBy(
+export function softwareAfterCommit(
   { provides, settings }: FetchedArtifact,
   device: SimulatedDevice,
 ): InstalledSoftware {
@@ -217,7 +217,7 @@ export function rememberDeployment(device: SimulatedDevice, deployment: Deployme
 }
 
 /** Returns the status that the server should have recorded, according to the device. */
-export function recordedStatus(
+export function expectedServerStatus(
   deployment: DeploymentRecord,
 ): ReportableStatus | 'aborted' | 'pending' {
   if (deployment.state === 'aborted') return 'aborted';

@@ -20,7 +20,7 @@ import {
   PretendServer,
   type Responses,
 } from '../testing/pretend-server.ts';
-import { isSettled, recordedStatus, type SimulatedDevice } from './device.ts';
+import { expectedServerStatus, isSettled, type SimulatedDevice } from './device.ts';
 import { resumeUpdates } from './resume-update.ts';
 import { runUpdate } from './update-run.ts';
 
@@ -213,7 +213,7 @@ describe('a simulator that continues from its state folder', () => {
     await live(again);
     expect(again.provides.artifact_name).toBe('release-2');
     const [deployment] = again.deployments;
-    expect(deployment && recordedStatus(deployment)).toBe('aborted');
+    expect(deployment && expectedServerStatus(deployment)).toBe('aborted');
     expect(environment.settledDeployments).toHaveLength(1);
   });
 });

@@ -15,8 +15,8 @@ import { type PretendResponse, PretendServer, type Responses } from '../testing/
 import {
   beginDeployment,
   type DeploymentRecord,
+  expectedServerStatus,
   isSettled,
-  recordedStatus,
   type SimulatedDevice,
 } from './device.ts';
 import type { DeviceInRun } from './environment.ts';
@@ -88,7 +88,7 @@ describe('a simulator that is killed during an update', () => {
         await runUpdate(subject(again), instructionsFor('release-2', server.baseUrl));
       }
       const [ended] = again.deployments;
-      expect(ended && recordedStatus(ended), copy).toBe('success');
+      expect(ended && expectedServerStatus(ended), copy).toBe('success');
       expect(statuses.at(-1)).toBe('success');
       expect(again.provides.artifact_name, copy).toBe('release-2');
       // A device that has the whole file does not request it again after a restart.

@@ -9,7 +9,12 @@
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { ClientError } from '../network/errors.ts';
 import { ControlMap } from './control-map.ts';
-import { type DeploymentRecord, installedBy, isBeforeInstall, isSettled } from './device.ts';
+import {
+  type DeploymentRecord,
+  isBeforeInstall,
+  isSettled,
+  softwareAfterCommit,
+} from './device.ts';
 import { deviceTimeMs } from './device-time.ts';
 import type { DeviceInRun } from './environment.ts';
 import { withRetries } from './persistence.ts';
@@ -108,7 +113,7 @@ async function completeReboot(subject: DeviceInRun, deployment: DeploymentRecord
   const action = await commitAction(subject, deployment);
   if (action === 'fail') return fail(subject, deployment);
   if (action === 'continue') {
-    Object.assign(device, installedBy(fetched, device));
+    Object.assign(device, softwareAfterCommit(fetched, device));
     // The inventory is due now, so that it shows the new artifact.
     device.inventoryDueMs = Number.NEGATIVE_INFINITY;
     await reportState(subject, deployment, nextUpdateState(deployment.state, 'commit'));

@@ -13,9 +13,9 @@ import {
   beginDeployment,
   type DeploymentRecord,
   type FetchedArtifact,
-  installedBy,
   isBeforeInstall,
   isSettled,
+  softwareAfterCommit,
 } from './device.ts';
 import { deviceTimeMs, restUntilDue } from './device-time.ts';
 import type { DeviceInRun } from './environment.ts';
@@ -267,7 +267,7 @@ class UpdateRun {
     if (fetched.settings === undefined) await this.#reboot();
     await this.#holdWhilePaused('ArtifactCommit_Enter', 'hold-commit');
     await device.behaviour.hooks.whileCommitting?.(this.#context);
-    Object.assign(device, installedBy(fetched, device));
+    Object.assign(device, softwareAfterCommit(fetched, device));
     await this.#advance('commit');
   }
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
 import {
   beginDeployment,
+  expectedServerStatus,
   isSettled,
-  recordedStatus,
   type SimulatedDevice,
 } from '../device/device.ts';
 import { deviceOf } from '../testing/client-fixture.ts';
@@ -28,7 +28,7 @@ describe('the adoption of outcomes from a lost worker', () => {
       expect(adoptOutcomes([device], [listed(status)], runDeployment)).toEqual([device]);
       expect(outcomeOf(device, runDeployment)).toBe(status);
       const [deployment] = device.deployments;
-      expect(deployment && recordedStatus(deployment)).toBe(status);
+      expect(deployment && expectedServerStatus(deployment)).toBe(status);
       expect(deployment && isSettled(deployment)).toBe(true);
     },
   );

@@ -16,7 +16,7 @@ export interface WeightedChoice<Choice> {
  * has about the same proportions.
  * @throws RangeError when no weight is above 0
  */
-export function assignedByWeight<Choice>(
+export function assignByWeight<Choice>(
   weighted: readonly WeightedChoice<Choice>[],
   count: number,
 ): readonly Choice[] {
@@ -36,14 +36,14 @@ export function assignedByWeight<Choice>(
  * each group, so that choice and group are independent.
  * @param groups the group of each member
  */
-export function assignedAcrossGroups<Choice, Group>(
+export function assignAcrossGroups<Choice, Group>(
   weighted: readonly WeightedChoice<Choice>[],
   groups: readonly Group[],
 ): readonly Choice[] {
   const members = [...new Set(groups)].flatMap((group) =>
     [...groups.keys()].filter((index) => groups[index] === group),
   );
-  const choices = assignedByWeight(weighted, groups.length);
+  const choices = assignByWeight(weighted, groups.length);
   const placed: Choice[] = new Array(groups.length);
   for (const [position, choice] of choices.entries()) placed[members[position] ?? 0] = choice;
   return placed;

@@ -7,7 +7,7 @@ import type { Identities } from '../identity/identities.ts';
 import { type Cohort, cohortsOf } from '../plan/cohort.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { deviceRange } from '../plan/shard.ts';
-import { assignedAcrossGroups, assignedByWeight } from './assignment.ts';
+import { assignAcrossGroups, assignByWeight } from './assignment.ts';
 
 /**
  * Name of the artifact that is installed on a device at first, unless its behaviour names another.
@@ -41,7 +41,7 @@ export function buildDevices(plan: FleetPlan, identities: Identities): readonly 
 function assignments(plan: FleetPlan): readonly Assignment[] {
   const cohorts = cohortsOf(plan).map((cohort) => ({ choice: cohort, weight: cohort.weight }));
   const members = new Map<Cohort, number[]>();
-  for (const [index, cohort] of assignedByWeight(cohorts, plan.devices).entries()) {
+  for (const [index, cohort] of assignByWeight(cohorts, plan.devices).entries()) {
     const known = members.get(cohort);
     if (known) known.push(index);
     else members.set(cohort, [index]);
@@ -63,13 +63,13 @@ function assignments(plan: FleetPlan): readonly Assignment[] {
  */
 function cohortAssignments(cohort: Cohort, count: number): readonly Assignment[] {
   const keyWeights = keyTypes.map((choice) => ({ choice, weight: cohort.keys[choice] }));
-  const ownKeyTypes = assignedByWeight(keyWeights, count);
+  const ownKeyTypes = assignByWeight(keyWeights, count);
   const behaviourWeights = cohort.behaviours.flatMap(({ name, weight }) => {
     const choice = behaviours.get(name);
     if (choice === undefined) return [];
     return [{ choice: withParameters(choice, cohort.behaviourParameters?.[name]), weight }];
   });
-  return assignedAcrossGroups(behaviourWeights, ownKeyTypes).map((behaviour, position) => ({
+  return assignAcrossGroups(behaviourWeights, ownKeyTypes).map((behaviour, position) => ({
     cohort,
     behaviour,
     keyType: ownKeyTypes[position] ?? 'ed25519',

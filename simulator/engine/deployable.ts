@@ -32,7 +32,7 @@ export async function requireDeployable(
     observer: new RunMetrics(clock),
     connectionsMax: 1,
   });
-  const giveUp = (): void => transport.breakOff();
+  const giveUp = (): void => transport.abortAll();
   signal.addEventListener('abort', giveUp, { once: true });
   try {
     const problem = await problemOf(

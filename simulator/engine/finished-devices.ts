@@ -5,7 +5,7 @@ import { type DeploymentRecord, isSettled, type SimulatedDevice } from '../devic
 import { isFinal } from '../device/update-states.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import type { FleetPlan } from '../plan/plan.ts';
-import { countedDeployment } from './funnel.ts';
+import { findCountedDeployment } from './funnel.ts';
 
 /** The plan, the devices and the callback of the tracking. */
 export interface FinishedDevicesOptions {
@@ -71,7 +71,7 @@ export class FinishedDevices {
     const runDeployment = this.#options.runDeployment();
     const isExpected = deploy !== undefined || deploymentId !== undefined;
     if (isExpected && runDeployment === undefined) return false;
-    const deployment = countedDeployment(device, runDeployment);
+    const deployment = findCountedDeployment(device, runDeployment);
     return deployment !== undefined && isSettled(deployment);
   }
 }

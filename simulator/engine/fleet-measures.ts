@@ -9,7 +9,7 @@ import {
   type UpdateMeasures,
 } from '../result/thresholds-measures.ts';
 import type { Fleet } from './fleet.ts';
-import { countedDeployment } from './funnel.ts';
+import { findCountedDeployment } from './funnel.ts';
 
 /** Returns the current figures of a running fleet. */
 export function measuresNow(fleet: Fleet, nowMs: number): Measures {
@@ -34,7 +34,7 @@ function updatesNow(fleet: Fleet, nowMs: number): UpdateMeasures {
   const updatedAfterMs: number[] = [];
   let failed = 0;
   for (const device of devices) {
-    const part = countedDeployment(device, runDeployment);
+    const part = findCountedDeployment(device, runDeployment);
     if (part === undefined) continue;
     const { state } = part;
     const endedMs = part.endedMs ?? nowMs;

@@ -195,7 +195,7 @@ export class Fleet {
    * @throws ClientError when it is not; FleetStopped when the signal aborts first
    */
   async reach(signal: AbortSignal): Promise<void> {
-    const giveUp = (): void => this.#transport.breakOff();
+    const giveUp = (): void => this.#transport.abortAll();
     signal.addEventListener('abort', giveUp, { once: true });
     try {
       // An in-process transport leads to Fleetbed's own server, which needs no check.
@@ -213,7 +213,7 @@ export class Fleet {
    */
   async reconcile(ended: EndReason): Promise<Reconciliation> {
     const { devices, runDeployment, management } = this;
-    const forceStop = (): void => this.#transport.breakOff();
+    const forceStop = (): void => this.#transport.abortAll();
     const timer =
       ended === 'interrupted' ? this.#clock.after(FORCE_STOP_MAX_MS, forceStop) : undefined;
     try {
@@ -320,7 +320,7 @@ export class Fleet {
     this.#scheduler.stop();
     this.#identities.close();
     const exchangesMs = forceStop?.aborted ? 0 : EXCHANGES_MAX_MS;
-    const limit = this.#clock.after(exchangesMs, () => this.#transport.breakOff());
+    const limit = this.#clock.after(exchangesMs, () => this.#transport.abortAll());
     const ends = await ended;
     limit.cancel();
     this.#sockets?.close();

@@ -13,7 +13,7 @@ import type { DeviceStateCounts } from '../result/result-figures.ts';
  * Returns the device's record of the run's deployment. In a run without a deployment, returns its
  * latest record.
  */
-export function countedDeployment(
+export function findCountedDeployment(
   device: SimulatedDevice,
   runDeployment: RunDeployment | undefined,
 ): DeploymentRecord | undefined {
@@ -28,7 +28,7 @@ export function outcomeOf(
   device: SimulatedDevice,
   runDeployment: RunDeployment | undefined,
 ): DeviceOutcome {
-  return outcomeBy(device, countedDeployment(device, runDeployment));
+  return outcomeBy(device, findCountedDeployment(device, runDeployment));
 }
 
 function outcomeBy(
@@ -66,7 +66,7 @@ export function funnelOf(
     noContact: 0,
   };
   for (const device of devices) {
-    const deployment = countedDeployment(device, runDeployment);
+    const deployment = findCountedDeployment(device, runDeployment);
     const outcome = outcomeBy(device, deployment);
     counts[fieldOf[outcome]]++;
     if (deployment === undefined) continue;

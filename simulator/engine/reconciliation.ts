@@ -1,7 +1,11 @@
 /** Reconciliation: compares the devices' records of their deployments with the server's records. */
 
 import type { ManagementClient, RunDeployment } from '../client/management.ts';
-import { type DeploymentRecord, recordedStatus, type SimulatedDevice } from '../device/device.ts';
+import {
+  type DeploymentRecord,
+  expectedServerStatus,
+  type SimulatedDevice,
+} from '../device/device.ts';
 import { isFinal } from '../device/update-states.ts';
 import { ClientError, FleetStopped } from '../network/errors.ts';
 import {
@@ -12,7 +16,7 @@ import {
 import {
   auditDifferences,
   type ListedDeployment,
-  listedDeployments,
+  listDeviceDeployments,
   type ServerRecord,
   statisticsDifferences,
 } from './server-records.ts';
@@ -66,7 +70,7 @@ async function compareRecords(
   const sums = new ServersSums(management);
   let withoutArtifact = 0;
   for (const deploymentId of deploymentIds) {
-    const servers = await listedDeployments(management, deploymentId);
+    const servers = await listDeviceDeployments(management, deploymentId);
     if (deploymentId === runDeployment?.deploymentId)
       withoutArtifact = unfitCount(devices, servers);
     const isAborted = subject.isAborted === true && deploymentId === runDeployment?.deploymentId;
@@ -201,7 +205,7 @@ function lacksSuccess({ reported }: DeploymentRecord, theirs: string | undefined
 }
 
 function oursOf(deployment: DeploymentRecord, theirs: string | undefined): string {
-  return lacksSuccess(deployment, theirs) ? 'success' : recordedStatus(deployment);
+  return lacksSuccess(deployment, theirs) ? 'success' : expectedServerStatus(deployment);
 }
 
 /**
@@ -214,7 +218,7 @@ function deploymentAgrees(
   { isAborted }: Pick<ComparedDeployment, 'isAborted'>,
 ): boolean {
   if (lacksSuccess(deployment, theirs)) return false;
-  if (theirs === recordedStatus(deployment)) return true;
+  if (theirs === expectedServerStatus(deployment)) return true;
   if (theirs === 'aborted')
     return (isAborted || deployment.abortRequested) && !isFinal(deployment.state);
   return theirs !== undefined && theirs === deployment.unanswered;

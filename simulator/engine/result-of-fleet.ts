@@ -19,8 +19,8 @@ import { thresholdVerdicts } from '../result/thresholds.ts';
 import { measuresOf } from '../result/thresholds-measures.ts';
 import { trafficOf } from '../result/traffic.ts';
 import type { Fleet } from './fleet.ts';
-import { countedDeployment, deviceCountsOf, funnelOf, outcomeOf } from './funnel.ts';
-import { sampledDevices } from './sample.ts';
+import { deviceCountsOf, findCountedDeployment, funnelOf, outcomeOf } from './funnel.ts';
+import { sampleDevices } from './sample.ts';
 
 /** Facts about the run that the fleet does not know. */
 export interface RunFacts {
@@ -90,7 +90,7 @@ function checksOf(
   run: Pick<FleetResult, 'phases' | 'series'>,
 ): Checks | undefined {
   if (checks === undefined) return undefined;
-  const sample = sampledDevices(plan);
+  const sample = sampleDevices(plan);
   const watched = devices.filter(({ index }) => sample.has(index)).length;
   return ratedChecks(checks.figures(watched), run);
 }
@@ -107,7 +107,7 @@ function generatorFacts(fleet: Fleet, { plan, watch }: RunFacts): GeneratorFacts
 }
 
 function deviceRow(device: SimulatedDevice, { runDeployment }: Fleet): DeviceRow {
-  const deployment = countedDeployment(device, runDeployment);
+  const deployment = findCountedDeployment(device, runDeployment);
   return {
     index: device.index,
     ...(device.id === undefined ? {} : { deviceId: device.id }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampledDevices } from './sample.ts';
+import { sampleDevices } from './sample.ts';
 
 describe('the sample of a fleet', () => {
   it.each([
@@ -7,26 +7,26 @@ describe('the sample of a fleet', () => {
     [1000, 1, 1000],
     [7, 0.5, 4],
     [3, 0.01, 1],
-  ])('contains of %i devices with a share of %d a number of %i', (devices, checkShare, size) => {
-    const sample = sampledDevices({ devices, seed: 'x', checkShare });
+  ])('takes from %i devices with a share of %d exactly %i', (devices, checkShare, size) => {
+    const sample = sampleDevices({ devices, seed: 'x', checkShare });
     expect(sample.size).toBe(size);
     expect([...sample].every((index) => index >= 0 && index < devices)).toBe(true);
   });
 
   it('is the same for the same seed, and differs for another', () => {
-    const of = (seed: string) => [...sampledDevices({ devices: 1000, seed, checkShare: 0.02 })];
+    const of = (seed: string) => [...sampleDevices({ devices: 1000, seed, checkShare: 0.02 })];
     expect(of('x')).toEqual(of('x'));
     expect(of('x')).not.toEqual(of('y'));
   });
 
   it('follows no pattern: it contains about a tenth of every tenth device', () => {
-    const sample = [...sampledDevices({ devices: 100_000, seed: 'x', checkShare: 0.1 })];
+    const sample = [...sampleDevices({ devices: 100_000, seed: 'x', checkShare: 0.1 })];
     const tenths = sample.filter((index) => index % 10 === 3).length;
     expect(tenths).toBeGreaterThan(850);
     expect(tenths).toBeLessThan(1150);
   });
 
   it('is empty when nothing is to be checked', () => {
-    expect(sampledDevices({ devices: 10, seed: 'x' }).size).toBe(0);
+    expect(sampleDevices({ devices: 10, seed: 'x' }).size).toBe(0);
   });
 });

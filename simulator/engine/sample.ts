@@ -9,7 +9,7 @@ import type { FleetPlan } from '../plan/plan.ts';
  * device. The seed selects them, independently of keys and behaviours. The set is empty without a
  * share.
  */
-export function sampledDevices({
+export function sampleDevices({
   devices,
   seed,
   checkShare,
@@ -35,7 +35,7 @@ export function exchangeTaps(
   clock: Clock,
   saw: (exchange: WatchedExchange) => void,
 ): (device: { readonly index: number }) => ExchangeTap | undefined {
-  const sample = sampledDevices(plan);
+  const sample = sampleDevices(plan);
   const { baseUrl } = plan;
   return ({ index: device }) =>
     sample.has(device) ? new ExchangeTap({ device, baseUrl, clock, onExchange: saw }) : undefined;

@@ -22,7 +22,7 @@ export interface ListedDeployment {
  * Returns the server's list of a deployment, by device ID.
  * @throws ClientError when the list cannot be read
  */
-export async function listedDeployments(
+export async function listDeviceDeployments(
   management: ManagementClient,
   deploymentId: string,
 ): Promise<ReadonlyMap<string, ListedDeployment>> {

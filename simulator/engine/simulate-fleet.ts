@@ -67,7 +67,7 @@ export interface FleetHooks {
   readonly onKeys?: (progress: KeyProgress) => void;
   readonly clock: Clock;
   /**
-   * Advances the clock of a run in virtual time until cancelled. `isQuiet` returns true when
+   * Advances the clock of a run in virtual time until cancelled. `isIdle` returns true when
    * everything waits for time to pass.
    */
   readonly drive?: (isIdle: () => boolean) => Timer;

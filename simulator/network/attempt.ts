@@ -22,11 +22,11 @@ export class Attempt implements ItemInProgress {
   position: number | undefined;
   readonly subject: AttemptSubject;
   readonly #limits: AttemptLimits;
-  #whenBrokenOff: (() => void) | undefined;
+  #onAborted: (() => void) | undefined;
   readonly #startedMs: number;
   #sentMs: number | undefined;
   #timer: Timer | undefined;
-  #brokenOffBy: 'time' | Error | undefined;
+  #abortCause: 'time' | Error | undefined;
   #isHeld = false;
 
   constructor(subject: AttemptSubject, limits: AttemptLimits) {
@@ -39,9 +39,9 @@ export class Attempt implements ItemInProgress {
    * Registers a callback for the moment when the time limit expires or the run ends. The callback
    * runs at most once, and immediately when that moment has passed.
    */
-  whenBrokenOff(callback: () => void): void {
-    this.#whenBrokenOff = callback;
-    if (this.#brokenOffBy !== undefined) callback();
+  onAbort(callback: () => void): void {
+    this.#onAborted = callback;
+    if (this.#abortCause !== undefined) callback();
   }
 
   /**
@@ -50,7 +50,7 @@ export class Attempt implements ItemInProgress {
    */
   signal(): AbortSignal {
     const controller = new AbortController();
-    this.whenBrokenOff(() => controller.abort());
+    this.onAbort(() => controller.abort());
     return controller.signal;
   }
 
@@ -97,7 +97,7 @@ export class Attempt implements ItemInProgress {
   /** Restarts the time limit. */
   extend(): void {
     this.#isHeld = false;
-    if (this.#brokenOffBy !== undefined) return;
+    if (this.#abortCause !== undefined) return;
     this.#timer?.cancel();
     this.#timer = this.#armed();
   }
@@ -108,7 +108,7 @@ export class Attempt implements ItemInProgress {
 
   /** Aborts the exchange; `errorOf` then returns this error. */
   stop(error: Error): void {
-    this.#breakOff(error);
+    this.#abort(error);
   }
 
   /**
@@ -116,25 +116,25 @@ export class Attempt implements ItemInProgress {
    */
   errorOf(error: unknown): Error {
     if (error instanceof ClientError || error instanceof PowerLoss) return error;
-    if (this.#brokenOffBy instanceof Error) return this.#brokenOffBy;
+    if (this.#abortCause instanceof Error) return this.#abortCause;
     const { operation, caller } = this.subject;
     const circumstances = { operation, caller, elapsedMs: this.elapsedMs(), cause: error };
     const reason = reasonOf(error);
-    if (this.#brokenOffBy === 'time' || reason === CONNECT_TIMEOUT) {
+    if (this.#abortCause === 'time' || reason === CONNECT_TIMEOUT) {
       return new TimeoutError(this.#limits.requestTimeLimitMs, circumstances);
     }
     return new TransportError(reason, circumstances);
   }
 
   #armed(): Timer {
-    return this.#limits.clock.after(this.#limits.requestTimeLimitMs, () => this.#breakOff('time'));
+    return this.#limits.clock.after(this.#limits.requestTimeLimitMs, () => this.#abort('time'));
   }
 
-  #breakOff(by: 'time' | Error): void {
-    if (this.#brokenOffBy !== undefined) return;
-    this.#brokenOffBy = by;
+  #abort(cause: 'time' | Error): void {
+    if (this.#abortCause !== undefined) return;
+    this.#abortCause = cause;
     this.#timer?.cancel();
-    this.#whenBrokenOff?.();
+    this.#onAborted?.();
   }
 }
 

@@ -167,7 +167,7 @@ describe('an exchange with a server', () => {
     const { server, fixture } = await answering('no-response');
     const exchange = errorOf(ask(fixture.transport));
     await server.untilAsked('get-configuration');
-    fixture.transport.breakOff();
+    fixture.transport.abortAll();
     expect(await exchange).toBeInstanceOf(FleetStopped);
     expect(fixture.metrics.operations()).toEqual([]);
   });

@@ -237,7 +237,7 @@ export class Transport {
   }
 
   /** Aborts every exchange in progress; each fails with FleetStopped. */
-  breakOff(): void {
+  abortAll(): void {
     for (const attempt of this.#inFlight.now()) attempt.stop(new FleetStopped());
   }
 
@@ -251,7 +251,7 @@ export class Transport {
 
   /** Closes all connections and aborts the exchanges in progress. */
   async close(): Promise<void> {
-    this.breakOff();
+    this.abortAll();
     await Promise.all([this.#pool.destroy(), this.#elsewhere.destroy()]);
   }
 
@@ -282,7 +282,7 @@ export class Transport {
         onSent: () => this.#sent(attempt, request),
         onReceived: (bytes) => this.observer.bytesReceived(request.operation, bytes),
       });
-      attempt.whenBrokenOff(() => reader.breakOff(new Error('broken off')));
+      attempt.onAbort(() => reader.abort(new Error('broken off')));
       dispatcher.dispatch({ origin, path, method, headers, body }, reader);
       // A server in the same process may already have delivered the response.
       if (!reader.isSettled) attempt.extend();

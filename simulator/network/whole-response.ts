@@ -32,7 +32,7 @@ export class WholeResponseReader implements Dispatcher.DispatchHandler {
   readonly #maxBytes: number;
   readonly #settlement: Settlement;
   #controller: Dispatcher.DispatchController | undefined;
-  #brokenOff: Error | undefined;
+  #abortError: Error | undefined;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #chunks: Buffer[] | undefined;
@@ -47,15 +47,15 @@ export class WholeResponseReader implements Dispatcher.DispatchHandler {
   }
 
   /** Aborts the exchange, even while it waits for a connection. */
-  breakOff(error: Error): void {
-    this.#brokenOff = error;
+  abort(error: Error): void {
+    this.#abortError = error;
     this.#settlement.reject(error);
     this.#controller?.abort(error);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#brokenOff) controller.abort(this.#brokenOff);
+    if (this.#abortError) controller.abort(this.#abortError);
     else this.#settlement.onSent();
   }
 

@@ -35,7 +35,7 @@ export function thresholdVerdicts(
 
 /**
  * Returns a note about the generator's lateness. Latencies start when a request is due, so they
- * include the lateness, which is not the server's fault.
+ * include the lateness, which the server did not cause.
  */
 function latenessText({ subject, scope }: Threshold, { lateness }: Measures): string {
   if (subject.kind !== 'percentile' || lateness === undefined) return '';

@@ -135,7 +135,7 @@ class Cleanup {
 
   async run(): Promise<FleetCleanupResult> {
     const { signal } = this.#options;
-    const stop = (): void => this.#transport.breakOff();
+    const stop = (): void => this.#transport.abortAll();
     signal.addEventListener('abort', stop, { once: true });
     try {
       await this.#management.login();

@@ -8,7 +8,7 @@ import { DefectProxy } from '../../../conformance/self-test/proxy.ts';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { seededRandom } from '../../../fixtures/base/random.ts';
 import { vendorNames } from '../../../fixtures/contract/vendor-names.ts';
-import { sampledDevices } from '../../../simulator/engine/sample.ts';
+import { sampleDevices } from '../../../simulator/engine/sample.ts';
 import {
   type FleetPlan,
   type FleetResult,
@@ -193,7 +193,7 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
   });
 
   it('checks the same devices with two processes, and adds up their checks', async () => {
-    const sample = sampledDevices({ devices: 8, seed: 'cut', checkShare: 0.5 });
+    const sample = sampleDevices({ devices: 8, seed: 'cut', checkShare: 0.5 });
     const [alone, two] = await Promise.all([
       runFleet('--json'),
       runFleet('--json', '--processes', '2'),

@@ -264,8 +264,8 @@ describe('a download with an invalid configuration link', () => {
     const later = '2099-01-01T00:00:00.000Z';
     const forged = `x/${device.id}\nexpire=${later}\ntenant_id=t`;
     await deploySettings();
-    for (const door of Object.values(nextRequests)) {
-      const response = await door(server, device.token, { ...board, device_type: forged });
+    for (const poll of Object.values(nextRequests)) {
+      const response = await poll(server, device.token, { ...board, device_type: forged });
       expect([response.status, response.json().error]).toEqual([
         400,
         expect.stringContaining('device_type: must not hold control characters'),

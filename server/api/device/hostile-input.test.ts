@@ -163,7 +163,7 @@ const goodBodies = {
   'put-release-tags': ['x'],
 } as const satisfies Partial<Record<OperationId, object>>;
 
-/** Asserts that the reply is not a server fault, and that a refusal has the Error body. */
+/** Asserts that the reply is not an error of the server, and that a refusal has the Error body. */
 function expectOrderly(response: TestResponse): void {
   expect(response.status).toBeLessThan(500);
   if (response.status < 400) return;
@@ -231,17 +231,17 @@ describe('a device type with half a surrogate pair', () => {
 
   it.each(['POST v1', 'POST v2'] as const)(
     'returns 400 if settings are deployed: %s',
-    async (door) => {
-      const asking = await acceptedDevice(server, `half-${door}`);
+    async (operation) => {
+      const asking = await acceptedDevice(server, `half-${operation}`);
       const call = { token: server.adminToken, parameters: { id: asking.id }, json: {} };
       expect((await server.call('deploy-configuration', call)).status).toBe(200);
-      const response = await nextRequests[door](server, asking.token, half);
+      const response = await nextRequests[operation](server, asking.token, half);
       expectOrderly(response);
       expect([response.status, response.json().error]).toEqual([
         400,
         expect.stringContaining('half a surrogate pair'),
       ]);
-      expect((await nextRequests[door](server, asking.token, board)).status).toBe(200);
+      expect((await nextRequests[operation](server, asking.token, board)).status).toBe(200);
     },
   );
 });

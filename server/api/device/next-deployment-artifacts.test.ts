@@ -19,7 +19,10 @@ import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 let deviceCount = 0;
-const everyDoor = Object.entries(nextRequests) as [keyof typeof nextRequests, NextRequestCall][];
+const pollOperations = Object.entries(nextRequests) as [
+  keyof typeof nextRequests,
+  NextRequestCall,
+][];
 
 beforeAll(async () => {
   server = await startTestServer();
@@ -50,12 +53,12 @@ describe('a deployment for other device types', () => {
     ['a device type with a blank', 'POST v2', { device_type: 'board ' }],
   ] as const)(
     'is not offered for %s: %s returns 204, the status is noartifact',
-    async (_, door, provides) => {
-      const name = `types-${door}`;
+    async (_, operation, provides) => {
+      const name = `types-${operation}`;
       await publish(server, { name });
       const { device, id } = await waitingDevice(name);
       const asked = { artifact_name: 'older', ...provides };
-      expect((await nextRequests[door](server, device.token, asked)).status).toBe(204);
+      expect((await nextRequests[operation](server, device.token, asked)).status).toBe(204);
       expect(await deviceDeploymentOf(server, id, device)).toMatchObject({
         status: 'noartifact',
         finished: expect.stringMatching(/Z$/),
@@ -100,10 +103,12 @@ describe('the dependencies of an artifact', () => {
 
   it.each(['POST v1', 'POST v2'] as const)(
     'are met by matching free-form pairs of %s',
-    async (door) => {
+    async (operation) => {
       const { device, id } = await waitingDevice('depending');
       const provides = { device_type: 'board', artifact_name: 'older', ...met, further: 'pair' };
-      expect(instructionsIn(await nextRequests[door](server, device.token, provides)).id).toBe(id);
+      expect(instructionsIn(await nextRequests[operation](server, device.token, provides)).id).toBe(
+        id,
+      );
     },
   );
 
@@ -171,7 +176,7 @@ describe('an artifact that the device already has', () => {
 
   beforeAll(() => publish(server, { name: 'installed' }));
 
-  it.each(everyDoor)(
+  it.each(pollOperations)(
     'is not offered by %s: 204, and the status becomes already-installed',
     async (_, ask) => {
       const { device, id } = await waitingDevice('installed');
@@ -181,7 +186,7 @@ describe('an artifact that the device already has', () => {
     },
   );
 
-  it.each(everyDoor)('is offered by %s if force_installation is set', async (_, ask) => {
+  it.each(pollOperations)('is offered by %s if force_installation is set', async (_, ask) => {
     const { device, id } = await waitingDevice('installed', { force_installation: true });
     expect(instructionsIn(await ask(server, device.token, installed)).id).toBe(id);
     expect(await statusOf(server, id, device)).toBe('pending');

@@ -29,15 +29,18 @@ function someDevice(): Promise<AcceptedDevice> {
   return acceptedDevice(server, `next-${deviceCount}`);
 }
 
-const everyDoor = Object.entries(nextRequests) as [keyof typeof nextRequests, NextRequestCall][];
-const doorPairs = everyDoor.flatMap(([first, ask]) =>
-  everyDoor
+const pollOperations = Object.entries(nextRequests) as [
+  keyof typeof nextRequests,
+  NextRequestCall,
+][];
+const pollOperationPairs = pollOperations.flatMap(([first, ask]) =>
+  pollOperations
     .filter(([second]) => second !== first)
     .map(([second, again]) => ({ first, ask, second, again })),
 );
 const tooLong = 'x'.repeat(4097);
 
-describe.each(everyDoor)('the next deployment through %s', (_name, ask) => {
+describe.each(pollOperations)('the next deployment through %s', (_name, ask) => {
   it('is 204 without a body if the device has none', async () => {
     const response = await ask(server, (await someDevice()).token, board);
     expect([response.status, response.text]).toEqual([204, '']);
@@ -137,7 +140,7 @@ describe.each(everyDoor)('the next deployment through %s', (_name, ask) => {
 });
 
 describe('a repeated request while a deployment is active', () => {
-  it.each(doorPairs)(
+  it.each(pollOperationPairs)(
     'gets the same deployment through $first and then $second',
     async ({ ask, again }) => {
       const device = await someDevice();
@@ -192,9 +195,11 @@ describe('a repeated request while a deployment is active', () => {
 
 it.each(['POST v1', 'POST v2'] as const)(
   'a next-deployment request can have an empty free-form value: %s',
-  async (door) => {
+  async (operation) => {
     const { token } = await someDevice();
-    expect((await nextRequests[door](server, token, { ...board, checksum: '' })).status).toBe(204);
+    expect((await nextRequests[operation](server, token, { ...board, checksum: '' })).status).toBe(
+      204,
+    );
   },
 );
 

@@ -16,7 +16,7 @@ import { artifactLink, type ExpiringLink, makeLink } from '../../pipeline/links.
 import { controlMapOf } from '../../rules/control-map.ts';
 import { decideInstruction, type Instruction } from '../../rules/instruction.ts';
 import { type NextRequest, requestIn, requestText } from '../../rules/next-deployment.ts';
-import { forInstalledArtifact, type NoUpdate, noDeployment } from '../../rules/no-update.ts';
+import { type NoUpdate, noDeployment, withInstalledArtifact } from '../../rules/no-update.ts';
 import { candidate, type StoredArtifact } from '../../store/artifacts.ts';
 import type {
   DeviceDeploymentWithFacts,
@@ -149,7 +149,7 @@ function applyInstruction(
 
 function noContentFor(noUpdate: NoUpdate, { artifactName }: NextRequest): NoContent {
   if (noUpdate === noDeployment) return noOpenDeployment;
-  return { status: 204, noUpdate: forInstalledArtifact(noUpdate, artifactName) };
+  return { status: 204, noUpdate: withInstalledArtifact(noUpdate, artifactName) };
 }
 
 function instructionsFor(

@@ -71,8 +71,8 @@ describe('a deployment with autogenerate_delta', () => {
     await deploy(server, devices, { autogenerate_delta: true });
     for (const { token } of devices) {
       const artifact_name = token === devices[2]?.token ? 'release-00' : 'release-0';
-      for (const door of ['GET v1', 'GET v1'] as const) {
-        await nextRequests[door](server, token, { ...board, artifact_name });
+      for (const operation of ['GET v1', 'GET v1'] as const) {
+        await nextRequests[operation](server, token, { ...board, artifact_name });
       }
     }
     expect((await jobs()).map(({ from_version }) => from_version)).toEqual([

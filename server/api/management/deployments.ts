@@ -5,7 +5,7 @@
 import { JsonList } from '../../http/json-list.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
-import { abortRefused, controlMapRefused } from '../../rules/deployment-progress.ts';
+import { abortRefusalReason, controlMapRefusalReason } from '../../rules/deployment-progress.ts';
 import { provisioningDelayMs } from '../../rules/provisioning.ts';
 import type { DeploymentFilter, StoredDeployment } from '../../store/deployments.ts';
 import type { Store } from '../../store/store.ts';
@@ -130,7 +130,7 @@ export const updateDeployment = defineEndpoint(
   ({ parameters, body }, context) => {
     const deployment = changeableDeployment(context, parameters.id);
     if (deployment instanceof Refusal) return deployment;
-    const reason = controlMapRefused(deployment);
+    const reason = controlMapRefusalReason(deployment);
     if (reason !== undefined) {
       return refuse.conflict(reason, undefined, deployment.controlMap ? ended : withoutMap);
     }
@@ -154,7 +154,7 @@ export const abortDeployment = defineEndpoint('abort-deployment', ({ parameters 
       ? refuse.unprocessable(deployment.error, deployment.detail)
       : deployment;
   }
-  const reason = abortRefused(deployment);
+  const reason = abortRefusalReason(deployment);
   if (reason !== undefined) return refuse.unprocessable(reason, ended);
   store.deviceDeployments.abortAll(deployment, nowMs);
   const object = deploymentObject(deployment);

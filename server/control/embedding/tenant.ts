@@ -4,7 +4,7 @@ import type * as v from 'valibot';
 import { resetShape } from '../../../fixtures/control/inputs.ts';
 import { faultPlansOf } from '../../faults/tenant-faults.ts';
 import { maskText } from '../../http/masking.ts';
-import { ambiguousNameSentence, deviceNamed } from '../../journal/known-devices.ts';
+import { ambiguousNameSentence, findNamedDevice } from '../../journal/known-devices.ts';
 import type { OpenServer } from '../../server.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import type { LoadedWorld } from '../../world/load.ts';
@@ -113,7 +113,10 @@ export function testbedTenant(
 
 function resetDevice({ states }: OpenServer, tenant: Tenant, device: string): void {
   if (states.resetDevice(tenant, device) !== 'unknown') return;
-  const sentence = ambiguousNameSentence(deviceNamed(tenant.store, device), 'there are no devices');
+  const sentence = ambiguousNameSentence(
+    findNamedDevice(tenant.store, device),
+    'there are no devices',
+  );
   throw new RangeError(maskText(`reset: device: ${sentence}`));
 }
 

@@ -8,7 +8,7 @@ import type { ExchangeRecord } from '../../http/exchange-record.ts';
 import { readRule } from '../../http/malformed-request.ts';
 import { maskText } from '../../http/masking.ts';
 import { Refusal } from '../../http/refusal.ts';
-import { ambiguousNameSentence, deviceNamed } from '../../journal/known-devices.ts';
+import { ambiguousNameSentence, findNamedDevice } from '../../journal/known-devices.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
 import type { UnreadableRecord } from '../../journal/unreadable.ts';
 import { completeConnectionLimits } from '../../settings.ts';
@@ -83,7 +83,7 @@ const noDevices =
 function findDevice(tenants: readonly Tenant[], wanted: string) {
   const others: string[] = [];
   for (const tenant of tenants) {
-    const named = deviceNamed(tenant.store, wanted);
+    const named = findNamedDevice(tenant.store, wanted);
     if ('id' in named) return { tenant, id: named.id };
     if ('several' in named)
       refuse(400, `query: device: ${ambiguousNameSentence(named, noDevices)}`);

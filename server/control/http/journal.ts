@@ -10,7 +10,7 @@ import type { JournalEntry } from '../../journal/entry.ts';
 import { type EntryFilter, matcher } from '../../journal/filter.ts';
 import { harOf } from '../../journal/har.ts';
 import type { Journal } from '../../journal/journal.ts';
-import { ambiguousNameSentence, deviceNamed } from '../../journal/known-devices.ts';
+import { ambiguousNameSentence, findNamedDevice } from '../../journal/known-devices.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import type { EventStreams } from './event-stream.ts';
@@ -105,7 +105,7 @@ export function requireKnownDevice(
   location: 'query' | 'body',
 ): void {
   if (device === undefined) return;
-  const named = deviceNamed(tenant.store, device);
+  const named = findNamedDevice(tenant.store, device);
   if (!('nearest' in named)) return;
   const matches = matcher({ device }, tenant);
   for (const entry of journalOf(tenant).entries()) if (matches(entry)) return;

@@ -34,8 +34,8 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-type Door = keyof typeof nextRequests;
-const doorNames: readonly Door[] = ['GET v1', 'POST v1', 'POST v2'];
+type PollOperation = keyof typeof nextRequests;
+const pollOperations: readonly PollOperation[] = ['GET v1', 'POST v1', 'POST v2'];
 
 async function explained(path: string): Promise<NoUpdateExplanation> {
   const { status, text } = await control(server, 'GET', `/explanations${path}`);
@@ -190,8 +190,12 @@ const situations: readonly [
 ];
 
 /** Polls as the device and returns the request ID of the 204. */
-async function polled(device: AcceptedDevice, door: Door, provides: Provides): Promise<string> {
-  const response = await nextRequests[door](server, device.token, provides);
+async function polled(
+  device: AcceptedDevice,
+  operation: PollOperation,
+  provides: Provides,
+): Promise<string> {
+  const response = await nextRequests[operation](server, device.token, provides);
   expect(response.status).toBe(204);
   return response.headers.get('X-SVC-RequestID') ?? '';
 }
@@ -207,11 +211,11 @@ describe('a poll without an update', () => {
   it.each(situations)(
     'has the same reason in journal, record and explanation: %s',
     async (_, condition, outcome, reason, arrange, provides = board) => {
-      for (const door of provides === board ? doorNames : doorNames.slice(0, 1)) {
+      for (const operation of provides === board ? pollOperations : pollOperations.slice(0, 1)) {
         const device = await pollingDevice();
         await arrange(device);
         for (let time = 0; time < 2; time += 1) {
-          const id = await polled(device, door, provides);
+          const id = await polled(device, operation, provides);
           const explanation = await explained(`/${id}`);
           const facts = explanationOf(explanation);
           if (time === 0) {
@@ -287,12 +291,12 @@ describe('the update status of a device', () => {
   );
 
   it('does not depend on the journal or on the kind of poll', async () => {
-    for (const door of doorNames) {
+    for (const operation of pollOperations) {
       const device = await pollingDevice();
       const id = await deploy(server, [device], { artifact_name: 'release-2' });
       const provides = { ...board, checksum: 'aaa' };
-      if (door === 'GET v1') await abort(server, id);
-      await nextRequests[door](server, device.token, provides);
+      if (operation === 'GET v1') await abort(server, id);
+      await nextRequests[operation](server, device.token, provides);
       const before = await explained(`?device=${device.id}`);
       expect(before.polled).toMatch(/^at .* with .*artifact_name=release-0/);
       expect((await control(server, 'DELETE', '/journal')).status).toBe(200);

@@ -4,7 +4,7 @@
  */
 import { knownNames } from '../../../fixtures/base/nearest.ts';
 import { maskText } from '../../http/masking.ts';
-import { ambiguousNameSentence, deviceNamed } from '../../journal/known-devices.ts';
+import { ambiguousNameSentence, findNamedDevice } from '../../journal/known-devices.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import {
   type NamedSnapshot,
@@ -69,7 +69,7 @@ async function reset(states: TenantStates, tenant: Tenant, device: string | unde
 
 function unknownDevice({ store }: Tenant, wanted: string): string {
   return maskText(
-    `body: device: ${ambiguousNameSentence(deviceNamed(store, wanted), 'there are no devices')}`,
+    `body: device: ${ambiguousNameSentence(findNamedDevice(store, wanted), 'there are no devices')}`,
   );
 }
 

@@ -6,7 +6,7 @@ import type { ClientFeed, JudgedTenant } from '../../clients/client-feed.ts';
 import type { ClientDuty, ClientStates } from '../../clients/client-reader.ts';
 import { CLIENTS_MAX } from '../../clients/watched-clients.ts';
 import { maskText } from '../../http/masking.ts';
-import { ambiguousNameSentence, deviceNamed } from '../../journal/known-devices.ts';
+import { ambiguousNameSentence, findNamedDevice } from '../../journal/known-devices.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 
@@ -100,7 +100,7 @@ export async function clientView(
   }: { readonly named: string; readonly nowMs: number; readonly limitMs?: number },
 ): Promise<ClientView | undefined> {
   const { reader, clients } = await feed.settled(tenant, limitMs);
-  const known = deviceNamed(tenant.store, named);
+  const known = findNamedDevice(tenant.store, named);
   const client = 'id' in known ? known.id : named;
   const device = 'id' in known ? known.id : undefined;
   const open = device === undefined ? undefined : tenant.store.deviceDeployments.open(device);
@@ -143,7 +143,7 @@ function requestLine(tenant: Tenant, sequence: number): { readonly request?: str
 
 /** Returns a sentence about a client of which nothing is known. */
 export function unknownClient(tenant: Tenant, named: string): string {
-  const known = deviceNamed(tenant.store, named);
+  const known = findNamedDevice(tenant.store, named);
   if ('id' in known) return 'the device has sent nothing since the server started';
   return maskText(ambiguousNameSentence(known, 'there are no devices'));
 }

@@ -37,7 +37,7 @@ export interface ListedAction {
 }
 
 /** Returns all actions for the list of the command line and the table of the guide. */
-export function listedActions(): readonly ListedAction[] {
+export function listActions(): readonly ListedAction[] {
   return actions.map(({ kind, does, entries, injectionPoints: when }) => {
     const names = Object.keys(entries);
     const isOptional = (name: string): boolean => entries[name]?.type === 'optional';
@@ -52,7 +52,7 @@ export function listedActions(): readonly ListedAction[] {
 }
 
 /** Returns the named actions as they are written in a plan without their names, in YAML. */
-export function listedReadyActions(): readonly { readonly name: string; readonly act: string }[] {
+export function listReadyActions(): readonly { readonly name: string; readonly act: string }[] {
   return Object.entries(readyActions).map(([name, act]) => ({ name, act: flowText(act) }));
 }
 

@@ -32,7 +32,7 @@ export async function plan(
  * Returns the state of a rule, by default the one with the ID `fault`.
  * @throws Error if there is no such rule
  */
-export async function standing(server: TestServer, id = 'fault'): Promise<RuleCounts> {
+export async function ruleCounts(server: TestServer, id = 'fault'): Promise<RuleCounts> {
   const { text } = await control(server, 'GET', '/faults');
   const { rules } = JSON.parse(text) as { rules: RuleCounts[] };
   const found = rules.find((rule) => rule.id === id);
@@ -51,7 +51,7 @@ const ROUND_TRIPS_MAX = 1000;
 /** Polls, a limited number of times, until the rule has fired `times` times. */
 export async function hasFired(server: TestServer, times = 1): Promise<void> {
   for (let trip = 0; trip < ROUND_TRIPS_MAX; trip += 1) {
-    if ((await standing(server)).fired >= times) return;
+    if ((await ruleCounts(server)).fired >= times) return;
   }
   throw new Error('the fault never fired');
 }

@@ -138,7 +138,7 @@ function requireSizes(
  * Returns how many bytes to copy of a possibly damaged database and its journal, by its checksums,
  * header or log. If all are lost: one page, which SQLite refuses as a database.
  */
-export function salvagedBytes(
+export function countSalvageableBytes(
   path: string,
   log: WriteAheadLog,
 ): { database: number; journal: number } {

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { plainFile } from '../../../fixtures/base/plain-file.ts';
-import { checkDatabase, salvagedBytes } from './database-check.ts';
+import { checkDatabase, countSalvageableBytes } from './database-check.ts';
 import type { Sql } from './sql.ts';
 import { type FileSql, openFileSql, openPlainSql, openSqlInPlace } from './sql-file.ts';
 import { StateError, stateError } from './state-error.ts';
@@ -101,7 +101,7 @@ export function copyDatabase(from: string, to: string): void {
   const log = new WriteAheadLog(`${from}-wal`);
   try {
     log.follow();
-    const salvaged = salvagedBytes(from, log);
+    const salvaged = countSalvageableBytes(from, log);
     copyStart(from, to, salvaged.database);
     copyStart(`${from}-journal`, `${to}-journal`, salvaged.journal);
     copyStart(`${from}-wal`, `${to}-wal`, log.bytes);

@@ -68,7 +68,7 @@ export const failing: readonly Behaviour[] = [
   }),
   defineBehaviour({
     name: 'refuse',
-    description: 'A device whose user or policy refuses this release.',
+    description: 'A device whose policy declines this release.',
     expectedServerBehaviour:
       'Records failure without a download, keeps the reason in the log, and does not offer the deployment again.',
     parameters: { installMs: 200, rebootMs: 300 },
