@@ -302,7 +302,7 @@ export class ClientTestbed {
       return;
     }
     throw new SceneStopped(`the client never connected to the address with TLS "${location}"`, {
-      neverCame: true,
+      noRequest: true,
     });
   }
 

@@ -98,7 +98,7 @@ async function begin({ start, needs }: Scene, testbed: ClientTestbed, waits: Wai
   testbed.start();
   if ((await testbed.waitFor('request', contactMs)) === undefined) {
     const seconds = Math.round(contactMs / 1000);
-    throw new SceneStopped(`nothing came from the client in ${seconds} s`, { neverCame: true });
+    throw new SceneStopped(`nothing came from the client in ${seconds} s`, { noRequest: true });
   }
   if (start === 'unknown') {
     // The first request may already have been the authentication request for which the scene waits.
@@ -106,7 +106,7 @@ async function begin({ start, needs }: Scene, testbed: ClientTestbed, waits: Wai
     return;
   }
   if (!testbed.user.isAccepted && (await testbed.waitForAuthRequest(contactMs)) === undefined)
-    throw new SceneStopped('the client never sent an authentication request', { neverCame: true });
+    throw new SceneStopped('the client never sent an authentication request', { noRequest: true });
   const withinMs = Math.max(limitMs(undefined, waits), contactMs);
   if (!testbed.user.isAccepted) {
     await testbed.user.accept();
@@ -208,7 +208,7 @@ async function cut(point: CutPoint, testbed: ClientTestbed, waits: Waits): Promi
     const act = { kind: 'stall', ...afterBytes };
     testbed.plan([{ id: CUT_FAULT, match, when, act }]);
     if (!(await testbed.waitForFault(CUT_FAULT, withinMs)))
-      throw new SceneStopped('the client has no such point', { isMissed: true });
+      throw new SceneStopped('the client has no such point', { pointNotReached: true });
     await testbed.idle(WRITTEN_MS);
   } else if (after) await waitOrStop(testbed, after, withinMs);
   await testbed.kill();

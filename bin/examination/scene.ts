@@ -84,14 +84,14 @@ export class SceneStopped extends Error {
   constructor(
     sentence: string,
     {
-      neverCame = false,
-      isMissed = false,
+      noRequest = false,
+      pointNotReached = false,
       hasCrashed = false,
-    }: { neverCame?: boolean; isMissed?: boolean; hasCrashed?: boolean } = {},
+    }: { noRequest?: boolean; pointNotReached?: boolean; hasCrashed?: boolean } = {},
   ) {
     super(sentence);
-    this.noRequest = neverCame;
-    this.pointNotReached = isMissed;
+    this.noRequest = noRequest;
+    this.pointNotReached = pointNotReached;
     this.hasCrashed = hasCrashed;
   }
 }

@@ -84,7 +84,10 @@ export class DeploymentMemory {
     const known = this.offers.get(id);
     // The device may have worked on it before it was watched.
     if (!this.isIdleKnown && link !== undefined) this.fetched.keep(link, true);
-    const targets = [...(known?.linkDigests ?? []), ...(given ? [digestOf(targetOf(given))] : [])];
+    const linkDigests = [
+      ...(known?.linkDigests ?? []),
+      ...(given ? [digestOf(targetOf(given))] : []),
+    ];
     const { device_type: type, artifact_name: formerName } = pollData(exchange);
     this.offers.keep(id, {
       id,
@@ -96,7 +99,7 @@ export class DeploymentMemory {
       isForType: !Array.isArray(types) || types.includes(type),
       pauses: announcesMaps ? pausesIn(artifact) : undefined,
       link,
-      linkDigests: targets.slice(-TARGETS_MAX),
+      linkDigests: linkDigests.slice(-TARGETS_MAX),
       offeredMs: known?.offeredMs ?? request.endedMs,
       progress: known?.progress ?? new DownloadProgress(),
       reports: known?.reports ?? [],

@@ -62,8 +62,8 @@ describe.each(keyTypes)('a signing key of type %s', (keyType) => {
   });
 
   it('has wrong digests and wrong forms, none of which verifies', async () => {
-    const { publicKeyPem, invalidSignatures: wrongSignatures } = await made;
-    for (const kind of [wrongSignatures.digest, wrongSignatures.encoding]) {
+    const { publicKeyPem, invalidSignatures } = await made;
+    for (const kind of [invalidSignatures.digest, invalidSignatures.encoding]) {
       const forms = Object.entries(kind);
       expect(forms).not.toHaveLength(0);
       for (const [form, sign] of forms) {

@@ -19,11 +19,11 @@ interface BodyDuty extends Pick<Duty, 'id' | 'level' | 'sentence' | 'source' | '
 }
 
 /** Returns the duty to send bodies of the contract's shape. */
-export function bodyDuty({ at, isExempt: isExcused, namesOnce, further, ...row }: BodyDuty): Duty {
+export function bodyDuty({ at, isExempt, namesOnce, further, ...row }: BodyDuty): Duty {
   return {
     ...row,
     evidence: at === undefined ? 'the body' : `the member ${at} in the body`,
-    applies: ({ sent }) => sent !== undefined && isExcused?.(sent) !== true,
+    applies: ({ sent }) => sent !== undefined && isExempt?.(sent) !== true,
     violation: ({ row: { id }, sent }, { event }) => {
       const shape = knownRows.find((each) => each.id === id)?.body;
       const { issues = [] } = shape ? v.safeParse(shape, sent) : {};

@@ -163,12 +163,12 @@ const linkDuties: readonly Duty[] = [
     remedy: 'replace the stored link by that of each response',
     operations: downloadOperations,
     applies: ({ request }, { client }) => {
-      const { linkDigests: targets = [] } = client.deployments.ofLink(request.url) ?? {};
-      return new Set(targets).size > 1 && targets.includes(digestOf(targetOf(request.url)));
+      const { linkDigests = [] } = client.deployments.ofLink(request.url) ?? {};
+      return new Set(linkDigests).size > 1 && linkDigests.includes(digestOf(targetOf(request.url)));
     },
     violation: ({ request }, { client, event }) => {
-      const { linkDigests: targets = [] } = client.deployments.ofLink(request.url) ?? {};
-      const isNewest = digestOf(targetOf(request.url)) === targets.at(-1);
+      const { linkDigests = [] } = client.deployments.ofLink(request.url) ?? {};
+      const isNewest = digestOf(targetOf(request.url)) === linkDigests.at(-1);
       if (isNewest || isInFlight(event, client.lastPoll?.endedMs ?? 0)) return undefined;
       return { where: 'the link', must: 'be the newest one', actual: 'one of an earlier offer' };
     },
