@@ -32,9 +32,9 @@ async function control<Id extends ControlOperationId = 'GET /clients'>(path = '/
   return { status: response.status, body: (await response.json()) as ResponseOf<Id> };
 }
 
-function acts(reader: SeenReader) {
+function serverEvents(reader: SeenReader) {
   return reader.events.flatMap((event) =>
-    event.kind === 'server' ? [{ act: event.event, client: event.client }] : [],
+    event.kind === 'server' ? [{ event: event.event, client: event.client }] : [],
   );
 }
 
@@ -62,10 +62,10 @@ describe('the feed of device clients', () => {
     await testbed.admin.call('set-auth-set-status', { parameters, json: { status: 'rejected' } });
     await testbed.admin.call('decommission-device', { parameters: { id } });
     await control();
-    expect(acts(reader)).toEqual([
-      { act: 'accepted', client: id },
-      { act: 'rejected', client: id },
-      { act: 'decommissioned', client: id },
+    expect(serverEvents(reader)).toEqual([
+      { event: 'accepted', client: id },
+      { event: 'rejected', client: id },
+      { event: 'decommissioned', client: id },
     ]);
   });
 
@@ -74,7 +74,7 @@ describe('the feed of device clients', () => {
     await acceptedIn(testbed, testbed, 'one');
     testbed.clock.advance(60);
     await control();
-    expect(acts(reader).at(-1)).toEqual({ act: 'clock-moved', client: undefined });
+    expect(serverEvents(reader).at(-1)).toEqual({ event: 'clock-moved', client: undefined });
   });
 
   it('names a planned fault as what the server did to an exchange', async () => {
@@ -149,7 +149,7 @@ describe('the feed of device clients', () => {
     const lost = reader.events.filter(
       (event) => event.kind === 'server' && event.count !== undefined,
     );
-    expect(lost).toMatchObject([{ act: 'events-dropped', client: id, count: body.dropped }]);
+    expect(lost).toMatchObject([{ event: 'events-dropped', client: id, count: body.dropped }]);
     // An acceptance and two requests came before the polls.
     expect(body.dropped).toBe(250 - (200 - 3));
     const seen = reader.events.filter((event) => event.kind === 'exchange');
