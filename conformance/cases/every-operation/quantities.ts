@@ -31,7 +31,7 @@ const DEPLOYMENTS = 10;
 /** One more than the round number at which a careless server stops. */
 const DEVICES = 101;
 /** Number of concurrent devices; the rate limit of the run still applies. */
-const AT_ONCE = 10;
+const AT_ONCE = 5;
 
 function numbered<Item>(count: number, item: (number: number) => Item): readonly Item[] {
   return Array.from({ length: count }, (_, index) => item(index + 1));
