@@ -124,7 +124,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
   {
     id: 'external-id-is-400',
     title: 'A request with an external_id is answered with 400.',
-    violates: ['auth.external-id-may-be-there'],
+    violates: ['auth.external-id-may-be-there', 'auth.undecided-is-401'],
     operations,
     alter: statusBecomes(401, 400, (request) => typeof objectOf(request).external_id === 'string'),
   },
