@@ -3,9 +3,13 @@
  * hooks of each defect are called with their own state, and their results are discarded.
  */
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../fixtures/base/clock.ts';
 import { affectsOperation } from './active-defect.ts';
 import type { Alteration, Defect, SendToTarget } from './defect.ts';
 import type { ProxiedExchange, ProxyObserver } from './proxy.ts';
+
+/** How long after the run an exchange that has not ended may still end. */
+const LATE_MAX_MS = 5000;
 
 /** Thrown when a hook sends a request to the target, which counts as a change. */
 class HookActed extends Error {}
@@ -27,8 +31,15 @@ export class DefectProbe implements ProxyObserver {
   readonly #probed: readonly ProbedDefect[];
   #current = new Set<string>();
   #line: Promise<void> = Promise.resolve();
+  readonly #clock: Clock;
+  readonly #over = new AbortController();
+  readonly #isOver: Promise<undefined>;
 
-  constructor(defects: readonly Defect[]) {
+  constructor(defects: readonly Defect[], clock: Clock) {
+    this.#clock = clock;
+    this.#isOver = new Promise((resolve) => {
+      this.#over.signal.addEventListener('abort', () => resolve(undefined));
+    });
     this.#probed = defects.map((defect) => ({ defect, alteration: defect.alter() }));
   }
 
@@ -39,9 +50,14 @@ export class DefectProbe implements ProxyObserver {
     return ended;
   }
 
-  /** Resolves when every exchange so far has been examined. */
-  finished(): Promise<void> {
-    return this.#line;
+  /**
+   * Resolves when every exchange so far has been examined. Call it after the run: an exchange whose
+   * connections are closed may never end, and is ignored then.
+   */
+  async finished(): Promise<void> {
+    const limit = this.#clock.after(LATE_MAX_MS, () => this.#over.abort());
+    await this.#line;
+    limit.cancel();
   }
 
   examine(exchange: Promise<ProxiedExchange>): void {
@@ -53,7 +69,7 @@ export class DefectProbe implements ProxyObserver {
       () => undefined,
     );
     this.#line = this.#line.then(async () => {
-      const each = await whole;
+      const each = await Promise.race([whole, this.#isOver]);
       if (each) await this.#look(each, found);
     });
   }

@@ -76,7 +76,7 @@ export async function runBaseline(
   ids?: ReadonlySet<string>,
 ): Promise<Baseline> {
   const affectedCases = new Map<string, ReadonlySet<string>>();
-  const probe = new DefectProbe(defects);
+  const probe = new DefectProbe(defects, options.clock);
   const verdicts = await throughProxy(options, {
     parallel: false,
     ...(ids && { ids }),
