@@ -133,7 +133,7 @@ describe.each(['light', 'dark'] as const)(
         .toBe(true);
       expect((await page.locator('.bar').boundingBox())?.height).toBeLessThan(60);
       await goTo(page, '/deployments');
-      await page.locator('.kit-table td[data-title="State"]').first().waitFor();
+      await page.locator('.kit-table td[data-title="Status"]').first().waitFor();
       await goTo(page, '/devices');
       const rows = '.long-table tbody tr:not(.space)';
       await page.locator(rows).nth(5).waitFor();
