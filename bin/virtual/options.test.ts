@@ -72,7 +72,7 @@ describe('the check of a plan in virtual time', () => {
     expect(virtualPlanProblem({ ...endless, until: 'settled' }, options)).toBeUndefined();
   });
 
-  it('refuses WebSockets', () => {
+  it('refuses a plan whose devices open WebSockets', () => {
     expect(virtualPlanProblem({ ...plan, connect: true }, options)).toContain('has no WebSockets');
   });
 

@@ -2,6 +2,7 @@
  * Finds out, during a run without a defect, which defects would have changed its exchanges. The
  * hooks of each defect are called with their own state, and their results are discarded.
  */
+import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../fixtures/base/clock.ts';
 import { affectsOperation } from './active-defect.ts';
@@ -33,13 +34,10 @@ export class DefectProbe implements ProxyObserver {
   #line: Promise<void> = Promise.resolve();
   readonly #clock: Clock;
   readonly #over = new AbortController();
-  readonly #isOver: Promise<undefined>;
+  readonly #isOver = once(this.#over.signal, 'abort').then(() => undefined);
 
   constructor(defects: readonly Defect[], clock: Clock) {
     this.#clock = clock;
-    this.#isOver = new Promise((resolve) => {
-      this.#over.signal.addEventListener('abort', () => resolve(undefined));
-    });
     this.#probed = defects.map((defect) => ({ defect, alteration: defect.alter() }));
   }
 

@@ -32,7 +32,7 @@ const handshakeDuties: readonly Duty[] = [
       const header = (name: string): string => exchange.header(name) ?? '';
       const problem = (where: string, must: string, actual: string) => ({ where, must, actual });
       if (!/\bwebsocket\b/i.test(header('upgrade'))) {
-        return problem('Upgrade', 'be WebSocket', describeValue(header('upgrade')));
+        return problem('Upgrade', 'be websocket', describeValue(header('upgrade')));
       }
       if (!/\bupgrade\b/i.test(header('connection'))) {
         return problem('Connection', 'name Upgrade', describeValue(header('connection')));

@@ -163,7 +163,7 @@ describe('a session', () => {
     expect(typesOf(fixture.say('fileTransfer', 'file_chunk', chunk))).toEqual(['ack']);
   });
 
-  it('can have no ID', () => {
+  it('may have a message without an ID of its own', () => {
     const fixture = new ConnectFixture();
     const response = fixture.device.respond({ proto: 0xffff, typ: 'ping' });
     expect(encodeConnectMessage(response[0] ?? { proto: 0 })).toEqual(
