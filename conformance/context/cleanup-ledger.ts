@@ -156,13 +156,11 @@ export class CleanupLedgerFile implements CleanupLedger {
 
   /** Resolves once all lines so far are on the disk. Those that wait share one flush. */
   #flushed(): Promise<void> {
-    const begin = (): Promise<void> => {
+    this.#nextFlush ??= this.#lastFlush.then(() => {
       this.#nextFlush = undefined;
       this.#lastFlush = flush(this.#file);
       return this.#lastFlush;
-    };
-    // A flush that failed concerns those that waited for it, not the next ones.
-    this.#nextFlush ??= this.#lastFlush.then(begin, begin);
+    });
     return this.#nextFlush;
   }
 
