@@ -156,11 +156,13 @@ export class CleanupLedgerFile implements CleanupLedger {
 
   /** Resolves once all lines so far are on the disk. Those that wait share one flush. */
   #flushed(): Promise<void> {
-    this.#nextFlush ??= this.#lastFlush.then(() => {
+    const begin = (): Promise<void> => {
       this.#nextFlush = undefined;
       this.#lastFlush = flush(this.#file);
       return this.#lastFlush;
-    });
+    };
+    // A flush that failed concerns those that waited for it, not the next ones.
+    this.#nextFlush ??= this.#lastFlush.then(begin, begin);
     return this.#nextFlush;
   }
 

@@ -207,7 +207,7 @@ export const requestInvariants: readonly PassiveCheck[] = [
       if (upgrade?.toLowerCase() === 'websocket') return undefined;
       return {
         where: '101 Upgrade',
-        must: 'be WebSocket',
+        must: 'be websocket',
         actual: describeValue(upgrade ?? 'none'),
       };
     },

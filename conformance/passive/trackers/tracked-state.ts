@@ -75,10 +75,10 @@ export class TrackedState<State> {
     const isBeside = begun.some((each) => each.endedMs > sentMs);
     if (isBeside && this.#allows('reads-beside-writes')) return [undefined];
     if (begun.length > WRITES_MAX) return undefined;
-    const areSettled = (each: StateWrite<State>): boolean => each.endedMs + each.settleMs <= sentMs;
-    const settled = settledInOrder(begun, areSettled);
+    const hasSettled = (each: StateWrite<State>): boolean => each.endedMs + each.settleMs <= sentMs;
+    const settled = settledInOrder(begun, hasSettled);
     const writes = begun.slice(settled);
-    const isCertain = writes.map(areSettled);
+    const isCertain = writes.map(hasSettled);
     const before = begun
       .slice(0, settled)
       .reduce(
@@ -142,11 +142,11 @@ export class TrackedState<State> {
  */
 function settledInOrder<Write extends Span>(
   writes: readonly Write[],
-  isSettled: (write: Write) => boolean,
+  hasSettled: (write: Write) => boolean,
 ): number {
   const first = writes.findIndex(
     (write, index) =>
-      !isSettled(write) || writes.slice(index + 1).some((later) => later.sentMs < write.endedMs),
+      !hasSettled(write) || writes.slice(index + 1).some((later) => later.sentMs < write.endedMs),
   );
   return first === -1 ? writes.length : first;
 }
