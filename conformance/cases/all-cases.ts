@@ -61,6 +61,7 @@ import { updateControlMapCases } from './deployments/update-control-map.ts';
 import { updateControlMapContentCases } from './deployments/update-control-map-contents.ts';
 import { givenControlMapCases } from './deployments/update-control-map-given.ts';
 import { bodyFieldCases } from './every-operation/body-fields.ts';
+import { deprecatedFieldCases } from './every-operation/deprecated-fields.ts';
 import { deprecationCases } from './every-operation/deprecations.ts';
 import { emptyBodyCases } from './every-operation/empty-bodies.ts';
 import { errorCases } from './every-operation/errors.ts';
@@ -131,6 +132,7 @@ export const allCases: readonly RunnableCase[] = [
   ...quantityCases,
   ...longTextCases,
   ...deprecationCases,
+  ...deprecatedFieldCases,
   ...bodyFieldCases,
   ...refusedWriteCases,
   ...artifactCases,

@@ -111,9 +111,13 @@ export class ManagementAdmin implements TargetAdmin {
     return response.status === 204;
   }
 
-  async uploadArtifact(fileName: string, bytes: Buffer): Promise<string | undefined> {
+  async uploadArtifact(
+    fileName: string,
+    bytes: Buffer,
+    fields: Readonly<Record<string, string>> = {},
+  ): Promise<string | undefined> {
     const form = {
-      fields: { description: 'uploaded by the conformance suite' },
+      fields: { description: 'uploaded by the conformance suite', ...fields },
       file: { field: 'artifact', name: fileName, bytes },
     };
     const operation = managementOperations['upload-artifact'];

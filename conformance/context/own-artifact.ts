@@ -16,6 +16,8 @@ interface OwnArtifact {
   readonly deviceTypes?: readonly string[];
   /** The compression of the payload; gzip by default. */
   readonly compression?: 'gzip' | 'none';
+  /** Fields of the form beside the file. */
+  readonly fields?: Readonly<Record<string, string>>;
 }
 
 /** Uploads an artifact; it is deleted at the end. */
@@ -27,6 +29,7 @@ export async function ownArtifact(
     depends,
     deviceTypes = [boardType],
     compression,
+    fields,
   }: OwnArtifact,
 ): Promise<{ readonly id: string; readonly bytes: Buffer }> {
   const bytes = await writeArtifact({
@@ -38,6 +41,7 @@ export async function ownArtifact(
     ...(compression && { compression }),
     modifiedMs: MODIFIED_MS,
   });
-  const id = await context.upload({ name, deviceType: deviceTypes[0] ?? boardType, bytes });
+  const deviceType = deviceTypes[0] ?? boardType;
+  const id = await context.upload({ name, deviceType, bytes, ...(fields && { fields }) });
   return { id, bytes };
 }

@@ -13,6 +13,7 @@ const { 'create-user-v1': create, 'delete-user': remove, login } = managementOpe
 /** A user without restrictions, besides the first one of the tenant. */
 export interface SecondUser {
   readonly email: string;
+  readonly password: string;
   /** Logs the user in, and returns an admin with the token of that login. */
   logIn(): Promise<TargetAdmin>;
   /** Deletes the user as the first user of the tenant. */
@@ -35,6 +36,7 @@ export async function secondUser(context: TestContext): Promise<SecondUser> {
   const id = made.headers.location?.split('/').at(-1) ?? '';
   return {
     email,
+    password,
     logIn: async () => {
       const basic = Buffer.from(`${email}:${password}`).toString('base64');
       const response = await session.send(

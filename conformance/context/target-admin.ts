@@ -100,8 +100,15 @@ export interface TargetAdmin {
    * @returns whether the device existed, as far as the user can tell
    */
   decommission(id: string): Promise<boolean>;
-  /** Uploads an artifact file; returns its ID, or undefined when the server already has it. */
-  uploadArtifact(fileName: string, bytes: Buffer): Promise<string | undefined>;
+  /**
+   * Uploads an artifact file, with more fields of the form if any; returns its ID, or undefined when
+   * the server already has it.
+   */
+  uploadArtifact(
+    fileName: string,
+    bytes: Buffer,
+    fields?: Readonly<Record<string, string>>,
+  ): Promise<string | undefined>;
   /** Returns the ID of an artifact by its name and one of its device types. */
   findArtifact(name: string, deviceType: string): Promise<string | undefined>;
   /** @returns whether the artifact existed, as far as the user can tell */

@@ -182,10 +182,11 @@ export class TestContext {
     readonly name: string;
     readonly deviceType: string;
     readonly bytes: Buffer;
+    readonly fields?: Readonly<Record<string, string>>;
   }): Promise<string> {
-    const { name, deviceType, bytes } = file;
+    const { name, deviceType, bytes, fields } = file;
     const owned = await this.created.announce({ kind: 'artifact', name, deviceType });
-    const id = await this.admin.uploadArtifact(`${name}.mender`, bytes);
+    const id = await this.admin.uploadArtifact(`${name}.mender`, bytes, fields);
     if (id === undefined)
       throw new NotObservable(`the target does not accept the artifact ${name}`);
     owned.made(id);

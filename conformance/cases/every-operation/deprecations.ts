@@ -2,6 +2,7 @@
  * Cases: a target that has the replacement of a deprecated API also has the API until its end of
  * life. What else the management APIs do is outside the contract. Spec: Deprecated APIs
  */
+import * as v from 'valibot';
 import { parsedJson } from '../../../fixtures/base/json.ts';
 import {
   apiPrefixes,
@@ -11,6 +12,7 @@ import {
 } from '../../../fixtures/contract/deprecations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { authorizationOf } from '../../context/short-lived-token.ts';
+import { type DeviceInDeployment, pendingDeployment } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';
 import { ExpectationFailure, expectThat, responseSummary } from '../../target/expectations.ts';
@@ -20,6 +22,8 @@ import type { HttpResponse } from '../../target/response.ts';
 /** Stands for the ID in a path. Whether a 404 is about the resource or the API is then unknown. */
 const someId = '11111111-2222-4333-8444-555555555555';
 const noSuchApi = [404, 405, 410, 501];
+/** The one limit that servers of this family have. */
+const limitName = 'max_devices';
 
 /** The requirement of each row of the schedule, by its method, version and path. */
 const requirementOf: Readonly<Record<string, RequirementId>> = {
@@ -41,42 +45,79 @@ const requirementOf: Readonly<Record<string, RequirementId>> = {
   'PUT v1 /useradm/users/me': 'deprecated.update-own-user-v1',
 };
 
-/** Calls an API with an ID that does not exist, or with an empty body, which every server refuses. */
-function call(context: TestContext, { method, version, path }: Successor): Promise<HttpResponse> {
+/** The path parameters of resources that exist; the others are unknown. */
+type KnownParameters = Readonly<Record<string, string | undefined>>;
+
+/** The path of an API, with the parameters of resources that exist. */
+function pathWith(parameters: KnownParameters, { path }: Successor): string {
+  return path.replace(/\{(\w+)\}/, (_, name: string) => parameters[name] ?? someId);
+}
+
+/** Calls an API with an empty body, which every server refuses, if it takes one. */
+function call(
+  context: TestContext,
+  api: Successor,
+  parameters: KnownParameters = {},
+): Promise<HttpResponse> {
+  const { method, version } = api;
   const hasBody = method === 'POST' || method === 'PUT';
   const headers = authorizationOf(context.admin);
   return context.session.send({
     method,
-    url: `${apiPrefixes.management}${version}${path.replace(/\{\w+\}/, someId)}`,
+    url: `${apiPrefixes.management}${version}${pathWith(parameters, api)}`,
     headers: { ...headers, ...(hasBody && { 'content-type': 'application/json' }) },
     ...(hasBody && { body: '{}' }),
   });
 }
 
-function isThere({ status }: HttpResponse, { path }: Successor): boolean {
-  return !noSuchApi.includes(status) || (status === 404 && path.includes('{'));
+/** Returns whether the target has the API; a 404 about an unknown resource tells nothing. */
+function isThere(
+  { status }: HttpResponse,
+  { path }: Successor,
+  parameters: KnownParameters = {},
+): boolean {
+  if (status !== 404) return !noSuchApi.includes(status);
+  const [, name] = /\{(\w+)\}/.exec(path) ?? [];
+  return name !== undefined && parameters[name] === undefined;
+}
+
+const listedRoles = v.array(v.looseObject({ id: v.optional(v.string()), name: v.string() }));
+
+/** Returns the ID of a role of the tenant; undefined if it lists none. */
+async function roleId(context: TestContext): Promise<string | undefined> {
+  const roles = await call(context, { method: 'GET', version: 'v1', path: '/useradm/roles' });
+  const listed = v.safeParse(listedRoles, parsedJson(roles.text));
+  const [first] = listed.success ? listed.output : [];
+  return first && encodeURIComponent(first.id ?? first.name);
 }
 
 /** Spec: Deprecated APIs */
-export const deprecationCases = defineScenario({
+export const deprecationCases = defineScenario<DeviceInDeployment>({
   area: 'versioning',
   name: 'Deprecated APIs',
-  start: 'a user with all rights',
-  risk: 'read',
+  start: 'a user with all rights, and a deployment',
+  risk: 'write',
   needs: ['user', 'audit-log'],
-  arrange: async () => undefined,
+  arrange: pendingDeployment,
   cases: [
     {
       id: 'deprecated-apis-are-served',
       title: 'Until their end of life, a target has the deprecated APIs whose replacement it has.',
       requirements: ['deprecated.list-artifacts-v1', ...Object.values(requirementOf).slice(1)],
-      run: async (_, context) => {
+      run: async ({ deploymentId }, context) => {
+        const id = await roleId(context);
         for (const api of deprecatedApis) {
-          const replacement = await call(context, api.successor);
+          // A role that exists is only read.
+          const known = {
+            name: limitName,
+            deployment_id: deploymentId,
+            id: api.method === 'GET' ? id : undefined,
+          };
+          const replacement = await call(context, api.successor, known);
           const isOver = context.serverNowMs(replacement) >= Date.parse(endOfLife);
           if (isOver || !isThere(replacement, api.successor)) continue;
-          const response = await call(context, api);
-          if (isThere(response, api)) continue;
+          const response = await call(context, api, known);
+          if (isThere(response, api, known)) continue;
           const { method, version, path } = api;
           const row = `${method} ${version} ${path}`;
           const requirement = requirementOf[row];

@@ -23,6 +23,7 @@ import { deploymentInstructionDefects } from './deployment-instructions.ts';
 import { deploymentLogDefects } from './deployment-log.ts';
 import { deploymentStatusDefects } from './deployment-status.ts';
 import { deploymentInTurnDefects } from './deployments-in-turn.ts';
+import { deprecationDefects } from './deprecations.ts';
 import { errorDefects } from './errors.ts';
 import { faultDefects } from './faults.ts';
 import { generatedDefects } from './generated.ts';
@@ -93,6 +94,7 @@ export const allDefects: readonly Defect[] = [
   ...requestFormDefects,
   ...legalInputDefects,
   ...quantityDefects,
+  ...deprecationDefects,
   ...rawFormDefects,
   ...bodyFieldDefects,
   ...refusedWriteDefects,

@@ -47,37 +47,6 @@ const ofIdentity = (request: ProxiedRequest): string =>
   String(objectOf(request).id_data ?? JSON.stringify(objectOf(request).identity_data));
 const ofDeployment = ({ parameters }: ProxiedRequest): string => parameters.id ?? '';
 
-/** Deprecated operations, each with its method and path and the requirement that keeps it. */
-const retiredEarly = [
-  ['list-artifacts-v1', 'GET v1 /deployments/artifacts', 'deprecated.list-artifacts-v1'],
-  [
-    'list-paged-artifacts-v1',
-    'GET v1 /deployments/artifacts/list',
-    'deprecated.list-paged-artifacts-v1',
-  ],
-  ['list-deployments-v1', 'GET v1 /deployments/deployments', 'deprecated.list-deployments-v1'],
-  ['list-releases-v1', 'GET v1 /deployments/deployments/releases', 'deprecated.list-releases-v1'],
-  [
-    'list-paged-releases-v1',
-    'GET v1 /deployments/deployments/releases/list',
-    'deprecated.list-paged-releases-v1',
-  ],
-  [
-    'list-deployment-devices-v1',
-    'GET v1 /deployments/deployments/{deployment_id}/devices',
-    'deprecated.list-deployment-devices-v1',
-  ],
-  ['get-limit-by-name', 'GET v2 /devauth/limits/{name}', 'deprecated.get-limit-by-name'],
-  ['get-own-tenant-v1', 'GET v1 /tenantadm/user/tenant', 'deprecated.get-own-tenant-v1'],
-  ['list-roles-v1', 'GET v1 /useradm/roles', 'deprecated.list-roles-v1'],
-  ['create-role-v1', 'POST v1 /useradm/roles', 'deprecated.create-role-v1'],
-  ['get-role-v1', 'GET v1 /useradm/roles/{id}', 'deprecated.get-role-v1'],
-  ['update-role-v1', 'PUT v1 /useradm/roles/{id}', 'deprecated.update-role-v1'],
-  ['delete-role-v1', 'DELETE v1 /useradm/roles/{id}', 'deprecated.delete-role-v1'],
-  ['create-user-v1', 'POST v1 /useradm/users', 'deprecated.create-user-v1'],
-  ['update-own-user-v1', 'PUT v1 /useradm/users/me', 'deprecated.update-own-user-v1'],
-] as const;
-
 export const quantityDefects: readonly Defect[] = [
   {
     id: 'attribute-is-cut-at-255',
@@ -277,22 +246,6 @@ export const quantityDefects: readonly Defect[] = [
     alter: fieldBecomes('artifact', (artifact) =>
       Object.assign({ id: '11111111-2222-4333-8444-555555555555' }, artifact),
     ),
-  },
-  ...retiredEarly.map(
-    ([operation, path, requirement]): Defect => ({
-      id: `${operation}-is-retired-early`,
-      title: `The deprecated ${path} is gone before its end of life.`,
-      violates: [requirement],
-      operations: [operation],
-      alter: () => ({ response: () => ownResponse(410, { error: 'gone', request_id: 'defect' }) }),
-    }),
-  ),
-  {
-    id: 'own-tenant-with-token',
-    title: 'Version 2 of the own tenant has the tenant token.',
-    violates: ['deprecated.own-tenant-without-token'],
-    operations: ['get-own-tenant'],
-    alter: bodyBecomes((tenant) => ({ ...membersOf(tenant), tenant_token: 'token' })),
   },
   {
     id: 'rejection-lapses',
