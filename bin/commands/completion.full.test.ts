@@ -59,7 +59,7 @@ describe('the completion of a command line', { timeout: 60_000 }, () => {
     expect((await completed(...args)).values).toEqual(values);
   });
 
-  it('files where a command or an option takes one, and nowhere else', async () => {
+  it('offers files where a command or an option takes one, and nowhere else', async () => {
     expect((await completed('conform', 'judge', '')).offersFiles).toBe(true);
     expect((await completed('simulate', '--plan', '')).offersFiles).toBe(true);
     expect((await completed('with-server', '--', './')).offersFiles).toBe(true);

@@ -90,7 +90,7 @@ describe('fleetbed explain', () => {
     expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('nearest: ')]);
   });
 
-  it('shows the duty that a valid request that is not recommended breaks, and the remedy', async () => {
+  it('shows the duty broken by a valid but discouraged request, and the remedy', async () => {
     const [known] = await knownDevices(serve.ready, 1, 10);
     const put = async (id: string, names: readonly string[]): Promise<void> => {
       const { method, path } = operations['put-attributes'];

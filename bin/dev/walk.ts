@@ -12,7 +12,7 @@ import { storageOperations } from '../../fixtures/contract/management/storage.ts
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { publish } from '../../server/testing/test-artifacts.ts';
-import { namings } from '../../server/testing/test-belongings.ts';
+import { resourceCalls } from '../../server/testing/test-belongings.ts';
 import { board, deploy, nextRequests } from '../../server/testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../server/testing/test-device.ts';
 import {
@@ -155,11 +155,11 @@ async function walkApi(opened: TestServer): Promise<void> {
     const [own, other] = isForDevices
       ? [device.token, server.adminToken]
       : [server.adminToken, device.token];
-    const naming = namings[row.id as keyof typeof namings];
+    const resourceCall = resourceCalls[row.id as keyof typeof resourceCalls];
     const parameters = isForDevices
       ? await offered(server, device)
-      : ((await naming?.make?.(server, round)) ?? {});
-    const right = { ...bodies[row.id as keyof typeof bodies], ...naming?.call?.(parameters) };
+      : ((await resourceCall?.make?.(server, round)) ?? {});
+    const right = { ...bodies[row.id as keyof typeof bodies], ...resourceCall?.call?.(parameters) };
     const call = (given: TestCall): Promise<TestResponse> =>
       server.request(row.method, targetOf(row, { parameters, ...given }), given);
     await call({});

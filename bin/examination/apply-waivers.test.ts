@@ -7,11 +7,11 @@ const about = { reason: 'known', owner: 'firmware' };
 
 describe('a waiver of a duty', () => {
   it.each([
-    ['is used until its last day by a broken duty', 'auth.renews-on-401', '2026-11-28', 'used', 0],
-    ['fails the examination after its day', 'auth.renews-on-401', '2026-11-27', 'expired', 1],
-    ['fails the examination when the duty is kept', 'auth.key-strong', '2027-01-01', 'obsolete', 1],
-    ['is not decided while nothing exercised the duty', 'get.gzip', '2027-01-01', 'not-decided', 0],
-  ])('%s', (_, id, expires, state, problems) => {
+    ['used by a broken duty until its last day', 'auth.renews-on-401', '2026-11-28', 'used', 0],
+    ['expired after its last day', 'auth.renews-on-401', '2026-11-27', 'expired', 1],
+    ['obsolete when the duty is kept', 'auth.key-strong', '2027-01-01', 'obsolete', 1],
+    ['not decided while nothing exercised the duty', 'get.gzip', '2027-01-01', 'not-decided', 0],
+  ])('is %s', (_, id, expires, state, problems) => {
     const found = applyWaivers(duties, [{ id, expires, ...about }], '2026-11-28');
     expect(found.waivers).toEqual([{ duty: id, expires, ...about, state }]);
     expect(found.problems).toHaveLength(problems);

@@ -59,14 +59,14 @@ describe('the process of a client', () => {
     expect([deaths, client.death]).toEqual([0, undefined]);
   });
 
-  it('has only a megabyte of its output kept', async () => {
+  it('keeps at most a megabyte of its output', async () => {
     await ended('yes 123456789 | head -c 3000000');
     expect(readFileSync(output)).toHaveLength(1_048_576);
   });
 });
 
 describe('a command of the author', () => {
-  it('gives what it prints, without line ends', async () => {
+  it('returns its output without line ends', async () => {
     expect(await printedBy('echo release-2')).toBe('release-2');
   });
 

@@ -102,7 +102,7 @@ describe('the schedule of an examination', () => {
     expect(omitted(change, name)).toMatch(reason);
   });
 
-  it('leaves out what the client has not shown that it can', () => {
+  it('leaves out scenes for abilities that the client has not shown', () => {
     const schedule = scheduleOf(allScenes, { ...at, capabilities: [] });
     const reason = new Map(schedule.map((each) => [each.scene.name, each.reason]));
     expect(reason.get('tls-untrusted')).toContain('{ca}');

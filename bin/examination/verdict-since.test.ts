@@ -22,7 +22,7 @@ function verdict(state: DutyState, judged: number, sequences: readonly number[])
 }
 
 describe('the verdict on one of several scenes', () => {
-  it('has only the violations that were found since the scene before', () => {
+  it('has only the violations since the previous scene', () => {
     const found = verdictSince(verdict('broken', 2, [7]), verdict('broken', 5, [7, 19]));
     expect(found?.duties[0]).toMatchObject({
       state: 'broken',
@@ -36,12 +36,12 @@ describe('the verdict on one of several scenes', () => {
   it.each([
     ['kept if it was decided again without one', verdict('broken', 4, [7]), 'kept'],
     ['not exercised if nothing decided it again', verdict('broken', 2, [7]), 'not-exercised'],
-  ])('says of a duty that was broken before: %s', (_, after, state) => {
+  ])('states about a duty that was broken before: %s', (_, after, state) => {
     const found = verdictSince(verdict('broken', 2, [7]), after);
     expect(found?.duties[0]).toMatchObject({ state, violations: [], violationCount: 0 });
   });
 
-  it('does not take a duty for kept that was only kept before', () => {
+  it('does not count a duty as kept for an earlier scene alone', () => {
     const kept = verdict('kept', 2, []);
     expect(verdictSince(kept, kept)?.duties[0]?.state).toBe('not-exercised');
   });

@@ -53,7 +53,7 @@ describe('a testbed of fleetbed/vitest', () => {
   });
 
   it.concurrent.for([1, 2, 3])(
-    'belongs to its own of several concurrent tests: %i',
+    'belongs to one of several concurrent tests only: %i',
     async (_, test) => {
       const testbed = await useTestbed({ test });
       expect((await fetch(`${testbed.controlUrl}/ready`)).status).toBe(200);

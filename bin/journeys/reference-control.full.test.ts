@@ -43,7 +43,7 @@ async function callEach(...ids: readonly string[]): Promise<void> {
 const call: DocumentClient['call'] = (id, given) => client.call(`control-${id}`, given);
 
 describe('a client made from the OpenAPI document of the control API', () => {
-  it('drives what shows and controls the server', async () => {
+  it('drives the operations that show and control the server', async () => {
     await callEach('get-ready', 'get-openapi-json', 'get-asyncapi-json', 'get-devices');
     await call('get-overview', { query: { devices: '10' } });
     await call('get-request-counts', { query: { seconds: '10' } });

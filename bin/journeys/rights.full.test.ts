@@ -170,7 +170,7 @@ describe('a run as a user who lacks a right', { timeout: SUITE_MAX_MS }, () => {
 });
 
 describe('a right that turns out to be missing in a run', { timeout: SUITE_MAX_MS }, () => {
-  it('ends the run with its name after the cleanup, as a run that was not set up', async () => {
+  it('ends the run early after the cleanup, as inconclusive, with the name of the right', async () => {
     // As with rights for groups of devices: the probe of an unknown device is no proof.
     const isOfProbe = (line: string): boolean => line.includes('/00000000-');
     const baseUrl = await forbidding((line) => /^PUT .*\/status$/.test(line) && !isOfProbe(line));
@@ -187,7 +187,7 @@ describe('a right that turns out to be missing in a run', { timeout: SUITE_MAX_M
 });
 
 describe('the role for a pipeline in the guide', { timeout: SUITE_MAX_MS }, () => {
-  it('is enough for the cases of every area that a user takes part in', async () => {
+  it('is enough for the cases of every area with user operations', async () => {
     const guide = readFileSync(new URL('../../conformance/guide.md', import.meta.url), 'utf8');
     const [, role = ''] = /```json\n([^`]*permission_sets_with_scope[^`]*)```/.exec(guide) ?? [];
     const credentials = await userWith(JSON.parse(role));
@@ -202,7 +202,7 @@ describe('the role for a pipeline in the guide', { timeout: SUITE_MAX_MS }, () =
 });
 
 describe('an observer', { timeout: SUITE_MAX_MS }, () => {
-  it('fails no case with --read-only, and the log that is closed to it is not tested', async () => {
+  it('fails no case with --read-only, and the audit log is not tested', async () => {
     const credentials = await userWith('RBAC_ROLE_OBSERVER');
     const options = { credentials, readOnly: true };
     await expect(judge([], options)).rejects.toThrow(/lacks the right ReadAuditLogs/);

@@ -12,7 +12,7 @@ describe('a correct server behind a rough network', () => {
     ['that compresses and is slow', { latencyMs: 30, resets: 0, isCompressing: true }],
     ['that resets connections', { latencyMs: 0, resets: 0.02, isCompressing: false }],
   ])(
-    'fails no case: one %s',
+    'fails no case on a network %s',
     async (_, faults) => {
       const server = await startTestServer({ clock: systemClock });
       const random = seededRandom('rough network');

@@ -119,7 +119,7 @@ describe('a target that one address names', () => {
     expect(found).toMatchObject({ url: baseUrl, controlToken, password: adminPassword });
   });
 
-  it('keeps the given user, and takes the password of no other one', () => {
+  it('keeps the given user, and takes the password of no other user', () => {
     const url = baseUrl;
     expect(foundTarget({ url, email, token: 'x' }, true)).not.toHaveProperty('password');
     expect(foundTarget({ url, email: 'b@example.com' }, true)).not.toHaveProperty('password');

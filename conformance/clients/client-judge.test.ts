@@ -35,14 +35,17 @@ describe('the judge of a good client that the server fails', () => {
       insert('idle 6', () => failures(authenticationRequest('authentication request'))),
     ],
     ['final report', insert('d2: lost', failures)],
-  ])('leaves open what a last pause before another %s does not prove', (_, fails) => {
-    const steps = all(fails, silentAfter('failed 2', 70_000))(goodSteps());
-    expect(brokenIn(steps)).toEqual([]);
-  });
+  ])(
+    'finds no duty broken if a failed %s is not repeated before the recording ends',
+    (_, fails) => {
+      const steps = all(fails, silentAfter('failed 2', 70_000))(goodSteps());
+      expect(brokenIn(steps)).toEqual([]);
+    },
+  );
 });
 
 describe('the judge of a client that was refused', () => {
-  it('takes an expired token at the handshake of its WebSocket for the first that is refused', () => {
+  it('counts an expired token that is refused at the WebSocket handshake as the first refusal', () => {
     const atHandshake = editSteps('expired', (step) => {
       Object.assign(step, { operation: 'connect', sent: undefined, response: '' });
     });
@@ -52,7 +55,7 @@ describe('the judge of a client that was refused', () => {
     expect(renewal).toMatchObject({ state: 'kept', judged: 1 });
   });
 
-  it('compares no pause after its acceptance with those before', () => {
+  it('does not compare a pause after the acceptance with the pauses before', () => {
     const again = insert('first token', (copy) =>
       [1, 2, 3].map((at) => ({ ...copyOf(copy), label: `again ${at}`, afterMs: 1100 })),
     );
@@ -70,7 +73,7 @@ describe('the judge of a client that was refused', () => {
   });
 });
 
-describe('the judge of a good client that meets what the good one does not', () => {
+describe('the judge of a client in unusual situations', () => {
   const silentFor = (afterMs: number) => all(silentAfter('d1: cut', afterMs));
   const lookedAtMap = (steps: Step[]): Step[] => {
     const pause = steps.find(({ label }) => label === 'm1: pause') as Request;
@@ -117,7 +120,7 @@ describe('the judge of a good client that meets what the good one does not', () 
     expect(brokenIn(alter(goodSteps()))).toEqual([]);
   });
 
-  it('misses at once what is due of a client that has ended with an error', () => {
+  it('reports the missing final status at once when the client exits with an error', () => {
     const judge = new ClientJudge();
     const steps = goodSteps();
     const offered = steps.findIndex(({ label }) => label === 'd1: downloading');
@@ -128,7 +131,7 @@ describe('the judge of a good client that meets what the good one does not', () 
     expect(broken.map(({ duty }) => duty)).toContain('report.final');
   });
 
-  it('misses the final status of a client that is silent for long after a cut download', () => {
+  it('reports the missing final status after a long silence behind an interrupted download', () => {
     expect(brokenIn(silentFor(120_000)(goodSteps()))).toEqual([
       expect.stringMatching(/^report\.final: .*nothing of the kind/),
     ]);
@@ -136,7 +139,7 @@ describe('the judge of a good client that meets what the good one does not', () 
 });
 
 describe('the judge of a client whose poll interval was measured before', () => {
-  it('takes pauses between failures that are as long as the interval', () => {
+  it('accepts pauses between failures that are as long as the interval', () => {
     const sixFailures = repeated('d2: lost', 8, { afterMs: 1500 });
     const fromOffer = (steps: Step[]): Step[] =>
       sixFailures(steps).slice(steps.findIndex(({ label }) => label === 'd2: offer'));
@@ -156,7 +159,7 @@ describe('the judge that begins to watch in the middle of a session', () => {
   /** Every third event keeps the test short. */
   const SAMPLED = 3;
 
-  it('holds nothing against a good client of which it has not seen the beginning', () => {
+  it('reports no violation of a good client whose first requests it did not see', () => {
     const broken = events.flatMap((_, first) => {
       if (first % SAMPLED > 0) return [];
       const judge = new ClientJudge();
@@ -169,7 +172,7 @@ describe('the judge that begins to watch in the middle of a session', () => {
     expect(broken).toEqual([]);
   });
 
-  it('holds nothing against a good client of which some events were lost', () => {
+  it('reports no violation of a good client when an event was lost', () => {
     const broken = events.flatMap((_, lost) => {
       if (lost % SAMPLED > 0) return [];
       const judge = new ClientJudge();
@@ -225,7 +228,7 @@ describe('the judge of a repeated poll', () => {
     expect(found(repeated)).toEqual(found(whole));
   });
 
-  it('judges fast repeated polls as it judges full ones, and judges every tenth in full', () => {
+  it('gives fast repeated polls the verdict of full ones, and judges every tenth in full', () => {
     const [whole, repeated] = [new ClientJudge(), new ClientJudge()];
     for (const judge of [whole, repeated]) judge.see(last);
     const taken = Array.from({ length: 20 }, (_, at) => {
@@ -241,7 +244,7 @@ describe('the judge of a repeated poll', () => {
     expect(broken.map(({ duty }) => duty)).toEqual(['next.not-faster-than-a-second']);
   });
 
-  it('leaves a repeat of an unknown device to be judged whole', () => {
+  it('does not accept a repeated poll of an unknown device', () => {
     const judge = new ClientJudge();
     judge.see(last);
     expect(judge.repeats('another', later(5))).toBe(false);

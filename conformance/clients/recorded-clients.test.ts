@@ -62,7 +62,7 @@ describe('the verdict on a recording', () => {
     expect(broken.map((each) => each.split(':')[0])).toEqual([id]);
   });
 
-  it('does not judge the bytes of a body of which a journal keeps the value', async () => {
+  it('does not judge the bytes of a body when the journal stores only its value', async () => {
     const body = { id_data: '{"mac":"1"}', pubkey: 'no key' };
     const headers = [
       ['X-SVC-Signature', 'AAAA'],

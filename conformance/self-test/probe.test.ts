@@ -24,7 +24,7 @@ const refused: ProxiedExchange = {
   userToken: '',
 };
 
-it('examines what came after an exchange that never ended, once the run is over', async () => {
+it('the defect probe examines the exchanges behind an endless one at the end of the run', async () => {
   const clock = new ManualClock(0);
   const probe = new DefectProbe([defect], clock);
   probe.examine(new Promise(() => undefined));

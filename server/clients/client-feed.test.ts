@@ -87,7 +87,7 @@ describe('the feed of device clients', () => {
     expect(last).toMatchObject({ status: 503, interference: ['busy', 'respond'] });
   });
 
-  it('asks only whether a poll that equals the last one repeats it', async () => {
+  it('passes a poll that equals the last one as a repeat, not in full', async () => {
     const reader = await start();
     const { token, id } = await acceptedIn(testbed, testbed, 'one');
     for (let count = 0; count < 3; count += 1) {
@@ -105,7 +105,7 @@ describe('the feed of device clients', () => {
     });
   });
 
-  it('keeps what it saw of an unknown identity once the server knows the device', async () => {
+  it('keeps the exchanges of an unknown identity once the server knows the device', async () => {
     await start();
     const device = newDevice('one');
     const { path } = operations['post-auth-request'];
@@ -134,7 +134,7 @@ describe('the feed of device clients', () => {
     expect((await poll(token)).status).toBe(204);
   });
 
-  it('loses only events of a device that sends more than may wait, and says so in their place', async () => {
+  it('drops only events of a device beyond the queue limit, and marks the gap', async () => {
     const reader = seenReader();
     let loaded: (make: () => SeenReader) => void = () => undefined;
     const judge = () => new Promise<() => SeenReader>((resolve) => (loaded = resolve));

@@ -81,7 +81,7 @@ describe('a user who disconnects', () => {
     ['is running any more', [newShell, { proto: shell, typ: 'stop' }]],
     ['was asked for: `new` was of another protocol', [{ proto: portForward, typ: 'new' }]],
     ['or session is left', [openSession, { proto: control, typ: 'close' }]],
-  ])('causes no message to the device where no shell %s', async (_, said) => {
+  ])('causes no message to the device if no shell %s', async (_, said) => {
     const { user } = await userSaying(...said);
     await leave(user);
     await settle();
@@ -91,7 +91,7 @@ describe('a user who disconnects', () => {
   it.each<[string, ConnectMessage]>([
     ['has ended', { proto: shell, typ: 'stop', props: { status: 1 } }],
     ['could not start', { proto: shell, typ: 'new', props: { status: 2 } }],
-  ])('causes no message to the device where it reported that the shell %s', async (_, messages) => {
+  ])('causes no message to a device whose report says that the shell %s', async (_, messages) => {
     const { user, session } = await userSaying(newShell);
     device.reply(session, messages);
     await user.next();
@@ -115,7 +115,7 @@ describe('a user who disconnects', () => {
         { proto: shell, typ: 'new', props: { status: 2 } },
       ],
     ],
-  ])('causes a stop of a shell that %s', async (_, messages) => {
+  ])('stops a shell that %s', async (_, messages) => {
     const { user, session } = await userSaying(newShell);
     for (const message of messages) {
       device.reply(session, message);

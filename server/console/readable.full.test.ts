@@ -113,11 +113,11 @@ const lists: Readonly<Record<string, List>> = {
   },
 };
 
-describe.each([360, 1280])('in a window of %s pixels, each row', (width) => {
+describe.each([360, 1280])('in a window of %s pixels', (width) => {
   beforeAll(() => page.setViewportSize({ width, height: 800 }));
 
   it.each(Object.entries(lists))(
-    'of %s can be read whole and told from the others',
+    'each row of %s is fully readable and differs from the other rows',
     async (_, list) => {
       await goTo(page, list.address());
       await page.locator(list.rows).nth(2).waitFor();

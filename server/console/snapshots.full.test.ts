@@ -106,7 +106,7 @@ describe.each(['light', 'dark'] as const)('the picture of the console, %s', (col
 
   afterAll(() => page?.close());
 
-  it.each(views)('looks as kept in the repository: %s', async (name, address, shows) => {
+  it.each(views)('equals the stored picture: %s', async (name, address, shows) => {
     await goTo(page, address());
     await page.locator('main').getByText(shows).filter({ visible: true }).first().waitFor();
     // Parts of a view load by themselves, each with its own request.

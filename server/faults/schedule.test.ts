@@ -30,17 +30,17 @@ function longestRow(fired: readonly boolean[]): number {
 
 describe('the schedule of a fault rule', () => {
   it.each<[string, Times | undefined, boolean[]]>([
-    ['once, unless it is said otherwise', undefined, [true, false, false, false]],
+    ['once by default', undefined, [true, false, false, false]],
     ['once', 'once', [true, false, false, false]],
     ['the next three', { next: 3 }, [true, true, true, false]],
     ['until cleared', 'until-cleared', [true, true, true, true]],
     [
-      'never of no share',
+      'never with a share of 0',
       { share: 0, seed: 's', neverMoreThanInARow: 9 },
       [false, false, false, false],
     ],
     [
-      'always but for the budget',
+      'at each call except after two in a row',
       { share: 1, seed: 's', neverMoreThanInARow: 2 },
       [true, true, false, true],
     ],

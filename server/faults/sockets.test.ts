@@ -88,7 +88,7 @@ describe('a WebSocket handshake with a planned fault', () => {
     expect(await ruleCounts(server)).toMatchObject({ fired: 0, left: 1 });
   });
 
-  it('cannot be answered once granted, so that fault stays due', async () => {
+  it('is not answered by the fault once it is accepted, and the fault stays due', async () => {
     await plan(server, { match, when: 'after', act: 'gateway-502' });
     expect((await shake()).status).toBe(101);
     expect(await ruleCounts(server)).toMatchObject({ fired: 0, left: 1 });

@@ -129,7 +129,7 @@ describe('many simultaneous authentication requests', () => {
     await Promise.all(responses);
   });
 
-  it('skip a caller that disconnected, whose exchange the journal shows as cut', async () => {
+  it('skip a disconnected caller, whose exchange the journal shows as cut', async () => {
     const sockets = await authenticateAll();
     const last = sockets.pop();
     last?.destroy();
@@ -139,7 +139,7 @@ describe('many simultaneous authentication requests', () => {
     expect(entries.filter(({ status }) => status === 0)).toMatchObject([{ cut: true }]);
   });
 
-  it('refuse one with an oversized body', async () => {
+  it('do not delay the refusal of an oversized body', async () => {
     const sockets = await authenticateAll();
     const [large] = await acceptedConnections(1);
     const announced = ['Content-Length: 9999999'];

@@ -9,13 +9,13 @@ const emptied = Object.fromEntries(Object.keys(many(100)).map((name) => [name, '
 
 describe('the merge of device settings', () => {
   it.each([
-    ['adds a new setting', { a: '1' }, { b: '2' }, { a: '1', b: '2' }],
-    ['changes a known setting', { a: '1', b: '2' }, { a: '3' }, { a: '3', b: '2' }],
-    ['removes a setting that is empty in the change', { a: '1', b: '2' }, { a: '' }, { b: '2' }],
-    ['ignores an unknown setting that is empty', { a: '1' }, { b: '' }, { a: '1' }],
-    ['leaves all settings when the change is empty', { a: '1' }, {}, { a: '1' }],
-    ['stores white space as a value', {}, { a: ' ' }, { a: ' ' }],
-  ])('%s', (_, current, change, expected) => {
+    ['a new setting', { a: '1' }, { b: '2' }, { a: '1', b: '2' }],
+    ['a new value of a known setting', { a: '1', b: '2' }, { a: '3' }, { a: '3', b: '2' }],
+    ['an empty value, which removes the setting', { a: '1', b: '2' }, { a: '' }, { b: '2' }],
+    ['an empty value of an unknown setting', { a: '1' }, { b: '' }, { a: '1' }],
+    ['an empty change', { a: '1' }, {}, { a: '1' }],
+    ['white space as a value', {}, { a: ' ' }, { a: ' ' }],
+  ])('returns the right settings for %s', (_, current, change, expected) => {
     expect(mergeSettings(current, change)).toEqual({ settings: expected });
   });
 

@@ -16,7 +16,7 @@ describe('the If-Match header', () => {
     ['', 'v1', false],
     ['"v1"', undefined, false],
     ['', undefined, false],
-  ])('holds as %j against the version %s: %s', (header, version, expected) => {
+  ])('%j matches the version %s: %s', (header, version, expected) => {
     expect(ifMatchHolds(header, version)).toBe(expected);
   });
 });

@@ -19,7 +19,7 @@ describe('the schema of a tenant', () => {
     expect(sideEffectsIn(tenantShape.schema).filter(writesWatched)).toEqual([]);
   });
 
-  it('would fail this test with a trigger or a cascade on such a table', () => {
+  it('is found to have side effects if a trigger or a cascade is added', () => {
     const trigger = `CREATE TRIGGER gone AFTER DELETE ON devices BEGIN
       DELETE FROM deployment_devices WHERE device_id = old.id;
     END;`;

@@ -10,7 +10,7 @@ import type { Store } from './store.ts';
 const NOW_MS = 100;
 const wide = { page: 1, perPage: 500 };
 
-describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
+describe.each(engines)('snapshots of a store %s', (_engine, { openStore }) => {
   let folder: TestFolder;
   let store: Store;
 
@@ -84,7 +84,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
     return existsSync(join(store.files.folder, sha256));
   }
 
-  describe('that is restored', () => {
+  describe('a restored snapshot', () => {
     it('brings back everything changed, added or removed since', async () => {
       meet('a');
       meet('b');
@@ -212,7 +212,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
     });
   });
 
-  describe('that refers to an artifact file', () => {
+  describe('a snapshot that refers to an artifact file', () => {
     it('keeps the file after the artifact is removed, until discarded', async () => {
       const sha256 = await upload('art');
       const [one, other] = [await store.snapshot(), await store.snapshot()];
@@ -253,7 +253,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
     });
   });
 
-  describe('that resets one device', () => {
+  describe('a snapshot from which one device is reset', () => {
     it('restores that device and no other', async () => {
       meet('a');
       meet('b');
@@ -343,7 +343,7 @@ describe.each(engines)('a snapshot %s', (_engine, { openStore }) => {
     });
   });
 
-  it('is deleted when its store is closed', async () => {
+  it('are deleted when their store is closed', async () => {
     const other = await openStore(folder, 'other');
     const snapshot = await other.snapshot();
     other.close();

@@ -9,7 +9,7 @@ import { testPassword } from './test-tenants.ts';
 
 type ManagementRows = typeof managementOperations;
 /** An operation with a resource in its path. */
-export type NamingId = {
+export type ResourceCallId = {
   [Id in keyof ManagementRows]: ManagementRows[Id]['path'] extends `${string}{${string}`
     ? Id
     : never;
@@ -147,7 +147,7 @@ function fileForm(): TestCall {
 }
 
 /** Every operation with a resource in its path; none can be omitted. */
-export const namings: Readonly<Record<NamingId, ResourceCall>> = {
+export const resourceCalls: Readonly<Record<ResourceCallId, ResourceCall>> = {
   'get-user': { make: user },
   'update-user': { make: user, call: json({ email: 'changed@first.example' }) },
   'delete-user': { make: user },
@@ -233,6 +233,6 @@ export const namings: Readonly<Record<NamingId, ResourceCall>> = {
 };
 
 /** The IDs of all operations with a resource in their path, taken from the rows. */
-export const namingIds = Object.values(managementOperations)
+export const resourceCallIds = Object.values(managementOperations)
   .filter(({ path: at }) => at.includes('{'))
-  .map(({ id }) => id as NamingId);
+  .map(({ id }) => id as ResourceCallId);

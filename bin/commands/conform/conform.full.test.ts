@@ -112,7 +112,7 @@ describe('fleetbed conform', () => {
     [['--anonymous', ''], /the ID of a case is empty; leave it out to select every case/],
     [['self-test', '--cases', 'erors/'], /"erors\/" \(nearest: errors\/, /],
     [['self-test', 'report-is-201'], /no defect has an ID .*\(nearest: report-is-200, /],
-  ])('refuses %j, which names what does not exist, before any request', async (args, sentence) => {
+  ])('refuses the unknown ID in %j before any request', async (args, sentence) => {
     const { code, stderr } = await runCommand(['conform', ...args]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(sentence)]);
   });
@@ -127,7 +127,7 @@ describe('fleetbed conform', () => {
     }
   });
 
-  it('runs cases without a user with --anonymous, and lists what it left behind', async () => {
+  it('runs cases without a user with --anonymous, and lists the remaining resources', async () => {
     const args = ['--json', '--anonymous', 'authentication/', 'monitor/'];
     const { code, stdout, stderr } = await conform(...args);
     expect(stderr).toContain('devices stay pending on the target');
@@ -157,7 +157,7 @@ describe('fleetbed conform in a pipeline', () => {
     ['--url', () => ready.baseUrl],
     ['--control-url', () => ready.controlUrl],
   ])(
-    'needs only %s of a server on this machine, which names user and control',
+    'needs only %s to find the user and the control listener of a server on this machine',
     async (name, url) => {
       const args = [name, url(), 'time/expired-token-is-refused'];
       const { code, stdout, stderr } = await runCommand(['conform', ...args]);

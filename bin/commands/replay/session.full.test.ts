@@ -108,7 +108,7 @@ describe('fleetbed record', () => {
     expect(seen.filter((each) => /^GET [-\w]+ 200/.test(each))).toHaveLength(1);
   });
 
-  it('can be judged, as one client that violates no duty', async () => {
+  it('is judged as one client that violates no duty', async () => {
     const { exchanges } = await openRecording(file);
     const verdicts = await verdictsOfRecording(exchanges);
     expect(verdicts).toHaveLength(1);
@@ -150,7 +150,7 @@ describe('fleetbed record', () => {
     expect(readFileSync(path, 'utf8').match(/"status":0,/g)).toHaveLength(2);
   });
 
-  it('ends inconclusive when nothing passed through it', async () => {
+  it('is inconclusive when no exchange passed through the proxy', async () => {
     const path = join(folder, 'nothing.ndjson');
     const proxy = startCommand(['record', '--upstream', 'http://127.0.0.1:9', '--out', path]);
     await proxy.waitForOutput('stdout', /Recording/);
@@ -179,7 +179,7 @@ describe('fleetbed record', () => {
 });
 
 describe('fleetbed replay', { timeout: 60_000 }, () => {
-  it('finds no difference on a server that does the same', async () => {
+  it('finds no difference on a server that behaves as recorded', async () => {
     const served = await serve('release-2');
     const [played] = await Promise.all([
       replay(served, '--tenant-token', tenantToken),

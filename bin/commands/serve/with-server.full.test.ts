@@ -43,7 +43,7 @@ describe('fleetbed with-server', { timeout: 60_000 }, () => {
   it.each([
     ['its exit code', 'process.exit(42)', 42],
     ['128 and the number of the signal that ended it', "process.kill(process.pid, 'SIGKILL')", 137],
-  ])('passes on of its command %s', async (_, script, code) => {
+  ])('passes on %s of its command', async (_, script, code) => {
     const ran = await runCommand(['with-server', '--', ...node(script)]);
     expect([ran.code, ran.stderr]).toEqual([code, '']);
   });

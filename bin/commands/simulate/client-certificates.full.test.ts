@@ -104,7 +104,7 @@ describe('a server that requires client certificates', { timeout: RUN_MAX_MS }, 
     expect(stderr).not.toMatch(/\n\s+at |Error:/);
   });
 
-  it('has its reason shown when it closes the connection with one', () => {
+  it('causes an error message with the reason for which it closes a connection', () => {
     const circumstances = { operation: 'reach-server', caller: 'fleet', elapsedMs: 1 };
     const said = (reason: string, certPem?: string) => {
       const plan = { baseUrl: 'https://h', tls: certPem === undefined ? {} : { certPem } };

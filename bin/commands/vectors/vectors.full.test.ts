@@ -110,7 +110,7 @@ describe('signatures among the test vectors', () => {
 });
 
 describe('other test vectors', () => {
-  it('are frames that decode to the message beside them, or do not decode', () => {
+  it('are frames that are decoded to the listed message, or refused when wrong', () => {
     const read = rowsOf('messages').map((row) => {
       try {
         const {
@@ -152,7 +152,7 @@ describe('other test vectors', () => {
     expect(createHash('sha256').update(file).digest()).toEqual(bytes(row, 'fileSha256'));
   });
 
-  it('are tokens of three parts whose Authorization header differs where it is wrong', () => {
+  it('are tokens of three parts, with another Authorization header for each wrong token', () => {
     for (const row of rowsOf('tokens')) {
       const token = bytes(row, 'body').toString();
       expect(token.split('.')).toHaveLength(3);

@@ -166,7 +166,7 @@ describe('a Redis with TLS', { timeout: RUN_MAX_MS }, () => {
     expect(stderr).not.toContain(PASSWORD);
   });
 
-  it.concurrent('refuses a worker whose own key is not a key', async () => {
+  it.concurrent('refuses a worker whose --key file contains no private key', async () => {
     const own = ['--cert', at('fleet.crt'), '--key', at('fleet.crt')];
     const { code, stderr } = await runCommand(['worker', ...reach(), ...own], shared);
     expect(code, stderr).toBe(3);

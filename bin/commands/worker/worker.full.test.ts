@@ -204,7 +204,7 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
     }
   });
 
-  it('shows what was measured and how to repeat it when Redis is lost, and writes no report', async () => {
+  it('shows the measurements and the line that repeats the run when Redis is lost, and writes no report', async () => {
     const { code, stdout, stderr } = await lostMeasuring;
     expect([code, stdout]).toEqual([
       3,

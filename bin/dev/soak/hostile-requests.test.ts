@@ -10,7 +10,7 @@ import { statusOf } from './wire.ts';
 const REQUESTS = 2000;
 const SEED = 20_261_121;
 
-it(`${REQUESTS} hostile requests of seed ${SEED} get no 5xx and leave the server whole`, {
+it(`${REQUESTS} hostile requests of seed ${SEED} get no 5xx and leave the server intact`, {
   timeout: 120_000,
 }, async () => {
   const server = await startTestServer();

@@ -235,7 +235,7 @@ describe('the trackers of what devices and users write', () => {
   });
 
   it.each(Object.keys(allowances) as AllowanceId[])(
-    'report a violation of a legal server without %s',
+    'report a violation by a conforming server unless they allow %s',
     (id) => {
       const reported = legal.filter(([, steps]) => violatedBy([...known, ...steps], id).length > 0);
       expect(reported).not.toEqual([]);
@@ -321,7 +321,7 @@ describe('the trackers of what devices and users write', () => {
       [mapped, shownMap({ ...map, states: {} })],
       'map.is-the-assigned-one',
     ],
-  ])('notice %s', (_, steps, requirement) => {
+  ])('report a violation by a server that shows %s', (_, steps, requirement) => {
     expect(violatedBy([...known, ...steps])).toContain(requirement);
   });
 });

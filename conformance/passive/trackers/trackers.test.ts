@@ -101,7 +101,7 @@ describe('the tracker of deployments', () => {
       [offered, report('downloading'), abort, read('aborted'), offered],
       'next.aborted-is-over',
     ],
-  ])('notices %s', (_, steps, requirement) => {
+  ])('reports a violation by a server that shows %s', (_, steps, requirement) => {
     expect(violatedBy([...known, ...steps])).toContain(requirement);
   });
 });
@@ -173,7 +173,7 @@ describe('the tracker of decisions on keys', () => {
       [...known, decommissioned, request(200)],
       'auth.decommissioned-is-unknown',
     ],
-  ])('notices a token for %s', (_, steps, requirement) => {
+  ])('reports a violation by a token for %s', (_, steps, requirement) => {
     expect(violatedBy(steps)).toEqual([requirement]);
   });
 });
@@ -233,7 +233,7 @@ describe('the tracker of the audit log', () => {
       [list('object_deployment_name=T', [entry('create')])],
       'audit.object-deployment-name-filter',
     ],
-  ])('notices %s', (_, steps, requirement) => {
+  ])('reports a violation by an audit log with %s', (_, steps, requirement) => {
     expect(violatedBy([...known, ...steps])).toContain(requirement);
   });
 });

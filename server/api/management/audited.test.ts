@@ -3,7 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { managementOperations } from '../../../fixtures/contract/management/index.ts';
 import { artifactBytes, publish } from '../../testing/test-artifacts.ts';
 import { entries } from '../../testing/test-audit.ts';
-import { type NamingId, namingIds, namings } from '../../testing/test-belongings.ts';
+import {
+  type ResourceCallId,
+  resourceCallIds,
+  resourceCalls,
+} from '../../testing/test-belongings.ts';
 import { acceptedDevice, newDevice } from '../../testing/test-device.ts';
 import { startTestServer, type TestCall, type TestServer } from '../../testing/test-server.ts';
 import { mailTo, secondTenant, testPassword } from '../../testing/test-tenants.ts';
@@ -102,10 +106,10 @@ async function expectEntry(act: () => Promise<{ status: number }>): Promise<void
 }
 
 describe('the audit log gets an entry by a user', () => {
-  it.each(changing.filter((id) => namingIds.includes(id as NamingId)))(
+  it.each(changing.filter((id) => resourceCallIds.includes(id as ResourceCallId)))(
     'when the user calls %s',
     async (id) => {
-      const { make, call } = namings[id as NamingId];
+      const { make, call } = resourceCalls[id as ResourceCallId];
       const parameters = (await make?.(server, round)) ?? {};
       const other = id === 'add-group-devices' ? { parameters: { name: 'another' } } : {};
       const token = server.adminToken;
@@ -137,7 +141,7 @@ describe('the audit log gets an entry by a user', () => {
   );
 
   it('for each operation that changes something: all have a test here', () => {
-    const here = [...namingIds, ...Object.keys(calls), ...Object.keys(ownCalls)];
+    const here = [...resourceCallIds, ...Object.keys(calls), ...Object.keys(ownCalls)];
     const missing = changing.filter((id) => !here.includes(id));
     expect(missing).toEqual(['complete-email-change']);
   });

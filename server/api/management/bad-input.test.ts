@@ -6,7 +6,11 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { rawRequest, sendRaw } from '../../testing/raw-http.ts';
-import { type NamingId, namingIds, namings } from '../../testing/test-belongings.ts';
+import {
+  type ResourceCallId,
+  resourceCallIds,
+  resourceCalls,
+} from '../../testing/test-belongings.ts';
 import {
   startTestServer,
   type TestCall,
@@ -51,21 +55,21 @@ function ask({ method, path, authorization }: Operation, call: TestCall): Promis
 }
 
 const json = 'application/json';
-const taking = rows.filter(([, { body }]) => body);
+const withBody = rows.filter(([, { body }]) => body);
 
-describe.each(taking)('the body of %s', (id, row) => {
+describe.each(withBody)('the body of %s', (id, row) => {
   const send = (body: string | Buffer, type = json) =>
     ask(row, { body, headers: { 'Content-Type': type } });
 
   it.each<[string, number, string | Buffer]>([
     ['no JSON', 400, '{"name":'],
-    ['no JSON either', 400, 'status=accepted'],
+    ['a form instead of JSON', 400, 'status=accepted'],
     ['no UTF-8 text', 400, Buffer.from([0x22, 0xff, 0x22])],
     ['null', 400, 'null'],
     ['a text', 400, '"text"'],
     ['a number', 400, '7'],
     ['true', 400, 'true'],
-    ['nested deeper than can be walked', 400, '['.repeat(9000)],
+    ['nested 9,000 levels deep', 400, '['.repeat(9000)],
     ['of more values than a body may have', 413, '['.repeat(200_000)],
     ['larger than a body may be', 413, JSON.stringify('x'.repeat(limits.bodyMaxBytes))],
   ])('is refused if it is %s: %i', async (_, status, body) => {
@@ -81,7 +85,7 @@ describe.each(taking)('the body of %s', (id, row) => {
   });
 });
 
-describe.each(taking.filter(([, { bodyOptional }]) => !bodyOptional))(
+describe.each(withBody.filter(([, { bodyOptional }]) => !bodyOptional))(
   'the operation %s',
   (_, row) => {
     it('returns 400 without a body', async () => {
@@ -138,34 +142,37 @@ describe.each(forms)('the multipart form of %s', (id, row) => {
 
 describe('each operation with path parameters', () => {
   it('has a case in this file', () => {
-    expect(Object.keys(namings).sort()).toEqual([...namingIds].sort());
+    expect(Object.keys(resourceCalls).sort()).toEqual([...resourceCallIds].sort());
   });
 
-  describe.each(namingIds.map((id) => [id, namings[id]] as const))('%s', (id, naming) => {
-    const row: Operation = managementOperations[id];
-    const { foreign = 404, malformed = 404 } = naming;
+  describe.each(resourceCallIds.map((id) => [id, resourceCalls[id]] as const))(
+    'the operation %s',
+    (id, resourceCall) => {
+      const row: Operation = managementOperations[id];
+      const { foreign = 404, malformed = 404 } = resourceCall;
 
-    async function expectStatus(name: string, status: number): Promise<void> {
-      const names = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, one = '']) => [one, name]);
-      const parameters = Object.fromEntries(names);
-      const call = { token: server.adminToken, parameters, ...naming.call?.(parameters) };
-      const response = await server.call(id, call);
-      expect([name.slice(0, 40), response.status]).toEqual([name.slice(0, 40), status]);
-      if (status < 300) return;
-      if (row.method === 'HEAD') expect(response.text).toBe('');
-      else expectError(response, status);
-    }
-
-    it(`is ${foreign} where there is nothing of the name`, async () => {
-      await expectStatus('00000000-0000-4000-8000-000000000000', foreign);
-    });
-
-    it(`is ${malformed} for what cannot be a name`, async () => {
-      for (const name of ['ü/%', "' OR 1=1 --", '\0', '{}', ' ', 'x'.repeat(5000)]) {
-        await expectStatus(name, malformed);
+      async function expectStatus(name: string, status: number): Promise<void> {
+        const names = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, one = '']) => [one, name]);
+        const parameters = Object.fromEntries(names);
+        const call = { token: server.adminToken, parameters, ...resourceCall.call?.(parameters) };
+        const response = await server.call(id, call);
+        expect([name.slice(0, 40), response.status]).toEqual([name.slice(0, 40), status]);
+        if (status < 300) return;
+        if (row.method === 'HEAD') expect(response.text).toBe('');
+        else expectError(response, status);
       }
-    });
-  });
+
+      it(`returns ${foreign} for a name that does not exist`, async () => {
+        await expectStatus('00000000-0000-4000-8000-000000000000', foreign);
+      });
+
+      it(`returns ${malformed} for a malformed name`, async () => {
+        for (const name of ['ü/%', "' OR 1=1 --", '\0', '{}', ' ', 'x'.repeat(5000)]) {
+          await expectStatus(name, malformed);
+        }
+      });
+    },
+  );
 });
 
 const paged = rows.filter(([, { query }]) => query && 'page' in query);
@@ -174,11 +181,11 @@ const paged = rows.filter(([, { query }]) => query && 'page' in query);
 async function callOwn(id: Id, query: Readonly<Record<string, string>>): Promise<TestResponse> {
   const token = server.adminToken;
   if (!managementOperations[id].path.includes('{')) {
-    const body = taking.some(([taken]) => taken === id) ? { json: {} } : {};
+    const body = withBody.some(([taken]) => taken === id) ? { json: {} } : {};
     return server.call(id, { token, query, ...body });
   }
   round += 1;
-  const parameters = (await namings[id as NamingId].make?.(server, round)) ?? {};
+  const parameters = (await resourceCalls[id as ResourceCallId].make?.(server, round)) ?? {};
   return server.call(id, { token, query, parameters });
 }
 
@@ -201,7 +208,7 @@ describe.each(paged)('the pages of %s', (id, { query = {} }) => {
   });
 });
 
-const pagedByBody = taking.filter(
+const pagedByBody = withBody.filter(
   ([, { body }]) => body && v.is(body, { page: 1 }) && !v.is(body, { page: 0 }),
 );
 

@@ -4,7 +4,11 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { operations } from '../../../fixtures/contract/operations.ts';
 import { artifactBytes } from '../../testing/test-artifacts.ts';
-import { type NamingId, namingIds, namings } from '../../testing/test-belongings.ts';
+import {
+  type ResourceCallId,
+  resourceCallIds,
+  resourceCalls,
+} from '../../testing/test-belongings.ts';
 import { acceptedDevice, pemOf } from '../../testing/test-device.ts';
 import {
   startTestServer,
@@ -52,25 +56,31 @@ const common: readonly Row['id'][] = [
   'get-device-limit',
 ];
 
-const owned = namingIds.filter((id) => !common.includes(id));
+const owned = resourceCallIds.filter((id) => !common.includes(id));
 
-describe.each(owned.map((id) => [id, namings[id]] as const))('the operation %s', (id, naming) => {
-  it('finds the resource of its own tenant and nothing of another tenant', async () => {
-    const row: Operation = managementOperations[id];
-    const parameters = (await naming.make?.(server, round)) ?? {};
-    const call = { parameters, ...naming.call?.(parameters) };
-    const refused = await server.call(id, { token: foreign.token, ...call });
-    expect(refused.status).toBe(naming.foreign ?? 404);
-    if (row.method !== 'HEAD' && refused.status >= 400) {
-      expect(refused.json()).toEqual({ error: expect.any(String), request_id: expect.any(String) });
-    }
-    const found = await server.call(id, { token: server.adminToken, ...call });
-    expect(found.status).toBe(naming.own ?? Number(Object.keys(row.success)[0]));
-    expect(found.text.replace(/"request_id".*/, '')).not.toBe(
-      refused.text.replace(/"request_id".*/, '') || 'no body at all',
-    );
-  });
-});
+describe.each(owned.map((id) => [id, resourceCalls[id]] as const))(
+  'the operation %s',
+  (id, resourceCall) => {
+    it('finds the resource of its own tenant and nothing of another tenant', async () => {
+      const row: Operation = managementOperations[id];
+      const parameters = (await resourceCall.make?.(server, round)) ?? {};
+      const call = { parameters, ...resourceCall.call?.(parameters) };
+      const refused = await server.call(id, { token: foreign.token, ...call });
+      expect(refused.status).toBe(resourceCall.foreign ?? 404);
+      if (row.method !== 'HEAD' && refused.status >= 400) {
+        expect(refused.json()).toEqual({
+          error: expect.any(String),
+          request_id: expect.any(String),
+        });
+      }
+      const found = await server.call(id, { token: server.adminToken, ...call });
+      expect(found.status).toBe(resourceCall.own ?? Number(Object.keys(row.success)[0]));
+      expect(found.text.replace(/"request_id".*/, '')).not.toBe(
+        refused.text.replace(/"request_id".*/, '') || 'no body at all',
+      );
+    });
+  },
+);
 
 /** These operations change nothing, and their path has no parameter. */
 const telling = rows.filter(
@@ -85,7 +95,7 @@ const secrets: string[] = [];
 async function furnish(): Promise<void> {
   for (const [at, id] of owned.entries()) {
     if (!/^(get|show|list)-|^revoke-personal/.test(id)) continue;
-    const names = (await namings[id].make?.(server, 1000 + at)) ?? {};
+    const names = (await resourceCalls[id].make?.(server, 1000 + at)) ?? {};
     secrets.push(...Object.values(names));
   }
   const tenant = await server.call('get-own-tenant-v1', { token: server.adminToken });
@@ -113,7 +123,10 @@ async function everythingOfTheFirst(): Promise<string> {
   return responses.map(({ status, text }) => `${status} ${text}`).join('\n');
 }
 
-type DoingId = Exclude<Id, NamingId | `list-${string}` | `get-${string}` | `search-${string}`>;
+type DoingId = Exclude<
+  Id,
+  ResourceCallId | `list-${string}` | `get-${string}` | `search-${string}`
+>;
 
 interface Doing {
   /** Returns the call by which a user of another tenant targets the first one. */
@@ -236,7 +249,7 @@ describe('the first tenant', () => {
   });
 
   it('has an isolation test for each operation', () => {
-    const covered = [...namingIds, ...telling.map(({ id }) => id), ...Object.keys(doings)];
+    const covered = [...resourceCallIds, ...telling.map(({ id }) => id), ...Object.keys(doings)];
     const missing = rows.filter(({ id }) => !covered.includes(id) && !common.includes(id));
     expect(missing.map(({ id }) => id)).toEqual([]);
   });

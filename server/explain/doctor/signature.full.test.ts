@@ -249,7 +249,7 @@ describe('the diagnosis of a signature', () => {
   });
 });
 
-describe('the work for the diagnosis of a signature is bounded', () => {
+describe('the work for the diagnosis of a signature', () => {
   const wide = `{"id_data":"{}","x":[${'1,'.repeat(7000)}1]}`;
   const hostile: readonly (readonly [string, string])[] = [
     ['a megabyte of letters', 'a'.repeat(1_000_000)],
@@ -262,7 +262,7 @@ describe('the work for the diagnosis of a signature is bounded', () => {
   ];
 
   it.each(hostile.flatMap(([name, text]) => kinds.map((kind) => [name, kind, text] as const)))(
-    'for %s, %s',
+    'is bounded for %s, %s',
     (_, kind, text) => {
       const key = publicKeyOf(privateKeys[kind]);
       const other = generateKeyPairSync('ed25519').privateKey;
@@ -284,7 +284,7 @@ describe('the work for the diagnosis of a signature is bounded', () => {
     ['padding', '='.repeat(16_000)],
     ['colons', ':'.repeat(16_000)],
     ['white space within the limit', ` a`.repeat(8000)],
-  ])('for a text of %s', (_, signatureText) => {
+  ])('is bounded for a text of %s', (_, signatureText) => {
     const startMs = systemClock.monotonicMs();
     for (const kind of kinds) {
       const key = publicKeyOf(privateKeys[kind]);
@@ -293,7 +293,7 @@ describe('the work for the diagnosis of a signature is bounded', () => {
     expect(systemClock.monotonicMs() - startMs).toBeLessThan(1000);
   });
 
-  it('by a maximum number of keys of other devices', () => {
+  it('is bounded by a maximum number of keys of other devices', () => {
     const other = generateKeyPairSync('ed25519').privateKey;
     const signatureText = rightly('ed25519', body, other).toString('base64');
     const key = publicKeyOf(privateKeys.ed25519);

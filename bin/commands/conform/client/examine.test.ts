@@ -22,7 +22,7 @@ describe('the exit code of an examination', () => {
     ['kept', 'broken', false, 1],
     ['interrupted', 'kept', false, 130],
   ] as const)(
-    'is by the outcome %s, a MUST that is %s and --require-all-must %s: %i',
+    'follows from the outcome %s, a MUST that is %s and --require-all-must %s: %i',
     (outcome, state, requireAllMust, code) => {
       const examination = { ...sampleExamination, outcome, duties: mustIn(state) };
       expect(exitCodeOf(examination, requireAllMust)).toBe(code);

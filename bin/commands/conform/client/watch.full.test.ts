@@ -58,7 +58,7 @@ describe('fleetbed conform client --watch', () => {
     expect(stdout).not.toContain(hostile);
   });
 
-  it('says that nothing came from a client with exit code 4, as long as it did not', async () => {
+  it('ends with exit code 4 and says so while no client has sent a request', async () => {
     const { code, stdout } = await watch('nobody');
     expect([code, stdout]).toEqual([4, 'Nothing came from nobody yet.\n']);
   });
@@ -86,12 +86,12 @@ describe('fleetbed conform client --exercise', () => {
     expect(planned).toContain('abort-deployment');
   });
 
-  it('refuses a scene that a running server cannot play, and names those that it can', async () => {
+  it('refuses a scene that a running server cannot play, and names the playable scenes', async () => {
     const { code, stderr } = await onServer('--exercise', 'tls-untrusted');
     expect([code, stderr]).toEqual([2, expect.stringContaining('cannot play the scene')]);
   });
 
-  it('refuses a device from which nothing came with exit code 1', async () => {
+  it('refuses a device that has sent no request with exit code 1', async () => {
     const { code, stderr } = await onServer('--exercise', 'abort', '--device', 'nobody');
     expect([code, stderr]).toEqual([1, expect.stringContaining('Nothing came from nobody')]);
   });
