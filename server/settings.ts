@@ -130,7 +130,7 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
     flag: '--dialect [name]',
     help: 'imitate a server that differs from the contract; repeatable; without a name: list all dialects',
     cli: { kind: 'names', of: dialectNames },
-    default: { value: new Set<DialectName>(), isQuiet: true },
+    default: { value: new Set<DialectName>(), isOmittedFromHelp: true },
     toSetting: (names: readonly DialectName[]): ReadonlySet<DialectName> => new Set(names),
     problem: (names: ReadonlySet<DialectName>) => {
       const unknown = [...names].find((name) => !dialectNames.includes(name));
@@ -156,7 +156,7 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
     flag: '--variation <names>',
     help: 'apply only these variations, to every response; separated by commas',
     cli: { kind: 'names', of: variationNames },
-    default: { value: new Set<VariationName>(), isQuiet: true },
+    default: { value: new Set<VariationName>(), isOmittedFromHelp: true },
     toSetting: (names: readonly VariationName[]): ReadonlySet<VariationName> => new Set(names),
     problem: (names: ReadonlySet<VariationName>) => {
       const unknown = [...names].find((name) => !variationNames.includes(name));

@@ -108,7 +108,15 @@ export const unwanted = [
     pattern: /'operator(\/[a-z-]+)?'/g,
     instead: 'user',
   },
-  { pattern: /\bsplitByTurn\b|\bturn: '(first|last)'/g, instead: 'phase' },
+  { pattern: /\bsplitBy(Turn|Phase)\b|\b(turn|phase): '(first|last)'/g, instead: 'order' },
+  {
+    pattern: /\b(inNextRound|nextRound\(\)|QUIET_TURNS|quietTurns|isQuiet)\b/g,
+    instead: 'iteration of the event loop; idle, omitted, unmarked',
+  },
+  {
+    pattern: /\bfleetbed_phase\b|\benterPhase\b|\bkind: 'phase'/g,
+    instead: 'stage of a run; a phase is one of a deployment',
+  },
   { pattern: /\blegal,? but unwise\b/gi, instead: 'valid, but not recommended' },
   {
     pattern: /\bbeginning(Of|Ms)\b|\bisBeginning\b|\bbeginnings\b(?!')|\bbegins[A-Z]\w*/g,

@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 const TOKEN_HOURS = 2;
 const RUN_HOURS = 18;
 const STEP_MS = 60_000;
-const TURNS_MAX = 300;
+const ITERATIONS_MAX = 300;
 const POLL_MS = 10 * MINUTE_MS;
 const RUN_MAX_MS = 60_000;
 const noonMs = Date.UTC(2026, 10, 21, 12);
@@ -38,26 +38,26 @@ beforeAll(async () => {
 
 /**
  * Advances the clock whenever all devices and the server wait, and not while one of them works. A
- * hanging download counts as work although it waits, so the clock advances after some turns anyway.
+ * hanging download counts as work although it waits, so the clock advances after some of them anyway.
  */
 function inLeaps(clock: ManualClock, isIdle: () => boolean) {
   let handle: NodeJS.Immediate;
   let isLoggedIn = false;
-  let idleTurns = 0;
-  let turns = 0;
-  const turn = (): void => {
-    // The login hashes a password on another thread, which these turns cannot wait for.
+  let idleIterations = 0;
+  let iterations = 0;
+  const iterate = (): void => {
+    // The login hashes a password on another thread, which these iterations cannot wait for.
     isLoggedIn ||= fleet.testbed.journal.list({ operation: 'login' }).length > 0;
-    idleTurns = isLoggedIn && isIdle() ? idleTurns + 1 : 0;
-    if (isLoggedIn) turns++;
-    if (idleTurns > 2 || turns > TURNS_MAX) {
-      idleTurns = 0;
-      turns = 0;
+    idleIterations = isLoggedIn && isIdle() ? idleIterations + 1 : 0;
+    if (isLoggedIn) iterations++;
+    if (idleIterations > 2 || iterations > ITERATIONS_MAX) {
+      idleIterations = 0;
+      iterations = 0;
       clock.advance(STEP_MS);
     }
-    handle = setImmediate(turn);
+    handle = setImmediate(iterate);
   };
-  handle = setImmediate(turn);
+  handle = setImmediate(iterate);
   return { cancel: () => clearImmediate(handle) };
 }
 

@@ -34,7 +34,7 @@ function runFleet(change: Partial<FleetPlan>): Promise<VirtualRun> {
 }
 
 describe('stages of a fleet', () => {
-  it('switch devices on and off, appear as phases of the metrics, and end the run', {
+  it('switch devices on and off, appear as stages of the metrics, and end the run', {
     timeout: RUN_MAX_MS,
   }, async () => {
     const run = await runFleet({
@@ -49,8 +49,8 @@ describe('stages of a fleet', () => {
     });
     expect(run.result.ended).toBe('stages');
     expect(run.result.durationMs).toBe(4 * MINUTE_MS);
-    const phases = run.result.phases.map(({ name }) => name);
-    expect(phases).toEqual(expect.arrayContaining(['1 ramp', '2 hold', '3 burst', '4 drain']));
+    const stages = run.result.stages.map(({ name }) => name);
+    expect(stages).toEqual(expect.arrayContaining(['1 ramp', '2 hold', '3 burst', '4 drain']));
     const polled = moments(run, polls);
     const perMinute = [0, 1, 2, 3].map((minute) =>
       between(polled, minute * MINUTE_MS, (minute + 1) * MINUTE_MS),

@@ -26,7 +26,7 @@ export const fleetFormats: readonly FleetFormat[] = [
   { format: 'json', render: jsonFile },
   { format: 'junit', title: 'JUnit XML', render: fleetJunit },
   { format: 'html', title: 'the HTML report', render: fleetHtml },
-  { format: 'csv', title: 'figures by phase and operation as CSV', render: fleetCsv },
+  { format: 'csv', title: 'figures by stage and operation as CSV', render: fleetCsv },
   { ...markdown, title: 'a summary in Markdown' },
   { ...annotations, title: 'annotations for GitHub' },
 ];

@@ -14,7 +14,7 @@ const rows = {
     group: 'Behaviour',
     help: 'names',
     cli: { kind: 'names', of: ['one', 'two'] },
-    default: { value: new Set<string>(), isQuiet: true },
+    default: { value: new Set<string>(), isOmittedFromHelp: true },
     toSetting: (names: readonly string[]): ReadonlySet<string> => new Set(names),
   },
   countMax: {

@@ -64,7 +64,8 @@ function optionOf(row: ShownRow, parse: OptionParser | undefined): Option {
   const option = new Option(flag, help);
   if (parse) option.argParser((text: string, previous: unknown) => parse(text, previous as never));
   if ('of' in cli && cli.kind === 'choices') option.choices(cli.of as readonly string[]);
-  if (defaultValue && !defaultValue.isQuiet) option.default(defaultValue.value, defaultValue.shown);
+  if (defaultValue && !defaultValue.isOmittedFromHelp)
+    option.default(defaultValue.value, defaultValue.shown);
   if (conflicts) option.conflicts([...conflicts]);
   if (variable !== undefined) option.env(variable);
   return option;

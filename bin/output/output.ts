@@ -22,16 +22,16 @@ export interface OutputStreams {
   readonly stderr: { write(text: string): unknown };
 }
 
-let isQuiet = false;
+let isOmitted = false;
 
 /** Omits all progress messages and live lines from now on, as the option `--quiet` asks for. */
 export function omitProgress(): void {
-  isQuiet = true;
+  isOmitted = true;
 }
 
 /** Returns true when progress messages and live lines are omitted. */
 export function isProgressOmitted(): boolean {
-  return isQuiet;
+  return isOmitted;
 }
 
 /** Creates the output of a command. @param json true when standard output contains only JSON */
@@ -45,7 +45,7 @@ export function createOutput(json: boolean, streams: OutputStreams = process): O
     line: (text) => human.write(`${printableText(text)}\n`),
     warn: (text) => streams.stderr.write(`${printableText(text)}\n`),
     progress: (text) => {
-      if (!isQuiet) streams.stderr.write(`${printableText(text)}\n`);
+      if (!isOmitted) streams.stderr.write(`${printableText(text)}\n`);
     },
   };
 }

@@ -109,7 +109,7 @@ export async function virtualRun(
       drive: (isIdle) => {
         const isBusy = (): boolean => unauthorizedDevice.isBusy || server.isBusy;
         const mayAdvance = (): boolean => isIdle() && !isBusy() && mayContinue();
-        return runFast(clock, mayAdvance, { quietTurns: 1, singly: true });
+        return runFast(clock, mayAdvance, { idleIterations: 1, singly: true });
       },
     });
     unauthorizedDevice.stop();

@@ -144,7 +144,7 @@ export class HttpControl implements Control {
       match: { operation },
       times: 'once',
       act: unexpectedFault,
-      quiet: true,
+      unmarked: true,
     }));
     const response = await this.#send('POST', this.#within(controlPaths.faults), { rules });
     this.#done('plan faults', response, 201);

@@ -249,7 +249,7 @@ export const modelCases = defineScenario({
   name: 'Random lives',
   start: 'three devices, with random steps of the devices and a user',
   risk: 'write',
-  phase: 'first',
+  order: 'first',
   needs: ['user'],
   arrange: (context) => context,
   cases: [

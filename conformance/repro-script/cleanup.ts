@@ -56,7 +56,7 @@ function endLines(
   const tenants = tenantsUrl(request);
   if (tenants === undefined) return [];
   const made = `"$(grep -o '"id" *: *"[^"]*"' ${file} | head -n 1 | cut -d'"' -f4)"`;
-  return [quiet(request, 'DELETE', `${maskedWord(`${tenants}/`)}${made}`)];
+  return [removalCommand(request, 'DELETE', `${maskedWord(`${tenants}/`)}${made}`)];
 }
 
 function endLine(
@@ -74,11 +74,16 @@ function endLine(
   const { method, path } = managementOperations[id];
   const [before = '', after = ''] = path.split('{id}');
   const url = `${maskedWord(baseUrl + before)}${made}${after === '' ? '' : maskedWord(after)}`;
-  return quiet(request, method, url, body);
+  return removalCommand(request, method, url, body);
 }
 
 /** Removes a resource as the user of the step that created it. */
-function quiet({ headers }: ScriptRequest, method: string, url: string, body?: string): string {
+function removalCommand(
+  { headers }: ScriptRequest,
+  method: string,
+  url: string,
+  body?: string,
+): string {
   const sent =
     body === undefined ? '' : ` -H 'content-type: application/json' --data-raw ${maskedWord(body)}`;
   const user = maskedWord(`authorization: ${headerOf(headers, 'authorization') ?? ''}`);

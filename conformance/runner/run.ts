@@ -35,7 +35,7 @@ import {
   runCase,
   skip,
 } from './runner.ts';
-import { eachOf, inStartOrder, judgesRateLimit, splitByPhase } from './schedule.ts';
+import { eachOf, inStartOrder, judgesRateLimit, splitByOrder } from './schedule.ts';
 import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 import { listingOf } from './violations.ts';
 
@@ -143,7 +143,7 @@ export class SuiteRun {
       if (verdict.reason?.code === SelfAcceptingError.code) this.#acceptsEveryDevice = true;
       else onVerdict?.(verdict);
     };
-    const { together, alone } = splitByPhase(cases, control?.isolates ?? false);
+    const { together, alone } = splitByOrder(cases, control?.isolates ?? false);
     await eachOf(inStartOrder(together, jobs), jobs, runInto);
     await eachOf(alone, 1, runInto);
     return allVerdicts(cases, verdicts);

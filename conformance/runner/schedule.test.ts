@@ -3,33 +3,33 @@ import { allCases } from '../cases/all-cases.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { verdictOn } from '../testing/results.ts';
 import { allVerdicts } from './run.ts';
-import { eachOf, inStartOrder, splitByPhase } from './schedule.ts';
+import { eachOf, inStartOrder, splitByOrder } from './schedule.ts';
 
-const plain = { risk: 'write', needs: ['user'], phase: undefined } as const;
+const plain = { risk: 'write', needs: ['user'], order: undefined } as const;
 const rough = { ...plain, risk: 'disruptive' } as const;
 const timed = { ...plain, needs: ['clock-control'] } as const;
 
 describe('lanesOf', () => {
   it('runs a case alone if it affects resources of other cases', () => {
-    const lanes = splitByPhase([rough, plain], true);
+    const lanes = splitByOrder([rough, plain], true);
     expect(lanes).toEqual({ together: [plain], alone: [rough] });
   });
 
   it('runs a case alone, after all others, if it may spoil the lists of the target', () => {
-    const last = { ...plain, phase: 'last' } as const;
-    const lanes = splitByPhase([last, rough, plain], true);
+    const last = { ...plain, order: 'last' } as const;
+    const lanes = splitByOrder([last, rough, plain], true);
     expect(lanes).toEqual({ together: [plain], alone: [rough, last] });
   });
 
   it('runs a case alone if it controls a target that others share', () => {
-    expect(splitByPhase([timed, plain], false)).toEqual({ together: [plain], alone: [timed] });
-    expect(splitByPhase([timed, plain], true)).toEqual({ together: [timed, plain], alone: [] });
+    expect(splitByOrder([timed, plain], false)).toEqual({ together: [plain], alone: [timed] });
+    expect(splitByOrder([timed, plain], true)).toEqual({ together: [timed, plain], alone: [] });
   });
 });
 
 describe('inStartOrder', () => {
-  const long = { id: 'long', phase: 'first' } as const;
-  const short = { id: 'short', phase: undefined };
+  const long = { id: 'long', order: 'first' } as const;
+  const short = { id: 'short', order: undefined };
 
   it('starts with the long cases when there are several jobs', () => {
     expect(inStartOrder([short, long, short], 8)).toEqual([long, short, short]);

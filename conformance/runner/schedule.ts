@@ -6,20 +6,20 @@ import type { CaseListing, RunnableCase } from '../suite/case.ts';
 interface CaseOrder<Case> {
   /** Cases that may run in parallel, since each uses only its own devices. */
   readonly together: readonly Case[];
-  /** Cases that run one at a time, after all others; those whose phase is last are at the end. */
+  /** Cases that run one at a time, after all others; those whose order is last are at the end. */
   readonly alone: readonly Case[];
 }
 
 /**
- * Splits the cases. A case runs alone if it is disruptive, if its phase is last, or if it controls
+ * Splits the cases. A case runs alone if it is disruptive, if its order is last, or if it controls
  * time, faults or limits that it shares with other cases.
  * @param controlIsolates true if each tenant has its own time, faults and limits
  */
-export function splitByPhase<Case extends Pick<RunnableCase, 'risk' | 'needs' | 'phase'>>(
+export function splitByOrder<Case extends Pick<RunnableCase, 'risk' | 'needs' | 'order'>>(
   cases: readonly Case[],
   controlIsolates: boolean,
 ): CaseOrder<Case> {
-  const isLast = ({ phase }: Case): boolean => phase === 'last';
+  const isLast = ({ order }: Case): boolean => order === 'last';
   const isAlone = (each: Case): boolean =>
     each.risk === 'disruptive' || isLast(each) || (each.needs.some(isControl) && !controlIsolates);
   const alone = cases.filter(isAlone);
@@ -33,12 +33,12 @@ export function splitByPhase<Case extends Pick<RunnableCase, 'risk' | 'needs' | 
  * Returns the cases in the order in which `jobs` parallel jobs should start them. Long cases come
  * first, so that no job still runs a long case when the others are finished.
  */
-export function inStartOrder<Case extends Pick<RunnableCase, 'phase'>>(
+export function inStartOrder<Case extends Pick<RunnableCase, 'order'>>(
   cases: readonly Case[],
   jobs: number,
 ): readonly Case[] {
   if (jobs === 1) return cases;
-  const isFirst = ({ phase }: Case): number => Number(phase === 'first');
+  const isFirst = ({ order }: Case): number => Number(order === 'first');
   return cases.toSorted((one, other) => isFirst(other) - isFirst(one));
 }
 

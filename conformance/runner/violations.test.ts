@@ -23,7 +23,7 @@ const observing: RunnableCase = {
   covers: [],
   needs: [],
   risk: 'read',
-  phase: undefined,
+  order: undefined,
   arrange: async () => async () => undefined,
 };
 const judging: RunnableCase = {

@@ -47,8 +47,8 @@ export interface ObservingCase<Arranged> extends CaseProperties {
   readonly observe: (arranged: Arranged, context: TestContext) => Promise<CaseObservation>;
 }
 
-/** When the runner starts a case: `first` or `last`, before or after the cases without a phase. */
-type Phase = 'first' | 'last';
+/** When the runner starts a case: `first` or `last`, before or after the other cases. */
+type StartOrder = 'first' | 'last';
 
 /** A named, ordered group of cases that start from the same state. */
 export interface ScenarioDefinition<Arranged> {
@@ -63,7 +63,7 @@ export interface ScenarioDefinition<Arranged> {
    * that they overlap with the rest. `last`: they may add entries to lists that other cases read,
    * so each runs alone, after all others.
    */
-  readonly phase?: Phase;
+  readonly order?: StartOrder;
   readonly needs?: readonly Capability[];
   /** Arranges the start state. The context owns the created resources, and removes them. */
   readonly arrange: (context: TestContext) => Promise<Arranged> | Arranged;
@@ -85,13 +85,13 @@ export interface CaseListing {
 
 /** A case that the runner can run without knowing the type that its scenario arranges. */
 export interface RunnableCase extends CaseListing {
-  readonly phase: Phase | undefined;
+  readonly order: StartOrder | undefined;
   /** Arranges the start state, and returns the function that runs the case from there. */
   readonly arrange: (context: TestContext) => Promise<() => Promise<CaseObservation | undefined>>;
 }
 
 /** Returns a case without the members that only the runner needs. */
-export function listedCase({ arrange: _, phase: __, ...listing }: RunnableCase): CaseListing {
+export function listedCase({ arrange: _, order: __, ...listing }: RunnableCase): CaseListing {
   return listing;
 }
 
@@ -104,7 +104,7 @@ export function defineScenario<Arranged>(
 ): readonly RunnableCase[] {
   return scenario.cases.map((each) => ({
     ...checkedListing(scenario, each),
-    phase: scenario.phase,
+    order: scenario.order,
     arrange: async (given) => {
       const needs = needsOf(scenario, each);
       const context = needs.some(isControl) ? await given.isolated(needs) : given;

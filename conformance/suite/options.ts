@@ -41,7 +41,7 @@ export const suiteOptions = {
     group: 'What the target can do',
     help: 'do not probe what the target offers',
     cli: { kind: 'switch' },
-    default: { value: true, isQuiet: true },
+    default: { value: true, isOmittedFromHelp: true },
   },
   disruptive: {
     flag: '--disruptive',

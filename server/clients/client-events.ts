@@ -29,7 +29,7 @@ export interface ExchangeFacts {
   readonly ignoredFault?: string;
 }
 
-/** Returns the exchange of a record. Call it in a later round: faults are noted after the end. */
+/** Returns the exchange of a record. Call it in a later iteration: faults are added after it. */
 export function exchangeEvent(record: ExchangeRecord, facts: ExchangeFacts): ClientExchange {
   const { method, status, responseBytes, isStreamed } = record;
   const { startedMs, atMs, fault, varied = [] } = record;

@@ -2,14 +2,14 @@
  * Events that wait to be judged. The queue has a limit, each client has its share of it, and
  * judging has a share of the time, so that neither traffic nor a slow judge delays requests.
  */
-import { idleShareFromNow, inNextRound, systemClock } from '../../fixtures/base/clock.ts';
+import { idleShareFromNow, inNextIteration, systemClock } from '../../fixtures/base/clock.ts';
 
 /** Maximum number of events that wait, of all clients and of one. */
 const EVENTS_MAX = 4000;
 const EVENTS_OF_CLIENT_MAX = 200;
 /** Longest time that judging may take before other work gets a turn, in milliseconds. */
-const BUSY_TURN_MS = 1;
-const IDLE_TURN_MS = 5;
+const BUSY_SLICE_MS = 1;
+const IDLE_SLICE_MS = 5;
 /** Time between two turns, in which the work of the server is measured. */
 const PAUSE_MS = 20;
 /** The server is idle if its event loop is for this share of the time. */
@@ -66,14 +66,14 @@ export class JudgingQueue {
    * @param limitMs longest time for judging, in milliseconds; the rest goes on waiting
    */
   async settled(limitMs = Number.POSITIVE_INFINITY): Promise<void> {
-    // An event that ended in this round is complete in the next one.
-    await nextRound();
+    // An event that ended in this iteration is complete in the next one.
+    await nextIteration();
     // Further events may come all the time.
     const untilJudged = this.#judged + this.size;
     let spentMs = 0;
     while (this.size > 0 && this.#judged < untilJudged && spentMs < limitMs) {
-      spentMs += this.#judgeFor(IDLE_TURN_MS);
-      await nextRound();
+      spentMs += this.#judgeFor(IDLE_SLICE_MS);
+      await nextIteration();
     }
   }
 
@@ -87,21 +87,21 @@ export class JudgingQueue {
   #schedule(): void {
     if (this.#isScheduled || this.size === 0) return;
     this.#isScheduled = true;
-    inNextRound(() => this.#turn(BUSY_TURN_MS));
+    inNextIteration(() => this.#judgeSlice(BUSY_SLICE_MS));
   }
 
-  #turn(ms: number): void {
+  #judgeSlice(ms: number): void {
     const spentMs = this.#judgeFor(ms);
     if (this.size === 0) {
       this.#isScheduled = false;
       return;
     }
     const idleShare = idleShareFromNow();
-    const pause = (pauseMs: number, turnMs: number) =>
-      systemClock.after(pauseMs, () => this.#turn(turnMs), true);
+    const pause = (pauseMs: number, sliceMs: number) =>
+      systemClock.after(pauseMs, () => this.#judgeSlice(sliceMs), true);
     const measured = (): void => {
-      if (idleShare() >= IDLE_SHARE) this.#turn(IDLE_TURN_MS);
-      else pause(spentMs / BUSY_SHARE, BUSY_TURN_MS);
+      if (idleShare() >= IDLE_SHARE) this.#judgeSlice(IDLE_SLICE_MS);
+      else pause(spentMs / BUSY_SHARE, BUSY_SLICE_MS);
     };
     systemClock.after(PAUSE_MS, measured, true);
   }
@@ -131,6 +131,6 @@ export class JudgingQueue {
   }
 }
 
-function nextRound(): Promise<void> {
-  return new Promise((resolve) => inNextRound(resolve));
+function nextIteration(): Promise<void> {
+  return new Promise((resolve) => inNextIteration(resolve));
 }

@@ -40,7 +40,7 @@ describe('a message that holds more values than the limit', () => {
   });
 });
 
-it('many messages in one chunk are relayed in order, one per event-loop round', async () => {
+it('many messages in one chunk are relayed in order, one per event-loop iteration', async () => {
   const peer = await connectPeer(server, device);
   const user = await connectUser(server, device);
   user.say({ proto: 1, typ: 'new' });

@@ -25,7 +25,7 @@ export class Handshakes {
     clientTracking: false,
     maxPayload: limits.websocketMessageMaxBytes,
     perMessageDeflate: false,
-    // The library emits one message in each round of the event loop: one chunk read from the socket
+    // The library emits one message an iteration of the event loop: one chunk read from the socket
     // may contain thousands.
     allowSynchronousEvents: false,
   });
@@ -104,7 +104,7 @@ function boundMessages(
     held.set(bytes + chunks * CHUNK_BYTES);
   };
   // The library's own listener was added first, so it has already read this chunk. It takes the
-  // messages out of the chunk in later rounds of the event loop.
+  // messages out of the chunk in later iterations of the event loop.
   connection.on('data', count);
   for (const event of ['message', 'ping', 'pong']) socket.on(event, count);
   connection.once('close', () => held.set(0));

@@ -229,7 +229,7 @@ function chosenOf(counted: CountedRule, turn: DueAction, schedule?: FaultSchedul
     ruleId: rule.id,
     action: turn.action,
     when: rule.when ?? actionOf(turn.action).injectionPoints[0],
-    isUnmarked: rule.quiet,
+    isUnmarked: rule.unmarked,
     signal: cleared.signal,
     fired: once(() => {
       counted.fired += 1;

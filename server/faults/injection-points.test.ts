@@ -82,10 +82,10 @@ describe('a planned response in place of the real one', () => {
     expect((await server.call('patch-attributes', {})).status).toBe(401);
   });
 
-  it('names its rule in a header, unless the rule is quiet', async () => {
+  it('names its rule in a header, unless the rule is unmarked', async () => {
     await plan(server, [
       { id: 'loud', match: { operation }, act: 'empty-401' },
-      { id: 'still', match: { operation }, act: 'empty-401', quiet: true },
+      { id: 'still', match: { operation }, act: 'empty-401', unmarked: true },
     ]);
     expect((await putAttributes()).headers.get('x-svc-testbed-fault')).toBe('loud');
     const still = await putAttributes();

@@ -28,7 +28,7 @@ describe('a fault plan', () => {
         act: { kind: 'rate-limited', retryAfter: 'date', seconds: 30 },
         countPer: 'tenant',
         countBy: 'request',
-        quiet: false,
+        unmarked: false,
       },
     ]);
   });

@@ -167,7 +167,7 @@ function ruleEntries(
       v.picklist(['request', 'request-id'], 'must be request or request-id'),
       'request',
     ),
-    quiet: v.optional(v.boolean('must be true or false'), false),
+    unmarked: v.optional(v.boolean('must be true or false'), false),
   };
 }
 

@@ -12,7 +12,7 @@ export type HeaderPairs = readonly (readonly [string, string])[];
 
 interface WireOptions {
   readonly exchange: Exchange;
-  /** Header lines that name the fault; empty for a quiet fault. */
+  /** Header lines that name the fault; empty for an unmarked fault. */
   readonly mark: HeaderPairs;
   /** Called once with the status that the caller sees, or 0 if it sees none. */
   readonly settled: (status: number) => void;

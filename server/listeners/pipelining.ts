@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { inNextRound } from '../../fixtures/base/clock.ts';
+import { inNextIteration } from '../../fixtures/base/clock.ts';
 
 /**
  * Reading from a connection stops while this many of its requests wait, so its closing is not
@@ -21,7 +21,7 @@ const WAITING_MAX = 500;
 const waiting = new WeakMap<Socket, number>();
 
 /**
- * Calls `handle` in a separate round of the event loop once all earlier requests of the connection
+ * Calls `handle` in a separate iteration of the event loop once all earlier requests of it
  * are answered, or at once if there are none. Never calls it when the connection closes first.
  * Closes a connection on which too many requests wait.
  */
@@ -45,7 +45,7 @@ export function inOrder(request: IncomingMessage, response: ServerResponse, hand
     const wasFull = isFull(socket);
     waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
     if (wasFull && !isFull(socket)) socket.resume();
-    inNextRound(() => {
+    inNextIteration(() => {
       if (!socket.destroyed) handle();
     });
   });

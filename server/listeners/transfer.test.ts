@@ -5,7 +5,7 @@ const limits = { transferIdleMs: 60_000, transferRateMin: 100 };
 const CHECK_MS = 5000;
 
 const receiving = { complete: false, readableFlowing: true, readableLength: 0 };
-const quiet = { bytesRead: 0, bytesWritten: 0, writableLength: 0, parser: { incoming: receiving } };
+const idle = { bytesRead: 0, bytesWritten: 0, writableLength: 0, parser: { incoming: receiving } };
 
 type Connection = ConstructorParameters<typeof TransferRate>[0];
 
@@ -25,14 +25,14 @@ function stallOf(at: (seconds: number) => Connection): readonly [number, string]
 
 describe('a transfer counts as stalled', () => {
   it('when no byte of a body arrives for the idle time', () => {
-    expect(stallOf((seconds) => ({ ...quiet, bytesRead: Math.min(seconds, 30) * 1000 }))).toEqual([
+    expect(stallOf((seconds) => ({ ...idle, bytesRead: Math.min(seconds, 30) * 1000 }))).toEqual([
       90,
       expect.stringMatching(/^the body stalled: none of it arrived for 60000 ms; /),
     ]);
   });
 
   it('when a body arrives more slowly than the minimum rate', () => {
-    expect(stallOf((seconds) => ({ ...quiet, bytesRead: 99 * seconds }))).toEqual([
+    expect(stallOf((seconds) => ({ ...idle, bytesRead: 99 * seconds }))).toEqual([
       60,
       expect.stringMatching(/^the body stalled: 5940 bytes of it arrived in 60000 ms; /),
     ]);
@@ -42,7 +42,7 @@ describe('a transfer counts as stalled', () => {
     const writableLength = 65_536;
     const stall = stallOf((seconds) => {
       const read = Math.floor((90 * seconds) / writableLength) * writableLength;
-      return { ...quiet, bytesWritten: writableLength + read, writableLength };
+      return { ...idle, bytesWritten: writableLength + read, writableLength };
     });
     expect(stall).toEqual([660, 'unread']);
   });
@@ -50,17 +50,17 @@ describe('a transfer counts as stalled', () => {
 
 describe('a transfer', () => {
   it.each<[string, (seconds: number) => Connection]>([
-    ['for an hour at the rate', (seconds) => ({ ...quiet, bytesRead: 100 * seconds })],
+    ['for an hour at the rate', (seconds) => ({ ...idle, bytesRead: 100 * seconds })],
     ['while the server does not read the body', () => withBody({ readableLength: 1 })],
     ['while nobody has asked for the body', () => withBody({ readableFlowing: null })],
     ['once the body is complete', () => withBody({ complete: true })],
-    ['between two requests', () => ({ ...quiet, parser: { incoming: null } })],
-    ['on a WebSocket', () => ({ ...quiet, parser: null })],
+    ['between two requests', () => ({ ...idle, parser: { incoming: null } })],
+    ['on a WebSocket', () => ({ ...idle, parser: null })],
     [
       'as a response in large pieces is read at the rate',
       (seconds) => {
         const read = Math.floor((110 * seconds) / 65_536) * 65_536;
-        return { ...quiet, bytesWritten: 65_536 + read, writableLength: 65_536 };
+        return { ...idle, bytesWritten: 65_536 + read, writableLength: 65_536 };
       },
     ],
   ])('does not count as stalled %s', (_, at) => {
@@ -69,5 +69,5 @@ describe('a transfer', () => {
 });
 
 function withBody(changed: Partial<typeof receiving> | { readableFlowing: null }): Connection {
-  return { ...quiet, parser: { incoming: { ...receiving, ...changed } } };
+  return { ...idle, parser: { incoming: { ...receiving, ...changed } } };
 }

@@ -1,5 +1,5 @@
 /**
- * Runs work that takes many rounds of the event loop and occupies memory. At most `PLACES` tasks
+ * Runs work that takes many iterations of the event loop and occupies memory. At most `PLACES` tasks
  * run at a time, one per caller; the others wait, and callers take turns.
  */
 import { CallerQueue } from '../../fixtures/base/caller-queue.ts';

@@ -171,14 +171,14 @@ function keepBody(context: RequestContext, received: Buffer | Refusal): undefine
 }
 
 /**
- * JSON bytes that fill one round of the event loop. Measured with slow input: one member in every
+ * JSON bytes that fill one iteration of the event loop. Measured with slow input: one member in every
  * ten bytes.
  */
-const ROUND_BYTES = 131_072;
+const ITERATION_BYTES = 131_072;
 
 /**
- * Waits until a round of the event loop has time to parse the body: otherwise all bodies that
- * arrived together would be parsed in one round.
+ * Waits until an iteration of the event loop has time to parse the body: otherwise all bodies that
+ * arrived together would be parsed in one iteration.
  * @throws RequestCutOff when the connection closes while waiting
  */
 const takeTurn: Stage = (context) => {
@@ -186,7 +186,7 @@ const takeTurn: Stage = (context) => {
   // A caller in this process takes its turns itself.
   if (exchange.response.socket === null) return undefined;
   const bytes = Buffer.isBuffer(received) ? received.length : 0;
-  const start = turns.next(context.turnKey, bytes / ROUND_BYTES);
+  const start = turns.next(context.turnKey, bytes / ITERATION_BYTES);
   if (!start) return undefined;
   const release = holdBody(context);
   return start.then(() => {

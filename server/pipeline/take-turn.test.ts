@@ -50,10 +50,10 @@ function authRequestParts(name: string, more: readonly string[]) {
   return { head, body };
 }
 
-/** The names of 100 devices, which is more than start in one round. */
+/** The names of 100 devices, which is more than start in one iteration. */
 const names = Array.from({ length: 100 }, (_, at) => `new-${at}`);
 
-/** Returns connections that the server has accepted; others would be read in a later round. */
+/** Returns connections that the server has accepted; others would be read in a later iteration. */
 function acceptedConnections(count: number): Promise<Socket[]> {
   const opened = Array.from({ length: count }, async () => {
     const socket = await openConnection(server);
@@ -88,8 +88,8 @@ async function writeHeadsFirst(sockets: readonly Socket[]): Promise<void> {
   const bodies = requests.map(({ body }) => body);
   write(sockets, heads);
   await Promise.all(asked);
-  // These are as many event-loop rounds as all requests would take if the heads took turns.
-  for (let round = 0; round < names.length; round += 8) await identities();
+  // These are as many event-loop iterations as all requests would take if the heads took turns.
+  for (let iteration = 0; iteration < names.length; iteration += 8) await identities();
   write(sockets, bodies);
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { inNextRound, ManualClock } from '../../fixtures/base/clock.ts';
+import { inNextIteration, ManualClock } from '../../fixtures/base/clock.ts';
 import { ObservedClock } from '../testing/looked-at-clock.ts';
 import { Turns } from './turns.ts';
 
-function nextRound(): Promise<void> {
-  return new Promise((resolve) => inNextRound(resolve));
+function nextIteration(): Promise<void> {
+  return new Promise((resolve) => inNextIteration(resolve));
 }
 
 function watched(turns: Turns) {
@@ -21,24 +21,24 @@ function crowd(turns: Turns): void {
 }
 
 describe('the turns of many requests', () => {
-  it('pause reading for the rest of the event-loop round', async () => {
+  it('pause reading for the rest of the event-loop iteration', async () => {
     const turns = new Turns(new ObservedClock(0));
     const { events, release } = watched(turns);
     crowd(turns);
     expect(events).toEqual(['stopped']);
-    await nextRound();
+    await nextIteration();
     expect(events).toEqual(['stopped', 'goes on']);
     release();
     crowd(turns);
-    await nextRound();
+    await nextIteration();
     expect(events).toHaveLength(2);
   });
 
-  it('do not pause reading while the round has time left', async () => {
+  it('do not pause reading while the iteration has time left', async () => {
     const turns = new Turns(new ManualClock(0));
     const { events } = watched(turns);
     crowd(turns);
-    await nextRound();
+    await nextIteration();
     expect(events).toEqual([]);
   });
 });

@@ -1,16 +1,16 @@
-/** Spreads requests that arrive together over rounds of the event loop; callers take turns. */
+/** Spreads requests that arrive together over iterations of the event loop; callers take turns. */
 import type { IncomingMessage } from 'node:http';
 import { CallerQueue } from '../../fixtures/base/caller-queue.ts';
-import { type Clock, inNextRound } from '../../fixtures/base/clock.ts';
+import { type Clock, inNextIteration } from '../../fixtures/base/clock.ts';
 
-/** Time in milliseconds after which a round starts no further request. */
-const ROUND_MS = 10;
+/** Time in milliseconds after which an iteration starts no further request. */
+const ITERATION_MS = 10;
 /**
- * Time in milliseconds after which a round reads no further request: parsing one takes time even if
+ * Time in milliseconds after which an iteration reads no further request: parsing one takes time even if
  * it then waits.
  */
 const READ_MS = 20;
-/** Maximum number of waiting requests that start in one round; each starts in its own callback. */
+/** Maximum number of waiting requests that start in one iteration; each starts in its own callback. */
 const STARTS_MAX = 16;
 
 /** Stops reading from connections; returns a function that resumes reading. */
@@ -33,10 +33,10 @@ export function turnKeyOf({ headers }: Pick<IncomingMessage, 'headers'>): string
 export class Turns {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #queue = new CallerQueue<QueuedRequest>();
-  /** Monotonic time at which the first request of this round started; undefined before it. */
+  /** Monotonic time at which the first request of this iteration started; undefined before it. */
   #startedMs: number | undefined;
   /**
-   * Monotonic time at which the first waiting request of this round was read; undefined before it.
+   * Monotonic time at which the first waiting request of this iteration was read; undefined before it.
    */
   #readMs: number | undefined;
   readonly #readers = new Set<StopReading>();
@@ -48,21 +48,21 @@ export class Turns {
   /**
    * Returns undefined when a request may start at once, otherwise a promise that resolves when it
    * may. Waiting callers take turns, so one with many requests does not delay the others.
-   * @param share the estimated part of a round that the request takes; from 1 on it must be the
-   * first of its round
+   * @param share the estimated part of an iteration that the request takes; from 1 on it must be the
+   * first of its iteration
    */
   next(turnKey: string, share: number): Promise<void> | undefined {
     if (this.#queue.isEmpty && this.#fits(share)) return undefined;
     return new Promise((start) => {
       this.#boundReading();
-      if (this.#queue.isEmpty) this.#startInNextRound(1);
+      if (this.#queue.isEmpty) this.#startInNextIteration(1);
       this.#queue.push(turnKey, { share, start });
     });
   }
 
   /**
-   * Registers `stop`, which is called when a round has read so much that the rest must wait;
-   * reading resumes in the next round. Returns a function that unregisters it.
+   * Registers `stop`, which is called when an iteration has read so much that the rest must wait;
+   * reading resumes in the next iteration. Returns a function that unregisters it.
    */
   onOverload(stop: StopReading): () => void {
     this.#readers.add(stop);
@@ -73,13 +73,13 @@ export class Turns {
     const nowMs = this.#clock.monotonicMs();
     if (this.#readMs === undefined) {
       this.#readMs = nowMs;
-      inNextRound(() => {
+      inNextIteration(() => {
         this.#readMs = undefined;
       });
     }
     if (nowMs - this.#readMs <= READ_MS) return;
     this.#readMs = Number.POSITIVE_INFINITY;
-    for (const stop of this.#readers) inNextRound(stop());
+    for (const stop of this.#readers) inNextIteration(stop());
   }
 
   /** Calls `callback` when the request may start: at once, or in its turn. */
@@ -91,18 +91,18 @@ export class Turns {
 
   #fits(share: number): boolean {
     const nowMs = this.#clock.monotonicMs();
-    if (this.#startedMs !== undefined) return nowMs - this.#startedMs <= ROUND_MS * (1 - share);
+    if (this.#startedMs !== undefined) return nowMs - this.#startedMs <= ITERATION_MS * (1 - share);
     this.#startedMs = nowMs;
-    inNextRound(() => {
+    inNextIteration(() => {
       this.#startedMs = undefined;
     });
     return true;
   }
 
-  #startInNextRound(count: number): void {
-    for (let starts = count; starts > 0; starts -= 1) inNextRound(() => this.#startOne());
-    inNextRound(() => {
-      if (!this.#queue.isEmpty) this.#startInNextRound(STARTS_MAX);
+  #startInNextIteration(count: number): void {
+    for (let starts = count; starts > 0; starts -= 1) inNextIteration(() => this.#startOne());
+    inNextIteration(() => {
+      if (!this.#queue.isEmpty) this.#startInNextIteration(STARTS_MAX);
     });
   }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { inNextRound } from '../../fixtures/base/clock.ts';
+import { inNextIteration } from '../../fixtures/base/clock.ts';
 import { seededRandom } from '../../fixtures/base/random.ts';
 import { engines, TestFolder } from './engine/testing/engines.ts';
 import { openStore, type Store } from './store.ts';
@@ -12,21 +12,24 @@ function attribute(value: string) {
   return { name: 'a', value, updatedMs: 1 };
 }
 
-/** Calls `act` in each round of the event loop until the work is done. */
-async function meanwhile(work: Promise<unknown>, act: (round: number) => void): Promise<number> {
-  let rounds = 0;
+/** Calls `act` in each iteration of the event loop until the work is done. */
+async function meanwhile(
+  work: Promise<unknown>,
+  act: (iteration: number) => void,
+): Promise<number> {
+  let iterations = 0;
   let isDone = false;
   const again = (): void => {
     if (isDone) return;
-    act(rounds);
-    rounds += 1;
-    inNextRound(again);
+    act(iterations);
+    iterations += 1;
+    inNextIteration(again);
   };
-  inNextRound(again);
+  inNextIteration(again);
   await work.finally(() => {
     isDone = true;
   });
-  return rounds;
+  return iterations;
 }
 
 describe.each(engines)('a large store %s', (engine, { openStore }) => {
@@ -62,11 +65,11 @@ describe.each(engines)('a large store %s', (engine, { openStore }) => {
   it('is copied in the state of one moment, despite writes meanwhile', async () => {
     const copying = store.snapshot();
     let written = 0;
-    await meanwhile(copying, (round) => {
-      if (round >= WRITES) return;
+    await meanwhile(copying, (iteration) => {
+      if (iteration >= WRITES) return;
       // One transaction makes all these writes, so a copy has each of them or none.
       store.atomically(() => {
-        for (let at = 0; at < devices; at += 16) write(at, `${round}${large}`);
+        for (let at = 0; at < devices; at += 16) write(at, `${iteration}${large}`);
       });
       written += 1;
     });
@@ -152,7 +155,7 @@ describe.each(engines)('a database %s', (_engine, { openSql }) => {
         sql.all(`SELECT ${table === 'paired' ? '' : 'rowid, '}* FROM ${table} ORDER BY 1, 2`),
       );
     const context = { keptTables: new Set<string>(), before() {}, within() {}, after() {} };
-    for (let round = 0; round < 40; round++) {
+    for (let iteration = 0; iteration < 40; iteration++) {
       for (let count = 0; count < 12; count++) change();
       const copy = await sql.copy();
       const before = dump();

@@ -24,7 +24,7 @@ export interface Snapshot {
 export interface RestoreOptions {
   /** Leaves users and roles unchanged; for a snapshot of another tenant. */
   readonly keepsUsers?: boolean;
-  /** Runs immediately before the restore, in the same round of the event loop. */
+  /** Runs immediately before the restore, in the same iteration of the event loop. */
   readonly before?: () => void;
 }
 
@@ -120,7 +120,7 @@ export class Snapshots {
 
   /**
    * Restores everything except the connection state.
-   * @param after runs immediately after the restore, in the same round of the event loop
+   * @param after runs immediately after the restore, in the same iteration of the event loop
    */
   async restore(
     { copy, contents, folder }: Snapshot,

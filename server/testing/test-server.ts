@@ -43,7 +43,7 @@ const rows = { ...operations, ...managementOperations };
 /** Sends a request to a URL and reads the whole response. */
 export type TestTransport = (url: string, method: string, call: TestCall) => Promise<TestResponse>;
 
-/** Starts a server with the seed `test`, quiet, on a stopped clock. */
+/** Starts a server with the seed `test` and without a log, on a stopped clock. */
 export async function startTestServer(
   options: ServerOptions = {},
   transportTo: (server: RunningServer) => TestTransport = () => send,

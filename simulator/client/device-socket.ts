@@ -96,7 +96,7 @@ export class DeviceSocket {
   }
 
   /**
-   * Pings a server that has been quiet and drops the connection to one that stays silent. The owner
+   * Pings a server that has been idle and drops the connection to one that does not answer. The owner
    * calls this periodically.
    * @param nowMs monotonic time of the clock
    */

@@ -44,7 +44,7 @@ function progressOf(change: Partial<FleetProgress> = {}, figures = shardFiguresO
     exchanges: 10,
     errors: 1,
     socketsOpen: 2,
-    phase: 'run',
+    stage: 'run',
     latencies: [],
     causes: [cause],
     generators: [],

@@ -72,9 +72,9 @@ describe('the events of several workers', () => {
   it('include each fleet event once, and number all logins in one sequence', () => {
     const { emitted, order } = opened();
     const stamp = { atMs: noonMs, sequence: 1 };
-    const phase: FleetEvent = { kind: 'phase', phase: 'ramp', ...stamp };
+    const stage: FleetEvent = { kind: 'stage', stage: 'ramp', ...stamp };
     const login = { kind: 'exchange', operation: 'login', status: 200, elapsedMs: 3 } as const;
-    const events = [phase, { ...login, ...stamp, sequence: 2 }];
+    const events = [stage, { ...login, ...stamp, sequence: 2 }];
     for (const shard of [1, 0]) order.add(shard, events, noonMs);
     order.close();
     expect(emitted).toEqual(['fleet@0#1', 'fleet@0#2', 'fleet@0#3']);

@@ -151,7 +151,7 @@ describe('the order of events', () => {
     source.emit({ kind: 'socket-opened', device: 2 });
     source.emit({ kind: 'socket-closed', device: 2, cause: 'closed/1001' });
     source.emit({ kind: 'socket-opened', device: 1 });
-    source.emit({ kind: 'phase', phase: 'ramp' });
+    source.emit({ kind: 'stage', stage: 'ramp' });
     clock.advance(1);
     source.emit({ kind: 'socket-opened', device: 0 });
     const sorted = events.toSorted(inEventOrder);

@@ -19,7 +19,7 @@ export type EventFact =
   | { readonly kind: 'socket-closed'; readonly device: number; readonly cause: string }
   | DeploymentFact
   | ViolationFact
-  | { readonly kind: 'phase'; readonly device?: undefined; readonly phase: string }
+  | { readonly kind: 'stage'; readonly device?: undefined; readonly stage: string }
   | { readonly kind: 'ended'; readonly device?: undefined; readonly reason: EndReason };
 
 /** The device's state in relation to the server has changed. */

@@ -102,7 +102,7 @@ export function enterUpdateState(
   const nowMs = environment.clock.now();
   const { deploymentId, artifactName, stateSinceMs } = deployment;
   if (stateSinceMs !== undefined)
-    environment.metrics.updates.stageEnded(deployment.state, nowMs - stateSinceMs);
+    environment.metrics.updates.statusEnded(deployment.state, nowMs - stateSinceMs);
   deployment.stateSinceMs = nowMs;
   deployment.state = state;
   environment.events.emit({
@@ -254,7 +254,7 @@ class UpdateRun {
     if (isAborted(deployment)) throw new UpdateAborted('the server answered with 409');
   }
 
-  /** Runs the stages that follow the current state. */
+  /** Runs the steps that follow the current state. */
   async #update(): Promise<void> {
     const { device } = this.#subject;
     const deployment = this.#deployment;

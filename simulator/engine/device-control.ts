@@ -15,8 +15,8 @@ export interface DeviceControl {
    * @param returnsAfterMs wait before the device reconnects; undefined for the device's back-off
    */
   cutSocket(device: SimulatedDevice, returnsAfterMs: number | undefined): void;
-  /** Starts a phase of the metrics: later exchanges count in it. */
-  enterPhase(name: string): void;
+  /** Starts a stage of the metrics: later exchanges count in it. */
+  enterStage(name: string): void;
   /** Aborts the deployment of the run for every device that has not finished it. */
   abortDeployment(): void;
   /** Ends the run for the given reason. */

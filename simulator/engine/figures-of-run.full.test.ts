@@ -161,7 +161,7 @@ describe('a full run of the simulator', () => {
     expect(unasked).toEqual(['duration', ['missed', 'met']]);
   });
 
-  it('shows how long updates took, as a whole and for each stage', async () => {
+  it('shows how long updates took, as a whole and for each status', async () => {
     const environment = await serverOf();
     const plan = { deploy: 'release-2', until: 'settled' as const, devices: 4 };
     const { updates, devices, deployedMs } = await run(environment.server.baseUrl, plan);
@@ -169,7 +169,7 @@ describe('a full run of the simulator', () => {
       ['deployment', 'success', 4],
       ['offer', 'success', 4],
     ]);
-    expect(updates.stages.map(({ stage, count }) => [stage, count])).toEqual([
+    expect(updates.statuses.map(({ status, count }) => [status, count])).toEqual([
       ['downloading', 4],
       ['installing', 4],
       ['offered', 4],

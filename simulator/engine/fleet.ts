@@ -349,7 +349,7 @@ export class Fleet {
       },
       offForMs: (device) => this.#load.offForMs(device),
       exchangeTap: exchangeTaps(this.#plan, clock, (seen) =>
-        this.checks?.record(seen, this.metrics.phase),
+        this.checks?.record(seen, this.metrics.stage),
       ),
       dropSocket: (device) => this.#sockets?.drop(device),
       runDeployment: () => this.runDeployment,
@@ -379,9 +379,9 @@ export class Fleet {
       },
       abortBlockedExchanges: () => this.#transport.abortBlockedExchanges(),
       cutSocket: (device, returnsAfterMs) => this.#sockets?.cut(device, returnsAfterMs),
-      enterPhase: (phase) => {
-        this.metrics.enterPhase(phase);
-        this.#events.emit({ kind: 'phase', phase });
+      enterStage: (stage) => {
+        this.metrics.enterStage(stage);
+        this.#events.emit({ kind: 'stage', stage });
       },
       abortDeployment: () => void this.#user?.abortTarget(),
       end: (reason) => this.end(reason),

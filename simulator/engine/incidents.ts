@@ -59,7 +59,7 @@ export class Incidents {
   start(): void {
     for (const incident of this.#options.incidents) {
       this.#after(incident.atMs, () => {
-        this.#options.control.enterPhase(incident.name);
+        this.#options.control.enterStage(incident.name);
         effects[incident.name](incident, this.#stage(incident));
       });
     }
@@ -179,7 +179,7 @@ const effects: Readonly<
     control.cutNetwork(devices);
     control.abortBlockedExchanges();
     after(lastingMs, () => {
-      control.enterPhase('backoff-comparison: return');
+      control.enterStage('backoff-comparison: return');
       control.cutNetwork([]);
       onReturn();
     });

@@ -165,7 +165,7 @@ export class FleetLoad {
   }
 
   /**
-   * Creates the timers of the stages. Each stage is a phase of the metrics, and the run ends with
+   * Creates the timers of the stages. Each is also a stage of the metrics, and the run ends with
    * the last stage.
    */
   #stageTimers(): readonly Timer[] {
@@ -173,7 +173,7 @@ export class FleetLoad {
     const { clock, control } = this.#options;
     const { starts, endMs } = this.#timeline;
     return [
-      ...starts.map(({ atMs, name }) => clock.after(atMs, () => control.enterPhase(name))),
+      ...starts.map(({ atMs, name }) => clock.after(atMs, () => control.enterStage(name))),
       clock.after(endMs, () => control.end('stages')),
     ];
   }

@@ -46,7 +46,7 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
     updates: metrics.updates.figures(),
     latencies: metrics.latencies(),
     operations: metrics.operations(),
-    phases: metrics.phases(),
+    stages: metrics.stages(),
     series: metrics.series.figures(),
   };
   const scopes = metrics.scopes();
@@ -87,7 +87,7 @@ export async function resultOf(fleet: Fleet, facts: RunFacts): Promise<FleetResu
 function checksOf(
   { checks, devices }: Fleet,
   plan: FleetPlan,
-  run: Pick<FleetResult, 'phases' | 'series'>,
+  run: Pick<FleetResult, 'stages' | 'series'>,
 ): Checks | undefined {
   if (checks === undefined) return undefined;
   const sample = sampleDevices(plan);

@@ -234,7 +234,7 @@ function progressOf(fleet: Fleet, funnel: Funnel, generator: ProcessFacts): Flee
     errors: fleet.metrics.errorCount,
     socketsOpen: fleet.socketsOpen,
     ...(fleet.runDeployment && { deployment: fleet.runDeployment }),
-    phase: fleet.metrics.phase,
+    stage: fleet.metrics.stage,
     latencies: latenciesSoFar(fleet),
     generators: [generator],
     latenessP99Ms: fleet.metrics.lateness.percentileMs(99),

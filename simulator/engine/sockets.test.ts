@@ -166,7 +166,7 @@ describe('the sockets of a fleet', () => {
     expect(String(await pong)).toBe('60');
   });
 
-  it('ping a quiet server, and close when it stays silent', async () => {
+  it('ping an idle server, and close when it does not answer', async () => {
     const { baseUrl, opened } = await socketServer();
     const { clock, session, sockets, metrics } = await fleetOfOne(baseUrl);
     const websocket = await connected({ clock, session, sockets, opened });

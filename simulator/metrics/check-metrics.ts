@@ -1,5 +1,5 @@
 /**
- * Counts verdicts on the exchanges of watched devices, by requirement and phase, and stores the
+ * Counts verdicts on the exchanges of watched devices, by requirement and stage, and stores the
  * first violation of each requirement.
  */
 
@@ -42,7 +42,7 @@ interface CheckTally {
 
 interface RequirementTally extends CheckTally {
   readonly sentence: string;
-  readonly phases: Map<string, CheckTally>;
+  readonly stages: Map<string, CheckTally>;
   firstViolation: Omit<FirstViolation, 'requestsPerSecond'> | undefined;
   /**
    * Number of violations per interval, by the start of the interval in milliseconds since the Unix
@@ -69,20 +69,20 @@ export class CheckMetrics {
       this.#tallies.set(requirement, {
         sentence,
         ...none,
-        phases: new Map(),
+        stages: new Map(),
         violations: new Map(),
       });
     }
   }
 
-  /** Judges an exchange that ended in this phase and counts the verdicts. */
-  record(exchange: WatchedExchange, phase: string): void {
+  /** Judges an exchange that ended in this stage and counts the verdicts. */
+  record(exchange: WatchedExchange, stage: string): void {
     this.#exchanges++;
     for (const { requirement, evidence } of this.#judge.see(exchange)) {
       const requirementTally = this.#tallies.get(requirement);
       if (requirementTally === undefined) continue;
-      const tally = requirementTally.phases.get(phase) ?? { judged: 0, violated: 0 };
-      requirementTally.phases.set(phase, tally);
+      const tally = requirementTally.stages.get(stage) ?? { judged: 0, violated: 0 };
+      requirementTally.stages.set(stage, tally);
       for (const each of [requirementTally, tally]) {
         each.judged++;
         if (evidence) each.violated++;
@@ -91,7 +91,7 @@ export class CheckMetrics {
       const { device, operation, endedMs: atMs } = exchange;
       this.#onViolation({ device, requirement, operation });
       countViolation(requirementTally, atMs);
-      requirementTally.firstViolation ??= { device, atMs, operation, phase, ...evidence() };
+      requirementTally.firstViolation ??= { device, atMs, operation, stage, ...evidence() };
     }
   }
 
@@ -109,14 +109,14 @@ export class CheckMetrics {
   figures(devices: number): Checks {
     const requirements = [...this.#tallies].map(
       ([requirement, requirementTally]): RequirementChecks => {
-        const { sentence, judged, violated, phases, firstViolation, violations } = requirementTally;
-        const rows = [...phases].map(([phase, tally]) => ({ phase, ...tally, ...unrated }));
+        const { sentence, judged, violated, stages, firstViolation, violations } = requirementTally;
+        const rows = [...stages].map(([stage, tally]) => ({ stage, ...tally, ...unrated }));
         return {
           requirement,
           sentence,
           judged,
           violated,
-          phases: rows,
+          stages: rows,
           violations: violationsByInterval([...violations]),
           ...(firstViolation && { firstViolation: { ...firstViolation, ...unrated } }),
         };

@@ -1,4 +1,4 @@
-/** The outcomes of the exchanges of one phase, counted by operation. */
+/** The outcomes of the exchanges of one stage, counted by operation. */
 import type { NoResponseKind } from '../network/errors.ts';
 import type { AnsweredExchange, UnansweredExchange } from '../network/transport.ts';
 import { DurationHistogram } from '../result/histograms.ts';
@@ -18,7 +18,7 @@ interface OperationEntry {
 /** Status classes by first digit. Looking one up avoids building a string for every exchange. */
 const classes = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx', '6xx', '7xx', '8xx', '9xx'];
 
-/** The metrics of one phase or of a whole run, by operation. */
+/** The metrics of one stage or of a whole run, by operation. */
 export class OperationMetrics {
   readonly #entries = new Map<string, OperationEntry>();
 

@@ -74,10 +74,10 @@ describe('the metrics of a run', () => {
     expect(latency?.service?.p50Ms).toBeCloseTo(40, 0);
   });
 
-  it('count bytes by operation, phase and second, also of an exchange without a response', () => {
+  it('count bytes by operation, stage and second, also of an exchange without a response', () => {
     const metrics = new RunMetrics(clock);
     metrics.bytesSent('post-alerts', 120);
-    metrics.enterPhase('hold');
+    metrics.enterStage('hold');
     metrics.bytesReceived('download-artifact', 5000);
     metrics.unanswered({ operation: 'download-artifact', noResponse: 'reset' });
     const bytes = { sentBytes: 120, receivedBytes: 5000 };
@@ -85,21 +85,21 @@ describe('the metrics of a run', () => {
       { operation: 'download-artifact', sentBytes: 0, receivedBytes: 5000, unanswered: 1 },
       { operation: 'post-alerts', sentBytes: 120, receivedBytes: 0 },
     ]);
-    expect(metrics.phases().at(-1)?.operations).toMatchObject([{ receivedBytes: 5000 }]);
+    expect(metrics.stages().at(-1)?.operations).toMatchObject([{ receivedBytes: 5000 }]);
     expect(metrics.series.figures().rows).toMatchObject([bytes]);
   });
 
-  it('count each cohort and phase that a threshold names, once, and no other', () => {
+  it('count each cohort and stage that a threshold names, once, and no other', () => {
     const own = new ManualClock(noonMs);
-    const texts = ['p99(all){cohort:slow,phase:hold} < 1s', 'errors{cohort:slow,phase:hold} = 0'];
+    const texts = ['p99(all){cohort:slow,stage:hold} < 1s', 'errors{cohort:slow,stage:hold} = 0'];
     const cohortOf = (caller: string) => (caller === 'device 1' ? 'slow' : 'fast');
-    const named = scopesIn([...texts, 'errors{phase:hold} = 0', 'errors = 0']);
+    const named = scopesIn([...texts, 'errors{stage:hold} = 0', 'errors = 0']);
     const scopes = new ScopeMetrics(named, cohortOf);
     const metrics = new RunMetrics(own, scopes);
     const slow = { ...answered('post-alerts', 204, 5), caller: 'device 1' };
     metrics.answered(slow);
     own.advance(1000);
-    metrics.enterPhase('hold');
+    metrics.enterStage('hold');
     metrics.answered(slow);
     metrics.answered({ ...slow, caller: 'device 2' });
     metrics.unanswered({ operation: 'post-alerts', caller: 'device 1', noResponse: 'timeout' });
@@ -107,12 +107,12 @@ describe('the metrics of a run', () => {
     expect(metrics.scopes()).toMatchObject([
       {
         cohort: 'slow',
-        phase: 'hold',
+        stage: 'hold',
         durationMs: 3000,
         latencies: [{ count: 1 }],
         operations: [{ responses: { '2xx': 1 }, unanswered: 1 }],
       },
-      { phase: 'hold', durationMs: 3000, latencies: [{ count: 2 }] },
+      { stage: 'hold', durationMs: 3000, latencies: [{ count: 2 }] },
     ]);
   });
 
@@ -142,17 +142,17 @@ describe('the metrics of a run', () => {
     expect([metrics.exchangeCount, metrics.errorCount]).toEqual([4, 2]);
   });
 
-  it('count each phase separately, and the whole run in addition', () => {
+  it('count each stage separately, and the whole run in addition', () => {
     const metrics = new RunMetrics(clock);
-    metrics.enterPhase('ramp');
+    metrics.enterStage('ramp');
     metrics.sent(80);
     metrics.answered(answered('post-alerts', 204, 100));
-    metrics.enterPhase('hold');
+    metrics.enterStage('hold');
     metrics.sent(1);
     metrics.answered(answered('post-alerts', 204, 5));
     metrics.unanswered({ operation: 'post-alerts', noResponse: 'timeout' });
-    metrics.enterPhase('drain');
-    const seen = metrics.phases().map(({ name, lateness, latencies, operations }) => ({
+    metrics.enterStage('drain');
+    const seen = metrics.stages().map(({ name, lateness, latencies, operations }) => ({
       name,
       lateMs: lateness.maxMs,
       slowestMs: latencies[0]?.maxMs,

@@ -1,6 +1,6 @@
 /**
- * The metrics of a run: exchanges by phase, operation and outcome; latencies since an exchange was
- * due; durations of updates and of their stages; time series; and errors by cause.
+ * The metrics of a run: exchanges by stage, operation and outcome; latencies since an exchange was
+ * due; durations of updates and of their statuses; time series; and errors by cause.
  */
 import type { Clock } from '../../fixtures/base/clock.ts';
 import type { ClientError } from '../network/errors.ts';
@@ -11,7 +11,7 @@ import type {
   ErrorCount,
   OperationCount,
   OperationLatency,
-  PhaseFigures,
+  StageFigures,
 } from '../result/result-figures.ts';
 import type { ScopeFigures } from '../result/scopes.ts';
 import { SeriesCounter } from '../result/series.ts';
@@ -19,11 +19,11 @@ import { OperationMetrics } from './operation-metrics.ts';
 import type { ScopeMetrics } from './scope-metrics.ts';
 import { UpdateMetrics } from './update-metrics.ts';
 
-/** Maximum number of phases with metrics of their own; later phases count in the last one. */
-const PHASES_MAX = 64;
-const FIRST_PHASE = 'run';
+/** Maximum number of stages with metrics of their own; later stages count in the last one. */
+const STAGES_MAX = 64;
+const FIRST_STAGE = 'run';
 
-interface PhaseMetrics {
+interface StageMetrics {
   readonly name: string;
   readonly startMs: number;
   readonly operations: OperationMetrics;
@@ -33,16 +33,16 @@ interface PhaseMetrics {
 /** The metrics of one run. */
 export class RunMetrics implements ExchangeMeter {
   readonly #clock: Clock;
-  readonly #phases: PhaseMetrics[] = [];
+  readonly #stages: StageMetrics[] = [];
   readonly #errors = new Map<string, { operation: string; cause: string; count: number }>();
   readonly #entered = new Map<string, number>();
   /**
-   * Metrics of all phases together. They are counted separately, because summing the phases for
+   * Metrics of all stages together. They are counted separately, because summing the stages for
    * every progress report would delay the load.
    */
   readonly #whole = new OperationMetrics();
   readonly #scopes: ScopeMetrics | undefined;
-  #phase: PhaseMetrics;
+  #stage: StageMetrics;
   readonly updates = new UpdateMetrics();
   readonly series: SeriesCounter;
   /** How late scheduled exchanges were sent, in milliseconds. */
@@ -51,41 +51,41 @@ export class RunMetrics implements ExchangeMeter {
   /** Number of exchanges without a response or with status 5xx. */
   errorCount = 0;
 
-  /** @param scopes metrics of the cohorts and phases that thresholds name */
+  /** @param scopes metrics of the cohorts and stages that thresholds name */
   constructor(clock: Clock, scopes?: ScopeMetrics) {
     this.#clock = clock;
     this.#scopes = scopes;
     this.series = new SeriesCounter(clock.now());
-    this.#phase = this.#began(FIRST_PHASE);
+    this.#stage = this.#began(FIRST_STAGE);
   }
 
   /**
-   * Starts a phase: later exchanges count in it. A phase without exchanges is omitted from the
-   * result. A repeated name gets a number, so that the phases of several processes match by name.
+   * Starts a stage: later exchanges count in it. A stage without exchanges is omitted from the
+   * result. A repeated name gets a number, so that the stages of several processes match by name.
    */
-  enterPhase(name: string): void {
-    if (this.#phases.length >= PHASES_MAX) return;
+  enterStage(name: string): void {
+    if (this.#stages.length >= STAGES_MAX) return;
     const before = this.#entered.get(name) ?? 0;
     this.#entered.set(name, before + 1);
-    this.#phase = this.#began(before === 0 ? name : `${name} (${before + 1})`);
+    this.#stage = this.#began(before === 0 ? name : `${name} (${before + 1})`);
   }
 
-  /** Name of the current phase. */
-  get phase(): string {
-    return this.#phase.name;
+  /** Name of the current stage. */
+  get stage(): string {
+    return this.#stage.name;
   }
 
   sent(latenessMs: number): void {
     this.lateness.record(latenessMs);
-    this.#phase.lateness.record(latenessMs);
+    this.#stage.lateness.record(latenessMs);
   }
 
   answered(exchange: AnsweredExchange): void {
     const { status, elapsedMs } = exchange;
     this.exchangeCount++;
     this.#whole.answered(exchange);
-    this.#phase.operations.answered(exchange);
-    this.#scopes?.answered(exchange, this.phase);
+    this.#stage.operations.answered(exchange);
+    this.#scopes?.answered(exchange, this.stage);
     if (isServerError(status)) this.errorCount++;
     this.series.recordExchange(this.#clock.now(), elapsedMs, isServerError(status));
   }
@@ -94,26 +94,26 @@ export class RunMetrics implements ExchangeMeter {
     this.exchangeCount++;
     this.errorCount++;
     this.#whole.unanswered(exchange);
-    this.#phase.operations.unanswered(exchange);
-    this.#scopes?.unanswered(exchange, this.phase);
+    this.#stage.operations.unanswered(exchange);
+    this.#scopes?.unanswered(exchange, this.stage);
     this.series.recordExchange(this.#clock.now(), undefined, true);
   }
 
   bytesSent(operation: string, bytes: number): void {
     this.#whole.bytesSent(operation, bytes);
-    this.#phase.operations.bytesSent(operation, bytes);
+    this.#stage.operations.bytesSent(operation, bytes);
     this.series.recordBytes(this.#clock.now(), { sentBytes: bytes, receivedBytes: 0 });
   }
 
   bytesReceived(operation: string, bytes: number): void {
     this.#whole.bytesReceived(operation, bytes);
-    this.#phase.operations.bytesReceived(operation, bytes);
+    this.#stage.operations.bytesReceived(operation, bytes);
     this.series.recordBytes(this.#clock.now(), { sentBytes: 0, receivedBytes: bytes });
   }
 
   signatureRefused(operation: string): void {
     this.#whole.signatureRefused(operation);
-    this.#phase.operations.signatureRefused(operation);
+    this.#stage.operations.signatureRefused(operation);
   }
 
   /**
@@ -127,7 +127,7 @@ export class RunMetrics implements ExchangeMeter {
     else this.#errors.set(`${operation} ${label}`, { operation, cause: label, count: 1 });
   }
 
-  /** Returns the counts over all phases, by operation. */
+  /** Returns the counts over all stages, by operation. */
   operations(): OperationCount[] {
     return this.#whole.counts();
   }
@@ -136,31 +136,31 @@ export class RunMetrics implements ExchangeMeter {
     return this.#whole.latencies();
   }
 
-  /** Returns the latencies over all phases without their parts, for figures during the run. */
+  /** Returns the latencies over all stages without their parts, for figures during the run. */
   latencySums(): OperationLatency[] {
     return this.#whole.latencySums();
   }
 
-  /** Returns the histogram of each operation that got a response, over all phases. */
+  /** Returns the histogram of each operation that got a response, over all stages. */
   histograms(): ReadonlyMap<string, DurationHistogram> {
     return this.#whole.histograms();
   }
 
-  /** Returns the figures of the cohorts and phases that thresholds name. */
+  /** Returns the figures of the cohorts and stages that thresholds name. */
   scopes(): ScopeFigures[] {
-    const startMs = this.#phases[0]?.startMs ?? this.#clock.now();
+    const startMs = this.#stages[0]?.startMs ?? this.#clock.now();
     return (
-      this.#scopes?.figures(({ phase: name }) => {
+      this.#scopes?.figures(({ stage: name }) => {
         if (name === undefined) return this.#clock.now() - startMs;
-        const at = this.#phases.findIndex((phase) => phase.name === name);
-        const phase = this.#phases[at];
-        return phase === undefined ? 0 : this.#endMsOf(at) - phase.startMs;
+        const at = this.#stages.findIndex((stage) => stage.name === name);
+        const stage = this.#stages[at];
+        return stage === undefined ? 0 : this.#endMsOf(at) - stage.startMs;
       }) ?? []
     );
   }
 
-  phases(): PhaseFigures[] {
-    const rows = this.#phases.map(({ name, startMs, operations, lateness }, index) => ({
+  stages(): StageFigures[] {
+    const rows = this.#stages.map(({ name, startMs, operations, lateness }, index) => ({
       name,
       startMs,
       endMs: this.#endMsOf(index),
@@ -177,18 +177,18 @@ export class RunMetrics implements ExchangeMeter {
   }
 
   #endMsOf(index: number): number {
-    return this.#phases[index + 1]?.startMs ?? this.#clock.now();
+    return this.#stages[index + 1]?.startMs ?? this.#clock.now();
   }
 
-  #began(name: string): PhaseMetrics {
-    const phase = {
+  #began(name: string): StageMetrics {
+    const stage = {
       name,
       startMs: this.#clock.now(),
       operations: new OperationMetrics(),
       lateness: DurationHistogram.empty(),
     };
-    this.#phases.push(phase);
-    return phase;
+    this.#stages.push(stage);
+    return stage;
   }
 }
 

@@ -1,4 +1,4 @@
-/** The metrics of the parts of a run to which its thresholds apply: cohorts, phases, or both. */
+/** The metrics of the parts of a run to which its thresholds apply: cohorts, stages, or both. */
 import type { AnsweredExchange, UnansweredExchange } from '../network/transport.ts';
 import type { ScopeFigures, ThresholdScope } from '../result/scopes.ts';
 import { OperationMetrics } from './operation-metrics.ts';
@@ -21,12 +21,12 @@ export class ScopeMetrics {
     this.#cohortOf = cohortOf;
   }
 
-  answered(exchange: AnsweredExchange, phase: string): void {
-    for (const { operations } of this.#matching(exchange, phase)) operations.answered(exchange);
+  answered(exchange: AnsweredExchange, stage: string): void {
+    for (const { operations } of this.#matching(exchange, stage)) operations.answered(exchange);
   }
 
-  unanswered(exchange: UnansweredExchange, phase: string): void {
-    for (const { operations } of this.#matching(exchange, phase)) operations.unanswered(exchange);
+  unanswered(exchange: UnansweredExchange, stage: string): void {
+    for (const { operations } of this.#matching(exchange, stage)) operations.unanswered(exchange);
   }
 
   /** @param durationMsOf returns the time that a scope has lasted, in milliseconds */
@@ -39,11 +39,11 @@ export class ScopeMetrics {
     }));
   }
 
-  #matching({ caller = '' }: { readonly caller?: string }, phase: string): readonly Scoped[] {
+  #matching({ caller = '' }: { readonly caller?: string }, stage: string): readonly Scoped[] {
     if (this.#rows.length === 0) return this.#rows;
     const cohort = this.#cohortOf(caller);
     return this.#rows.filter(
-      ({ scope }) => (scope.cohort ?? cohort) === cohort && (scope.phase ?? phase) === phase,
+      ({ scope }) => (scope.cohort ?? cohort) === cohort && (scope.stage ?? stage) === stage,
     );
   }
 }

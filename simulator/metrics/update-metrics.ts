@@ -1,4 +1,4 @@
-/** Durations of updates, in total and by stage. */
+/** Durations of updates, in total and by status. */
 import { DurationHistogram } from '../result/histograms.ts';
 import type { UpdateFigures } from '../result/result-figures.ts';
 
@@ -11,11 +11,11 @@ const separator = ' ';
 /** The metrics of updates; durations in milliseconds. */
 export class UpdateMetrics {
   readonly #whole = new Map<string, DurationHistogram>();
-  readonly #stages = new Map<string, DurationHistogram>();
+  readonly #statuses = new Map<string, DurationHistogram>();
 
-  /** Records how long an update was in a stage. */
-  stageEnded(stage: string, durationMs: number): void {
-    recorded(this.#stages, stage, durationMs);
+  /** Records how long an update was in a status. */
+  statusEnded(status: string, durationMs: number): void {
+    recorded(this.#statuses, status, durationMs);
   }
 
   /** Records the duration of an update whose end the server has acknowledged. */
@@ -28,10 +28,10 @@ export class UpdateMetrics {
       const [from, outcome] = key.split(separator) as [UpdateStart, FinalState];
       return { from, outcome, ...histogram.figures() };
     });
-    const stages = [...this.#stages].sort(byKey).map(([stage, histogram]) => {
-      return { stage, ...histogram.figures() };
+    const statuses = [...this.#statuses].sort(byKey).map(([status, histogram]) => {
+      return { status, ...histogram.figures() };
     });
-    return { whole, stages };
+    return { whole, statuses };
   }
 }
 

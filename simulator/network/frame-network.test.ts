@@ -128,7 +128,7 @@ async function connected(shape: Partial<NetworkShape>) {
   return { clock, socket, websocket };
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a socket on the simulated network of a device', () => {
   it('answers only after the latency of both directions', async () => {
@@ -141,7 +141,7 @@ describe('a socket on the simulated network of a device', () => {
     const sentMs = clock.monotonicMs();
     while (!isAnswered) {
       clock.advance(50);
-      await turn();
+      await nextIteration();
     }
     expect(clock.monotonicMs() - sentMs).toBeGreaterThanOrEqual(600);
   });
@@ -149,7 +149,7 @@ describe('a socket on the simulated network of a device', () => {
   it('breaks with its own cause when the network loses a message', async () => {
     const { websocket, socket } = await connected({ lossShare: 1 });
     websocket.send(encodeConnectMessage(question));
-    while (socket.state !== 'closed') await turn();
+    while (socket.state !== 'closed') await nextIteration();
     expect(socket.closedBy).toBe('transport/LINK_LOST');
   });
 });

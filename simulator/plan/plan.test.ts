@@ -53,12 +53,12 @@ describe('a plan', () => {
     const stage = [{ ramp: '1s', devices: 2 }, { hold: '1s' }];
     const incident = [{ name: 'power-cut' }, { name: 'power-cut', at: '5s' }];
     const plan = (threshold: string) => ({ cohort, stage, incident, threshold: [threshold] });
-    for (const scope of ['cohort:Slow,phase:2 hold', 'phase:power-cut (2)', 'phase:run']) {
+    for (const scope of ['cohort:Slow,stage:2 hold', 'stage:power-cut (2)', 'stage:run']) {
       expect(problemsOf(plan(`p99(poll){${scope}} < 1s`))).toEqual([]);
     }
-    expect(problemsOf(plan('p99(poll){cohort:slow,phase:hold} < 1s'))).toEqual([
+    expect(problemsOf(plan('p99(poll){cohort:slow,stage:hold} < 1s'))).toEqual([
       'threshold must name a cohort of the run (Slow, fast), not "slow"',
-      'threshold must name a phase of the run (run, 1 ramp, 2 hold, power-cut, power-cut (2)), not "hold"',
+      'threshold must name a stage of the run (run, 1 ramp, 2 hold, power-cut, power-cut (2)), not "hold"',
     ]);
   });
 

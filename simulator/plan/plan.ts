@@ -184,13 +184,13 @@ export function planOf(input: object, known: KnownBehaviours): FleetPlan {
   return plan;
 }
 
-/** Returns a sentence for each threshold that names a cohort or phase which the run does not have. */
+/** Returns a sentence for each threshold that names a cohort or stage which the run does not have. */
 function scopeProblems(plan: FleetPlan): string[] {
   const cohorts = cohortsOf(plan).map(({ name }) => name);
-  const phases = phaseNames(plan);
+  const stages = stageNames(plan);
   return (plan.thresholds ?? []).flatMap((text) => {
-    const { cohort, phase } = thresholdOf(text).scope;
-    return [...unknownName('cohort', cohort, cohorts), ...unknownName('phase', phase, phases)].map(
+    const { cohort, stage } = thresholdOf(text).scope;
+    return [...unknownName('cohort', cohort, cohorts), ...unknownName('stage', stage, stages)].map(
       (problem) => `threshold ${problem}`,
     );
   });
@@ -201,8 +201,8 @@ function unknownName(what: string, name: string | undefined, known: readonly str
   return [`must name a ${what} of the run (${known.join(', ')}), not ${shown(name)}`];
 }
 
-/** Returns the names of the phases that a run of the plan can have. */
-function phaseNames({ stages = [], incidents = [] }: FleetPlan): readonly string[] {
+/** Returns the names of the stages that a run of the plan can have. */
+function stageNames({ stages = [], incidents = [] }: FleetPlan): readonly string[] {
   const entered = incidents.flatMap(({ name }) =>
     name === 'backoff-comparison' ? [name, `${name}: return`] : [name],
   );

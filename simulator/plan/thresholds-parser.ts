@@ -29,8 +29,8 @@ type ThresholdSubject =
 export interface ThresholdScope {
   /** Name of a cohort of the plan. */
   readonly cohort?: string;
-  /** Name of a phase of the run, such as `2 hold`. */
-  readonly phase?: string;
+  /** Name of a stage of the run, such as `2 hold`. */
+  readonly stage?: string;
 }
 
 /** One condition that a run must meet. */
@@ -214,24 +214,24 @@ export function thresholdOf(text: string): Threshold {
   );
 }
 
-const scopeExample = 'p99(poll){cohort:slow,phase:2 hold} < 200ms';
+const scopeExample = 'p99(poll){cohort:slow,stage:2 hold} < 200ms';
 const scopeMisplaced =
-  'a cohort or phase follows the subject of a latency, of errors or of a rate, ' +
+  'a cohort or stage follows the subject of a latency, of errors or of a rate, ' +
   `such as "${scopeExample}"`;
 
-/** Parses `{cohort:slow,phase:2 hold}`. @throws ThresholdPartError */
+/** Parses `{cohort:slow,stage:2 hold}`. @throws ThresholdPartError */
 function scopeOf(text: string): ThresholdScope {
   const entries = text
     .slice(1, -1)
     .split(',')
-    .map((part) => /^\s*(cohort|phase)\s*:\s*(\S(?:.*\S)?)\s*$/.exec(part) ?? []);
+    .map((part) => /^\s*(cohort|stage)\s*:\s*(\S(?:.*\S)?)\s*$/.exec(part) ?? []);
   const scope: ThresholdScope = Object.fromEntries(
     entries.map(([, name = '', value = '']) => [name, value]),
   );
   const isWhole = entries.every(([, name]) => name !== undefined);
   if (isWhole && Object.keys(scope).length === entries.length) return scope;
   throw new ThresholdPartError(
-    `braces hold one cohort, one phase or both, such as "${scopeExample}"`,
+    `braces hold one cohort, one stage or both, such as "${scopeExample}"`,
   );
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { dividedResult, figuresOf, sampleResult } from '../testing/sample-result.ts';
 import { fleetCsv } from './csv.ts';
 
-const phase = {
+const stage = {
   startMs: 0,
   endMs: 2000,
   lateness: figuresOf([0]),
@@ -11,10 +11,10 @@ const phase = {
 };
 
 describe('the CSV report of a run', () => {
-  it('has a row per operation, for run and phases, with errors and percentiles', () => {
-    const phases = [{ ...phase, name: 'hold' }];
-    const [head, whole, hold, end] = fleetCsv({ ...sampleResult, phases }).split('\r\n');
-    expect(head).toMatch(/^phase,operation,seconds,requests,requests_per_second,errors,2xx,/);
+  it('has a row per operation, for run and stages, with errors and percentiles', () => {
+    const stages = [{ ...stage, name: 'hold' }];
+    const [head, whole, hold, end] = fleetCsv({ ...sampleResult, stages }).split('\r\n');
+    expect(head).toMatch(/^stage,operation,seconds,requests,requests_per_second,errors,2xx,/);
     expect(whole).toMatch(/^,post-alerts,4\.234,9,2\.126,2,6,0,1,0,2,1\.\d+,/);
     expect(hold).toMatch(/^hold,post-alerts,2\.000,9,4\.500,2,/);
     expect(end).toBe('');
@@ -25,8 +25,8 @@ describe('the CSV report of a run', () => {
     ['=1+2', `"'=1+2",`],
     ['@SUM(1)', `"'@SUM(1)",`],
     ['two\nlines', '"two\nlines",'],
-  ])('quotes the phase %j, and prevents it from being a formula', (name, start) => {
-    const csv = fleetCsv({ ...sampleResult, operations: [], phases: [{ ...phase, name }] });
+  ])('quotes the stage %j, and prevents it from being a formula', (name, start) => {
+    const csv = fleetCsv({ ...sampleResult, operations: [], stages: [{ ...stage, name }] });
     expect(csv.slice(csv.indexOf('\r\n') + 2).startsWith(start)).toBe(true);
   });
 

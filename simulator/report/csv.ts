@@ -1,5 +1,5 @@
 /**
- * Renders the figures of a run as CSV (RFC 4180) for spreadsheets, with a row for each phase and
+ * Renders the figures of a run as CSV (RFC 4180) for spreadsheets, with a row for each stage and
  * operation.
  */
 import type { FleetResult } from '../result/result.ts';
@@ -7,26 +7,26 @@ import type { Figures, OperationCount, OperationLatency } from '../result/result
 import { countsOf } from '../result/thresholds-measures.ts';
 
 const columns = [
-  ...['phase', 'operation', 'seconds', 'requests', 'requests_per_second', 'errors'],
+  ...['stage', 'operation', 'seconds', 'requests', 'requests_per_second', 'errors'],
   ...['2xx', '3xx', '4xx', '5xx', 'unanswered'],
   ...['p50_ms', 'p90_ms', 'p95_ms', 'p99_ms', 'p99.9_ms', 'max_ms'],
   ...['waiting_p50_ms', 'waiting_p99_ms', 'service_p50_ms', 'service_p99_ms'],
   ...['sent_bytes', 'received_bytes'],
 ];
 
-interface MeasuredPhase {
-  readonly phase: string;
+interface MeasuredStage {
+  readonly stage: string;
   readonly durationMs: number;
   readonly latencies: readonly OperationLatency[];
   readonly operations: readonly OperationCount[];
 }
 
-/** Renders the rows of the whole run, with an empty phase, and then the rows of each phase. */
-export function fleetCsv({ durationMs, latencies, operations, phases }: FleetResult): string {
-  const parts: readonly MeasuredPhase[] = [
-    { phase: '', durationMs, latencies, operations },
-    ...phases.map(({ name, startMs, endMs, ...measured }) => {
-      return { phase: name, durationMs: endMs - startMs, ...measured };
+/** Renders the rows of the whole run, with an empty stage, and then the rows of each stage. */
+export function fleetCsv({ durationMs, latencies, operations, stages }: FleetResult): string {
+  const parts: readonly MeasuredStage[] = [
+    { stage: '', durationMs, latencies, operations },
+    ...stages.map(({ name, startMs, endMs, ...measured }) => {
+      return { stage: name, durationMs: endMs - startMs, ...measured };
     }),
   ];
   return [columns, ...parts.flatMap(rowsOf)]
@@ -34,7 +34,7 @@ export function fleetCsv({ durationMs, latencies, operations, phases }: FleetRes
     .join('');
 }
 
-function rowsOf({ phase, durationMs, latencies, operations }: MeasuredPhase): string[][] {
+function rowsOf({ stage, durationMs, latencies, operations }: MeasuredStage): string[][] {
   return operations.map((row) => {
     const { exchanges, errors } = countsOf([row], []);
     const seconds = durationMs / 1000;
@@ -42,7 +42,7 @@ function rowsOf({ phase, durationMs, latencies, operations }: MeasuredPhase): st
     const statuses = ['2xx', '3xx', '4xx', '5xx'].map((name) => row.responses[name] ?? 0);
     const figures = latencies.find(({ operation }) => operation === row.operation);
     return [
-      ...[phase, row.operation, seconds.toFixed(3), String(exchanges), perSecond.toFixed(3)],
+      ...[stage, row.operation, seconds.toFixed(3), String(exchanges), perSecond.toFixed(3)],
       ...[errors, ...statuses, row.unanswered].map(String),
       ...millisecondsOf(figures),
       ...partsOf(figures?.waiting),
@@ -65,7 +65,7 @@ function partsOf(figures: Figures | undefined): string[] {
 }
 
 /**
- * Formats a cell. A phase may have any name, and a spreadsheet must not interpret it as a formula.
+ * Formats a cell. A stage may have any name, and a spreadsheet must not interpret it as a formula.
  */
 function cell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;

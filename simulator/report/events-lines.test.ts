@@ -90,13 +90,13 @@ describe('the stream of events', () => {
     stream.read();
     for (const event of [opened(2, 1), opened(0, 2), opened(0, 1)]) lines.take(event);
     lines.take(opened(9, 1, noonMs + 1));
-    lines.take({ kind: 'phase', phase: 'ramp', atMs: noonMs + 1, sequence: 1 });
+    lines.take({ kind: 'stage', stage: 'ramp', atMs: noonMs + 1, sequence: 1 });
     expect(await lines.close()).toEqual({ written: 5, lost: 0 });
     expect(stream.lines).toMatchObject([
       { device: 0, sequence: 1 },
       { device: 0, sequence: 2 },
       { device: 2 },
-      { kind: 'phase' },
+      { kind: 'stage' },
       { device: 9 },
     ]);
   });

@@ -1,5 +1,5 @@
 /**
- * The section of the page about conformance checks: each requirement by phase and request rate, and
+ * The section of the page about conformance checks: each requirement by stage and request rate, and
  * its first violation.
  */
 
@@ -7,7 +7,7 @@ import { counted } from '../../fixtures/base/counted.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { FirstViolation } from '../result/result-checks.ts';
 import type { ShownSection } from './page-facts.ts';
-import { phaseTable, rate, violatedRequirements, violationRates } from './text-checks.ts';
+import { rate, stageTable, violatedRequirements, violationRates } from './text-checks.ts';
 
 /**
  * Returns the section about requirements that the server met or violated; an empty list when no
@@ -18,7 +18,7 @@ export function checkSections({ checks }: FleetResult): readonly ShownSection[] 
   const judged = checks.requirements.filter((row) => row.judged > 0);
   const violated = violatedRequirements(checks);
   const inOrder = [...violated, ...judged.filter((row) => row.violated === 0)];
-  const [[, ...phases] = [], ...rows] = phaseTable(inOrder);
+  const [[, ...stages] = [], ...rows] = stageTable(inOrder);
   return [
     {
       id: 'checks',
@@ -37,8 +37,8 @@ export function checkSections({ checks }: FleetResult): readonly ShownSection[] 
       })),
       tables: [
         {
-          caption: 'Requirements by phase: violated of tested',
-          columns: ['Requirement', 'Verdict', ...phases],
+          caption: 'Requirements by stage: violated of tested',
+          columns: ['Requirement', 'Verdict', ...stages],
           rows: inOrder.map((row, index) => [
             row.requirement,
             row.violated > 0 ? { word: 'violated', tone: 'bad' } : { word: 'met', tone: 'good' },
@@ -51,10 +51,10 @@ export function checkSections({ checks }: FleetResult): readonly ShownSection[] 
 }
 
 function violationText(violation: FirstViolation): string {
-  const { device, atMs, operation, phase, requestsPerSecond, request, response } = violation;
+  const { device, atMs, operation, stage, requestsPerSecond, request, response } = violation;
   return [
     `device ${device}, ${operation}, ${new Date(atMs).toISOString()}`,
-    `phase ${phase}, at ${rate(requestsPerSecond)}`,
+    `stage ${stage}, at ${rate(requestsPerSecond)}`,
     `expected ${violation.expected}`,
     `received ${violation.actual}`,
     '',

@@ -1,4 +1,4 @@
-/** The charts of the page: measurements over a common time axis, with phases and incidents. */
+/** The charts of the page: measurements over a common time axis, with stages and incidents. */
 import { stateText } from '../result/device-states.ts';
 import type { FleetResult } from '../result/result.ts';
 import type { Series } from '../result/result-figures.ts';
@@ -26,14 +26,14 @@ export function courseOf(result: FleetResult): ShownCourse {
     endSeconds: rounded((span.endMs - span.startMs) / SECOND_MS),
     hint: `Each point covers ${widthMs / SECOND_MS} s.`,
     charts: [...seriesCharts(result, span), ...updatedChart(result, span), ...backoffChart(result)],
-    marks: [...phaseMarks(result, span), ...incidentMarks(result)],
+    marks: [...stageMarks(result, span), ...incidentMarks(result)],
   };
 }
 
 /** Returns the time range of the load. In virtual time, the load may start long after the run. */
-function spanOf({ startedAt, durationMs, phases, series }: FleetResult): Span {
+function spanOf({ startedAt, durationMs, stages, series }: FleetResult): Span {
   const startedMs = Date.parse(startedAt);
-  const ends = phases.map(({ endMs }) => endMs);
+  const ends = stages.map(({ endMs }) => endMs);
   const lastRow = series.rows.at(-1);
   if (lastRow && ends.length === 0) ends.push(lastRow.startMs + series.widthMs);
   const endMs = Math.max(startedMs + durationMs, ...ends);
@@ -171,13 +171,13 @@ function backoffChart({ backoffComparison, plan }: FleetResult): readonly ShownC
   ];
 }
 
-function phaseMarks({ phases, plan }: FleetResult, span: Span): readonly ShownMark[] {
+function stageMarks({ stages, plan }: FleetResult, span: Span): readonly ShownMark[] {
   const incidents = new Set<string>(plan.incidents?.map(({ name }) => name));
-  return phases
+  return stages
     .filter(({ name, endMs }) => !incidents.has(name) && endMs > span.startMs)
     .map(({ name, startMs, endMs }) => {
       const [from, to] = [secondsIn(span, startMs), secondsIn(span, endMs)];
-      return { name, kind: 'phase', from, to };
+      return { name, kind: 'stage', from, to };
     });
 }
 

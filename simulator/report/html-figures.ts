@@ -51,7 +51,7 @@ export function updateSection({ updates }: FleetResult): ShownSection {
       {
         caption: 'Time in each state',
         columns: ['State', ...figureColumns],
-        rows: updates.stages.map((row) => [row.stage, ...figureCells(row)]),
+        rows: updates.statuses.map((row) => [row.status, ...figureCells(row)]),
       },
     ],
   };
@@ -70,24 +70,24 @@ export function backoffSections({ backoffComparison }: FleetResult): readonly Sh
 
 /**
  * Returns the section with the latency percentiles by operation, of the whole run and of each
- * phase.
+ * stage.
  */
 export function latencySection(result: FleetResult): ShownSection {
-  const { latencies, operations, phases } = result;
+  const { latencies, operations, stages } = result;
   const table = (caption: string, rows: FleetResult['latencies']): ShownTable => ({
     caption,
     columns: ['Operation', ...figureColumns],
     rows: rows.map((row) => [row.operation, ...figureCells(row)]),
   });
-  const byPhase = phases.length < 2 ? [] : phases;
+  const byStage = stages.length < 2 ? [] : stages;
   return {
     id: 'latencies',
     title: 'Latency in milliseconds',
     tables: [
       table('Whole run', latencies),
       ...partTables(latencies),
-      ...byPhase.map((phase) => ({
-        ...table(`Phase ${phase.name}`, phase.latencies),
+      ...byStage.map((stage) => ({
+        ...table(`Stage ${stage.name}`, stage.latencies),
         isClosed: true,
       })),
       responseTable(operations),

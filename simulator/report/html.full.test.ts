@@ -104,7 +104,7 @@ describe('the report page of a fleet', () => {
     },
   );
 
-  it('zooms all charts at once, with the pointer or by a phase or incident', async () => {
+  it('zooms all charts at once, with the pointer or by a stage or incident', async () => {
     expect(await range()).toBe('0:00 to 1:00');
     const { at } = await plotOf(0);
     await page.mouse.move(...at(0.25));
@@ -120,7 +120,7 @@ describe('the report page of a fleet', () => {
     expect(await range()).toBe('0:00 to 1:00');
     await page.getByLabel('Range of the run').selectOption('incident power-cut, 0:20 to 0:30');
     expect(await range()).toBe('0:13 to 0:38');
-    await page.getByLabel('Range of the run').selectOption('phase ramp, 0:00 to 0:30');
+    await page.getByLabel('Range of the run').selectOption('stage ramp, 0:00 to 0:30');
     expect(await range()).toBe('0:00 to 0:30');
     await page.getByRole('button', { name: 'Show the whole run' }).click();
     expect(await range()).toBe('0:00 to 1:00');
@@ -136,7 +136,7 @@ describe('the report page of a fleet', () => {
     expect(await text('checks')).toContain('errors.no-needless-faultviolated2 of 9');
     expect(await text('errors')).toContain(hostile);
     expect(await text('groups')).toContain('steady');
-    expect(await text('latencies')).toContain('Phase ramp');
+    expect(await text('latencies')).toContain('Stage ramp');
     expect(await text('reconciliation')).toContain('Server and fleet differ.');
     expect(await text('generator')).toContain('64 MiB');
     const plan = await text('plan');

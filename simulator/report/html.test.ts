@@ -77,7 +77,7 @@ describe('the file of a report page', () => {
     const { deployedMs: _, ...without } = result;
     const series = { widthMs: 1000, rows: [] };
     const nothing = factsIn(
-      fleetHtml({ ...without, devices: [], errors: [], latencies: [], phases: [], series }),
+      fleetHtml({ ...without, devices: [], errors: [], latencies: [], stages: [], series }),
     );
     expect(JSON.stringify(nothing)).not.toMatch(/NaN|Infinity|undefined|null/);
     expect(nothing.course.charts.every(({ seconds }) => seconds.length === 0)).toBe(true);
@@ -85,10 +85,10 @@ describe('the file of a report page', () => {
 
   it('starts with the load even when a simulated date is earlier', () => {
     const late = startMs + 36_000_000;
-    const phases = result.phases.map((phase) => {
-      return { ...phase, startMs: phase.startMs + 36_000_000, endMs: phase.endMs + 36_000_000 };
+    const stages = result.stages.map((stage) => {
+      return { ...stage, startMs: stage.startMs + 36_000_000, endMs: stage.endMs + 36_000_000 };
     });
-    const { course } = factsIn(fleetHtml({ ...result, phases }));
+    const { course } = factsIn(fleetHtml({ ...result, stages }));
     expect(course.startsAt).toBe(new Date(late).toISOString());
     expect(course.endSeconds).toBe(60);
     expect(course.marks.slice(0, 2).map(({ from, to }) => [from, to])).toEqual([

@@ -52,10 +52,10 @@ export interface ShownChart {
   readonly lines: readonly ShownLine[];
 }
 
-/** A phase or an incident on the time axis. */
+/** A stage or an incident on the time axis. */
 export interface ShownMark {
   readonly name: string;
-  readonly kind: 'phase' | 'incident';
+  readonly kind: 'stage' | 'incident';
   /** Start and end in seconds since the start of the load. */
   readonly from: number;
   readonly to: number;

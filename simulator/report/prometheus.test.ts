@@ -157,13 +157,13 @@ describe('the Prometheus metrics of a run', () => {
     expect(sampleOf(families, 'fleetbed_schedule_lateness_seconds')).toBe(0.002);
   });
 
-  it('show the current phase of the run', async () => {
+  it('show the current stage of the run', async () => {
     const metrics = new FleetMetrics();
-    metrics.see({ ...sampleProgress, phase: 'ramp' });
-    metrics.see({ ...sampleProgress, phase: 'hold' });
+    metrics.see({ ...sampleProgress, stage: 'ramp' });
+    metrics.see({ ...sampleProgress, stage: 'hold' });
     const families = await familiesOf(metrics);
-    expect(sampleOf(families, 'fleetbed_phase', { phase: 'ramp' })).toBe(0);
-    expect(sampleOf(families, 'fleetbed_phase', { phase: 'hold' })).toBe(1);
+    expect(sampleOf(families, 'fleetbed_stage', { stage: 'ramp' })).toBe(0);
+    expect(sampleOf(families, 'fleetbed_stage', { stage: 'hold' })).toBe(1);
   });
 
   it('escape causes that contain characters of the format', async () => {

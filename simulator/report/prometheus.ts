@@ -37,7 +37,7 @@ export class FleetMetrics {
   readonly #causes = new Set<string>();
   /** Time of the offer for each device with an update in progress. */
   readonly #offeredMs = new Map<number, number>();
-  #phase: string | undefined;
+  #stage: string | undefined;
 
   readonly #devices = new Gauge({
     name: 'fleetbed_devices',
@@ -61,10 +61,10 @@ export class FleetMetrics {
     help: 'Time since the run began.',
     registers: this.#registers,
   });
-  readonly #phases = new Gauge({
-    name: 'fleetbed_phase',
-    help: 'Phases of the plan: 1 for the current one, 0 for the others.',
-    labelNames: ['phase'],
+  readonly #stages = new Gauge({
+    name: 'fleetbed_stage',
+    help: 'Stages of the plan: 1 for the current one, 0 for the others.',
+    labelNames: ['stage'],
     registers: this.#registers,
   });
   readonly #exchanges = new Counter({
@@ -187,8 +187,8 @@ export class FleetMetrics {
 
   /** Updates the metrics from a progress report of the run. */
   see(progress: FleetProgress): void {
-    const { funnel, socketsOpen, elapsedMs, phase } = progress;
-    this.#enteredPhase(phase);
+    const { funnel, socketsOpen, elapsedMs, stage } = progress;
+    this.#enteredStage(stage);
     this.#seeGenerators(progress);
     this.#seeTraffic(progress);
     this.#fixedRatePolls.reset();
@@ -262,11 +262,11 @@ export class FleetMetrics {
     this.#updates.observe({ outcome: state }, (atMs - offeredMs) / MS_PER_SECOND);
   }
 
-  #enteredPhase(phase: string): void {
-    const bounded = this.#bounded(phase);
-    if (this.#phase !== undefined) this.#phases.set({ phase: this.#phase }, 0);
-    this.#phase = bounded;
-    this.#phases.set({ phase: bounded }, 1);
+  #enteredStage(stage: string): void {
+    const bounded = this.#bounded(stage);
+    if (this.#stage !== undefined) this.#stages.set({ stage: this.#stage }, 0);
+    this.#stage = bounded;
+    this.#stages.set({ stage: bounded }, 1);
   }
 
   #bounded(text: string): string {

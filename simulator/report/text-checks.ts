@@ -31,7 +31,7 @@ export function checkSections({ checks, series }: FleetResult): string[][] {
   return [
     [
       head,
-      ...columns(phaseTable(shown)),
+      ...columns(stageTable(shown)),
       ...(more > 0 ? [`  and ${more} more`] : []),
       ...shown.flatMap(violationLines),
     ],
@@ -58,18 +58,18 @@ export function violatedRequirements({ requirements }: Checks): RequirementCheck
   return violated.sort((one, other) => other.violated / other.judged - one.violated / one.judged);
 }
 
-/** Returns a table of requirements by phase, with the fleet's request rate in each phase. */
-export function phaseTable(rows: readonly RequirementChecks[]): string[][] {
+/** Returns a table of requirements by stage, with the fleet's request rate in each stage. */
+export function stageTable(rows: readonly RequirementChecks[]): string[][] {
   const rates = new Map(
-    rows.flatMap(({ phases }) => phases.map((each) => [each.phase, each.requestsPerSecond])),
+    rows.flatMap(({ stages }) => stages.map((each) => [each.stage, each.requestsPerSecond])),
   );
-  const phases = [...rates];
+  const stages = [...rates];
   return [
-    ['violated of tested', ...phases.map(([phase, perSecond]) => `${phase} at ${rate(perSecond)}`)],
+    ['violated of tested', ...stages.map(([stage, perSecond]) => `${stage} at ${rate(perSecond)}`)],
     ...rows.map((row) => [
       row.requirement,
-      ...phases.map(([phase]) => {
-        const cell = row.phases.find((each) => each.phase === phase);
+      ...stages.map(([stage]) => {
+        const cell = row.stages.find((each) => each.stage === stage);
         return cell === undefined ? '-' : `${cell.violated} of ${cell.judged}`;
       }),
     ]),

@@ -48,13 +48,13 @@ function exchangeAt(second: number, device: number, method = 'GET'): WatchedExch
 function metricsOf(device: number, seconds: readonly number[]) {
   const metrics = new CheckMetrics(judge);
   for (const second of seconds) {
-    const phase = second < 2 ? 'run' : 'burst';
-    metrics.record(exchangeAt(second, device, phase === 'burst' ? 'DELETE' : 'GET'), phase);
+    const stage = second < 2 ? 'run' : 'burst';
+    metrics.record(exchangeAt(second, device, stage === 'burst' ? 'DELETE' : 'GET'), stage);
   }
   return metrics;
 }
 
-function phase(name: string, from: number, to: number, requests: number) {
+function stage(name: string, from: number, to: number, requests: number) {
   const operation = {
     ...sampleResult.operations[0],
     operation: 'any',
@@ -78,7 +78,7 @@ function row(second: number, requests: number) {
 }
 
 const run = {
-  phases: [phase('run', 0, 2, 20), phase('burst', 2, 4, 900)],
+  stages: [stage('run', 0, 2, 20), stage('burst', 2, 4, 900)],
   series: { widthMs: 1000, rows: [row(0, 8), row(1, 12), row(2, 380), row(3, 520)] },
 };
 
@@ -89,7 +89,7 @@ function resultWith(checks: FleetResult['checks']): FleetResult {
 const whole = ratedChecks(metricsOf(0, [0, 1, 2, 3]).figures(1), run);
 
 describe('the checks of a sample', () => {
-  it('list judged and violated exchanges by requirement and phase, and the request rate', () => {
+  it('list judged and violated exchanges by requirement and stage, and the request rate', () => {
     expect(whole).toMatchObject({ devices: 1, exchanges: 4 });
     expect(whole.requirements).toMatchObject([
       { requirement: 'kept', judged: 4, violated: 0 },
@@ -97,18 +97,18 @@ describe('the checks of a sample', () => {
         requirement: 'violated',
         judged: 4,
         violated: 2,
-        phases: [
-          { phase: 'run', judged: 2, violated: 0, requestsPerSecond: 10 },
-          { phase: 'burst', judged: 2, violated: 2, requestsPerSecond: 450 },
+        stages: [
+          { stage: 'run', judged: 2, violated: 0, requestsPerSecond: 10 },
+          { stage: 'burst', judged: 2, violated: 2, requestsPerSecond: 450 },
         ],
-        firstViolation: { device: 0, atMs: startMs + 2005, phase: 'burst', requestsPerSecond: 380 },
+        firstViolation: { device: 0, atMs: startMs + 2005, stage: 'burst', requestsPerSecond: 380 },
         violations: [
           [startMs + 2000, 1],
           [startMs + 3000, 1],
         ],
         violatedAt: { minPerSecond: 380, maxPerSecond: 520 },
       },
-      { requirement: 'unseen', judged: 0, phases: [], violations: [] },
+      { requirement: 'unseen', judged: 0, stages: [], violations: [] },
     ]);
     expect(whole.requirements[0]).not.toHaveProperty('firstViolation');
   });
@@ -181,7 +181,7 @@ describe('the checks of a sample', () => {
       startMs,
       endMs: startMs + 2000,
       elapsedMs: 2000,
-      updates: { whole: [], stages: [] },
+      updates: { whole: [], statuses: [] },
       schedule: { due: 0, sent: 0, lateness: figuresOf([]) },
       rollout: { devices: 1, updated: 0, failed: 0, elapsedMs: 2000, within: [] },
       checks: metricsOf(7, [2]).figures(0),
@@ -206,7 +206,7 @@ describe('the checks of a sample', () => {
 });
 
 describe('the checks in the text report', () => {
-  it('name what was violated, in which phase, at which first rate, and how', () => {
+  it('name what was violated, in which stage, at which first rate, and how', () => {
     const report = fleetReport(resultWith(whole));
     expect(report).toContain('Checks: 1 device watched, 4 requests: 1 of 2 requirements VIOLATED');
     expect(report).toMatch(/violated of tested +run at 10 requests\/s +burst at 450 requests\/s/);
@@ -230,7 +230,7 @@ describe('the checks in the text report', () => {
 });
 
 describe('the checks on the report page', () => {
-  it('are a table of requirements by phase, with each violation as text', () => {
+  it('are a table of requirements by stage, with each violation as text', () => {
     const page = fleetHtml(resultWith(whole));
     expect(page).toContain('Checks under load');
     expect(page).toContain('burst at 450 requests/s');

@@ -17,7 +17,7 @@ function latencies(random: Random, count: number, factor = 1): number[] {
 function runOf(durationsMs: readonly number[], change: Partial<FleetResult> = {}): FleetResult {
   return {
     ...sampleResult,
-    updates: { whole: [], stages: [] },
+    updates: { whole: [], statuses: [] },
     latencies: [{ operation: 'post-alerts', ...figuresOf(durationsMs) }],
     ...change,
   };

@@ -3,7 +3,7 @@
  * fleet.
  */
 import type { Checks, FirstViolation, RequirementChecks } from './result-checks.ts';
-import type { PhaseFigures, Series } from './result-figures.ts';
+import type { Series, StageFigures } from './result-figures.ts';
 import { countsOf } from './thresholds-measures.ts';
 
 export const SECOND_MS = 1000;
@@ -12,9 +12,9 @@ export const SECOND_MS = 1000;
  */
 export const INTERVALS_MAX = 900;
 
-/** The phases and the time series from which request rates are computed. */
+/** The stages and the time series from which request rates are computed. */
 interface RatedRun {
-  readonly phases: readonly PhaseFigures[];
+  readonly stages: readonly StageFigures[];
   readonly series: Series;
 }
 
@@ -30,17 +30,17 @@ export function mergedChecks(
   return first && ratedChecks(others.reduce(added, first), run);
 }
 
-/** Returns the checks with the fleet's request rates, and with phases in chronological order. */
-export function ratedChecks(checks: Checks, { phases, series }: RatedRun): Checks {
-  const names = phases.map(({ name }) => name);
-  const rates = new Map(phases.map((phase) => [phase.name, phaseRate(phase)]));
+/** Returns the checks with the fleet's request rates, and with stages in chronological order. */
+export function ratedChecks(checks: Checks, { stages, series }: RatedRun): Checks {
+  const names = stages.map(({ name }) => name);
+  const rates = new Map(stages.map((stage) => [stage.name, stageRate(stage)]));
   const requirements = checks.requirements.map((row): RequirementChecks => {
     const { firstViolation } = row;
     return {
       ...row,
-      phases: row.phases
-        .map((each) => ({ ...each, requestsPerSecond: rates.get(each.phase) ?? 0 }))
-        .sort((one, other) => names.indexOf(one.phase) - names.indexOf(other.phase)),
+      stages: row.stages
+        .map((each) => ({ ...each, requestsPerSecond: rates.get(each.stage) ?? 0 }))
+        .sort((one, other) => names.indexOf(one.stage) - names.indexOf(other.stage)),
       ...(firstViolation && { firstViolation: ratedViolation(firstViolation, series) }),
       ...violatedAt(row.violations, series),
     };
@@ -48,7 +48,7 @@ export function ratedChecks(checks: Checks, { phases, series }: RatedRun): Check
   return { ...checks, requirements };
 }
 
-function phaseRate({ operations, startMs, endMs }: PhaseFigures): number {
+function stageRate({ operations, startMs, endMs }: StageFigures): number {
   const lengthMs = endMs - startMs;
   return lengthMs <= 0 ? 0 : (countsOf(operations, []).exchanges * 1000) / lengthMs;
 }
@@ -108,10 +108,10 @@ function added(one: Checks, other: Checks): Checks {
 function together(one: RequirementChecks, other: RequirementChecks | undefined): RequirementChecks {
   if (other === undefined) return one;
   const firstViolation = earliest(one.firstViolation, other.firstViolation);
-  const phases = new Map(one.phases.map((row) => [row.phase, row]));
-  for (const row of other.phases) {
-    const { judged = 0, violated = 0 } = phases.get(row.phase) ?? {};
-    phases.set(row.phase, {
+  const stages = new Map(one.stages.map((row) => [row.stage, row]));
+  for (const row of other.stages) {
+    const { judged = 0, violated = 0 } = stages.get(row.stage) ?? {};
+    stages.set(row.stage, {
       ...row,
       judged: judged + row.judged,
       violated: violated + row.violated,
@@ -121,7 +121,7 @@ function together(one: RequirementChecks, other: RequirementChecks | undefined):
     ...one,
     judged: one.judged + other.judged,
     violated: one.violated + other.violated,
-    phases: [...phases.values()],
+    stages: [...stages.values()],
     violations: violationsByInterval([...one.violations, ...other.violations]),
     ...(firstViolation && { firstViolation }),
   };

@@ -10,7 +10,7 @@ import type {
   Figures,
   OperationCount,
   OperationLatency,
-  PhaseFigures,
+  StageFigures,
   UpdateFigures,
 } from './result-figures.ts';
 
@@ -72,12 +72,12 @@ export const exchangeMergers = {
 };
 
 /**
- * Merges phases by name, because a name stands for the same period of the plan in every part. The
+ * Merges stages by name, because a name stands for the same period of the plan in every part. The
  * result is in chronological order.
  */
-export const mergePhases = rows<PhaseFigures>(
+export const mergeStages = rows<StageFigures>(
   ({ name }) => name,
-  fields<PhaseFigures>({
+  fields<StageFigures>({
     name: first,
     startMs: lowest,
     endMs: highest,
@@ -98,7 +98,7 @@ export const mergeUpdates = fields<UpdateFigures>({
     ({ from, outcome }) => `${from} ${outcome}`,
     durations,
   ),
-  stages: rows<UpdateFigures['stages'][number]>(({ stage }) => stage, durations),
+  statuses: rows<UpdateFigures['statuses'][number]>(({ status }) => status, durations),
 });
 
 /** Compares errors: the most frequent first, and errors of equal frequency by name. */

@@ -20,7 +20,7 @@ import type { FleetResult } from './result.ts';
 interface Story {
   readonly afterMs: number;
   readonly operation: string;
-  readonly phase: 'ramp' | 'hold';
+  readonly stage: 'ramp' | 'hold';
   readonly end: number | 'timeout' | 'reset';
   readonly latencyMs: number;
   readonly cohort: 'Slow' | 'Fast';
@@ -34,7 +34,7 @@ const DEVICES = 9;
 const story: fc.Arbitrary<Story> = fc.record({
   afterMs: fc.nat(2_000_000),
   operation: fc.constantFrom('post-alerts', 'put-attributes', 'connect'),
-  phase: fc.constantFrom('ramp', 'hold'),
+  stage: fc.constantFrom('ramp', 'hold'),
   end: fc.constantFrom<(number | 'timeout' | 'reset')[]>(200, 204, 401, 503, 'timeout', 'reset'),
   latencyMs: fc.double({ min: 0, max: 60_000, noNaN: true }),
   cohort: fc.constantFrom('Slow', 'Fast'),
@@ -43,8 +43,8 @@ const story: fc.Arbitrary<Story> = fc.record({
 
 /** The parts of the run that thresholds name, in the order in which merging lists them. */
 const scopes = [
-  { phase: 'hold' },
-  { cohort: 'Fast', phase: 'ramp' },
+  { stage: 'hold' },
+  { cohort: 'Fast', stage: 'ramp' },
   { cohort: 'Slow' },
   { cohort: 'Unused' },
 ];
@@ -53,10 +53,10 @@ const scopes = [
 function resultOf(stories: readonly Story[], shard: FleetResult['shards'][number]): FleetResult {
   const clock = new ManualClock(noonMs);
   const metrics = new RunMetrics(clock, new ScopeMetrics(scopes, (caller) => caller));
-  for (const phase of ['ramp', 'hold'] as const) {
-    metrics.enterPhase(phase);
-    for (const each of stories.filter((one) => one.phase === phase)) live(metrics, each, clock);
-    clock.advance(2_000_000 * (phase === 'ramp' ? 1 : 2) - (clock.now() - noonMs));
+  for (const stage of ['ramp', 'hold'] as const) {
+    metrics.enterStage(stage);
+    for (const each of stories.filter((one) => one.stage === stage)) live(metrics, each, clock);
+    clock.advance(2_000_000 * (stage === 'ramp' ? 1 : 2) - (clock.now() - noonMs));
   }
   const updates = stories.map(({ latencyMs }) => latencyMs);
   for (const ms of updates) metrics.updates.updateEnded('offer', 'success', ms);
@@ -71,7 +71,7 @@ function resultOf(stories: readonly Story[], shard: FleetResult['shards'][number
     updates: updateMetrics.figures(),
     latencies: metrics.latencies(),
     operations: metrics.operations(),
-    phases: metrics.phases(),
+    stages: metrics.stages(),
     series: metrics.series.figures(),
     errors: metrics.errors(),
     scopes: metrics.scopes(),
@@ -107,7 +107,7 @@ function live(
 
 /** Returns the members in which merged parts must equal the result of one process. */
 function figuresIn(result: FleetResult) {
-  const { generator, updates, latencies, operations, phases, errors, series } = result;
+  const { generator, updates, latencies, operations, stages, errors, series } = result;
   const { schedule } = generator;
   const { scopes: parts, fixedRatePolls } = result;
   return {
@@ -115,7 +115,7 @@ function figuresIn(result: FleetResult) {
     updates,
     latencies,
     operations,
-    phases,
+    stages,
     errors,
     series,
     parts,
@@ -184,7 +184,7 @@ describe('merged results of several processes', () => {
     });
   });
 
-  it('include the measurements of lost workers in a separate phase', () => {
+  it('include the measurements of lost workers in a separate stage', () => {
     const plan = { ...shardOf(0, 2).plan, thresholds: ['errors <= 3'] };
     const parts = [0, 1].map((index) => ({ ...shardOf(index, 2), plan }));
     const before = mergeResults(parts);
@@ -195,7 +195,7 @@ describe('merged results of several processes', () => {
     expect(after.latencies).toMatchObject([{ count: 14, maxMs: 50 }]);
     expect(after.errors).toEqual([{ operation: 'post-alerts', cause: 'timeout', count: 2 }]);
     expect(after.generator.schedule.sent).toBe(before.generator.schedule.sent + 2);
-    expect(after.phases).toMatchObject([{ name: 'of failed workers', latencies: [{ count: 2 }] }]);
+    expect(after.stages).toMatchObject([{ name: 'of failed workers', latencies: [{ count: 2 }] }]);
     expect(after.thresholds[0]?.observed).toBe('6 of 22 requests');
     expect(after.devices).toEqual(before.devices);
   });

@@ -10,7 +10,7 @@ import { mergeFixedRatePolls } from './fixed-rate-polls.ts';
 import { judgedGenerator, scheduleOf, validityOf } from './generator.ts';
 import { HistogramError } from './histogram-text.ts';
 import { mergedChecks } from './merge-checks.ts';
-import { exchangeMergers, mergeErrors, mergePhases, mergeUpdates } from './merge-figures.ts';
+import { exchangeMergers, mergeErrors, mergeStages, mergeUpdates } from './merge-figures.ts';
 import { mergedSeries } from './merge-series.ts';
 import {
   commonValue,
@@ -111,7 +111,7 @@ const mergedSections = fields<Sections>({
   updates: mergeUpdates,
   fixedRatePolls: mergeFixedRatePolls,
   ...exchangeMergers,
-  phases: mergePhases,
+  stages: mergeStages,
   scopes: mergeScopes,
   errors: mergeErrors,
   series: mergedSeries,
@@ -153,19 +153,19 @@ function merged(
 }
 
 /**
- * Returns the measurements of a failed worker as sections of a result. They form a separate phase,
- * so that the phases still add up to the whole.
+ * Returns the measurements of a failed worker as sections of a result. They form a separate stage,
+ * so that the stages still add up to the whole.
  */
 function keptSections(part: ShardFigures): Partial<Sections> {
   const { startMs, endMs, latencies, operations, errors, updates, schedule, scopes } = part;
   const { lateness } = schedule;
-  const phase = { name: 'of failed workers', startMs, endMs, lateness, latencies, operations };
+  const stage = { name: 'of failed workers', startMs, endMs, lateness, latencies, operations };
   return {
     latencies,
     operations,
     errors,
     updates,
-    phases: operations.length === 0 ? [] : [phase],
+    stages: operations.length === 0 ? [] : [stage],
     ...(scopes && { scopes }),
   };
 }

@@ -22,7 +22,7 @@ const refused = { funnel: pending, operations: exchanges('post-auth-request', { 
 const accepts = exchanges('set-auth-set-status', { '2xx': 2500 });
 const requirement = { requirement: 'status.is-204', sentence: 'A report is answered with 204.' };
 const checksWith = (judged: number, violated: number) => {
-  const row = { ...requirement, judged, violated, phases: [], violations: [] };
+  const row = { ...requirement, judged, violated, stages: [], violations: [] };
   return { devices: 1, exchanges: 9, requirements: [row] };
 };
 

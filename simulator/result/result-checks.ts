@@ -12,7 +12,7 @@ const violation = v.pipe(
     device: v.pipe(count, v.description('Index of the device.')),
     atMs: v.pipe(v.number(), v.finite(), v.description('Milliseconds since the Unix epoch.')),
     operation: text,
-    phase: text,
+    stage: text,
     requestsPerSecond: v.pipe(
       number,
       v.description('Request rate of the whole fleet in the series row of the violation.'),
@@ -25,13 +25,13 @@ const violation = v.pipe(
   v.description('An exchange that violated the requirement, with secrets masked.'),
 );
 
-const phaseChecks = v.object({
-  phase: text,
+const stageChecks = v.object({
+  stage: text,
   judged: count,
   violated: count,
   requestsPerSecond: v.pipe(
     number,
-    v.description('Request rate of the whole fleet, averaged over the phase.'),
+    v.description('Request rate of the whole fleet, averaged over the stage.'),
   ),
 });
 
@@ -40,9 +40,9 @@ const requirementChecks = v.object({
   sentence: text,
   judged: v.pipe(count, v.description('Exchanges that tested the requirement.')),
   violated: v.pipe(count, v.description('Tested exchanges that violated the requirement.')),
-  phases: v.pipe(
-    v.array(phaseChecks),
-    v.description('Phases in which the requirement was tested.'),
+  stages: v.pipe(
+    v.array(stageChecks),
+    v.description('Stages in which the requirement was tested.'),
   ),
   firstViolation: v.exactOptional(violation),
   violations: v.pipe(

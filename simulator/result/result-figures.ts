@@ -1,4 +1,4 @@
-/** The measurements in a result: latencies, responses, errors, phases, updates and time series. */
+/** The measurements in a result: latencies, responses, errors, stages, updates and time series. */
 import * as v from 'valibot';
 import type { Immutable } from './immutable.ts';
 
@@ -97,7 +97,7 @@ export const measuredShape = {
   operations: v.array(operationCount),
 };
 
-export const phaseShape = v.pipe(
+export const stageShape = v.pipe(
   v.object({
     name: text,
     startMs: unixMs,
@@ -110,7 +110,7 @@ export const phaseShape = v.pipe(
     ),
     ...measuredShape,
   }),
-  v.description('A phase of the run; an exchange belongs to the phase in which it ended.'),
+  v.description('A stage of the run; an exchange belongs to the stage in which it ended.'),
 );
 
 const wholeUpdate = v.pipe(
@@ -123,13 +123,13 @@ const wholeUpdate = v.pipe(
     'Time from the offer, or from the creation of the deployment, to the acknowledged outcome.',
   ),
 );
-const updateStage = v.pipe(
-  v.object({ stage: text, ...figuresShape.entries }),
+const updateStatus = v.pipe(
+  v.object({ status: text, ...figuresShape.entries }),
   v.description('Time that devices spent in one state of their update.'),
 );
 export const updatesShape = v.object({
   whole: v.array(wholeUpdate),
-  stages: v.array(updateStage),
+  statuses: v.array(updateStatus),
 });
 
 /** Schema of the devices of a fleet by state. The counts add up to the number of devices. */
@@ -178,9 +178,9 @@ export type OperationCount = Immutable<v.InferOutput<typeof operationCount>>;
  * `status/503`.
  */
 export type ErrorCount = Immutable<v.InferOutput<typeof errorShape>>;
-/** The figures of one phase. */
-export type PhaseFigures = Immutable<v.InferOutput<typeof phaseShape>>;
-/** Durations of updates, in total and by stage. */
+/** The figures of one stage. */
+export type StageFigures = Immutable<v.InferOutput<typeof stageShape>>;
+/** Durations of updates, in total and by status. */
 export type UpdateFigures = Immutable<v.InferOutput<typeof updatesShape>>;
 /** The time series of a run. */
 export type Series = Immutable<v.InferOutput<typeof seriesShape>>;

@@ -20,7 +20,7 @@ const keptShape = v.pipe(
   }),
   v.description(
     'Figures of the lost worker up to its last message; they are included in the latencies, ' +
-      'operations, updates and errors of this result and in a separate phase, but not in series.',
+      'operations, updates and errors of this result and in a separate stage, but not in series.',
   ),
 );
 

@@ -14,8 +14,8 @@ import {
   errorShape,
   measuredShape,
   type OperationLatency,
-  phaseShape,
   seriesShape,
+  stageShape,
   updatesShape,
 } from './result-figures.ts';
 import { generatorShape, type ProcessFacts, thresholdShape } from './result-generator.ts';
@@ -102,7 +102,7 @@ export const fleetResultShape = v.object({
   traffic: v.exactOptional(trafficShape),
   fixedRatePolls: v.exactOptional(fixedRatePollsShape),
   ...measuredShape,
-  phases: v.array(phaseShape),
+  stages: v.array(stageShape),
   scopes: v.exactOptional(scopesShape),
   series: seriesShape,
   errors: v.array(errorShape),
@@ -130,8 +130,8 @@ export interface FleetProgress {
   readonly socketsOpen: number;
   /** The deployment of the run, once it has been created. */
   readonly deployment?: { readonly deploymentId: string; readonly artifactName: string };
-  /** Name of the current phase of the plan. */
-  readonly phase: string;
+  /** Name of the current stage of the plan. */
+  readonly stage: string;
   /** Latencies by operation since the start of the run. */
   readonly latencies: readonly CurrentLatency[];
   /** Load of the generator's processes since the start of the run. */

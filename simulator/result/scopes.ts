@@ -1,4 +1,4 @@
-/** The figures of the cohorts and phases that the thresholds of a run name. */
+/** The figures of the cohorts and stages that the thresholds of a run name. */
 import * as v from 'valibot';
 import { type ThresholdScope, thresholdOf } from '../plan/thresholds-parser.ts';
 import type { Immutable } from './immutable.ts';
@@ -12,26 +12,26 @@ export const scopesShape = v.pipe(
   v.array(
     v.object({
       cohort: v.exactOptional(v.string()),
-      phase: v.exactOptional(v.string()),
+      stage: v.exactOptional(v.string()),
       durationMs: v.pipe(v.number(), v.finite(), v.minValue(0)),
       ...measuredShape,
     }),
   ),
   v.description(
-    'Figures of each cohort and phase that a threshold names, together as it names them.',
+    'Figures of each cohort and stage that a threshold names, together as it names them.',
   ),
 );
 
-/** The figures of one cohort, of one phase, or of one cohort in one phase. */
+/** The figures of one cohort, of one stage, or of one cohort in one stage. */
 export type ScopeFigures = Immutable<v.InferOutput<typeof scopesShape>>[number];
 
 /** Merges the figures of the same scopes. */
 export const mergeScopes = rows<ScopeFigures>(
-  ({ cohort = '', phase = '' }) => JSON.stringify([cohort, phase]),
-  fields<ScopeFigures>({ cohort: first, phase: first, durationMs: highest, ...exchangeMergers }),
+  ({ cohort = '', stage = '' }) => JSON.stringify([cohort, stage]),
+  fields<ScopeFigures>({ cohort: first, stage: first, durationMs: highest, ...exchangeMergers }),
 );
 
-/** Returns each cohort and phase that a threshold names, once. */
+/** Returns each cohort and stage that a threshold names, once. */
 export function scopesIn(thresholds: readonly string[]): readonly ThresholdScope[] {
   const scopes = thresholds.map((text) => thresholdOf(text).scope);
   return scopes.filter(
@@ -39,12 +39,12 @@ export function scopesIn(thresholds: readonly string[]): readonly ThresholdScope
   );
 }
 
-export function isWholeRun({ cohort, phase }: ThresholdScope): boolean {
-  return cohort === undefined && phase === undefined;
+export function isWholeRun({ cohort, stage }: ThresholdScope): boolean {
+  return cohort === undefined && stage === undefined;
 }
 
-/** Returns a predicate for scopes that name the same cohort and phase. */
+/** Returns a predicate for scopes that name the same cohort and stage. */
 export function isSameScope(one: ThresholdScope) {
   return (other: ThresholdScope): boolean =>
-    one.cohort === other.cohort && one.phase === other.phase;
+    one.cohort === other.cohort && one.stage === other.stage;
 }

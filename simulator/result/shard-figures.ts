@@ -55,7 +55,7 @@ export interface ShardFigures {
   readonly updates: UpdateFigures;
   readonly schedule: { readonly due: number; readonly sent: number; readonly lateness: Figures };
   readonly rollout: ShardUpdates;
-  /** Figures of the cohorts and phases that thresholds name. */
+  /** Figures of the cohorts and stages that thresholds name. */
   readonly scopes?: readonly ScopeFigures[] | undefined;
   /**
    * Checks of the shard's watched devices. Only the shard that runs them to the end counts the

@@ -36,7 +36,7 @@ export interface ExchangeMeasures {
 /** The figures of a run. An empty list of operations means all operations. */
 export interface Measures extends ExchangeMeasures {
   readonly isOver: boolean;
-  /** Returns the figures of a cohort, of a phase, or of a cohort in a phase. */
+  /** Returns the figures of a cohort, of a stage, or of a cohort in a stage. */
   within(scope: ThresholdScope): ExchangeMeasures;
   updates(): UpdateMeasures;
   /** Returns the lateness of the load generator; absent during a run. */

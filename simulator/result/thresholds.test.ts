@@ -72,11 +72,11 @@ describe('a threshold for a run', () => {
     ['lost reports = 0.5', 'accepted: '],
     ['rate(poll) > 100', 'accepted: '],
     ['errors < 0.1% or so', 'accepted: '],
-    ['p99(poll){} < 1s', 'braces hold one cohort, one phase or both'],
-    ['p99(poll){cohort:a,cohort:b} < 1s', 'braces hold one cohort, one phase or both'],
-    ['p99(poll){device:3} < 1s', 'braces hold one cohort, one phase or both'],
-    ['p99(poll) < 1s {cohort:a}', 'a cohort or phase follows the subject of a latency'],
-    ['lost reports{cohort:a} = 0', 'a cohort or phase follows the subject of a latency'],
+    ['p99(poll){} < 1s', 'braces hold one cohort, one stage or both'],
+    ['p99(poll){cohort:a,cohort:b} < 1s', 'braces hold one cohort, one stage or both'],
+    ['p99(poll){device:3} < 1s', 'braces hold one cohort, one stage or both'],
+    ['p99(poll) < 1s {cohort:a}', 'a cohort or stage follows the subject of a latency'],
+    ['lost reports{cohort:a} = 0', 'a cohort or stage follows the subject of a latency'],
     [`p99(poll) < ${'9'.repeat(500)}ms`, 'accepted: '],
   ])('cannot be "%s", and the error shows the accepted forms', (text, sentence) => {
     expect(() => thresholdOf(text)).toThrow(ThresholdError);
@@ -139,21 +139,21 @@ describe('the verdict on a threshold', () => {
   });
 });
 
-describe('a threshold for a cohort or a phase', () => {
+describe('a threshold for a cohort or a stage', () => {
   const row = { operation: 'post-alerts', ...figuresOf([900]) };
   const [counts] = sampleResult.operations;
   const operations = counts ? [{ ...counts, responses: { '2xx': 10 }, unanswered: 0 }] : [];
-  const scope = { cohort: 'Slow', phase: '2 hold' };
+  const scope = { cohort: 'Slow', stage: '2 hold' };
   const scopes = [{ ...scope, durationMs: 2000, latencies: [row], operations }];
   const result = { ...sampleResult, scopes };
 
   it.each([
-    ['p99(post-alerts){cohort:Slow,phase:2 hold} < 1s', 'met'],
-    ['max(all) { phase: 2 hold, cohort: Slow } < 1ms', 'missed'],
-    ['errors(all){cohort:Slow,phase:2 hold} = 0', 'met'],
-    ['errors{cohort:Slow,phase:2 hold} < 1%', 'met'],
-    ['rate(all){cohort:Slow,phase:2 hold} >= 5/s', 'met'],
-    ['p99(post-alerts){cohort:slow,phase:2 hold} < 1s', 'inconclusive'],
+    ['p99(post-alerts){cohort:Slow,stage:2 hold} < 1s', 'met'],
+    ['max(all) { stage: 2 hold, cohort: Slow } < 1ms', 'missed'],
+    ['errors(all){cohort:Slow,stage:2 hold} = 0', 'met'],
+    ['errors{cohort:Slow,stage:2 hold} < 1%', 'met'],
+    ['rate(all){cohort:Slow,stage:2 hold} >= 5/s', 'met'],
+    ['p99(post-alerts){cohort:slow,stage:2 hold} < 1s', 'inconclusive'],
     ['p99(post-alerts){cohort:Slow} < 1s', 'inconclusive'],
   ])('is judged by the figures of exactly that part: %s is %s', (text, verdict) => {
     expect(thresholdOf(text).text).toContain('{');
@@ -161,14 +161,14 @@ describe('a threshold for a cohort or a phase', () => {
   });
 
   it('says how late the load generator was over the whole run when it is missed', () => {
-    const [, observed] = verdictOn('p99(all){cohort:Slow,phase:2 hold} < 1ms', result);
+    const [, observed] = verdictOn('p99(all){cohort:Slow,stage:2 hold} < 1ms', result);
     expect(observed).toBe(
       '900 ms over 1 requests, of which up to 2 ms is the lateness of the load generator over the whole run',
     );
   });
 
   it('is unattainable by the exchanges of its part, not by those of the run', () => {
-    const text = 'p50(all){cohort:Slow,phase:2 hold} < 1us';
+    const text = 'p50(all){cohort:Slow,stage:2 hold} < 1us';
     expect(isLost(text, result)).toBe(false);
     const [many] = scopes;
     if (many === undefined || counts === undefined) throw new Error('there are figures');

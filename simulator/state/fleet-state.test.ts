@@ -137,15 +137,15 @@ describe('a fleet kept in a state folder', () => {
     const state = stateOf([device], { devices: 1 });
     const deployment = beginDeployment(device, 'deployment-1', 'release-2');
     device.configuration = { long: 'x'.repeat(200_000) };
-    for (let turn = 0; turn < 400; turn++) {
-      device.configuration = { ...device.configuration, turn: String(turn) };
+    for (let iteration = 0; iteration < 400; iteration++) {
+      device.configuration = { ...device.configuration, iteration: String(iteration) };
       state.changed(device, deployment);
     }
     expect(statSync(join(folder, 'fleet.ndjson')).size).toBeLessThan(40 * 2 ** 20);
     killed();
     const [again = deviceOf()] = devicesOf(1);
     stateOf([again], { devices: 1 });
-    expect(again.configuration.turn).toBe('399');
+    expect(again.configuration.iteration).toBe('399');
   });
 
   it('keeps its tokens in files that only their owner can read', async () => {

@@ -40,7 +40,7 @@ export const hostileResult: FleetResult = {
     { ...sampleMachine, processes: 2 },
     { ...sampleMachine, cpuModel: hostile },
   ],
-  phases: ['ramp', hostile].map((name, index) => ({
+  stages: ['ramp', hostile].map((name, index) => ({
     name,
     startMs: startMs + 30_000 * index,
     endMs: startMs + 30_000 * (index + 1),
@@ -84,12 +84,12 @@ export const hostileResult: FleetResult = {
         sentence: hostile,
         judged: 9,
         violated: 2,
-        phases: [{ phase: hostile, judged: 9, violated: 2, requestsPerSecond: 4 }],
+        stages: [{ stage: hostile, judged: 9, violated: 2, requestsPerSecond: 4 }],
         firstViolation: {
           device: 3,
           atMs: startMs,
           operation: hostile,
-          phase: hostile,
+          stage: hostile,
           requestsPerSecond: 4,
           expected: hostile,
           actual: hostile,

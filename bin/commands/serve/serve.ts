@@ -60,7 +60,7 @@ const commandRows = {
     group: 'Journal and log',
     help: 'judge the devices by the duties of clients',
     cli: { kind: 'switch', off: 'do not judge the devices' },
-    default: { value: true, isQuiet: true },
+    default: { value: true, isOmittedFromHelp: true },
   },
   readyFile: {
     flag: '--ready-file <file>',

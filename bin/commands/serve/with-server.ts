@@ -17,7 +17,9 @@ import type { ServerReady } from '../../server-access/ready.ts';
 import { tlsOptionRows } from '../../server-access/tls.ts';
 import { type ServeOptions, startRows, whileServing } from './serve.ts';
 
-/** The options of `fleetbed serve`, with free ports and a quiet log, so that runs share a machine. */
+/**
+ * The options of `fleetbed serve`, with free ports and without a log, so that runs share a machine.
+ */
 const rows = {
   ...settingRows,
   port: { ...settingRows.port, default: { value: 0, shown: 'any free port' } },

@@ -101,7 +101,7 @@ describe('a correct server under the checks of a fleet', { timeout: RUN_MAX_MS }
 describe('a requirement that is violated only under load', { timeout: RUN_MAX_MS }, () => {
   const LIMIT_PER_SECOND = 60;
 
-  it('is reported with the phase and the rate of its first violation', async () => {
+  it('is reported with the stage and the rate of its first violation', async () => {
     const askedMs: number[] = [];
     const server = await PretendServer.start({
       'post-auth-request': () => ({ status: 200, body: token }),
@@ -140,14 +140,14 @@ describe('a requirement that is violated only under load', { timeout: RUN_MAX_MS
     await server.close();
     expect(violatedIn(result)).toEqual(['next.nothing-is-204']);
     const row = rowsOf(result).find(({ requirement }) => requirement === 'next.nothing-is-204');
-    const calm = row?.phases.find(({ phase }) => phase.includes('ramp'));
-    const burst = row?.phases.find(({ phase }) => phase.includes('burst'));
+    const calm = row?.stages.find(({ stage }) => stage.includes('ramp'));
+    const burst = row?.stages.find(({ stage }) => stage.includes('burst'));
     expect(calm).toMatchObject({ violated: 0 });
     expect(calm?.judged).toBeGreaterThan(0);
     expect(calm?.requestsPerSecond).toBeLessThan(LIMIT_PER_SECOND);
     expect(burst?.violated).toBeGreaterThan(0);
     expect(burst?.requestsPerSecond).toBeGreaterThan(LIMIT_PER_SECOND);
-    expect(row?.firstViolation).toMatchObject({ phase: burst?.phase, response: { status: 202 } });
+    expect(row?.firstViolation).toMatchObject({ stage: burst?.stage, response: { status: 202 } });
     const calmRate = calm?.requestsPerSecond ?? 0;
     expect(row?.firstViolation?.requestsPerSecond).toBeGreaterThan(calmRate);
     expect(row?.violatedAt?.maxPerSecond).toBeGreaterThan(LIMIT_PER_SECOND);
@@ -181,7 +181,7 @@ describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
     return runCommand(['simulate', ...reach, ...fleet, '--check-share', '50%', ...more]);
   };
 
-  it('fails with exit code 1 and names the first violation, its phase and rate', async () => {
+  it('fails with exit code 1 and names the first violation, its stage and rate', async () => {
     const { code, stdout } = await runFleet();
     expect(code).toBe(1);
     expect(stdout).toMatch(

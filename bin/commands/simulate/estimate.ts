@@ -30,7 +30,7 @@ const POLLS_MIN = 4;
 /** Longest request interval that is counted, in polls; rarer requests are ignored. */
 const POLLS_MAX = 100;
 const BYTES_PER_GIB = 2 ** 30;
-const COUNTED_PHASE = '3 hold';
+const COUNTED_STAGE = '3 hold';
 const largerFleets = [1_000_000, 10_000_000, 100_000_000];
 /** The default for the limit of open files: the hard limit on most systems. */
 const OPEN_FILES_DEFAULT = 65_536;
@@ -138,8 +138,8 @@ export async function trafficOf(
       ...signals,
       version: packageVersion(),
       between: meter.before,
-      onProgress: ({ phase }: FleetProgress) => {
-        if (phase === COUNTED_PHASE) before ??= meter.totals;
+      onProgress: ({ stage }: FleetProgress) => {
+        if (stage === COUNTED_STAGE) before ??= meter.totals;
       },
     },
   );

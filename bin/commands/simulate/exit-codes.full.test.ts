@@ -44,7 +44,7 @@ describe('a fleet run as a process', { timeout: 60_000 }, () => {
       ]);
       expect([ended.code, ended.stdout]).toEqual([code, expect.stringContaining(verdict)]);
       const [head = '', ...rows] = readFileSync(csv, 'utf8').trimEnd().split('\r\n');
-      expect(head).toMatch(/^phase,operation,seconds,requests,/);
+      expect(head).toMatch(/^stage,operation,seconds,requests,/);
       expect(rows[0]).toMatch(/^,\w[\w-]*,\d+\.\d{3},\d+,/);
       const columns = rows.map((row) => row.split(',').length);
       expect(new Set(columns)).toEqual(new Set([head.split(',').length]));

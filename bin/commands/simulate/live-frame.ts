@@ -48,7 +48,7 @@ type FrameRow = readonly TextSpan[];
 
 function titleLines({ title, progress, ending }: LiveFacts): FrameRow[] {
   const segments: TextSpan[] = [{ text: clock(progress.elapsedMs), tone: 'strong' }];
-  const now = ending ? 'stopping …' : progress.phase;
+  const now = ending ? 'stopping …' : progress.stage;
   return [[...segments, '  ', { text: now, tone: ending ? 'warn' : 'dim' }, `  ${title}`]];
 }
 

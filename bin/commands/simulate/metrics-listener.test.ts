@@ -18,11 +18,11 @@ async function listening(metrics = new FleetMetrics()): Promise<MetricsListener>
 describe('the metrics listener of a fleet', () => {
   it('answers a scrape in the text format', async () => {
     const metrics = new FleetMetrics();
-    metrics.see({ ...sampleProgress, phase: 'ramp' });
+    metrics.see({ ...sampleProgress, stage: 'ramp' });
     const response = await fetch((await listening(metrics)).url);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
-    expect(await response.text()).toContain('fleetbed_phase{phase="ramp"} 1\n');
+    expect(await response.text()).toContain('fleetbed_stage{stage="ramp"} 1\n');
   });
 
   it('answers no other path or method', async () => {

@@ -97,7 +97,7 @@ describe('a fleet in several processes', { timeout: RUN_MAX_MS }, () => {
       ],
       missingDeviceMs: expect.any(Number),
     });
-    const kept = result.phases.find(({ name }) => name === 'of failed workers');
+    const kept = result.stages.find(({ name }) => name === 'of failed workers');
     // All devices had made contact, and the killed process had reported some of these contacts.
     const contacts = kept?.latencies.find(({ operation }) => operation === 'post-auth-request');
     expect(contacts?.count).toBeGreaterThan(0);

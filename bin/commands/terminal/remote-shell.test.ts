@@ -116,7 +116,7 @@ describe("a user's shell", () => {
     expect(heard.at(-1)).toMatchObject({ typ: 'stop', sid: SID });
   });
 
-  it('is stopped once it is quiet if it does not end by itself', async () => {
+  it('is stopped once it is idle if it does not end by itself', async () => {
     const deaf: AnswerMessage = ({ typ }) => (typ === 'new' ? [{ proto: 1, typ, sid: SID }] : []);
     const { remote, clock } = await shellOn(deaf);
     await remote.endInput();
@@ -172,7 +172,8 @@ describe("a user's shell", () => {
     show('first');
     await screen.until(/first$/);
     show('second');
-    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+    for (let iteration = 0; iteration < 100; iteration++)
+      await new Promise((resolve) => setImmediate(resolve));
     expect(screen.shown).toMatch(/first$/);
     screen.hasRoom = true;
     remote.drained();

@@ -46,7 +46,7 @@ const STATUS_ERROR = 2;
 const KEYS_MAX_BYTES = 4096;
 const CONTROL_D = Buffer.from([0x04]);
 /** How long a shell may stay silent after the end of input before it is stopped. */
-const QUIET_MAX_MS = 30_000;
+const IDLE_MAX_MS = 30_000;
 const LEAVE_MAX_MS = 2000;
 
 /** A shell on a device, from its start to its end. */
@@ -57,7 +57,7 @@ export class RemoteShell {
   #sid: string | undefined;
   #started: (error?: string) => void = () => undefined;
   #end: (end: ShellEnd) => void = () => undefined;
-  #quiet: Timer | undefined;
+  #idleTimer: Timer | undefined;
   #isInputOver = false;
   /** Resolves once the shell has ended. Never rejects. */
   readonly ended: Promise<ShellEnd>;
@@ -87,11 +87,11 @@ export class RemoteShell {
     }
   }
 
-  /** Signals the end of input. A shell that does not exit then is stopped once it is silent. */
+  /** Signals the end of input. A shell that does not exit then is stopped once it is idle. */
   async endInput(): Promise<void> {
     await this.type(CONTROL_D);
     this.#isInputOver = true;
-    this.#awaitQuiet();
+    this.#stopWhenIdle();
   }
 
   resize(size: ScreenSize): void {
@@ -105,7 +105,7 @@ export class RemoteShell {
 
   /** Ends the shell and the connection. */
   async stop(): Promise<void> {
-    this.#quiet?.cancel();
+    this.#idleTimer?.cancel();
     // A stalled connection must not prevent the user from leaving.
     await Promise.race([this.#say('stop', {}), this.#options.clock.sleep(LEAVE_MAX_MS)]);
     this.#end({});
@@ -133,7 +133,7 @@ export class RemoteShell {
   }
 
   #take(message: ConnectMessage): void {
-    if (this.#isInputOver) this.#awaitQuiet();
+    if (this.#isInputOver) this.#stopWhenIdle();
     if (message.proto === shell) this.#takeShell(message);
     else if (message.proto === control) this.#takeControl(message);
   }
@@ -171,14 +171,14 @@ export class RemoteShell {
 
   #finish(error?: string): void {
     this.#started(error ?? 'the shell ended before it started');
-    this.#quiet?.cancel();
+    this.#idleTimer?.cancel();
     this.#end(error === undefined ? {} : { error });
     this.#socket?.close();
   }
 
-  #awaitQuiet(): void {
-    this.#quiet?.cancel();
-    this.#quiet = this.#options.clock.after(QUIET_MAX_MS, () => void this.stop());
+  #stopWhenIdle(): void {
+    this.#idleTimer?.cancel();
+    this.#idleTimer = this.#options.clock.after(IDLE_MAX_MS, () => void this.stop());
   }
 
   async #say(typ: string, rest: Pick<ConnectMessage, 'props' | 'body'>): Promise<void> {

@@ -199,11 +199,11 @@ function keepAlive(socket: WebSocket, clock: Clock): void {
     lastActivityMs = clock.monotonicMs();
   };
   for (const event of ['message', 'ping', 'pong']) socket.on(event, noteActivity);
-  const rounds = clock.every(PING_EVERY_MS, () => {
+  const pings = clock.every(PING_EVERY_MS, () => {
     // A paused socket cannot receive pongs either.
     if (socket.isPaused) noteActivity();
     if (clock.monotonicMs() - lastActivityMs > IDLE_MAX_MS) socket.terminate();
     else socket.ping();
   });
-  socket.once('close', () => rounds.cancel());
+  socket.once('close', () => pings.cancel());
 }

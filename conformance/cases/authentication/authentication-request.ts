@@ -190,7 +190,7 @@ const unfitIdentities = defineScenario({
   name: 'Unfit identities',
   start: 'a new device',
   risk: 'write',
-  phase: 'last',
+  order: 'last',
   arrange: (context) => context.newDevice(),
   cases: [
     {

@@ -80,7 +80,7 @@ const silent = defineScenario({
   name: 'An open connection that is silent',
   start: 'a device with an open connection',
   risk: 'write',
-  phase: 'first',
+  order: 'first',
   needs: ['user'],
   arrange: connectedDevice,
   cases: [

@@ -101,7 +101,7 @@ function filledOtherMember(exchange: JudgedExchange): Violation | undefined {
  * Returns true if the request selects entries that do not grow while the server reads them: those
  * of one object, or those before a time in the past.
  */
-function isQuiet(exchange: JudgedExchange): boolean {
+function isClosed(exchange: JudgedExchange): boolean {
   const now = Date.parse(exchange.response.headers.date ?? '') / MS_PER_SECOND;
   const end = exchange.parameter('created_before') ?? '';
   return (
@@ -111,8 +111,8 @@ function isQuiet(exchange: JudgedExchange): boolean {
 }
 
 /** Returns the page if its entries did not grow while it was read; otherwise undefined. */
-function quietPageOf(exchange: JudgedExchange) {
-  return isQuiet(exchange) ? pageOf(exchange) : undefined;
+function closedPageOf(exchange: JudgedExchange) {
+  return isClosed(exchange) ? pageOf(exchange) : undefined;
 }
 
 /**
@@ -131,7 +131,7 @@ function pageOf(exchange: JudgedExchange) {
 }
 
 function wrongTotal(exchange: JudgedExchange): Violation | undefined {
-  const page = quietPageOf(exchange);
+  const page = closedPageOf(exchange);
   if (page === undefined) return undefined;
   const { length, before, size, total } = page;
   if (typeof size === 'number' && length > size) {
@@ -158,7 +158,7 @@ function wrongLinks(exchange: JudgedExchange): Violation | undefined {
   const where = '200 Link';
   const actual = describeValue(relations);
   const follow = total - before - length;
-  const isSettled = isQuiet(exchange);
+  const isSettled = isClosed(exchange);
   if (!isSettled && follow <= ADDED_MEANWHILE_MAX) return undefined;
   if (relations.includes('next') !== follow > 0) {
     const must = `have next only if a page follows, ${before + length} of ${total} entries in`;

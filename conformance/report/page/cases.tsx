@@ -44,28 +44,28 @@ function Area({
   isFiltered: boolean;
   facts: PageFacts;
 }) {
-  const loud = entries.filter(({ verdict }) => !needsNoAttention(verdict));
-  const quiet = entries.filter(({ verdict }) => needsNoAttention(verdict));
+  const needingAttention = entries.filter(({ verdict }) => !needsNoAttention(verdict));
+  const settled = entries.filter(({ verdict }) => needsNoAttention(verdict));
   const list = (of: readonly FilteredCase[]) =>
     of.map((entry) => <Case key={entry.verdict.id} entry={entry} facts={facts} />);
   return (
     <Group
-      isOpen={isFiltered || loud.length > 0}
+      isOpen={isFiltered || needingAttention.length > 0}
       summary={
         <span class="area">
           <strong>{area}</strong> <Counts entries={entries} />
         </span>
       }
     >
-      {list(loud)}
-      {loud.length > 0 && quiet.length > 0 ? (
-        <div class="quiet">
-          <Group isOpen={isFiltered} summary={<Counts entries={quiet} />}>
-            {list(quiet)}
+      {list(needingAttention)}
+      {needingAttention.length > 0 && settled.length > 0 ? (
+        <div class="settled">
+          <Group isOpen={isFiltered} summary={<Counts entries={settled} />}>
+            {list(settled)}
           </Group>
         </div>
       ) : (
-        list(quiet)
+        list(settled)
       )}
     </Group>
   );

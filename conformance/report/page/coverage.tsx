@@ -106,26 +106,28 @@ function Heading({
   isFiltered: boolean;
   rows: readonly RequirementRow[];
 }) {
-  const loud = rows.filter(({ state }) => state === 'failed' || state === 'not decided');
-  const quiet = rows.filter((row) => !loud.includes(row));
+  const needingAttention = rows.filter(
+    ({ state }) => state === 'failed' || state === 'not decided',
+  );
+  const settled = rows.filter((row) => !needingAttention.includes(row));
   return (
     <Group
-      isOpen={isFiltered || loud.length > 0}
+      isOpen={isFiltered || needingAttention.length > 0}
       summary={
         <span class="area">
           <strong>{heading}</strong> <Counts rows={rows} />
         </span>
       }
     >
-      <RequirementList rows={loud} />
-      {loud.length > 0 && quiet.length > 0 ? (
-        <div class="quiet">
-          <Group isOpen={isFiltered} summary={<Counts rows={quiet} />}>
-            <RequirementList rows={quiet} />
+      <RequirementList rows={needingAttention} />
+      {needingAttention.length > 0 && settled.length > 0 ? (
+        <div class="settled">
+          <Group isOpen={isFiltered} summary={<Counts rows={settled} />}>
+            <RequirementList rows={settled} />
           </Group>
         </div>
       ) : (
-        <RequirementList rows={quiet} />
+        <RequirementList rows={settled} />
       )}
     </Group>
   );

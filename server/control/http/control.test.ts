@@ -31,7 +31,7 @@ const controlToken = 'a-secret-of-the-test';
 const authorization = { Authorization: `Bearer ${controlToken}` };
 
 /** A server without devices; each event that the test emits reaches every reader. */
-class QuietServer implements ControlSource {
+class IdleServer implements ControlSource {
   shown: Overview = { devices: [], deviceCounts: {}, deployments: [] };
   readonly listeners = new Set<(event: ActivityEvent) => void>();
 
@@ -60,7 +60,7 @@ class QuietServer implements ControlSource {
   }
 }
 
-let source: QuietServer;
+let source: IdleServer;
 let clock: ManualClock;
 let control: RunningControl;
 let services: Services;
@@ -99,7 +99,7 @@ function start(port = 0): Promise<RunningControl> {
 }
 
 beforeEach(async () => {
-  source = new QuietServer();
+  source = new IdleServer();
   clock = new ManualClock(0);
   const random = seededRandom('control');
   const settings = completeSettings({});

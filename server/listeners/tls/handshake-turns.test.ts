@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inNextRound } from '../../../fixtures/base/clock.ts';
+import { inNextIteration } from '../../../fixtures/base/clock.ts';
 import { ObservedClock } from '../../testing/looked-at-clock.ts';
 import { openConnection, untilClosed } from '../../testing/raw-http.ts';
 import { startOfTest, type TestServer } from '../../testing/test-server.ts';
@@ -36,33 +36,33 @@ function inRecordsOfOneByte(): Buffer {
   return Buffer.concat([...payload].map((byte) => Buffer.from([22, 3, 1, 0, 1, byte])));
 }
 
-/** Opens connections and waits until the server has accepted each, one per round. */
+/** Opens connections and waits until the server has accepted each, one per iteration. */
 async function open(count: number): Promise<Socket[]> {
   const sockets = await Promise.all(Array.from({ length: count }, () => openConnection(server)));
-  for (let round = 0; round < 3 * count; round += 1) {
-    await new Promise<void>((resolve) => inNextRound(resolve));
+  for (let iteration = 0; iteration < 3 * count; iteration += 1) {
+    await new Promise<void>((resolve) => inNextIteration(resolve));
   }
   return sockets;
 }
 
 describe('simultaneous TLS handshakes', () => {
-  it('are all answered, a few per round of the event loop', async () => {
+  it('are all answered, a few per iteration of the event loop', async () => {
     const sockets = await open(HANDSHAKES);
-    let round = 0;
+    let iteration = 0;
     const counting = (): void => {
-      round += 1;
-      if (round > 0) inNextRound(counting);
+      iteration += 1;
+      if (iteration > 0) inNextIteration(counting);
     };
     counting();
     const answered = sockets.map(async (socket) => {
       await once(socket, 'data');
-      return round;
+      return iteration;
     });
     for (const socket of sockets) socket.write(hello);
-    const rounds = new Set(await Promise.all(answered));
-    round = Number.NEGATIVE_INFINITY;
-    // Nine handshakes fill a round of this clock; without turns, one or two rounds answer all.
-    expect(rounds.size).toBeGreaterThan(4);
+    const iterations = new Set(await Promise.all(answered));
+    iteration = Number.NEGATIVE_INFINITY;
+    // Nine handshakes fill an iteration of this clock; without turns, one or two iterations answer all.
+    expect(iterations.size).toBeGreaterThan(4);
     for (const socket of sockets) socket.destroy();
   });
 

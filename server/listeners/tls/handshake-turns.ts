@@ -1,5 +1,5 @@
 /**
- * Spreads TLS handshakes over rounds of the event loop: each costs the server a signature, and
+ * Spreads TLS handshakes over iterations of the event loop: each costs the server a signature, and
  * clients may start as many at once as there are open connections.
  */
 import type { Server } from 'node:http';
@@ -15,7 +15,7 @@ import { plainHttpCode } from '../unreadable.ts';
  * them.
  */
 const CALLER = 'TLS handshakes';
-/** The share of a round that one handshake takes: ten fit into a round. */
+/** The share of an iteration that one handshake takes: ten fit into an iteration. */
 const SHARE = 0.1;
 /** Several times the size of a usual ClientHello. */
 const HELLO_MAX_BYTES = 16_384;

@@ -24,7 +24,7 @@ export interface SqlCopy {
 }
 
 /**
- * Tables that a restore leaves unchanged, and callbacks that run in the same round of the event
+ * Tables that a restore leaves unchanged, and callbacks that run in the same iteration of the event
  * loop as the restore.
  */
 export interface RestoreContext {

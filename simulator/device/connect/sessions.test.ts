@@ -125,7 +125,7 @@ describe('the control messages of a session', () => {
 });
 
 describe('a session', () => {
-  it('is pinged while it is quiet, and stays open after any message', () => {
+  it('is pinged while it is idle, and stays open after any message', () => {
     const fixture = new ConnectFixture();
     fixture.say('control', 'open', open);
     expect(fixture.pass(47)).toEqual([]);

@@ -75,7 +75,7 @@ export class Sessions {
     if (session) this.#noteActivity(session);
   }
 
-  /** Returns the messages that are due: pings to quiet sessions and closes of silent ones. */
+  /** Returns the messages that are due: pings to idle sessions, and closes of those that did not answer. */
   due(): readonly ConnectMessage[] {
     const nowMs = this.#options.clock.monotonicMs();
     return [...this.#sessions.values()].flatMap((session) =>

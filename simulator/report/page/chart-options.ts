@@ -36,14 +36,14 @@ const tones: Readonly<Record<ShownTone, string>> = {
   busy: '--busy',
   bad: '--bad',
   info: '--info',
-  plain: '--quiet',
+  plain: '--muted',
 };
 
 /** Returns the options of a chart without its size. */
 export function optionsOf(shown: ChartInPage): Omit<uPlot.Options, 'width' | 'height'> {
   const { chart, marks, startsAt, container } = shown;
   const colour = (variable: string) => (): string => colourOf(container, variable);
-  const axis = { stroke: colour('--quiet'), font: '12px system-ui, sans-serif' };
+  const axis = { stroke: colour('--muted'), font: '12px system-ui, sans-serif' };
   const grid = { stroke: colour('--line'), width: 1 };
   return {
     padding: [marks.length > 0 ? MARKS_HEIGHT : 8, 30, 0, 0],

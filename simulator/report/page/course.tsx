@@ -100,16 +100,16 @@ function RangeChoice({
   );
 }
 
-/** Returns the range to show for a phase or an incident. */
+/** Returns the range to show for a stage or an incident. */
 function rangeOf({ kind, from, to }: ShownMark, whole: TimeRange): TimeRange {
-  if (kind === 'phase' && to > from) return { from, to };
+  if (kind === 'stage' && to > from) return { from, to };
   const room = ROOM_SECONDS + (to - from) * ROOM_SHARE;
   return { from: Math.max(whole.from, from - room), to: Math.min(whole.to, to + room) };
 }
 
 function markText({ name, kind, from, to }: ShownMark): string {
   const when = to > from ? `${clockText(from)} to ${clockText(to)}` : clockText(from);
-  return kind === 'incident' ? `incident ${name}, ${when}` : `phase ${name}, ${when}`;
+  return kind === 'incident' ? `incident ${name}, ${when}` : `stage ${name}, ${when}`;
 }
 
 function MarkList({ marks }: { marks: readonly ShownMark[] }) {

@@ -1,11 +1,11 @@
 /**
- * Draws phases and incidents behind a chart as bands and lines, with their names above the chart.
+ * Draws stages and incidents behind a chart as bands and lines, with their names above the chart.
  */
 import type uPlot from 'uplot';
 import type { ShownMark } from '../page-facts.ts';
 
 const ROW_HEIGHT = 15;
-/** Height of the two rows of names in CSS pixels: one for phases and one for incidents. */
+/** Height of the two rows of names in CSS pixels: one for stages and one for incidents. */
 export const MARKS_HEIGHT = 2 * ROW_HEIGHT + 4;
 
 const GAP = 6;
@@ -20,8 +20,8 @@ export function drawMarks(
   ctx.save();
   ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
   ctx.textBaseline = 'top';
-  const phases = marks.filter(({ kind }) => kind === 'phase');
-  for (const [index, mark] of phases.entries()) {
+  const stages = marks.filter(({ kind }) => kind === 'stage');
+  for (const [index, mark] of stages.entries()) {
     if (index % 2 === 1) drawBand(plot, mark, colour('--sunken'));
   }
   const incidents = marks.filter(({ kind }) => kind === 'incident');
@@ -29,7 +29,7 @@ export function drawMarks(
     drawBand(plot, mark, colour('--busy-tint'));
     drawLine(plot, mark, colour('--busy'));
   }
-  drawNames(plot, phases, { row: 0, colour: colour('--quiet') });
+  drawNames(plot, stages, { row: 0, colour: colour('--muted') });
   drawNames(plot, incidents, { row: 1, colour: colour('--busy') });
   ctx.restore();
 }

@@ -13,7 +13,7 @@ import { exitCodes } from '../../../output/exit-codes.ts';
 import { spentMs } from '../cpu-time.ts';
 import { memoryNow, type ProcessMemory } from '../memory.ts';
 
-/** The fleet to run, and the phases of the measurement. */
+/** The fleet to run, and the stages of the measurement. */
 export interface FleetBench {
   readonly plan: Omit<FleetPlan, 'stages'>;
   /** Ramp-up time in milliseconds, during which the devices start one after the other. */
@@ -65,8 +65,8 @@ interface FleetLateness {
  * collection stops the fleet.
  */
 const MEMORY_MS = 20_000;
-const MEASURED_PHASE = '3 hold';
-const MEMORY_PHASE = '4 hold';
+const MEASURED_STAGE = '3 hold';
+const MEMORY_STAGE = '4 hold';
 
 /** Totals of the process at one time. */
 interface ProcessTotals {
@@ -117,7 +117,7 @@ function settled(seen: FleetMeasurement): FleetMeasurement | UnsettledFleet {
 }
 
 function look(progress: FleetProgress): void {
-  if (progress.phase === MEASURED_PHASE) {
+  if (progress.stage === MEASURED_STAGE) {
     readings.push(reading(progress));
     socketsOpen = progress.socketsOpen;
     const { idle } = progress.funnel;
@@ -126,7 +126,7 @@ function look(progress: FleetProgress): void {
     report({ unsettled: `only ${there} of ${devices} devices were ready in time` });
     process.exit();
   }
-  if (progress.phase !== MEMORY_PHASE || isMemoryRead) return;
+  if (progress.stage !== MEMORY_STAGE || isMemoryRead) return;
   isMemoryRead = true;
   readings.push(reading(progress));
   void memoryNow().then((read) => {
@@ -144,8 +144,8 @@ function reading({ exchanges }: FleetProgress): ProcessTotals {
 
 function measurement(): FleetMeasurement {
   const [first, last] = [readings[0], readings.at(-1)];
-  const phase = result.phases.find(({ name }) => name === MEASURED_PHASE);
-  if (!first || !last || !phase || !memory)
+  const stage = result.stages.find(({ name }) => name === MEASURED_STAGE);
+  if (!first || !last || !stage || !memory)
     throw new Error('the fleet ended before it was measured');
   return {
     memoryBefore,
@@ -156,7 +156,7 @@ function measurement(): FleetMeasurement {
     cpuMs: last.cpuMs - first.cpuMs,
     serverCpuMs: last.serverCpuMs - first.serverCpuMs,
     elapsedMs: last.atMs - first.atMs,
-    late: latenessOf(phase.lateness),
+    late: latenessOf(stage.lateness),
     lateOverall: latenessOf(result.generator.schedule.lateness),
   };
 }

@@ -34,12 +34,12 @@ export function useLoaded<Data>(
 ): ViewState<Data> {
   const key = `${tenant.value} ${question}`;
   const [kept, setKept] = useState<LastLoad<Data>>({ key });
-  const [round, setRound] = useState(0);
-  const turn = isLive ? Math.floor(tick.value / pauseTicks) : 0;
+  const [reloadCount, setReloadCount] = useState(0);
+  const refreshCount = isLive ? Math.floor(tick.value / pauseTicks) : 0;
   const loader = useRef(load);
   loader.current = load;
   const inFlight = useRef({ key: '', wanted: '' });
-  const wanted = `${key} ${round} ${turn}`;
+  const wanted = `${key} ${reloadCount} ${refreshCount}`;
   useEffect(() => {
     const state = inFlight.current;
     state.wanted = wanted;
@@ -68,6 +68,6 @@ export function useLoaded<Data>(
     data: current?.data,
     error: error === undefined ? '' : reasonOf(error),
     status: error instanceof ApiError ? error.status : 0,
-    reload: () => setRound((before) => before + 1),
+    reload: () => setReloadCount((before) => before + 1),
   };
 }

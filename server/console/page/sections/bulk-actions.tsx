@@ -62,7 +62,7 @@ export function BulkActions({
       {button('Accept all pending', pending, ['Accept', (id) => decideDevice(id, 'accepted')])}
       {button('Reject selected', selected, ['Reject', (id) => decideDevice(id, 'rejected')])}
       {button('Decommission selected', selected, ['Decommission', decommission])}
-      <span role="status" class="quiet">
+      <span role="status" class="muted">
         {progress}
       </span>
     </>

@@ -83,7 +83,7 @@ function DutyCard({ duty, reload }: { duty: Duty; reload: () => void }) {
       <div class="duty">
         <p>
           {sentence}{' '}
-          <span class="quiet">
+          <span class="muted">
             ({level}; {source})
           </span>
         </p>
@@ -115,7 +115,7 @@ function Evidence({ violation }: { violation: Duty['violations'][number] }) {
   const { journalEntry, contradicts, request } = violation;
   if (journalEntry === 0) return null;
   return (
-    <div class="quiet">
+    <div class="muted">
       <Link href={`/journal/${journalEntry}`}>Entry {journalEntry}</Link>
       {request !== undefined && (
         <>

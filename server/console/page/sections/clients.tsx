@@ -55,14 +55,14 @@ function Overview({
   return (
     <>
       {eventsOverLimit > 0 && (
-        <p class="quiet">
+        <p class="muted">
           {devicesMax} devices are judged at a time; {eventsOverLimit} events of others were left
           out.
         </p>
       )}
-      {queuedEvents > 0 && <p class="quiet">{queuedEvents} events wait to be judged.</p>}
+      {queuedEvents > 0 && <p class="muted">{queuedEvents} events wait to be judged.</p>}
       {dropped + judgeErrors > 0 && (
-        <p class="quiet">
+        <p class="muted">
           {dropped} events were lost before they could be judged, and {judgeErrors} could not be
           judged.
         </p>

@@ -48,7 +48,7 @@ function ClockControls({ clock, reload }: { clock: ClockView; reload: () => void
     <>
       <Card title="Time of the tenant">
         <p class="big">{dayAndTime(clock.now)} UTC</p>
-        <p class="quiet">
+        <p class="muted">
           Mode: {clock.mode}; pace {clock.rate}; {Math.round(clock.offsetSeconds)} s from the
           server's own clock.
         </p>
@@ -98,7 +98,7 @@ function Calendar({ nowMs, reload }: { nowMs: number; reload: () => void }) {
   const hasEnded = shown >= 0;
   return (
     <Card title="Deprecation calendar">
-      <p class="quiet">
+      <p class="muted">
         The slider covers half a year before and after {endOfLife}, the day on which the deprecated
         operations end. {isOutside && `It is ${dayOf(today)}, which is outside of it. `}The buttons
         above reach any later day.

@@ -48,7 +48,7 @@ export default function ConformanceSection() {
           return (
             <>
               <Card title="Run the suite against this server">
-                <p class="quiet">
+                <p class="muted">
                   It makes devices, deployments and artifacts in the first tenant, and removes what
                   can be removed.
                 </p>

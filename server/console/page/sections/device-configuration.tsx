@@ -35,7 +35,7 @@ export function DeviceConfiguration({ deviceId }: { deviceId: string }) {
           >
             <Comparison configured={configured} reported={reported} />
             {deployment && (
-              <p class="quiet">
+              <p class="muted">
                 Last deployment: <code>{deployment}</code>
               </p>
             )}

@@ -37,7 +37,7 @@ export default function DeviceSocket({ deviceId }: { deviceId: string }) {
           <div class="stack">
             <div class="actions">
               <Badge tone={isOpen ? 'good' : 'plain'}>{status}</Badge>
-              {since !== '' && <span class="quiet">since {dayAndTime(since)}</span>}
+              {since !== '' && <span class="muted">since {dayAndTime(since)}</span>}
               <ActionButton
                 isDisabled={!isOpen}
                 work={() => callManagement('check-device-update', { parameters })}

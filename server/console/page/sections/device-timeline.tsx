@@ -31,7 +31,7 @@ export function DeviceTimeline({ deviceId }: { deviceId: string }) {
           <Empty title="The journal has no entries for this device" />
         ) : (
           <>
-            <p class="quiet">
+            <p class="muted">
               The newest {entries.length} entries.{' '}
               <Link href={`/journal?device=${deviceId}`}>Show all in the journal</Link>
             </p>
@@ -60,7 +60,7 @@ export function EntryLine({ entry }: { entry: EntryView }) {
       <time dateTime={at}>{timeOfDay(at)}</time>{' '}
       {status !== undefined && <Badge tone={toneOfHttpStatus(status)}>{status || 'cut'}</Badge>}{' '}
       <Link href={`/journal/${sequence}`}>{titleOf(entry)}</Link>{' '}
-      <span class="quiet">{refusalReason(entry)}</span>
+      <span class="muted">{refusalReason(entry)}</span>
     </>
   );
 }

@@ -85,7 +85,7 @@ function Devices({ rows, reload }: { rows: readonly SearchableDevice[]; reload: 
         />
       </search>
       <div class="actions">
-        <span role="status" class="quiet">
+        <span role="status" class="muted">
           {shown.length === rows.length
             ? `${rows.length} devices`
             : `${shown.length} of ${rows.length} devices`}

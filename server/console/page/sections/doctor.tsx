@@ -38,7 +38,7 @@ export default function DoctorSection() {
   return (
     <>
       <h1>Signature doctor</h1>
-      <p class="quiet">
+      <p class="muted">
         The server examines the exact bytes, as it does to explain a refusal; nothing of it enters
         the journal.
       </p>
@@ -163,7 +163,7 @@ function Refusals({ onChoose }: { onChoose: (entry: EntryView) => void }) {
                   <li key={entry.sequence}>
                     <time dateTime={entry.at}>{timeOfDay(entry.at)}</time>{' '}
                     {deviceName(entry.device?.identity)}{' '}
-                    <span class="quiet">{entry.refusal?.error}</span>{' '}
+                    <span class="muted">{entry.refusal?.error}</span>{' '}
                     <button
                       type="button"
                       class="kit-button"

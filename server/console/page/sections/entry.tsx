@@ -101,7 +101,7 @@ function Exchange({ entry }: { entry: EntryView }) {
           </span>
         }
       >
-        <p class="quiet">Secrets are left out; replace the variables with them.</p>
+        <p class="muted">Secrets are left out; replace the variables with them.</p>
         <pre>{curl}</pre>
       </Card>
       <div class="two-columns">
@@ -123,7 +123,7 @@ function Headers({ headers }: { headers: readonly (readonly [string, string])[] 
 }
 
 function Body({ value }: { value: unknown }) {
-  if (value === undefined) return <p class="quiet">No body.</p>;
+  if (value === undefined) return <p class="muted">No body.</p>;
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
   return <TextBlock text={text} />;
 }

@@ -26,7 +26,7 @@ export function Funnel({
           />
         ))}
       </div>
-      <span class="quiet">
+      <span class="muted">
         {parts
           .map(([status, devices]) => `${devices} ${statusLabel(status).toLowerCase()}`)
           .join(', ') || `${count} devices`}

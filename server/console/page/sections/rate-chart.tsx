@@ -78,7 +78,7 @@ export default function RateChart() {
         />
       </div>
       <div ref={frame} class="chart" role="img" aria-label="Requests and errors per second" />
-      <p class="quiet">{counts ? labelOf(counts) : 'Loading the counts.'}</p>
+      <p class="muted">{counts ? labelOf(counts) : 'Loading the counts.'}</p>
     </>
   );
 }
@@ -103,7 +103,7 @@ function optionsFor(element: HTMLElement): UPlot.Options {
     return getComputedStyle(element).color;
   };
   const font = `12px ${style.fontFamily}`;
-  const axis = { font, stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 } };
+  const axis = { font, stroke: colour('--muted'), grid: { stroke: colour('--line'), width: 1 } };
   const options: UPlot.Options = {
     width: element.clientWidth,
     height: HEIGHT_PIXELS,

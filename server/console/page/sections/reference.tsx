@@ -54,7 +54,7 @@ function Operations({ document }: { document: OpenApiDocument }) {
   );
   return (
     <>
-      <p class="quiet">
+      <p class="muted">
         As documents: <a href="/openapi.json">OpenAPI 3.1</a>,{' '}
         <a href="/asyncapi.json">AsyncAPI 3</a> of the messages on /connect.
       </p>

@@ -27,7 +27,7 @@ export function Shell({ deviceId, isOpen }: { deviceId: string; isOpen: boolean 
         >
           {isRunning ? 'End the shell' : 'Start a shell'}
         </button>
-        <span role="status" class="quiet">
+        <span role="status" class="muted">
           {isOpen || isRunning ? ended : 'The device has no open connection.'}
         </span>
       </div>

@@ -42,7 +42,7 @@ export default function SimulatorSection() {
           return (
             <>
               <Card title="Start a small fleet">
-                <p class="quiet">
+                <p class="muted">
                   Its devices are accepted, connect and poll. For everything else there is{' '}
                   <code>fleetbed simulate</code>.
                 </p>
