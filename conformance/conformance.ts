@@ -34,7 +34,7 @@ import { preflight, whenStarted } from './runner/preflight.ts';
 import { type RunCallbacks, SuiteRun } from './runner/run.ts';
 import { reasonNotToRun } from './runner/runner.ts';
 import { type CaseListing, listedCase, type RunnableCase } from './suite/case.ts';
-import { recordedOptions, type SuppliedOptions } from './suite/options.ts';
+import { reportedOptions, type SuppliedOptions } from './suite/options.ts';
 import { selectedRows } from './suite/selection.ts';
 import { Mask } from './target/mask.ts';
 import { checkedBaseUrl, reachTarget } from './target/setup.ts';
@@ -214,7 +214,7 @@ async function runCases(
     target: { baseUrl, headerPrefix },
     runId,
     seed,
-    settings: { selection: options.selection ?? [], ...recordedOptions(options) },
+    settings: { selection: options.selection ?? [], ...reportedOptions(options) },
     environment: { node: process.versions.node, platform: process.platform },
     startedAt,
     durationMs: Math.round(clock.monotonicMs() - startedMs),

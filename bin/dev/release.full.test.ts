@@ -33,7 +33,7 @@ const git = (...args: readonly string[]) =>
     encoding: 'utf8',
   });
 
-function putRecord(ageDays: number): void {
+function putNightlyResult(ageDays: number): void {
   const date = new Date(systemClock.now() - ageDays * 86_400_000).toISOString();
   const steps = nightlyNames.map((name) => ({
     name,
@@ -42,7 +42,7 @@ function putRecord(ageDays: number): void {
     seconds: 3,
     figures: [],
   }));
-  put('bin/dev/nightly/record.json', JSON.stringify(steps));
+  put('bin/dev/nightly/result.json', JSON.stringify(steps));
 }
 
 /** Creates a repository that can be released, with the built script. */
@@ -52,7 +52,7 @@ beforeEach(() => {
   putManifest({ repository: 'github:ada/sample' });
   put('CHANGELOG.md', '# Changelog\n\n## 1.2.3 (2026-11-28)\n\n## 1.2.2 (2026-11-01)\n');
   put('.gitignore', 'build\nnode_modules\n*.tgz\n');
-  putRecord(3);
+  putNightlyResult(3);
   cpSync(join(root, 'build', 'bin', 'dev'), join(clone, 'build', 'bin', 'dev'), {
     recursive: true,
   });
@@ -126,7 +126,7 @@ describe('npm run release', { timeout: 60_000 }, () => {
       () => putManifest({}),
       'npm publish needs "repository" in package.json',
     ],
-    ['an old nightly run', () => putRecord(20), 'run `npm run test:nightly`'],
+    ['an old nightly run', () => putNightlyResult(20), 'run `npm run test:nightly`'],
   ])('refuses %s, and changes nothing', (_, spoil, sentence) => {
     spoil();
     const { status, stdout } = release();

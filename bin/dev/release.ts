@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../fixtures/base/clock.ts';
 import { counted } from '../../fixtures/base/counted.ts';
-import { ageOfRecord } from './nightly/record.ts';
+import { ageOfResult } from './nightly/result.ts';
 import { nightlyNames } from './nightly/steps.ts';
 
 /** What a release needs of `package.json`. */
@@ -78,8 +78,8 @@ function checksOf(
   const [, newest = 'none'] = /^## (.*)$/m.exec(changelog) ?? [];
   const today = new Date(systemClock.now()).toISOString().slice(0, 10);
   const isDated = /^(\S+) \(\d{4}-\d{2}-\d{2}\)$/.exec(newest)?.[1] === version;
-  const record = join(root, 'bin/dev/nightly/record.json');
-  const { isYoung, lines } = ageOfRecord(record, nightlyNames, systemClock.now());
+  const nightlyResult = join(root, 'bin/dev/nightly/result.json');
+  const { isYoung, lines } = ageOfResult(nightlyResult, nightlyNames, systemClock.now());
   return [
     {
       what: 'no change is uncommitted',

@@ -163,4 +163,18 @@ export const unwanted = [
     pattern: /\b(wayOut|waysOut|StateBadge|stateChoices|toneOfStatus)\b/g,
     instead: 'remedy; status for the statuses of the contract, state for our own',
   },
+  {
+    pattern: /\bconform replay\b|--model-replay\b|\b[iI]sReplayed\b|\breplayed(Options|Cases)\b/g,
+    instead: 'conform rerun; only a recording is replayed',
+  },
+  {
+    pattern:
+      /\b([bB]ad(ly written)?|[cC]areless|[tT]roubled) (device )?clients?\b|\b\w*BadClient\w*|\bbadClients\b/g,
+    instead: 'a defective client',
+    legal: ['server/listeners/tls/'],
+  },
+  {
+    pattern: /\btone(=|: )["'](good|bad|busy)["']|\bisBad\b|\bbad input\b/g,
+    instead: 'positive, negative, pending; isUnsuccessful; invalid input',
+  },
 ];

@@ -9,7 +9,7 @@ import * as suite from '../../conformance/conformance.ts';
 import { conformanceReport } from '../../conformance/report/text.ts';
 import { readWaivers, type Waiver } from '../../conformance/result/waivers.ts';
 import {
-  recordedEntries,
+  reportedEntries,
   type SuiteOptions,
   suiteOptions,
 } from '../../conformance/suite/options.ts';
@@ -70,7 +70,7 @@ const ownNames = [
 const optionsShape = v.partial(
   v.strictObject({
     ...v.entriesFromList([...ownNames, ...Object.keys(suiteOptions)], v.unknown()),
-    ...recordedEntries(),
+    ...reportedEntries(),
   }),
 );
 

@@ -259,7 +259,7 @@ describe('the layers listed in CONTRIBUTING', () => {
 });
 
 describe('the sources of the project', () => {
-  it('spell API paths only in the contract, the cases and the badly written clients', () => {
+  it('spell API paths only in the contract, the cases and the defective clients', () => {
     const allowed = ['fixtures/', 'conformance/cases/', 'conformance/clients/self-test/'];
     const others = production.filter(
       ({ path }) => !allowed.some((folder) => path.startsWith(folder)),

@@ -257,7 +257,7 @@ describe("the server's record of an update", () => {
   });
 });
 
-describe('a badly written client', () => {
+describe('a defective client', () => {
   it('still installs when it ignores 409, and its deployment stays aborted', async () => {
     expect(fleet.reportsOf('ignores-409')).toEqual([
       'downloading 204',

@@ -181,7 +181,7 @@ describe('the guide of the server', () => {
 
 describe('the figures of random alterations in documents', () => {
   const recorded: readonly { readonly name: string; readonly figures: readonly string[] }[] =
-    JSON.parse(read('bin/dev/nightly/record.json'));
+    JSON.parse(read('bin/dev/nightly/result.json'));
   const figures = recorded.find(({ name }) => name === 'random alterations')?.figures ?? [];
   const [, all = '', killed = '', percent = ''] =
     /^(\d+) alterations violate a must: (\d+) killed, ([\d.]+) percent/.exec(figures[0] ?? '') ??

@@ -5,7 +5,7 @@ import { findingsOn } from '../testing/judged-fleet.ts';
 const RUN_MS = 15_000;
 /** Behaviours of devices that keep every duty. */
 const steady = ['steady', 'already-installed', 'failing-install', 'wrong-checksum'];
-/** The duty that each badly written device breaks. */
+/** The duty that each defective device breaks. */
 const wrong: Readonly<Record<string, string>> = {
   'reports-success-without-installing': 'report.success-only-if-installed',
   floods: 'next.not-faster-than-a-second',

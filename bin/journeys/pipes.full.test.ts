@@ -70,7 +70,7 @@ const commands: readonly string[] = [
   `${suite} --capabilities PIPE`,
   `${suite} --compare PIPE`,
   'conform compare PIPE PIPE',
-  'conform replay PIPE',
+  'conform rerun PIPE',
   'report render PIPE --html FOLDER/out.html',
   'report compare PIPE PIPE',
   'report merge PIPE --out FOLDER/out.json',

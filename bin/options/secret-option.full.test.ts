@@ -48,7 +48,7 @@ describe('an option with a secret value', () => {
       expect.arrayContaining([
         ...['serve --admin-password', 'simulate --password', 'simulate --tenant-token'],
         ...['simulate cleanup --token', 'simulate --redis', 'worker --redis'],
-        ...['conform --password', 'conform --token', 'conform replay --control-token'],
+        ...['conform --password', 'conform --token', 'conform rerun --control-token'],
         ...['conform cleanup --token', 'terminal --password', 'journal --control-token'],
       ]),
     );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClientEvent } from '../../fixtures/control/client-event.ts';
 import { ClientJudge } from './client-judge.ts';
 import { all, copyOf, editSteps, insert, repeated, silentAfter } from './self-test/alter.ts';
-import { badClients } from './self-test/bad-clients.ts';
+import { defectiveClients } from './self-test/defective-clients.ts';
 import { goodSteps } from './self-test/good-client.ts';
 import { authenticationRequest, eventsOf, type Request, type Step } from './self-test/steps.ts';
 
@@ -251,8 +251,8 @@ describe('the judge of a repeated poll', () => {
   });
 });
 
-describe('the judge of a bad client', () => {
-  it.each(badClients)(
+describe('the judge of a defective client', () => {
+  it.each(defectiveClients)(
     'names $duty for a client that $does',
     ({ duty, alter, consequences = [] }) => {
       const broken = brokenIn(alter(goodSteps()));

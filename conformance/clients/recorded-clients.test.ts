@@ -3,7 +3,7 @@ import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import { harExchanges } from '../recordings/har.ts';
 import { listedExchanges } from '../recordings/journal.ts';
 import { verdictsOfRecording } from './recorded-clients.ts';
-import { badClients } from './self-test/bad-clients.ts';
+import { defectiveClients } from './self-test/defective-clients.ts';
 import { goodSteps } from './self-test/good-client.ts';
 import { eventsOf, type Step } from './self-test/steps.ts';
 
@@ -57,7 +57,7 @@ describe('the verdict on a recording', () => {
     'http.host',
     'report.stops-at-409',
   ])('names %s for the archive of a client that breaks it', async (id) => {
-    const { alter } = badClients.find(({ duty }) => duty === id) ?? {};
+    const { alter } = defectiveClients.find(({ duty }) => duty === id) ?? {};
     const broken = await brokenIn(alter?.(plain()) ?? []);
     expect(broken.map((each) => each.split(':')[0])).toEqual([id]);
   });

@@ -51,8 +51,8 @@ export const modelOptions = {
     cli: { kind: 'count', min: 0, max: SEED_MAX },
   },
   /** The one sequence to run instead of random ones. */
-  replay: {
-    flag: '--model-replay <sequence>',
+  sequence: {
+    flag: '--model-sequence <sequence>',
     group,
     help: 'repeat the sequence that a failure shows',
     cli: {

@@ -100,12 +100,12 @@ describe('random sequences of steps', () => {
     expect(read).toMatch(new RegExp(`^device ${name} reads its configuration`));
   });
 
-  it('repeat a failure in one sequence with --model-replay', async () => {
+  it('repeat a failure in one sequence with --model-sequence', async () => {
     const { expected } = await foundOn(comesBack);
-    const [, word = ''] = /\(--model-replay (\S+) repeats it\)$/.exec(expected) ?? [];
-    const replay = readSequence(word);
-    if (!replay) throw new Error(`${word} is not a name of a sequence`);
-    const again = await foundOn(comesBack, { replay });
+    const [, word = ''] = /\(--model-sequence (\S+) repeats it\)$/.exec(expected) ?? [];
+    const fixedSequence = readSequence(word);
+    if (!fixedSequence) throw new Error(`${word} is not a name of a sequence`);
+    const again = await foundOn(comesBack, { sequence: fixedSequence });
     const withoutWord = (text: string): string => text.replace(/ \(--model.*/, '');
     expect(withoutWord(again.expected)).toBe(withoutWord(expected));
   });

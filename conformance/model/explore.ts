@@ -45,7 +45,7 @@ export async function explore(
   exploration: Exploration,
 ): Promise<OpenPointReadings> {
   const explorer = new Explorer(context);
-  const { replay, thorough } = context.model;
+  const { sequence: fixedSequence, thorough } = context.model;
   const ordinary = exploration.sequences * (thorough ? THOROUGH_FACTOR : 1);
   const { sequences = ordinary } = context.model;
   const steps = exploration.steps.map((each) => each.map((step) => explorer.command(step)));
@@ -54,23 +54,23 @@ export async function explore(
     fc.commands<ExpectedState, TargetSide, false>(steps, {
       maxCommands: STEPS_MAX,
       size: 'max',
-      ...(replay ? { replayPath: replay.steps } : {}),
+      ...(fixedSequence ? { replayPath: fixedSequence.steps } : {}),
     }),
   );
   const property = fc.asyncProperty(sequence, ([starts, commands]) =>
     explorer.run(starts, commands),
   );
   const ownSeed = context.random.stream('sequences').integer(-0x80000000, 0x7fffffff);
-  const seed = replay?.seed ?? context.model.seed ?? exploration.seed ?? ownSeed;
+  const seed = fixedSequence?.seed ?? context.model.seed ?? exploration.seed ?? ownSeed;
   const details = await fc.check(property, {
     seed,
-    numRuns: replay ? 1 : sequences,
-    ...(replay ? { path: replay.path } : {}),
+    numRuns: fixedSequence ? 1 : sequences,
+    ...(fixedSequence ? { path: fixedSequence.path } : {}),
   });
   const [shortest] = details.counterexample ?? [];
   const taken = /replayPath="([^"]*)"/.exec(String(shortest?.[1]))?.[1] ?? '';
   const path = details.counterexamplePath ?? '';
-  explorer.conclude(`--model-replay ${sequenceWord({ seed, path, steps: taken })} repeats it`);
+  explorer.conclude(`--model-sequence ${sequenceWord({ seed, path, steps: taken })} repeats it`);
   return explorer.readings;
 }
 

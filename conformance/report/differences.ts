@@ -1,4 +1,4 @@
-/** Formats the comparison of two results, and the outcome of a replay, as text for a terminal. */
+/** Formats the comparison of two results, and the outcome of a rerun, as text for a terminal. */
 import { printable, printableText } from '../../fixtures/base/printable.ts';
 import {
   type CaseChange,
@@ -6,7 +6,7 @@ import {
   type ResultComparison,
   type UnmatchedCase,
 } from '../result/compare.ts';
-import { type ReplayedCase, replayEnds } from '../result/replay.ts';
+import { type RerunCase, rerunOutcomes } from '../result/rerun.ts';
 import type { VerdictName } from '../result/result.ts';
 
 const headings: Readonly<Record<CaseChange['kind'], string>> = {
@@ -18,7 +18,7 @@ const headings: Readonly<Record<CaseChange['kind'], string>> = {
   'decided-now': 'Newly tested',
 };
 
-const replayTexts: Readonly<Record<ReplayedCase['end'], string>> = {
+const rerunOutcomeTexts: Readonly<Record<RerunCase['end'], string>> = {
   'still-failing': 'still failing',
   waived: 'waived',
   other: 'other',
@@ -55,17 +55,17 @@ export function comparisonText(comparison: ResultComparison): string {
   ].join('\n');
 }
 
-/** Formats a replay: each repeated case with both verdicts, counts at the end. */
-export function replayText(rows: readonly ReplayedCase[]): string {
+/** Formats a rerun: each repeated case with both verdicts, counts at the end. */
+export function rerunText(rows: readonly RerunCase[]): string {
   const lines = rows.flatMap(({ id, end, before, after }) => [
-    `${replayTexts[end].padEnd(14)} ${id}`,
+    `${rerunOutcomeTexts[end].padEnd(14)} ${id}`,
     sideLine('before', before),
     after ? sideLine('now   ', after) : '  now     the suite no longer has this case',
   ]);
-  const counts = replayEnds.map((end) => {
-    return `${rows.filter((row) => row.end === end).length} ${replayTexts[end]}`;
+  const counts = rerunOutcomes.map((end) => {
+    return `${rows.filter((row) => row.end === end).length} ${rerunOutcomeTexts[end]}`;
   });
-  return [...lines, `${rows.length} replayed: ${counts.join(', ')}`].join('\n');
+  return [...lines, `${rows.length} run again: ${counts.join(', ')}`].join('\n');
 }
 
 function changeLines({ id, before, after }: CaseChange): readonly string[] {

@@ -7,7 +7,7 @@ import { embeddedJson, reportPage } from '../../fixtures/base/markup.ts';
 import type { ResultComparison } from '../result/compare.ts';
 import type { Coverage } from '../result/coverage.ts';
 import { type CaseVerdict, type ConformanceResult, verdictNames } from '../result/result.ts';
-import { replayedOptions, suiteOptions } from '../suite/options.ts';
+import { optionsOfRerun, suiteOptions } from '../suite/options.ts';
 import type { TargetExchange } from '../target/exchange.ts';
 import type { PageFacts, ShownExchange, ShownRequirement, ShownVerdict } from './page-facts.ts';
 
@@ -71,7 +71,7 @@ function commandOf({ target, seed, settings }: ConformanceResult): readonly stri
     ['--url <url>', target.baseUrl],
     [suiteOptions.headerPrefix.flag, target.headerPrefix],
     [suiteOptions.seed.flag, seed],
-    ...replayedOptions(settings),
+    ...optionsOfRerun(settings),
   ];
   const isDefault = (flag: string, value: unknown): boolean =>
     Object.values(suiteOptions).some((row) => {

@@ -128,6 +128,6 @@ function bodyArgs(
 export function bodyNotes({ bodyBytes, content }: ScriptRequest): readonly string[] {
   if (bodyBytes === undefined || content !== undefined) return [];
   return [
-    `# body.bin: the body has ${bodyBytes} bytes and is not kept in full; conform replay sends it`,
+    `# body.bin: the body has ${bodyBytes} bytes and is not kept in full; conform rerun sends it`,
   ];
 }

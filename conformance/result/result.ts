@@ -7,7 +7,7 @@ import type {
 import type { ResourceCounts } from '../context/resource.ts';
 import type { ReadBackCounts } from '../passive/trackers/reading-counts.ts';
 import type { CaseListing } from '../suite/case.ts';
-import type { RecordedOptions } from '../suite/options.ts';
+import type { ReportedOptions } from '../suite/options.ts';
 import type { TargetExchange } from '../target/exchange.ts';
 import type { TrafficCounts } from '../target/request-totals.ts';
 
@@ -133,7 +133,7 @@ export interface DecidedMusts {
 }
 
 /** The settings of a run that affect its verdicts. */
-interface RunSettings extends RecordedOptions {
+interface RunSettings extends ReportedOptions {
   /** Prefixes of case IDs; an empty list selects every case. */
   readonly selection: readonly string[];
 }

@@ -6,7 +6,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { presentId } from '../suite/former-ids.ts';
-import { recordedEntries } from '../suite/options.ts';
+import { reportedEntries } from '../suite/options.ts';
 import { conformanceSchema, verdictNames } from './result.ts';
 
 const text = v.string();
@@ -101,7 +101,7 @@ const resultShape = v.pipe(
     target: v.object({ baseUrl: text, headerPrefix: text }),
     runId: text,
     seed: text,
-    settings: v.object({ selection: texts, ...recordedEntries() }),
+    settings: v.object({ selection: texts, ...reportedEntries() }),
     environment: v.object({ node: text, platform: text }),
     startedAt: text,
     durationMs: count,

@@ -1,6 +1,6 @@
 /**
  * The options of a run, one row each. The rows determine the type `SuiteOptions`, the options of
- * the command line, the settings in a result, and the settings that a replay repeats.
+ * the command line, the settings in a result, and the settings that a rerun repeats.
  */
 import * as v from 'valibot';
 import { type OptionRow, switchOption, type ValuesOf } from '../../fixtures/base/option-row.ts';
@@ -12,13 +12,13 @@ const REQUESTS_PER_SECOND_MAX = 10_000;
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 interface SuiteOptionRow extends OptionRow {
-  /** The schema of the value in a result, and the value recorded when the option is not given. */
-  readonly recorded?: { readonly as: v.GenericSchema; readonly absent?: unknown };
-  /** Set if a replay repeats the value of the earlier run. */
-  readonly isReplayed?: true;
+  /** The schema of the value in a result, and the value reported when the option is not given. */
+  readonly reported?: { readonly as: v.GenericSchema; readonly absent?: unknown };
+  /** Set if a rerun repeats the value of the earlier run. */
+  readonly isKeptInRerun?: true;
 }
 
-const recordedSwitch = { ...switchOption, recorded: { as: v.boolean(), absent: false } } as const;
+const reportedSwitch = { ...switchOption, reported: { as: v.boolean(), absent: false } } as const;
 
 /** The options of a run, by property name in `SuiteOptions`. */
 export const suiteOptions = {
@@ -47,24 +47,24 @@ export const suiteOptions = {
     flag: '--disruptive',
     group: 'Which cases',
     help: 'also run cases that may affect other users',
-    isReplayed: true,
-    ...recordedSwitch,
+    isKeptInRerun: true,
+    ...reportedSwitch,
   },
   readOnly: {
     flag: '--read-only',
     group: 'Which cases',
     help: 'run only cases that change nothing',
     conflicts: ['disruptive'],
-    isReplayed: true,
-    ...recordedSwitch,
+    isKeptInRerun: true,
+    ...reportedSwitch,
   },
   skipUnauthorized: {
     flag: '--skip-unauthorized',
     group: 'Which cases',
     help: 'skip the cases for which the user lacks a right, instead of ending the run',
-    isReplayed: true,
+    isKeptInRerun: true,
     ...switchOption,
-    recorded: { as: v.optional(v.boolean(), false), absent: false },
+    reported: { as: v.optional(v.boolean(), false), absent: false },
   },
   /** Determines every random choice of the cases. */
   seed: {
@@ -80,14 +80,14 @@ export const suiteOptions = {
     help: 'cases to run in parallel',
     cli: { kind: 'count', min: 1, max: JOBS_MAX },
     default: { value: 4 },
-    recorded: { as: count, absent: 1 },
+    reported: { as: count, absent: 1 },
   },
   requestsPerSecondMax: {
     flag: '--rate <number/s>',
     group: 'Load',
     help: 'maximum requests per second of the run',
     cli: { kind: 'per-second', max: REQUESTS_PER_SECOND_MAX },
-    recorded: { as: v.nullable(v.number()), absent: null },
+    reported: { as: v.nullable(v.number()), absent: null },
   },
   repeat: {
     flag: '--repeat <count>',
@@ -95,7 +95,7 @@ export const suiteOptions = {
     help: 'runs of each case, to find unstable ones',
     cli: { kind: 'count', min: 1, max: REPEAT_MAX },
     default: { value: 1 },
-    recorded: { as: count, absent: 1 },
+    reported: { as: count, absent: 1 },
   },
   caseTimeLimitMs: {
     flag: '--case-time-limit <duration>',
@@ -103,8 +103,8 @@ export const suiteOptions = {
     help: 'time limit of a case',
     cli: { kind: 'positive-duration' },
     default: { value: 60_000, shown: '60s' },
-    recorded: { as: count },
-    isReplayed: true,
+    reported: { as: count },
+    isKeptInRerun: true,
   },
   requestTimeLimitMs: {
     flag: '--request-time-limit <duration>',
@@ -112,14 +112,14 @@ export const suiteOptions = {
     help: 'time limit of a request',
     cli: { kind: 'positive-duration' },
     default: { value: 15_000, shown: '15s' },
-    recorded: { as: count },
-    isReplayed: true,
+    reported: { as: count },
+    isKeptInRerun: true,
   },
   requireAllMust: {
     flag: '--require-all-must',
     group: 'Requirements',
     help: 'fail if a MUST of the contract was not tested',
-    ...recordedSwitch,
+    ...reportedSwitch,
   },
   failOn: {
     flag: '--fail-on <level>',
@@ -127,7 +127,7 @@ export const suiteOptions = {
     help: 'fail the run on a violated MUST only, or on a violated SHOULD too',
     cli: { kind: 'choices', of: ['should', 'must'] },
     default: { value: 'should' },
-    recorded: { as: v.optional(v.picklist(['should', 'must']), 'should'), absent: 'should' },
+    reported: { as: v.optional(v.picklist(['should', 'must']), 'should'), absent: 'should' },
   },
   allEvidence: {
     flag: '--all-evidence',
@@ -151,50 +151,48 @@ export type SuppliedOptions = Pick<SuiteOptions, RequiredOption> &
 
 type SuiteRows = typeof suiteOptions;
 
-/** The schema of each option that a result records, by name. */
-type RecordedEntries = {
-  readonly [Name in keyof SuiteRows as SuiteRows[Name] extends { readonly recorded: object }
+/** The schema of each option that a result reports, by name. */
+type ReportedEntries = {
+  readonly [Name in keyof SuiteRows as SuiteRows[Name] extends { readonly reported: object }
     ? Name
-    : never]: SuiteRows[Name] extends { readonly recorded: { readonly as: infer Schema } }
+    : never]: SuiteRows[Name] extends { readonly reported: { readonly as: infer Schema } }
     ? Schema extends v.GenericSchema
       ? Schema
       : never
     : never;
 };
 
-/** The options of a run as a result records them. */
-export type RecordedOptions = {
-  readonly [Name in keyof RecordedEntries]: v.InferOutput<RecordedEntries[Name]>;
+/** The options of a run as a result reports them. */
+export type ReportedOptions = {
+  readonly [Name in keyof ReportedEntries]: v.InferOutput<ReportedEntries[Name]>;
 };
 
-/** Returns the schema of each option that a result records, by name. */
-export function recordedEntries(): RecordedEntries {
-  const entries = recordedRows().map(([name, { recorded }]) => [name, recorded?.as]);
+/** Returns the schema of each option that a result reports, by name. */
+export function reportedEntries(): ReportedEntries {
+  const entries = reportedRows().map(([name, { reported }]) => [name, reported?.as]);
   return Object.fromEntries(entries);
 }
 
-/** Returns the record of these options; omitted ones get the placeholder of their row. */
-export function recordedOptions(options: Partial<SuiteOptions>): RecordedOptions {
+/** Returns these options as a result reports them; omitted ones get the placeholder of their row. */
+export function reportedOptions(options: Partial<SuiteOptions>): ReportedOptions {
   const given = new Map<string, unknown>(Object.entries(options));
-  const entries = recordedRows().map(([name, { recorded }]) => [
+  const entries = reportedRows().map(([name, { reported }]) => [
     name,
-    given.get(name) ?? recorded?.absent,
+    given.get(name) ?? reported?.absent,
   ]);
   return Object.fromEntries(entries);
 }
 
-function recordedRows(): readonly (readonly [string, SuiteOptionRow])[] {
+function reportedRows(): readonly (readonly [string, SuiteOptionRow])[] {
   const rows: readonly (readonly [string, SuiteOptionRow])[] = Object.entries(suiteOptions);
-  return rows.filter(([, { recorded }]) => recorded !== undefined);
+  return rows.filter(([, { reported }]) => reported !== undefined);
 }
 
-/** Returns the flag and the value of each option that a replay repeats from an earlier run. */
-export function replayedOptions(
-  recorded: RecordedOptions,
-): readonly (readonly [string, unknown])[] {
-  const values = new Map<string, unknown>(Object.entries(recorded));
+/** Returns the flag and the value of each option that a rerun repeats from an earlier run. */
+export function optionsOfRerun(reported: ReportedOptions): readonly (readonly [string, unknown])[] {
+  const values = new Map<string, unknown>(Object.entries(reported));
   const rows: readonly (readonly [string, SuiteOptionRow])[] = Object.entries(suiteOptions);
   return rows
-    .filter(([, { isReplayed }]) => isReplayed)
+    .filter(([, { isKeptInRerun }]) => isKeptInRerun)
     .map(([name, { flag }]) => [flag, values.get(name)]);
 }

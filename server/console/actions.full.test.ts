@@ -60,7 +60,7 @@ describe('artifacts in the console', () => {
     await openConsole(page, server, '/artifacts');
     const file = { name: 'x.mender', mimeType: 'text/plain', buffer: Buffer.from('no artifact') };
     await page.locator('.drop input').setInputFiles(file);
-    await page.locator('output.notice[data-tone=bad]').waitFor();
+    await page.locator('output.notice[data-tone=negative]').waitFor();
     await page.getByText('No artifacts yet').waitFor();
   });
 

@@ -184,7 +184,7 @@ describe('the console page', () => {
     ] as const) {
       await more.fill(wrong);
       await page.getByRole('button', { name: 'Deploy' }).click();
-      await page.locator('output.notice[data-tone=bad]').waitFor();
+      await page.locator('output.notice[data-tone=negative]').waitFor();
       // The browser also logs the refusal, at a time that the test does not control.
       await expect.poll(() => complaints.splice(0)).toHaveLength(refusals);
     }

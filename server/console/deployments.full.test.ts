@@ -70,7 +70,7 @@ describe('the deployments in the console', () => {
   it('show an aborted device in words, and not as a failure', async () => {
     await goTo(page, '/deployments?text=own+older');
     await rows().getByText('1 aborted').waitFor();
-    expect(await rows().locator('[data-tone="bad"]').count()).toBe(0);
+    expect(await rows().locator('[data-tone="negative"]').count()).toBe(0);
     await rows().getByRole('link').click();
     const state = page.locator('.long-table .kit-badge');
     expect(await state.textContent()).toBe('Aborted');

@@ -45,7 +45,7 @@ describe('the panel of a device with a finished update', () => {
     expect(panel).toBe(
       'Up to date: the device finished deployment spring of release-1 with success at 21 Nov 2026, 12:00:00',
     );
-    expect(await verdict().getAttribute('data-tone')).toBe('good');
+    expect(await verdict().getAttribute('data-tone')).toBe('positive');
     expect(await verdict().locator('details').getAttribute('open')).toBeNull();
     const all = await verdict().textContent();
     expect(all?.match(/with success/g)).toHaveLength(1);
@@ -106,7 +106,7 @@ describe('the signature doctor of the console', () => {
     await openConsole(page, server, '/doctor');
     await page.getByRole('button', { name: 'Examine' }).nth(1).click();
     await verdict().getByText('answered with 401: signature verification failed').waitFor();
-    expect(await verdict().getAttribute('data-tone')).toBe('bad');
+    expect(await verdict().getAttribute('data-tone')).toBe('negative');
   });
 
   it('takes the bytes of a file unchanged', async () => {
@@ -124,7 +124,7 @@ describe('the signature doctor of the console', () => {
     await examine(signatureOf(crlf, device.privateKey));
     await verdict().getByText(`matches the ${crlf.length} bytes of the body`).waitFor();
     await examine(signatureOf(sent, device.privateKey));
-    await verdict().and(page.locator('[data-tone="bad"]')).waitFor();
+    await verdict().and(page.locator('[data-tone="negative"]')).waitFor();
     await examine('AAAA');
     await verdict().getByText('The signature is cut off').waitFor();
   });

@@ -2,12 +2,17 @@
 import type { KnownBehaviours } from '../plan/plan.ts';
 import type { Behaviour } from './behaviour.ts';
 import { changedParametersProblem } from './parameters.ts';
-import { badlyWritten } from './rows/badly-written.ts';
+import { adverseConditions } from './rows/adverse-conditions.ts';
+import { defectiveClients } from './rows/defective-clients.ts';
 import { failing } from './rows/failing.ts';
 import { healthy } from './rows/healthy.ts';
-import { troubled } from './rows/troubled.ts';
 
-const rows: readonly Behaviour[] = [...healthy, ...troubled, ...failing, ...badlyWritten];
+const rows: readonly Behaviour[] = [
+  ...healthy,
+  ...adverseConditions,
+  ...failing,
+  ...defectiveClients,
+];
 
 const known = new Map(rows.map((behaviour) => [behaviour.name, behaviour]));
 

@@ -41,7 +41,9 @@ export function checkSections({ checks }: FleetResult): readonly ShownSection[] 
           columns: ['Requirement', 'Verdict', ...stages],
           rows: inOrder.map((row, index) => [
             row.requirement,
-            row.violated > 0 ? { word: 'violated', tone: 'bad' } : { word: 'met', tone: 'good' },
+            row.violated > 0
+              ? { word: 'violated', tone: 'negative' }
+              : { word: 'met', tone: 'positive' },
             ...(rows[index]?.slice(1) ?? []),
           ]),
         },

@@ -61,7 +61,7 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
       seconds,
       lines: [
         { name: 'requests', tone: 'info', values: over((row) => perSecond(row.requests)) },
-        { name: 'errors', tone: 'bad', values: over((row) => perSecond(row.errors)) },
+        { name: 'errors', tone: 'negative', values: over((row) => perSecond(row.errors)) },
       ],
     },
     {
@@ -71,7 +71,7 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
       seconds,
       lines: [
         { name: 'p50', tone: 'info', values: over((row) => answered(row, row.p50Ms)) },
-        { name: 'p99', tone: 'bad', values: over((row) => answered(row, row.p99Ms)) },
+        { name: 'p99', tone: 'negative', values: over((row) => answered(row, row.p99Ms)) },
       ],
     },
     ...(rows.some(({ receivedBytes }) => receivedBytes !== undefined)
@@ -83,7 +83,11 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
             seconds,
             lines: [
               { name: 'sent', tone: 'info', values: over((row) => bytes(row.sentBytes)) },
-              { name: 'received', tone: 'good', values: over((row) => bytes(row.receivedBytes)) },
+              {
+                name: 'received',
+                tone: 'positive',
+                values: over((row) => bytes(row.receivedBytes)),
+              },
             ],
           } as const,
         ]
@@ -103,12 +107,12 @@ function seriesCharts({ series }: FleetResult, span: Span): readonly ShownChart[
 
 const stateLines = [
   ['idle', 'info', false],
-  ['updating', 'busy', false],
-  ['done', 'good', false],
-  ['failed', 'bad', false],
+  ['updating', 'pending', false],
+  ['done', 'positive', false],
+  ['failed', 'negative', false],
   ['pending', 'plain', false],
   ['off', 'plain', true],
-  ['noContact', 'bad', true],
+  ['noContact', 'negative', true],
 ] as const;
 
 function updatedChart(result: FleetResult, span: Span): readonly ShownChart[] {
@@ -133,7 +137,7 @@ function updatedChart(result: FleetResult, span: Span): readonly ShownChart[] {
       lines: [
         {
           name: 'updated',
-          tone: 'good',
+          tone: 'positive',
           hasSteps: true,
           values: points.map(({ updated }) => rounded((100 * updated) / devices)),
         },
@@ -142,7 +146,7 @@ function updatedChart(result: FleetResult, span: Span): readonly ShownChart[] {
   ];
 }
 
-const backoffTones: readonly ShownTone[] = ['info', 'busy', 'good', 'bad', 'plain'];
+const backoffTones: readonly ShownTone[] = ['info', 'pending', 'positive', 'negative', 'plain'];
 
 /** Returns the chart of each cohort's requests after the network returned. */
 function backoffChart({ backoffComparison, plan }: FleetResult): readonly ShownChart[] {

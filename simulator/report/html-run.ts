@@ -18,7 +18,7 @@ const MEBIBYTE = 2 ** 20;
  */
 export function thresholdSections({ thresholds }: FleetResult): readonly ShownSection[] {
   if (thresholds.length === 0) return [];
-  const tones = { met: 'good', missed: 'bad', inconclusive: 'busy' } as const;
+  const tones = { met: 'positive', missed: 'negative', inconclusive: 'pending' } as const;
   return [
     {
       id: 'thresholds',

@@ -8,25 +8,25 @@ import type { FleetFacts, ShownTone } from './page-facts.ts';
 type VerdictReason = FleetFacts['verdict']['reason'][number];
 
 const shown = {
-  passed: { title: 'Passed', tone: 'good' },
-  failed: { title: 'Failed', tone: 'bad' },
-  inconclusive: { title: 'Inconclusive', tone: 'busy' },
-  'not accepted': { title: 'Inconclusive: no device was accepted', tone: 'busy' },
-  incomplete: { title: 'Incomplete: part of the fleet is unknown', tone: 'busy' },
-  invalid: { title: 'Invalid: the load generator was the limit', tone: 'busy' },
-  interrupted: { title: 'Interrupted', tone: 'busy' },
+  passed: { title: 'Passed', tone: 'positive' },
+  failed: { title: 'Failed', tone: 'negative' },
+  inconclusive: { title: 'Inconclusive', tone: 'pending' },
+  'not accepted': { title: 'Inconclusive: no device was accepted', tone: 'pending' },
+  incomplete: { title: 'Incomplete: part of the fleet is unknown', tone: 'pending' },
+  invalid: { title: 'Invalid: the load generator was the limit', tone: 'pending' },
+  interrupted: { title: 'Interrupted', tone: 'pending' },
 } as const satisfies Readonly<Record<RunVerdict, object>>;
 
 const tones: Readonly<Record<FindingState, ShownTone>> = {
-  passed: 'good',
-  failed: 'bad',
-  inconclusive: 'busy',
-  'not accepted': 'busy',
-  incomplete: 'busy',
-  invalid: 'bad',
+  passed: 'positive',
+  failed: 'negative',
+  inconclusive: 'pending',
+  'not accepted': 'pending',
+  incomplete: 'pending',
+  invalid: 'negative',
   'not judged': 'plain',
 };
-const order: readonly ShownTone[] = ['bad', 'busy', 'good', 'plain'];
+const order: readonly ShownTone[] = ['negative', 'pending', 'positive', 'plain'];
 /** Maximum number of reasons listed; the sections of the page contain all findings. */
 const NAMED_MAX = 20;
 const SENTENCE_MAX_CHARACTERS = 500;
@@ -50,7 +50,9 @@ export function verdictOf(result: FleetResult): FleetFacts['verdict'] {
 function metLine(findings: readonly RunFinding[]): readonly VerdictReason[] {
   const met = findings.filter(({ state, isRequirement }) => isRequirement && state === 'passed');
   if (met.length === 0) return [];
-  return [{ tone: 'good', text: `The server met ${counted(met.length, 'checked requirement')}.` }];
+  return [
+    { tone: 'positive', text: `The server met ${counted(met.length, 'checked requirement')}.` },
+  ];
 }
 
 function shortened(sentence: string): string {

@@ -1,7 +1,7 @@
 /** Types of the data that the report page displays: texts, tables, charts and devices. */
 
 /** The meaning of a colour on the page. */
-export type ShownTone = 'good' | 'busy' | 'bad' | 'info' | 'plain';
+export type ShownTone = 'positive' | 'pending' | 'negative' | 'info' | 'plain';
 
 /** A cell of a table: a text, or a word with a colour. */
 export type ShownCell = string | { readonly word: string; readonly tone: ShownTone };

@@ -4,19 +4,19 @@
  */
 
 /**
- * All states, in the order of reports. `tone` is `bad` for a state in which the server may be at
+ * All states, in the order of reports. `tone` is `negative` for a state in which the server may be at
  * fault.
  */
 export const deviceStates = [
-  { outcome: 'success', field: 'success', tone: 'good' },
-  { outcome: 'failure', field: 'failure', tone: 'bad' },
-  { outcome: 'aborted', field: 'aborted', tone: 'busy' },
-  { outcome: 'already-installed', field: 'alreadyInstalled', tone: 'good' },
-  { outcome: 'updating', field: 'updating', tone: 'busy' },
+  { outcome: 'success', field: 'success', tone: 'positive' },
+  { outcome: 'failure', field: 'failure', tone: 'negative' },
+  { outcome: 'aborted', field: 'aborted', tone: 'pending' },
+  { outcome: 'already-installed', field: 'alreadyInstalled', tone: 'positive' },
+  { outcome: 'updating', field: 'updating', tone: 'pending' },
   { outcome: 'idle', field: 'idle', tone: 'plain' },
   { outcome: 'pending', field: 'pending', tone: 'plain' },
   { outcome: 'off', field: 'off', tone: 'plain' },
-  { outcome: 'no-contact', field: 'noContact', tone: 'bad' },
+  { outcome: 'no-contact', field: 'noContact', tone: 'negative' },
 ] as const;
 
 /** The state of a device at the end of a run. */

@@ -49,7 +49,7 @@ describe('fleetbed conform --list', () => {
 describe('the subcommands of fleetbed conform', () => {
   it.each([
     ['cleanup', '<ledger>'],
-    ['replay', '<report>'],
+    ['rerun', '<report>'],
     ['compare', '<a>'],
     ['self-test', '[defect...]'],
   ])('show in %s --help only their own options and arguments', async (name, word) => {
@@ -66,7 +66,7 @@ describe('the subcommands of fleetbed conform', () => {
   });
 
   it.each([
-    [['conform', 'replay', 'report.json', '--dry-run'], "unknown option '--dry-run'"],
+    [['conform', 'rerun', 'report.json', '--dry-run'], "unknown option '--dry-run'"],
     [['conform', 'cleanup'], "missing required argument 'ledger'"],
     [['conform', 'compare', 'a'], "missing required argument 'b'"],
     [['conform', '--disruptive', '--read-only'], "cannot be used with option '--disruptive'"],

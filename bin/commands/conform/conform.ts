@@ -45,9 +45,9 @@ const subcommands: Subcommands = {
     summary: 'remove what an interrupted run left on the target',
     load: () => import('./cleanup.ts'),
   },
-  replay: {
+  rerun: {
     summary: 'run only the failed cases of an earlier run',
-    load: () => import('./replay.ts'),
+    load: () => import('./rerun.ts'),
   },
   compare: {
     summary: 'show regressions, fixes and changed observations between two reports',

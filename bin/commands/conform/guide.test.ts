@@ -9,7 +9,7 @@ import { configure as client } from './client/client.ts';
 import { configure as compare } from './compare.ts';
 import { configure as conform } from './conform.ts';
 import { configure as hooks } from './hooks.ts';
-import { configure as replay } from './replay.ts';
+import { configure as rerun } from './rerun.ts';
 import { configure as selfTest } from './self-test.ts';
 
 const guide = readFileSync(new URL('../../../conformance/guide.md', import.meta.url), 'utf8');
@@ -22,7 +22,7 @@ function found(pattern: RegExp): readonly string[] {
 
 describe('the guide of the conformance suite', () => {
   it('names only options that exist', () => {
-    const options = [conform, cleanup, client, compare, hooks, replay, selfTest].flatMap(
+    const options = [conform, cleanup, client, compare, hooks, rerun, selfTest].flatMap(
       (configure) => {
         const command = new Command();
         configure(command);

@@ -30,7 +30,10 @@ describe('the check of the options of fleetbed conform self-test', () => {
     [['--sample', '5', '--fuzz', '5'], /cannot be used with option '--(fuzz|sample) <count>'/],
     [['--sample', '5', '--floor', '0.9'], /--floor is an option of random alterations/],
     [['--floor', '0.9'], /--floor is an option of random alterations; add --fuzz/],
-    [['--fuzz', '5', '--record'], /'--fuzz <count>' cannot be used with option '--record'/],
+    [
+      ['--fuzz', '5', '--update-result'],
+      /'--fuzz <count>' cannot be used with option '--update-result'/,
+    ],
     [['--fuzz', '5', '--html', 'a'], /'--fuzz <count>' cannot be used with option '--html <file>'/],
     [['--fuzz', '5', 'fuzz-00006'], /no defect has an ID that starts with "fuzz-00006"/],
   ])('refuses the arguments %j', async (args, sentence) => {

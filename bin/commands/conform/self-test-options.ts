@@ -40,7 +40,7 @@ export const selfTestRows = {
     group: fuzzing,
     help: 'run this many random alterations of responses instead of the planted defects',
     cli: { kind: 'count', min: 1, max: FUZZ_MAX },
-    conflicts: ['html', 'record'],
+    conflicts: ['html', 'updateResult'],
   },
   seed: {
     flag: '--seed <text>',
@@ -57,9 +57,9 @@ export const selfTestRows = {
   clients: {
     flag: '--clients',
     group,
-    help: 'judge badly written device clients instead of servers with defects; with --fuzz random ones',
+    help: 'judge defective device clients instead of defective servers; with --fuzz random ones',
     cli: { kind: 'switch' },
-    conflicts: ['html', 'record', 'sample', 'list', 'cases', 'url', 'token'],
+    conflicts: ['html', 'updateResult', 'sample', 'list', 'cases', 'url', 'token'],
   },
   html: {
     flag: '--html <file>',
@@ -67,8 +67,8 @@ export const selfTestRows = {
     help: 'write the matrix as a page',
     cli: { kind: 'text' },
   },
-  record: {
-    flag: '--record',
+  updateResult: {
+    flag: '--update-result',
     group: reports,
     help: 'run the defects that changed since the committed result and --sample others; update the result',
     cli: { kind: 'switch' },

@@ -4,6 +4,12 @@
  */
 
 import { type Command, Option } from 'commander';
+import {
+  committedResultPath,
+  type FindCommittedRow,
+  formatCommittedResult,
+  loadCommittedRows,
+} from '../../../conformance/self-test/committed-result.ts';
 import type { Defect } from '../../../conformance/self-test/defect.ts';
 import { allDefects } from '../../../conformance/self-test/defects/index.ts';
 import { type FuzzDefect, randomDefects } from '../../../conformance/self-test/fuzz/draw.ts';
@@ -22,12 +28,6 @@ import {
   runMatrix,
   sampleOf,
 } from '../../../conformance/self-test/matrix.ts';
-import {
-  type FindRecordedRow,
-  recordedResults,
-  recordPath,
-  recordText,
-} from '../../../conformance/self-test/recorded.ts';
 import {
   fuzzRowText,
   fuzzText,
@@ -71,7 +71,7 @@ export function configure(command: Command): void {
     'fleetbed conform self-test --url https://staging.example.com --html matrix.html',
     '# 500 alterations of responses at random places',
     'fleetbed conform self-test --fuzz 500 --seed 1 --processes 2',
-    '# The judge of device clients, against badly written clients',
+    '# The judge of device clients, against defective clients',
     'fleetbed conform self-test --clients',
     '# In a clone: the defects whose code changed, and 100 others',
     'fleetbed conform self-test --sample 100 --seed "$(git rev-parse HEAD)"',
@@ -105,9 +105,9 @@ async function runSelfTest(
   const { fuzz, seed = defaultSeed, list: isList, json = false } = options;
   requireFuzz(options);
   if (options.clients) {
-    const { testWithBadClients } = await import('./self-test/bad-clients.ts');
+    const { testWithDefectiveClients } = await import('./self-test/defective-clients.ts');
     const { floor } = options;
-    return testWithBadClients({ prefixes, fuzz, seed, floor }, createOutput(json));
+    return testWithDefectiveClients({ prefixes, fuzz, seed, floor }, createOutput(json));
   }
   const drawn = fuzz === undefined ? undefined : randomDefects(fuzz, seed);
   if (options.worker) {
@@ -150,8 +150,8 @@ async function selfTest(
   const matrix = await runAll(defects, options, output);
   const isWhole = defects.length === allDefects.length;
   if (options.html !== undefined) await writeWhole(options.html, matrixHtml(matrix, isWhole));
-  if (options.record && !matrix.interrupted) {
-    await writeWhole(recordPath(), await recordText(matrix), FOR_ALL);
+  if (options.updateResult && !matrix.interrupted) {
+    await writeWhole(committedResultPath(), await formatCommittedResult(matrix), FOR_ALL);
   }
   output.data(matrix);
   output.line(matrixText(matrix, isWhole));
@@ -189,20 +189,20 @@ async function runAll(
   }
 }
 
-/** Returns the recorded results of defects that this self-test does not run again. */
+/** Returns the committed results of defects that this self-test does not run again. */
 async function knownResults(
   defects: readonly Defect[],
-  { record, sample, seed = defaultSeed }: SelfTestCommandOptions,
+  { updateResult, sample, seed = defaultSeed }: SelfTestCommandOptions,
   output: Output,
-): Promise<FindRecordedRow> {
-  if (!record && sample === undefined) return () => undefined;
-  const recorded = await recordedResults();
-  if (sample === undefined) return recorded;
+): Promise<FindCommittedRow> {
+  if (!updateResult && sample === undefined) return () => undefined;
+  const findCommittedRow = await loadCommittedRows();
+  if (sample === undefined) return findCommittedRow;
   const drawn = sampleOf({ id: seed, sample }, new Set(defects.map(({ id }) => id)));
   output.progress(
     `self-test: the defects that changed since the committed result, and ${drawn.size} others by --seed ${seed}`,
   );
-  return (defect, ids) => (drawn.has(defect.id) ? undefined : recorded(defect, ids));
+  return (defect, ids) => (drawn.has(defect.id) ? undefined : findCommittedRow(defect, ids));
 }
 
 async function fuzzed(

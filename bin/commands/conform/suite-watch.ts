@@ -11,7 +11,7 @@ const WAIT_LINE_MS = 10_000;
  * Limit on printed failures: when the server is gone, every case fails, and the report lists them
  * all.
  */
-const BAD_LINES_MAX = 20;
+const UNSUCCESSFUL_LINES_MAX = 20;
 
 /**
  * Returns a function to call with each verdict. On a terminal, the count is one line that is
@@ -20,14 +20,15 @@ const BAD_LINES_MAX = 20;
  */
 export function verdictPrinter(output: LiveOutput, total: number): (verdict: CaseVerdict) => void {
   let done = 0;
-  let bad = 0;
+  let unsuccessful = 0;
   return (verdict) => {
     done += 1;
     const { waiver } = verdict;
-    const isBad = !waiver && ['fail', 'error', 'inconclusive'].includes(verdict.verdict);
-    if (isBad && ++bad <= BAD_LINES_MAX) output.progress(`suite: ${verdictLine(verdict)}`);
+    const isUnsuccessful = !waiver && ['fail', 'error', 'inconclusive'].includes(verdict.verdict);
+    if (isUnsuccessful && ++unsuccessful <= UNSUCCESSFUL_LINES_MAX)
+      output.progress(`suite: ${verdictLine(verdict)}`);
     const count = `suite: ${done} of ${total} cases`;
-    if (output.live) output.live(`${count}, ${bad} bad; ${verdict.id}`);
+    if (output.live) output.live(`${count}, ${unsuccessful} unsuccessful; ${verdict.id}`);
     else if (done % CASES_PER_LINE === 0 || done === total) output.progress(count);
   };
 }

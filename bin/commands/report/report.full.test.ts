@@ -46,7 +46,7 @@ describe('fleetbed report', { timeout: 60_000 }, () => {
     expect(stdout).toContain(
       '3 devices: PASSED, reconciliation agrees\n  server http://127.0.0.1:8080',
     );
-    expect(readFileSync(html, 'utf8')).toContain('"verdict":{"title":"Passed","tone":"good"');
+    expect(readFileSync(html, 'utf8')).toContain('"verdict":{"title":"Passed","tone":"positive"');
     expect(new XMLParser().parse(readFileSync(junit, 'utf8'))).toHaveProperty('testsuites');
   });
 

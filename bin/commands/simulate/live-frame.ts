@@ -81,8 +81,8 @@ function funnelLines({ funnel }: FleetProgress): FrameRow[] {
     ['downloading', funnel.downloading],
     ['installing', funnel.installing],
     ['rebooting', funnel.rebooting],
-    ['success', funnel.success, 'good'],
-    ['failure', funnel.failure, 'bad'],
+    ['success', funnel.success, 'positive'],
+    ['failure', funnel.failure, 'negative'],
     ['aborted', funnel.aborted, 'warn'],
     ['already installed', funnel.alreadyInstalled],
   ];
@@ -112,15 +112,15 @@ function standingLines({ progress, rates }: LiveFacts): FrameRow[] {
       `updating ${funnel.updating}  idle ${funnel.idle}  `,
       counted('pending', funnel.pending, 'warn'),
       ...(funnel.off > 0 ? [`off ${funnel.off}  `] : []),
-      counted('no contact', funnel.noContact, 'bad'),
+      counted('no contact', funnel.noContact, 'negative'),
       `sockets ${socketsOpen}`,
     ],
     [
       `requests ${exchanges} (${rates.exchanges.toFixed(0)}/s)  `,
-      counted('errors', errors, 'bad'),
+      counted('errors', errors, 'negative'),
       `(${rates.errors.toFixed(1)}/s)`,
     ],
-    ...violationText(progress).map((text): FrameRow => [{ text, tone: 'bad' }]),
+    ...violationText(progress).map((text): FrameRow => [{ text, tone: 'negative' }]),
   ];
 }
 
@@ -191,7 +191,7 @@ function causeLines(rows: FleetProgress['causes']): FrameRow[] {
     [{ text: 'errors by cause', tone: 'dim' }],
     ...rows.map(({ operation, cause, count }): FrameRow => {
       const number = String(count).padStart(NUMBER_COLUMNS);
-      return [{ text: number, tone: 'bad' }, `  ${operation.padEnd(label)}  ${cause}`];
+      return [{ text: number, tone: 'negative' }, `  ${operation.padEnd(label)}  ${cause}`];
     }),
   ];
 }

@@ -2,14 +2,14 @@
 import { printable } from '../../../fixtures/base/printable.ts';
 
 /** The meaning of a colour; each has one SGR code below. */
-export type TextTone = 'good' | 'bad' | 'warn' | 'dim' | 'strong';
+export type TextTone = 'positive' | 'negative' | 'warn' | 'dim' | 'strong';
 
 /** Text, with or without a colour. */
 export type TextSpan = string | { readonly text: string; readonly tone: TextTone };
 
 const codes: Readonly<Record<TextTone, readonly [number, number]>> = {
-  good: [32, 39],
-  bad: [31, 39],
+  positive: [32, 39],
+  negative: [31, 39],
   warn: [33, 39],
   dim: [2, 22],
   strong: [1, 22],

@@ -1,13 +1,19 @@
 /**
  * `npm run test:nightly`: runs the checks that take too long for every change. Each passed step is
- * recorded in `record.json`, which has to be committed. `-- --age` only prints the age of the
- * record, and fails when a step is too old; `-- --step NAME` runs one step.
+ * stored in `result.json`, which has to be committed. `-- --age` only prints the age of the
+ * result, and fails when a step is too old; `-- --step NAME` runs one step.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { systemClock } from '../../../fixtures/base/clock.ts';
-import { ageOfRecord, type NightlyStep, readRecord, recordFile, withStep } from './record.ts';
+import {
+  ageOfResult,
+  type NightlyStep,
+  readNightlyResult,
+  resultFile,
+  withStep,
+} from './result.ts';
 import { type NightlyCommand, nightlyNames, nightlySteps } from './steps.ts';
 
 const SECOND_MS = 1000;
@@ -19,7 +25,7 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(args: readonly string[]): Promise<number> {
   const [option, value] = args;
   if (option === '--age') {
-    const { isYoung, lines } = ageOfRecord(recordFile, nightlyNames, systemClock.now());
+    const { isYoung, lines } = ageOfResult(resultFile, nightlyNames, systemClock.now());
     for (const line of lines) say(line);
     return isYoung ? 0 : 1;
   }
@@ -34,8 +40,8 @@ async function main(args: readonly string[]): Promise<number> {
 
 async function runAll(chosen: readonly NightlyCommand[]): Promise<number> {
   const changes = textOf('git', ['status', '--porcelain', '--untracked-files=no']);
-  if (changes.split('\n').some((line) => line !== '' && !isOfRecords(line))) {
-    say('commit your changes first: the record names a commit');
+  if (changes.split('\n').some((line) => line !== '' && !isAboutResult(line))) {
+    say('commit your changes first: the result names a commit');
     return 2;
   }
   const commit = textOf('git', ['rev-parse', 'HEAD']);
@@ -43,27 +49,25 @@ async function runAll(chosen: readonly NightlyCommand[]): Promise<number> {
     say(`# ${step.name}`);
     const { code, seconds, figures } = await run(step);
     if (code !== 0) {
-      say(`${step.name} ended with exit code ${code} after ${seconds} s, and is not recorded`);
+      say(`${step.name} ended with exit code ${code} after ${seconds} s, and is not stored`);
       return 1;
     }
     say(`# ${step.name} passed in ${seconds} s`);
     const date = new Date(systemClock.now()).toISOString();
-    record({ name: step.name, date, commit, seconds, figures });
+    storeStep({ name: step.name, date, commit, seconds, figures });
   }
-  say(
-    'recorded in bin/dev/nightly/record.json and conformance/self-test/result.ndjson: commit both',
-  );
+  say('stored in bin/dev/nightly/result.json and conformance/self-test/result.ndjson: commit both');
   return 0;
 }
 
 /** Returns true for a line of `git status` about a file that the steps themselves write. */
-function isOfRecords(line: string): boolean {
-  return /(nightly\/record\.json|self-test\/(result\.ndjson|kinds\.svg))$/.test(line);
+function isAboutResult(line: string): boolean {
+  return /(nightly\/result\.json|self-test\/(result\.ndjson|kinds\.svg))$/.test(line);
 }
 
-function record(step: NightlyStep): void {
-  const all = withStep(readRecord(recordFile) ?? [], step);
-  writeFileSync(recordFile, `${JSON.stringify(all, undefined, 2)}\n`);
+function storeStep(step: NightlyStep): void {
+  const all = withStep(readNightlyResult(resultFile) ?? [], step);
+  writeFileSync(resultFile, `${JSON.stringify(all, undefined, 2)}\n`);
 }
 
 /** Runs a step, shows its output, and collects its figures. */

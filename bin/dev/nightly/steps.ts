@@ -14,7 +14,7 @@ export const nightlySteps: readonly NightlyCommand[] = [
     name: 'self-test',
     // A sample larger than the number of defects: every defect runs, and the committed result is
     // rewritten.
-    args: [...selfTest, '--record', '--sample', '100000'],
+    args: [...selfTest, '--update-result', '--sample', '100000'],
     figures: /^\d+ cases, \d+ defects: .*$/gm,
   },
   {
@@ -37,5 +37,5 @@ export const nightlySteps: readonly NightlyCommand[] = [
   { name: 'soak', args: ['build/bin/dev/soak/soak.js'], figures: /^\w+: \d+ problems$/gm },
 ];
 
-/** The names of the steps, which the record of a nightly run must hold. */
+/** The names of the steps, which the result of a nightly run must hold. */
 export const nightlyNames: readonly string[] = nightlySteps.map(({ name }) => name);

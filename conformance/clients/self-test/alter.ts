@@ -1,5 +1,5 @@
 /**
- * What a badly written client does instead of the good one: changes of single steps of its script.
+ * What a defective client does instead of the good one: changes of single steps of its script.
  */
 import type { SceneName } from '../scene-names.ts';
 import {
@@ -11,11 +11,11 @@ import {
   type Step,
 } from './steps.ts';
 
-/** Returns the steps of the bad client. The steps of the good one may be changed in place. */
+/** Returns the steps of the defective client. The steps of the good one may be changed in place. */
 export type Alter = (steps: Step[]) => Step[];
 
-/** A badly written client. */
-export interface BadClient {
+/** A defective client. */
+export interface DefectiveClient {
   readonly duty: string;
   /** What the client does, for the title of the test. */
   readonly description: string;

@@ -4,7 +4,7 @@ import { alteredClients, selfTestOfClients } from './self-test.ts';
 const KILLED_MIN = 0.9;
 
 describe('the self-test of the judge of clients', { timeout: 300_000 }, () => {
-  it('kills every badly written client for its duty alone, and reports no violation of a good one', () => {
+  it('kills every defective client for its duty alone, and reports no violation of a good one', () => {
     const { falseOnGood, rows } = selfTestOfClients();
     expect(falseOnGood).toEqual([]);
     const wrong = rows.filter(

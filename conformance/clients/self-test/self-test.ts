@@ -1,18 +1,18 @@
 /**
- * The judge of clients, judged: a good client on which it must not report anything, badly written ones of
+ * The judge of clients, judged: a good client on which it must not report anything, defective ones of
  * which it must name exactly the duty that each breaks, and random alterations of the good one.
  */
 import { type Random, seededRandom } from '../../../fixtures/base/random.ts';
 import { ClientJudge } from '../client-judge.ts';
 import { duties } from '../duties/duties.ts';
-import type { BadClient } from './alter.ts';
-import { badClients } from './bad-clients.ts';
+import type { DefectiveClient } from './alter.ts';
+import { defectiveClients } from './defective-clients.ts';
 import { goodSteps } from './good-client.ts';
 import { randomChanges } from './random-changes.ts';
 import { eventsOf, type Request, type Step } from './steps.ts';
 
-/** A badly written client. */
-interface BadClientRow {
+/** A defective client. */
+interface DefectiveClientRow {
   /** The duty that it breaks, and what it does. */
   readonly id: string;
   readonly does: string;
@@ -25,8 +25,8 @@ interface BadClientRow {
 export interface ClientSelfTest {
   /** Duties that the judge names although the good client keeps them. */
   readonly falseOnGood: readonly string[];
-  readonly rows: readonly BadClientRow[];
-  /** Duties that can be broken, and that no badly written client breaks. */
+  readonly rows: readonly DefectiveClientRow[];
+  /** Duties that can be broken, and that no defective client breaks. */
   readonly untestedDuties: readonly string[];
 }
 
@@ -42,9 +42,11 @@ export interface AlteredClients {
   readonly falseFailures: readonly string[];
 }
 
-/** Plays the good client and the badly written ones of these duties. */
-export function selfTestOfClients(selected: readonly BadClient[] = badClients): ClientSelfTest {
-  const tested = new Set(badClients.map(({ duty }) => duty));
+/** Plays the good client and the defective ones of these duties. */
+export function selfTestOfClients(
+  selected: readonly DefectiveClient[] = defectiveClients,
+): ClientSelfTest {
+  const tested = new Set(defectiveClients.map(({ duty }) => duty));
   return {
     falseOnGood: brokenBy(goodSteps()),
     rows: selected.map(({ duty, description, alter, consequences = [] }) => {

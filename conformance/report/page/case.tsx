@@ -90,7 +90,7 @@ function Required({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts 
     <ul class="required">
       {ids.map((id) => (
         <li key={id}>
-          {violated.includes(id) && <Badge tone="bad">violated</Badge>}{' '}
+          {violated.includes(id) && <Badge tone="negative">violated</Badge>}{' '}
           {known.get(id)?.level.toUpperCase()} <Prose text={known.get(id)?.sentence ?? ''} />{' '}
           <code>{id}</code>
         </li>

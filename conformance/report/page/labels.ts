@@ -7,10 +7,10 @@ import type { PageFacts, ShownVerdict } from '../page-facts.ts';
 export const verdictOrder = ['fail', 'error', 'inconclusive', 'pass', 'observed', 'skip'];
 
 const tones: Readonly<Record<string, Tone>> = {
-  fail: 'bad',
-  error: 'bad',
-  inconclusive: 'busy',
-  pass: 'good',
+  fail: 'negative',
+  error: 'negative',
+  inconclusive: 'pending',
+  pass: 'positive',
   observed: 'info',
 };
 
@@ -31,8 +31,8 @@ export const changeLabels: Readonly<Record<string, string>> = {
 
 /** Returns the tone of a kind of change. */
 export function toneOfChange(kind: string): Tone {
-  if (kind === 'regression' || kind === 'other-failure') return 'bad';
-  return kind === 'repair' || kind === 'decided-now' ? 'good' : 'busy';
+  if (kind === 'regression' || kind === 'other-failure') return 'negative';
+  return kind === 'repair' || kind === 'decided-now' ? 'positive' : 'pending';
 }
 
 /** Returns the area of a case, which is the first part of its ID. */

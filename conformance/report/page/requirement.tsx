@@ -12,9 +12,9 @@ const CASES_MAX = 4;
 
 /** The colour of each state of a requirement. */
 export const stateTones = {
-  failed: 'bad',
-  'not decided': 'busy',
-  passed: 'good',
+  failed: 'negative',
+  'not decided': 'pending',
+  passed: 'positive',
   observed: 'info',
   'not testable': 'plain',
 } as const;

@@ -1,8 +1,8 @@
 /** Draws the committed results of generated defects: a row per operation, a column per kind. */
 import { escaped } from '../../../fixtures/base/markup.ts';
+import { readCommittedResult } from '../committed-result.ts';
 import { allDefects } from '../defects/index.ts';
 import { kindOf } from '../matrix.ts';
-import { readRecord } from '../recorded.ts';
 import { kindTable } from './kind-table.ts';
 
 const CELL_PX = 22;
@@ -20,7 +20,7 @@ const style = `
 
 /** Returns an SVG. Each cell shows the number of planted defects, in red if one was not killed. */
 export function kindSvg(): string {
-  const outcomes = new Map(readRecord().defects.map(({ id, outcome }) => [id, outcome]));
+  const outcomes = new Map(readCommittedResult().defects.map(({ id, outcome }) => [id, outcome]));
   const { kinds, operations } = kindTable({
     rows: allDefects.map((defect) => ({
       ...kindOf(defect),

@@ -9,8 +9,8 @@ import { nextTheme, theme } from './theme.ts';
 
 const linkStates: Readonly<Record<string, readonly [tone: Tone, text: string]>> = {
   connecting: ['plain', 'Connecting'],
-  live: ['good', 'Live'],
-  lost: ['bad', 'Disconnected, reconnecting'],
+  live: ['positive', 'Live'],
+  lost: ['negative', 'Disconnected, reconnecting'],
 };
 
 /** Renders the bar. Without a token it shows only the name and the theme. */

@@ -25,7 +25,13 @@ export function App({ facts }: { facts: FleetFacts }) {
   );
 }
 
-const toneLabels = { good: 'ok', bad: 'failed', busy: 'open', info: 'note', plain: 'not checked' };
+const toneLabels = {
+  positive: 'ok',
+  negative: 'failed',
+  pending: 'open',
+  info: 'note',
+  plain: 'not checked',
+};
 
 function Decision({ verdict: { tone, title, reason } }: Pick<FleetFacts, 'verdict'>) {
   return (

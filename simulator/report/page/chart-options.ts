@@ -32,9 +32,9 @@ const HEADROOM = 1.08;
 const steps = uPlot.paths.stepped?.({ align: 1 });
 
 const tones: Readonly<Record<ShownTone, string>> = {
-  good: '--good',
-  busy: '--busy',
-  bad: '--bad',
+  positive: '--positive',
+  pending: '--pending',
+  negative: '--negative',
   info: '--info',
   plain: '--muted',
 };

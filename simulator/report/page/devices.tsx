@@ -11,12 +11,12 @@ import type { ShownDevices } from '../page-facts.ts';
 const PAGE_SIZE = 25;
 
 const tones: Readonly<Record<string, Tone>> = {
-  failure: 'bad',
-  'no contact': 'bad',
-  aborted: 'busy',
-  updating: 'busy',
-  success: 'good',
-  'already installed': 'good',
+  failure: 'negative',
+  'no contact': 'negative',
+  aborted: 'pending',
+  updating: 'pending',
+  success: 'positive',
+  'already installed': 'positive',
 };
 
 /** A device as a row of the list. */

@@ -26,11 +26,11 @@ export function drawMarks(
   }
   const incidents = marks.filter(({ kind }) => kind === 'incident');
   for (const mark of incidents) {
-    drawBand(plot, mark, colour('--busy-tint'));
-    drawLine(plot, mark, colour('--busy'));
+    drawBand(plot, mark, colour('--pending-tint'));
+    drawLine(plot, mark, colour('--pending'));
   }
   drawNames(plot, stages, { row: 0, colour: colour('--muted') });
-  drawNames(plot, incidents, { row: 1, colour: colour('--busy') });
+  drawNames(plot, incidents, { row: 1, colour: colour('--pending') });
   ctx.restore();
 }
 

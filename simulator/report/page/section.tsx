@@ -41,7 +41,7 @@ function Content({ section }: { section: ShownSection }) {
           key={line}
           summary={
             <>
-              <Badge tone="bad">violated</Badge> {line}
+              <Badge tone="negative">violated</Badge> {line}
             </>
           }
         >

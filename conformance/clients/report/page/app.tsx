@@ -13,11 +13,11 @@ import type { Examination, ExaminedDuty } from '../examination.ts';
 import { BrokenDuty } from './broken-duty.tsx';
 
 const tones: Readonly<Record<Examination['outcome'], Tone>> = {
-  broken: 'bad',
-  inconclusive: 'busy',
-  kept: 'good',
-  'never-came': 'busy',
-  interrupted: 'busy',
+  broken: 'negative',
+  inconclusive: 'pending',
+  kept: 'positive',
+  'never-came': 'pending',
+  interrupted: 'pending',
 };
 
 const stateLabels: readonly (readonly [ExaminedDuty['state'], string])[] = [
@@ -97,7 +97,7 @@ function Decision({
 
 function Cuts({ examination: { cuts, cutBy } }: { examination: Examination }) {
   const yesOrNo = (isSo: boolean) => (
-    <Badge tone={isSo ? 'good' : 'bad'}>{isSo ? 'yes' : 'no'}</Badge>
+    <Badge tone={isSo ? 'positive' : 'negative'}>{isSo ? 'yes' : 'no'}</Badge>
   );
   return (
     <Card title={`After each cut (${cutBy})`}>
@@ -114,11 +114,11 @@ function Cuts({ examination: { cuts, cutBy } }: { examination: Examination }) {
             cell: ({ finalStatuses, reportedFalseSuccess }) => (
               <>
                 {finalStatuses.length === 0 ? (
-                  <Badge tone="bad">none</Badge>
+                  <Badge tone="negative">none</Badge>
                 ) : (
                   finalStatuses.join(' and ')
                 )}{' '}
-                {reportedFalseSuccess && <Badge tone="bad">false</Badge>}
+                {reportedFalseSuccess && <Badge tone="negative">false</Badge>}
               </>
             ),
           },
@@ -168,7 +168,7 @@ function Scenes({ examination: { scenes } }: { examination: Examination }) {
           {
             title: 'Outcome',
             cell: ({ outcome }) => (
-              <Badge tone={outcome === 'played' ? 'good' : 'plain'}>{outcome}</Badge>
+              <Badge tone={outcome === 'played' ? 'positive' : 'plain'}>{outcome}</Badge>
             ),
           },
           { title: 'Time', cell: ({ durationMs }) => seconds(durationMs) },

@@ -29,7 +29,7 @@ export function BrokenDuty({
       isOpen={waiver === undefined}
       summary={
         <>
-          <Badge tone={level === 'must' ? 'bad' : 'busy'}>{level}</Badge>{' '}
+          <Badge tone={level === 'must' ? 'negative' : 'pending'}>{level}</Badge>{' '}
           {waiver && <Badge>waived</Badge>} <strong>{sentence}</strong> <code>{duty.duty}</code>
         </>
       }

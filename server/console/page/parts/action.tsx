@@ -27,7 +27,11 @@ function say(text: string, isError = false): void {
 /** Renders the current message. */
 export function Notices() {
   return (
-    <output class="notice" aria-live="polite" data-tone={notice.value?.isError ? 'bad' : 'good'}>
+    <output
+      class="notice"
+      aria-live="polite"
+      data-tone={notice.value?.isError ? 'negative' : 'positive'}
+    >
       {notice.value?.text ?? ''}
     </output>
   );

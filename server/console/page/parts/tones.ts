@@ -1,4 +1,4 @@
-/** Maps statuses to labels and tones: good, busy, info, bad or plain. */
+/** Maps statuses to labels and tones: positive, pending, info, negative or plain. */
 import type {
   DeploymentStatusOverall,
   DeviceDeploymentStatus,
@@ -9,28 +9,28 @@ import type { Tone } from '../../../../fixtures/page/badge.tsx';
 type Status = DeviceStatus | DeploymentStatusOverall | DeviceDeploymentStatus | 'OK' | 'CRITICAL';
 
 const statuses: Readonly<Record<Status, readonly [label: string, tone: Tone]>> = {
-  accepted: ['Accepted', 'good'],
+  accepted: ['Accepted', 'positive'],
   preauthorized: ['Preauthorized', 'info'],
-  pending: ['Pending', 'busy'],
-  rejected: ['Rejected', 'bad'],
+  pending: ['Pending', 'pending'],
+  rejected: ['Rejected', 'negative'],
   noauth: ['No authentication set', 'plain'],
-  inprogress: ['In progress', 'busy'],
-  finished: ['Finished', 'good'],
-  downloading: ['Downloading', 'busy'],
-  installing: ['Installing', 'busy'],
-  rebooting: ['Rebooting', 'busy'],
+  inprogress: ['In progress', 'pending'],
+  finished: ['Finished', 'positive'],
+  downloading: ['Downloading', 'pending'],
+  installing: ['Installing', 'pending'],
+  rebooting: ['Rebooting', 'pending'],
   pause_before_installing: ['Paused before installing', 'info'],
   pause_before_rebooting: ['Paused before rebooting', 'info'],
   pause_before_committing: ['Paused before committing', 'info'],
-  success: ['Success', 'good'],
-  'already-installed': ['Already installed', 'good'],
-  noartifact: ['No artifact', 'bad'],
-  failure: ['Failure', 'bad'],
+  success: ['Success', 'positive'],
+  'already-installed': ['Already installed', 'positive'],
+  noartifact: ['No artifact', 'negative'],
+  failure: ['Failure', 'negative'],
   // Users abort and decommission; nothing went wrong on the device.
   aborted: ['Aborted', 'plain'],
   decommissioned: ['Decommissioned', 'plain'],
-  OK: ['OK', 'good'],
-  CRITICAL: ['Critical', 'bad'],
+  OK: ['OK', 'positive'],
+  CRITICAL: ['Critical', 'negative'],
 };
 
 const isStatus = (text: string): text is Status => Object.hasOwn(statuses, text);
@@ -50,7 +50,7 @@ export const statusChoices = (all: readonly Status[]) => [
 
 /** Returns the tone of an HTTP status. Status 0 means that no response was sent. */
 export function toneOfHttpStatus(status: number): Tone {
-  if (status === 0 || status >= 500) return 'bad';
-  if (status >= 400) return 'busy';
-  return status >= 300 ? 'info' : 'good';
+  if (status === 0 || status >= 500) return 'negative';
+  if (status >= 400) return 'pending';
+  return status >= 300 ? 'info' : 'positive';
 }

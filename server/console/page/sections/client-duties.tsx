@@ -45,12 +45,15 @@ function Duties({ client, reload }: { client: Client; reload: () => void }) {
   // A duty that is only observed is shown once something was.
   const meant = duties.filter((duty) => duty.level !== 'observed' || duty.state === 'observed');
   const broken = duties.filter((duty) => duty.state === 'broken');
-  const isBad = broken.some(({ level }) => level === 'must');
+  const hasBrokenMust = broken.some(({ level }) => level === 'must');
   const shown = meant.filter((duty) => state === '' || duty.state === state);
-  const tone = isBad ? 'bad' : broken.length > 0 ? 'busy' : 'good';
+  const tone = hasBrokenMust ? 'negative' : broken.length > 0 ? 'pending' : 'positive';
   return (
     <>
-      <Verdict tone={tone} title={isBad ? 'This client breaks a MUST' : 'No MUST is broken'}>
+      <Verdict
+        tone={tone}
+        title={hasBrokenMust ? 'This client breaks a MUST' : 'No MUST is broken'}
+      >
         {counts.kept ?? 0} kept, {counts.broken ?? 0} broken, {counts.open ?? 0} open,{' '}
         {counts['not-exercised'] ?? 0} not exercised yet, by {exchanges} requests
         {dropped > 0 && `; ${dropped} events were lost`}.

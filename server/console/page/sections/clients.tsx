@@ -104,10 +104,10 @@ const clientColumns: readonly LongColumn<Client>[] = [
     title: 'Verdict',
     width: '9rem',
     cell: ({ brokenMusts, counts }) => {
-      if (brokenMusts > 0) return <Badge tone="bad">{`${brokenMusts} MUST broken`}</Badge>;
+      if (brokenMusts > 0) return <Badge tone="negative">{`${brokenMusts} MUST broken`}</Badge>;
       const broken = counts.broken ?? 0;
-      if (broken > 0) return <Badge tone="busy">{`${broken} SHOULD broken`}</Badge>;
-      return <Badge tone="good">nothing broken</Badge>;
+      if (broken > 0) return <Badge tone="pending">{`${broken} SHOULD broken`}</Badge>;
+      return <Badge tone="positive">nothing broken</Badge>;
     },
   },
   { title: 'Kept', width: '5rem', isMinor: true, cell: ({ counts }) => counts.kept ?? 0 },

@@ -118,7 +118,7 @@ function Calendar({ nowMs, reload }: { nowMs: number; reload: () => void }) {
         <button type="button" class="kit-button" disabled={day === undefined} onClick={move}>
           Go to this day
         </button>
-        <Badge tone={hasEnded ? 'bad' : 'good'}>
+        <Badge tone={hasEnded ? 'negative' : 'positive'}>
           {hasEnded
             ? `${deprecatedApis.length} operations have been removed`
             : `${-shown} days until ${deprecatedApis.length} operations are removed`}
@@ -138,7 +138,11 @@ function Calendar({ nowMs, reload }: { nowMs: number; reload: () => void }) {
           {
             title: 'On this day',
             cell: () =>
-              hasEnded ? <Badge tone="bad">ended</Badge> : <Badge tone="good">works</Badge>,
+              hasEnded ? (
+                <Badge tone="negative">ended</Badge>
+              ) : (
+                <Badge tone="positive">works</Badge>
+              ),
           },
         ]}
       />

@@ -23,10 +23,10 @@ import { View } from '../parts/view.tsx';
 import { type CaseVerdict, type RunOutput, readRun } from './run-facts.ts';
 
 const tones: Readonly<Record<string, Tone>> = {
-  pass: 'good',
-  fail: 'bad',
-  error: 'bad',
-  inconclusive: 'busy',
+  pass: 'positive',
+  fail: 'negative',
+  error: 'negative',
+  inconclusive: 'pending',
   observed: 'info',
   skip: 'plain',
 };
@@ -115,14 +115,14 @@ function Outcome({ facts, exit }: { facts: RunOutput; exit: RunLog['exit'] }) {
   const summary = [...counts].map(([verdict, count]) => `${count} ${verdict}`).join(', ');
   if (!exit) {
     return (
-      <Verdict tone="busy" title={`Running: ${verdicts.length} of ${total || '?'} cases`}>
+      <Verdict tone="pending" title={`Running: ${verdicts.length} of ${total || '?'} cases`}>
         {summary}
       </Verdict>
     );
   }
   if (!end) {
     return (
-      <Verdict tone="bad" title="The run ended without a result">
+      <Verdict tone="negative" title="The run ended without a result">
         <p>{exitText(exit)}</p>
         <pre>{texts.slice(-10).join('\n')}</pre>
       </Verdict>
@@ -209,7 +209,7 @@ function Coverage({ facts: { verdicts, end } }: { facts: RunOutput }) {
           {
             title: 'Undecided MUSTs',
             cell: ([, { undecided }]) => (
-              <Badge tone={undecided === 0 ? 'good' : 'busy'}>{undecided}</Badge>
+              <Badge tone={undecided === 0 ? 'positive' : 'pending'}>{undecided}</Badge>
             ),
           },
         ]}

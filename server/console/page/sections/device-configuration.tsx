@@ -72,9 +72,9 @@ function Comparison({
           title: '',
           cell: (name) =>
             configured[name] === reported[name] ? (
-              <Badge tone="good">same</Badge>
+              <Badge tone="positive">same</Badge>
             ) : (
-              <Badge tone="busy">differs</Badge>
+              <Badge tone="pending">differs</Badge>
             ),
         },
       ]}

@@ -36,7 +36,7 @@ export default function DeviceSocket({ deviceId }: { deviceId: string }) {
         return (
           <div class="stack">
             <div class="actions">
-              <Badge tone={isOpen ? 'good' : 'plain'}>{status}</Badge>
+              <Badge tone={isOpen ? 'positive' : 'plain'}>{status}</Badge>
               {since !== '' && <span class="muted">since {dayAndTime(since)}</span>}
               <ActionButton
                 isDisabled={!isOpen}

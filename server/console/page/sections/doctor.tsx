@@ -127,7 +127,7 @@ function Found({ response }: { response: NonNullable<ExaminationResult> }) {
   if ('error' in response) return <p role="alert">{response.error}</p>;
   const { fits, sentence, detail, remedy, refusal } = response;
   return (
-    <Verdict tone={fits ? 'good' : 'bad'} title={sentence}>
+    <Verdict tone={fits ? 'positive' : 'negative'} title={sentence}>
       {detail && <p>{detail}</p>}
       {remedy && <p>{remedy}</p>}
       {refusal && (

@@ -5,9 +5,9 @@ import type { Tone } from '../../../../fixtures/page/badge.tsx';
 type DutyState = ResponseOf<'GET /clients'>['duties'][number]['state'];
 
 const states: Readonly<Record<DutyState, readonly [label: string, tone: Tone]>> = {
-  broken: ['broken', 'bad'],
-  open: ['open', 'busy'],
-  kept: ['kept', 'good'],
+  broken: ['broken', 'negative'],
+  open: ['open', 'pending'],
+  kept: ['kept', 'positive'],
   observed: ['observed', 'info'],
   'not-judged': ['not judged', 'plain'],
   'not-exercised': ['not exercised yet', 'plain'],

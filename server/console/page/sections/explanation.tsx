@@ -48,7 +48,7 @@ function RefusedView({ of: refused }: { of: RefusalView }) {
   const { correctedRequest: request } = refused;
   return (
     <>
-      <Verdict tone="bad" title={`${status}: ${sentence}`}>
+      <Verdict tone="negative" title={`${status}: ${sentence}`}>
         <p>
           {rule.heading}: {rule.sentence}
         </p>

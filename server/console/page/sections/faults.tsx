@@ -160,7 +160,7 @@ function Planned({ rules, reload }: { rules: readonly PlannedRule[]; reload: () 
             title: 'Fired',
             cell: ({ fired, matched }) => (
               <>
-                <Badge tone={fired > 0 ? 'good' : 'plain'}>{fired} times</Badge> of {matched}{' '}
+                <Badge tone={fired > 0 ? 'positive' : 'plain'}>{fired} times</Badge> of {matched}{' '}
                 matching requests
               </>
             ),
@@ -228,7 +228,7 @@ function VariationList() {
               {
                 title: 'State',
                 cell: ({ isOn }) => (
-                  <Badge tone={isOn ? 'good' : 'plain'}>{isOn ? 'On' : 'Off'}</Badge>
+                  <Badge tone={isOn ? 'positive' : 'plain'}>{isOn ? 'On' : 'Off'}</Badge>
                 ),
               },
               { title: 'What varies', cell: ({ varies }) => varies },

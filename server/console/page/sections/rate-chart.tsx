@@ -116,7 +116,7 @@ function optionsFor(element: HTMLElement): UPlot.Options {
     series: [
       {},
       { label: 'requests', stroke: colour('--accent'), width: 2, points: { show: false } },
-      { label: 'errors', stroke: colour('--bad'), width: 2, points: { show: false } },
+      { label: 'errors', stroke: colour('--negative'), width: 2, points: { show: false } },
     ],
   };
   element.style.color = '';

@@ -86,7 +86,7 @@ function Name({ row: { method, path, operation } }: { row: PlacedOperation }) {
       <Link href={`/reference/${operation.operationId}`}>
         {method} {path}
       </Link>{' '}
-      {operation.deprecated && <Badge tone="bad">deprecated</Badge>}
+      {operation.deprecated && <Badge tone="negative">deprecated</Badge>}
     </>
   );
 }

@@ -111,7 +111,7 @@ const goodExits: readonly unknown[] = [0, null, 130, undefined];
  * @param props.exitCode undefined until it is known
  */
 function State({ run, exitCode }: { run: RunView; exitCode: number | null | undefined }) {
-  if (run.state === 'running') return <Badge tone="busy">running</Badge>;
+  if (run.state === 'running') return <Badge tone="pending">running</Badge>;
   if (goodExits.includes(exitCode)) return <Badge tone="plain">ended</Badge>;
-  return <Badge tone="bad">failed</Badge>;
+  return <Badge tone="negative">failed</Badge>;
 }

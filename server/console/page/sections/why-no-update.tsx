@@ -29,9 +29,9 @@ export function WhyNoUpdate({ deviceId }: { deviceId: string }) {
 }
 
 const outcomes: Readonly<Record<NoUpdateView['outcome'], { tone: Tone; title: string }>> = {
-  update: { tone: 'good', title: 'Update' },
-  'up to date': { tone: 'good', title: 'Up to date' },
-  'no update': { tone: 'bad', title: 'No update' },
+  update: { tone: 'positive', title: 'Update' },
+  'up to date': { tone: 'positive', title: 'Up to date' },
+  'no update': { tone: 'negative', title: 'No update' },
 };
 
 /** Renders an explanation as one line, with the examined conditions in a folded section. */

@@ -164,7 +164,7 @@ function Tenants() {
               {
                 title: 'State',
                 cell: ({ status }) => (
-                  <Badge tone={status === 'active' ? 'good' : 'bad'}>{status}</Badge>
+                  <Badge tone={status === 'active' ? 'positive' : 'negative'}>{status}</Badge>
                 ),
               },
               { title: 'Created', cell: ({ createdAt }) => dayAndTime(createdAt) },

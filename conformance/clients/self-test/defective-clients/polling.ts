@@ -1,9 +1,9 @@
 /** Clients that poll for updates badly. */
 import {
   all,
-  type BadClient,
   body,
   copyOf,
+  type DefectiveClient,
   download,
   dropSteps,
   editSteps,
@@ -25,7 +25,7 @@ function others(copy: Request): readonly Request[] {
   }));
 }
 
-export const polling: readonly BadClient[] = [
+export const polling: readonly DefectiveClient[] = [
   {
     duty: 'next.tolerates-unknown-members',
     description: 'fails an update whose offer has a member that it does not know',

@@ -1,4 +1,4 @@
-/** Every user operation refuses bad input. The tests iterate over the table of operations. */
+/** Every user operation refuses invalid input. The tests iterate over the table of operations. */
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../../fixtures/contract/limits.ts';

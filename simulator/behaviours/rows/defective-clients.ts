@@ -3,7 +3,7 @@ import { type Behaviour, defineBehaviour } from '../behaviour.ts';
 
 const TOO_MANY_REQUESTS = 429;
 
-export const badlyWritten: readonly Behaviour[] = [
+export const defectiveClients: readonly Behaviour[] = [
   defineBehaviour({
     name: 'never-renews',
     description: 'A client that keeps using its first token and never requests a new one.',

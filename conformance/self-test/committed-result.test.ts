@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
+import {
+  figuresOf,
+  loadCommittedRows,
+  readCommittedResult,
+  readmeText,
+} from './committed-result.ts';
 import { allDefects } from './defects/index.ts';
 import { mustsWithoutDefect, mustsWithoutKill } from './matrix.ts';
-import { figuresOf, readmeText, readRecord, recordedResults } from './recorded.ts';
 import { codeHashes, modulesById, readSource, sourceText } from './source-hashes.ts';
 
 const again = 'run `npm run self-test` and commit conformance/self-test/result.ndjson';
@@ -22,22 +27,22 @@ describe('the planted defects', () => {
 });
 
 describe('the committed result of the self-test', () => {
-  const record = readRecord();
+  const result = readCommittedResult();
 
   it('matches the current cases, models and defects', async () => {
-    expect(record.code, again).toEqual(await codeHashes());
-    expect(record.cases, again).toBe(listCases().length);
+    expect(result.code, again).toEqual(await codeHashes());
+    expect(result.cases, again).toBe(listCases().length);
     expect(
-      record.defects.map(({ id }) => id),
+      result.defects.map(({ id }) => id),
       again,
     ).toEqual(allDefects.map(({ id }) => id));
   });
 
   it('has no survivor, no false failure and no breakdown of the suite', () => {
-    const { killed, equivalent, falseFailures, suiteErrors, defects } = record.totals;
+    const { killed, equivalent, falseFailures, suiteErrors, defects } = result.totals;
     expect({ falseFailures, suiteErrors }).toEqual({ falseFailures: 0, suiteErrors: 0 });
     expect(killed + equivalent).toBe(defects);
-    const wrong = record.defects.filter(
+    const wrong = result.defects.filter(
       ({ outcome, falseFailures: wrongly }) =>
         !['killed', 'equivalent'].includes(outcome) || wrongly.length > 0,
     );
@@ -45,27 +50,27 @@ describe('the committed result of the self-test', () => {
   });
 
   it('has a killed defect for each observable MUST', () => {
-    expect(mustsWithoutKill(record.defects)).toEqual([]);
+    expect(mustsWithoutKill(result.defects)).toEqual([]);
   });
 
   it('has the figures that README states', () => {
-    expect(readmeText()).toContain(figuresOf(record));
+    expect(readmeText()).toContain(figuresOf(result));
   });
 
   it('has totals that are the sums of its rows', () => {
-    const { defects, totals } = record;
+    const { defects, totals } = result;
     expect(totals.defects).toBe(defects.length);
     expect(totals.killed).toBe(defects.filter(({ outcome }) => outcome === 'killed').length);
     expect(totals.casesRun).toBe(defects.reduce((sum, { casesRun }) => sum + casesRun, 0));
   });
 });
 
-describe('the recorded result of a defect', () => {
-  const [row] = readRecord().defects;
+describe('the committed result of a defect', () => {
+  const [row] = readCommittedResult().defects;
   const [defect] = allDefects;
-  if (!row || !defect) throw new Error('nothing is recorded');
+  if (!row || !defect) throw new Error('the committed result is empty');
 
-  /** As many case IDs as the defect touched when it was recorded. */
+  /** As many case IDs as the defect touched when the result was committed. */
   const touched = new Set(
     listCases()
       .slice(0, row.casesRun)
@@ -73,20 +78,20 @@ describe('the recorded result of a defect', () => {
   );
 
   it('is reused while the defect and the affected cases are unchanged', async () => {
-    expect((await recordedResults())(defect, touched)).toEqual(row);
+    expect((await loadCommittedRows())(defect, touched)).toEqual(row);
   });
 
   it('is not reused when the defect affects more or fewer cases', async () => {
-    const find = await recordedResults();
+    const find = await loadCommittedRows();
     expect(find(defect, new Set([...touched].slice(1)))).toBeUndefined();
     expect(find(defect, new Set([...touched, 'a/new-case']))).toBeUndefined();
   });
 
   it('is not reused when a case failed falsely', async () => {
-    const record = readRecord();
+    const result = readCommittedResult();
     const falseFailures = [{ caseId: 'a/case', requirements: [] }];
-    const defects = record.defects.map((each) => ({ ...each, falseFailures }));
-    expect((await recordedResults({ ...record, defects }))(defect, touched)).toBeUndefined();
+    const defects = result.defects.map((each) => ({ ...each, falseFailures }));
+    expect((await loadCommittedRows({ ...result, defects }))(defect, touched)).toBeUndefined();
   });
 
   it.each(['the defect', 'a case'])(
@@ -94,9 +99,9 @@ describe('the recorded result of a defect', () => {
     async (which) => {
       const modules = await modulesById();
       const id = which === 'a case' ? [...touched].at(-1) : defect.id;
-      const record = readRecord();
-      const code = { ...record.code, [modules.get(id ?? '') ?? '']: 'other' };
-      expect((await recordedResults({ ...record, code }))(defect, touched)).toBeUndefined();
+      const result = readCommittedResult();
+      const code = { ...result.code, [modules.get(id ?? '') ?? '']: 'other' };
+      expect((await loadCommittedRows({ ...result, code }))(defect, touched)).toBeUndefined();
     },
   );
 

@@ -4,8 +4,8 @@ import { rsaKeyOf } from '../../../signing/rsa.ts';
 import {
   all,
   authenticating,
-  type BadClient,
   copyOf,
+  type DefectiveClient,
   editSteps,
   everyAuthentication,
   insert,
@@ -16,7 +16,7 @@ import {
 import { otherKey, type Request } from '../steps.ts';
 
 const weak = rsaKeyOf(generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey);
-export const authentication: readonly BadClient[] = [
+export const authentication: readonly DefectiveClient[] = [
   {
     duty: 'auth.signs-exact-bytes',
     description: 'signs the body without the line end that it sends',

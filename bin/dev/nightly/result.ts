@@ -1,12 +1,12 @@
-/** The record of nightly steps that passed, as it is kept in the repository. */
+/** The result of nightly steps that passed, as it is kept in the repository. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as v from 'valibot';
 
 const DAY_MS = 86_400_000;
-/** Age from which a record no longer counts for the present code. */
+/** Age from which a result no longer counts for the present code. */
 const AGE_MAX_DAYS = 14;
-/** Date from which the age of a never recorded step counts: the first day of the nightly run. */
+/** Date from which the age of a never stored step counts: the first day of the nightly run. */
 const LANE_SINCE = '2026-11-26T00:00:00Z';
 
 const stepShape = v.object({
@@ -19,34 +19,34 @@ const stepShape = v.object({
   /** Lines of the step's output with its figures. */
   figures: v.array(v.string()),
 });
-const recordShape = v.array(stepShape);
+const resultShape = v.array(stepShape);
 
-/** A step in the record of the nightly run. */
+/** A step in the result of the nightly run. */
 export type NightlyStep = v.InferOutput<typeof stepShape>;
 
 /** The committed file; the path differs between sources and built files. */
-export const recordFile = fileURLToPath(
+export const resultFile = fileURLToPath(
   new URL(
-    import.meta.url.endsWith('.ts') ? 'record.json' : '../../../../bin/dev/nightly/record.json',
+    import.meta.url.endsWith('.ts') ? 'result.json' : '../../../../bin/dev/nightly/result.json',
     import.meta.url,
   ),
 );
 
 /** `isYoung` is true when every step is recent enough; `lines` describe the age of each step. */
-export interface RecordAge {
+export interface ResultAge {
   readonly isYoung: boolean;
   readonly lines: readonly string[];
 }
 
-const again = 'run `npm run test:nightly` and commit bin/dev/nightly/record.json';
+const again = 'run `npm run test:nightly` and commit bin/dev/nightly/result.json';
 
 /**
- * Judges the age of the record in a file.
+ * Judges the age of the result in a file.
  * @param names the steps that it must hold
  */
-export function ageOfRecord(file: string, names: readonly string[], nowMs: number): RecordAge {
-  const steps = readRecord(file);
-  if (!steps) return { isYoung: false, lines: [`${file} is not a nightly record; ${again}`] };
+export function ageOfResult(file: string, names: readonly string[], nowMs: number): ResultAge {
+  const steps = readNightlyResult(file);
+  if (!steps) return { isYoung: false, lines: [`${file} is not a nightly result; ${again}`] };
   const judged = names.map((name) => judgedStep(name, steps, nowMs));
   const isYoung = judged.every(({ isYoung }) => isYoung);
   const lines = judged.flatMap(({ lines }) => lines);
@@ -54,13 +54,13 @@ export function ageOfRecord(file: string, names: readonly string[], nowMs: numbe
 }
 
 /**
- * Returns the steps of a record file: an empty list when the file is missing, undefined when it is
- * not a record.
+ * Returns the steps of a result file: an empty list when the file is missing, undefined when it is
+ * not a result.
  */
-export function readRecord(file: string): readonly NightlyStep[] | undefined {
+export function readNightlyResult(file: string): readonly NightlyStep[] | undefined {
   if (!existsSync(file)) return [];
   const text = readFileSync(file, 'utf8');
-  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), recordShape), text);
+  const read = v.safeParse(v.pipe(v.string(), v.parseJson(), resultShape), text);
   return read.success ? read.output : undefined;
 }
 
@@ -69,13 +69,13 @@ export function withStep(steps: readonly NightlyStep[], step: NightlyStep): read
   return [...steps.filter(({ name }) => name !== step.name), step];
 }
 
-function judgedStep(name: string, steps: readonly NightlyStep[], nowMs: number): RecordAge {
+function judgedStep(name: string, steps: readonly NightlyStep[], nowMs: number): ResultAge {
   const step = steps.find((each) => each.name === name);
   const { date, commit, figures } = step ?? { date: LANE_SINCE, commit: undefined, figures: [] };
   const days = Math.floor((nowMs - Date.parse(date)) / DAY_MS);
   const age = commit
     ? `${days} days old (${date}, commit ${commit.slice(0, 12)})`
-    : `never recorded, ${days} days after the nightly run was introduced`;
+    : `never stored, ${days} days after the nightly run was introduced`;
   const head = `nightly ${name}: ${age}, valid for ${AGE_MAX_DAYS}`;
   return { isYoung: days < AGE_MAX_DAYS, lines: [head, ...figures.map((line) => `  ${line}`)] };
 }

@@ -1,16 +1,16 @@
-/** `fleetbed conform replay`: runs only those cases again that failed in an earlier run. */
+/** `fleetbed conform rerun`: runs only those cases again that failed in an earlier run. */
 
 import type { Command } from 'commander';
 import type { ConformanceResult } from '../../../conformance/conformance.ts';
-import { replayText } from '../../../conformance/report/differences.ts';
+import { rerunText } from '../../../conformance/report/differences.ts';
 import { conformanceReport } from '../../../conformance/report/text.ts';
 import {
-  idsToReplay,
-  type ReplayedCase,
-  replayedCases,
-} from '../../../conformance/result/replay.ts';
+  compareRerunCases,
+  idsToRerun,
+  type RerunCase,
+} from '../../../conformance/result/rerun.ts';
 import type { StoredResult } from '../../../conformance/result/schema.ts';
-import { replayedOptions, suiteOptions } from '../../../conformance/suite/options.ts';
+import { optionsOfRerun, suiteOptions } from '../../../conformance/suite/options.ts';
 import type { OptionRows, ValuesOf } from '../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp } from '../../options/exit-code-help.ts';
@@ -36,7 +36,7 @@ const rows = {
   },
 } as const satisfies OptionRows;
 
-type ReplayOptions = ConformOptions & ValuesOf<typeof rows>;
+type RerunOptions = ConformOptions & ValuesOf<typeof rows>;
 
 const codes = exitCodeHelp({
   pass: 'all failed cases pass now, or none had failed',
@@ -52,27 +52,27 @@ export function configure(command: Command): void {
   addExamples(
     command,
     '# Same target, seed and limits as the earlier run',
-    'fleetbed conform replay report.json',
+    'fleetbed conform rerun report.json',
     '# The same cases against another server',
-    'fleetbed conform replay report.json --url https://other.example.com',
+    'fleetbed conform rerun report.json --url https://other.example.com',
   );
   command.argument('<report>', 'JSON report of the earlier run');
   addOptionRows(addRunOptions(command), rows).action(
-    async (path: string, options: ReplayOptions) => {
+    async (path: string, options: RerunOptions) => {
       const report = await readReportFile('REPORT', path);
-      const own = { ...options, ...recorded(report, command) };
-      process.exitCode = await replay(report, completed(own, true));
+      const own = { ...options, ...readEarlierOptions(report, command) };
+      process.exitCode = await rerun(report, completed(own, true));
     },
   );
 }
 
 /** Returns the options of the earlier run for every option that the command line omits. */
-function recorded({ target, seed, settings }: StoredResult, command: Command): object {
+function readEarlierOptions({ target, seed, settings }: StoredResult, command: Command): object {
   const facts: readonly (readonly [string, unknown])[] = [
     ['--url', target.baseUrl],
     [suiteOptions.headerPrefix.flag, target.headerPrefix],
     [suiteOptions.seed.flag, seed],
-    ...replayedOptions(settings),
+    ...optionsOfRerun(settings),
   ];
   const kept = facts
     .map(([flag, value]) => [valueName(flag), value] as const)
@@ -82,17 +82,17 @@ function recorded({ target, seed, settings }: StoredResult, command: Command): o
   return Object.fromEntries(kept);
 }
 
-async function replay(report: StoredResult, options: ReplayOptions): Promise<ExitCode> {
+async function rerun(report: StoredResult, options: RerunOptions): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   await prepareReports(options.report);
   await prepareScripts(options.scripts);
-  const ids = idsToReplay(report, options.inconclusive ?? false);
+  const ids = idsToRerun(report, options.inconclusive ?? false);
   if (ids.size === 0) {
     output.data([]);
-    output.line(`nothing to replay: run ${report.runId} has no failed case`);
+    output.line(`nothing to rerun: run ${report.runId} has no failed case`);
     return exitCodes.pass;
   }
-  output.progress(`replaying ${ids.size} cases of run ${report.runId}, seed "${report.seed}"`);
+  output.progress(`rerunning ${ids.size} cases of run ${report.runId}, seed "${report.seed}"`);
   const settings = await runSettingsOf(options);
   const signal = stopSignal();
   const result = await withLiveLine(output, (live) => {
@@ -101,19 +101,19 @@ async function replay(report: StoredResult, options: ReplayOptions): Promise<Exi
   });
   const scripts = await writeScripts(result, options.scripts);
   await writeReports(conformanceFormats, options.report, { result, scripts });
-  const rows = replayedCases(report, ids, result.verdicts);
+  const rows = compareRerunCases(report, ids, result.verdicts);
   output.data(rows);
   if (!output.json) output.line(`${conformanceReport(result, scripts)}\n`);
-  output.line(replayText(rows));
+  output.line(rerunText(rows));
   return exitCodeOf(rows, result, signal);
 }
 
 /**
- * Returns the exit code of a replay; as in a run, an expired or unused waiver is a failure, and a
- * failed case stays one when the replay is interrupted later.
+ * Returns the exit code of a rerun; as in a run, an expired or unused waiver is a failure, and a
+ * failed case stays one when the rerun is interrupted later.
  */
 function exitCodeOf(
-  rows: readonly ReplayedCase[],
+  rows: readonly RerunCase[],
   { problems, unauthorized }: Pick<ConformanceResult, 'problems' | 'unauthorized'>,
   { aborted }: AbortSignal,
 ): ExitCode {

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ageOfRecord, type NightlyStep, readRecord, withStep } from './record.ts';
+import { ageOfResult, type NightlyStep, readNightlyResult, withStep } from './result.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fleetbed-nightly-'));
-const file = join(folder, 'record.json');
+const file = join(folder, 'result.json');
 const step: NightlyStep = {
   name: 'self-test',
   date: '2026-01-01T12:00:00.000Z',
@@ -18,13 +18,13 @@ const step: NightlyStep = {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Returns the age of a record with this text at a time in January 2026. */
+/** Returns the age of a result with this text at a time in January 2026. */
 function judgedOn(time: string, text: string, names: readonly string[] = ['self-test']) {
   writeFileSync(file, text);
-  return ageOfRecord(file, names, Date.parse(`2026-01-${time}`));
+  return ageOfResult(file, names, Date.parse(`2026-01-${time}`));
 }
 
-describe('the age of the nightly record', () => {
+describe('the age of the nightly result', () => {
   it.each(['02T00:00:00Z', '15T11:59:59Z'])('is accepted and shown on 2026-01-%s', (time) => {
     const { isYoung, lines } = judgedOn(time, JSON.stringify([step]));
     expect(isYoung).toBe(true);
@@ -44,33 +44,33 @@ describe('the age of the nightly record', () => {
     ['2026-12-09T23:59:59Z', true],
     ['2026-12-10T00:00:00Z', false],
   ])(
-    'is counted from the introduction of the nightly run when nothing was recorded: %s',
+    'is counted from the introduction of the nightly run when nothing was stored: %s',
     (at, isYoung) => {
       writeFileSync(file, '[]');
-      const judged = ageOfRecord(file, ['soak'], Date.parse(at));
+      const judged = ageOfResult(file, ['soak'], Date.parse(at));
       expect(judged.isYoung).toBe(isYoung);
       expect(judged.lines[0]).toMatch(
-        /^nightly soak: never recorded, \d+ days after the nightly run was introduced/,
+        /^nightly soak: never stored, \d+ days after the nightly run was introduced/,
       );
     },
   );
 
   it.each(['{}', 'no JSON', JSON.stringify([{ ...step, commit: 'main' }])])(
-    'is refused if the record is %s',
+    'is refused if the result is %s',
     (text) => {
       expect(judgedOn('02T00:00:00Z', text)).toMatchObject({
         isYoung: false,
-        lines: [expect.stringContaining('is not a nightly record')],
+        lines: [expect.stringContaining('is not a nightly result')],
       });
     },
   );
 });
 
 describe('a step that passed again', () => {
-  it('replaces its former record and keeps the other steps', () => {
+  it('replaces its former result and keeps the other steps', () => {
     const other = { ...step, name: 'soak' };
     writeFileSync(file, JSON.stringify(withStep([step, other], { ...step, seconds: 7 })));
-    expect(readRecord(file)).toEqual([other, { ...step, seconds: 7 }]);
+    expect(readNightlyResult(file)).toEqual([other, { ...step, seconds: 7 }]);
   });
 });
 

@@ -1,5 +1,5 @@
-/** `fleetbed conform self-test --clients`: the judge of clients meets badly written clients. */
-import { badClients } from '../../../../conformance/clients/self-test/bad-clients.ts';
+/** `fleetbed conform self-test --clients`: the judge of clients meets defective clients. */
+import { defectiveClients } from '../../../../conformance/clients/self-test/defective-clients.ts';
 import {
   type AlteredClients,
   alteredClients,
@@ -13,19 +13,19 @@ import type { Output } from '../../../output/output.ts';
 /** The least share of random alterations that the judge must kill, by default. */
 const FLOOR = 0.9;
 
-/** The bad clients to run, and the share that must be killed. */
-interface BadClients {
-  /** Prefixes of the IDs of duties; every badly written client if empty. */
+/** The defective clients to run, and the share that must be killed. */
+interface DefectiveClientSelection {
+  /** Prefixes of the IDs of duties; every defective client if empty. */
   readonly prefixes: readonly string[];
-  /** Number of random alterations, in place of the badly written clients. */
+  /** Number of random alterations, in place of the defective clients. */
   readonly fuzz?: number | undefined;
   readonly seed: string;
   readonly floor?: number | undefined;
 }
 
 /** Runs the self-test and prints its result. */
-export function testWithBadClients(
-  { prefixes, fuzz, seed, floor = FLOOR }: BadClients,
+export function testWithDefectiveClients(
+  { prefixes, fuzz, seed, floor = FLOOR }: DefectiveClientSelection,
   output: Output,
 ): ExitCode {
   if (fuzz !== undefined) {
@@ -35,11 +35,11 @@ export function testWithBadClients(
     const isSound = result.killed >= floor * result.altered && result.falseFailures.length === 0;
     return isSound ? exitCodes.pass : exitCodes.failed;
   }
-  const selected = badClients.filter(
+  const selected = defectiveClients.filter(
     ({ duty }) => prefixes.length === 0 || prefixes.some((each) => duty.startsWith(each)),
   );
   if (selected.length === 0) {
-    output.line(`No badly written client breaks a duty that begins with ${prefixes.join(' or ')}.`);
+    output.line(`No defective client breaks a duty that begins with ${prefixes.join(' or ')}.`);
     return exitCodes.usage;
   }
   const result = selfTestOfClients(selected);
@@ -60,7 +60,7 @@ function resultLines({ falseOnGood, rows, untestedDuties }: ClientSelfTest): rea
     }),
     ...falseOnGood.map((id) => `! false failure of the good client: ${id}`),
     '',
-    `${counted(rows.length, 'badly written client')}: ${killed} killed, ${falseViolations} false violations.`,
+    `${counted(rows.length, 'defective client')}: ${killed} killed, ${falseViolations} false violations.`,
     `${counted(untestedDuties.length, 'duty')} that no client here breaks: ${untestedDuties.join(', ')}.`,
   ];
 }

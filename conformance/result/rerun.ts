@@ -7,20 +7,20 @@ import type { StoredResult } from './schema.ts';
  * The outcome of a repeated case. `fixed`: it passes now. `still-failing`: it fails again.
  * `waived`: it fails again under a waiver. `other`: it has any other verdict, or no longer exists.
  */
-export const replayEnds = ['still-failing', 'waived', 'other', 'fixed'] as const;
-type ReplayEnd = (typeof replayEnds)[number];
+export const rerunOutcomes = ['still-failing', 'waived', 'other', 'fixed'] as const;
+type RerunOutcome = (typeof rerunOutcomes)[number];
 
 /** A case that was run again. */
-export interface ReplayedCase {
+export interface RerunCase {
   readonly id: string;
-  readonly end: ReplayEnd;
+  readonly end: RerunOutcome;
   readonly before: { readonly verdict: VerdictName; readonly text: string };
   /** The new verdict; absent if the suite no longer has the case. */
   readonly after?: { readonly verdict: VerdictName; readonly text: string };
 }
 
 /** Returns the IDs of the failed cases, and of inconclusive ones if `withInconclusive` is true. */
-export function idsToReplay(
+export function idsToRerun(
   { verdicts }: StoredResult,
   withInconclusive: boolean,
 ): ReadonlySet<string> {
@@ -31,13 +31,13 @@ export function idsToReplay(
 }
 
 /** Returns the outcome of each of these cases, the ones that still fail first. */
-export function replayedCases(
+export function compareRerunCases(
   report: StoredResult,
   ids: ReadonlySet<string>,
   verdicts: readonly CaseVerdict[],
-): readonly ReplayedCase[] {
+): readonly RerunCase[] {
   const repeated = report.verdicts.filter(({ id }) => ids.has(id));
-  const rows = repeated.map((before): ReplayedCase => {
+  const rows = repeated.map((before): RerunCase => {
     const after = verdicts.find(({ id }) => id === before.id);
     return {
       id: before.id,
@@ -46,10 +46,10 @@ export function replayedCases(
       ...(after && { after: { verdict: after.verdict, text: textOf(after) } }),
     };
   });
-  return replayEnds.flatMap((end) => rows.filter((row) => row.end === end));
+  return rerunOutcomes.flatMap((end) => rows.filter((row) => row.end === end));
 }
 
-function endOf(after: CaseVerdict | undefined): ReplayEnd {
+function endOf(after: CaseVerdict | undefined): RerunOutcome {
   if (after?.waiver) return 'waived';
   if (after?.verdict === 'fail') return 'still-failing';
   // An observing case fails only by what else it saw; without that it observes.

@@ -2,8 +2,8 @@
 import {
   afterFailure,
   all,
-  type BadClient,
   body,
+  type DefectiveClient,
   download,
   dropSteps,
   editSteps,
@@ -20,7 +20,7 @@ const installsBadFile = all(
   provides(afterFailure, { artifact_name: 'bad' }),
 );
 
-export const downloading: readonly BadClient[] = [
+export const downloading: readonly DefectiveClient[] = [
   {
     duty: 'get.uses-given-uri',
     description: 'appends a parameter to the link',

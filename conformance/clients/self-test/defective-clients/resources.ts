@@ -1,9 +1,9 @@
 /** Clients whose logs, inventories, alerts, configuration or control maps are bad. */
 import {
   all,
-  type BadClient,
   body,
   copyOf,
+  type DefectiveClient,
   dropSteps,
   editSteps,
   insert,
@@ -16,7 +16,7 @@ const pausingMap = {
   update_control_map: { states: { ArtifactInstall_Enter: { action: 'pause' } } },
 };
 
-export const resources: readonly BadClient[] = [
+export const resources: readonly DefectiveClient[] = [
   {
     duty: 'log.shape',
     description: 'writes times without a zone',

@@ -1,9 +1,9 @@
 /** Clients that report badly. */
 import {
   all,
-  type BadClient,
   body,
   copyOf,
+  type DefectiveClient,
   download,
   dropSteps,
   editSteps,
@@ -16,7 +16,7 @@ import {
 } from '../alter.ts';
 import { authenticationRequest } from '../steps.ts';
 
-export const reporting: readonly BadClient[] = [
+export const reporting: readonly DefectiveClient[] = [
   {
     duty: 'report.final',
     description: 'begins the next deployment without a final status',

@@ -20,21 +20,21 @@ let servers: RunningCommand[];
 let ready: ServerReady;
 let otherReady: ServerReady;
 /** A report that fails, because it states the wrong header prefix, and a report that passes. */
-let bad: string;
-let good: string;
+let failedReport: string;
+let passedReport: string;
 
 beforeAll(async () => {
   const [first, second] = [await startServe(), await startServe(['--header-prefix', 'X-MEN'])];
   servers = [first.running, second.running];
   ready = first.ready;
   otherReady = second.ready;
-  const folder = mkdtempSync(join(tmpdir(), 'fleetbed-replay-'));
-  bad = join(folder, 'bad.json');
-  good = join(folder, 'good.json');
+  const folder = mkdtempSync(join(tmpdir(), 'fleetbed-rerun-'));
+  failedReport = join(folder, 'bad.json');
+  passedReport = join(folder, 'good.json');
   const run = (report: string, ...args: string[]) =>
     runCommand(['conform', ...who(ready), '--report', `json=${report}`, ...args, failing]);
-  expect((await run(bad, '--header-prefix', 'X-MEN')).code).toBe(1);
-  expect((await run(good)).code).toBe(0);
+  expect((await run(failedReport, '--header-prefix', 'X-MEN')).code).toBe(1);
+  expect((await run(passedReport)).code).toBe(0);
 });
 
 afterAll(async () => {
@@ -52,16 +52,16 @@ function resultIn(path: string): ConformanceResult {
 const failuresOf = ({ verdicts }: ConformanceResult) =>
   verdicts.filter(({ verdict }) => verdict === 'fail').map(({ id }) => id);
 
-describe('fleetbed conform replay', () => {
-  const replay = (...args: string[]) => runCommand(['conform', 'replay', ...args]);
+describe('fleetbed conform rerun', () => {
+  const rerun = (...args: string[]) => runCommand(['conform', 'rerun', ...args]);
 
   it('repeats only the failed cases, on the same target and with the same seed', async () => {
     const again = join(tmpdir(), `fleetbed-again-${process.pid}.json`);
     const password = ['--password', ready.adminPassword];
-    const { code, stdout } = await replay(bad, ...password, '--report', `json=${again}`);
+    const { code, stdout } = await rerun(failedReport, ...password, '--report', `json=${again}`);
     expect(code).toBe(1);
     expect(stdout).toMatch(/still failing {2}errors\/request-id[\s\S]*0 fixed\n$/);
-    const [before, after] = [resultIn(bad), resultIn(again)];
+    const [before, after] = [resultIn(failedReport), resultIn(again)];
     expect(after.verdicts.map(({ id }) => id)).toEqual(failuresOf(before));
     expect(after.seed).toBe(before.seed);
     expect(after.target).toEqual(before.target);
@@ -69,15 +69,15 @@ describe('fleetbed conform replay', () => {
 
   it('reports the failures as fixed once the header prefix is right', async () => {
     const args = ['--header-prefix', 'X-SVC', '--password', ready.adminPassword, '--json'];
-    const { code, stdout } = await replay(bad, ...args);
+    const { code, stdout } = await rerun(failedReport, ...args);
     expect(code).toBe(0);
     const rows = JSON.parse(stdout) as { id: string; end: string }[];
-    expect(rows.map(({ id }) => id)).toEqual(failuresOf(resultIn(bad)));
+    expect(rows.map(({ id }) => id)).toEqual(failuresOf(resultIn(failedReport)));
     expect(new Set(rows.map(({ end }) => end))).toEqual(new Set(['fixed']));
   });
 
   it('can repeat the failed cases against another target', async () => {
-    const { code, stdout } = await replay(bad, ...who(otherReady));
+    const { code, stdout } = await rerun(failedReport, ...who(otherReady));
     expect(code).toBe(0);
     expect(stdout).toMatch(/0 still failing, 0 waived, 0 other, \d+ fixed/);
   });
@@ -90,14 +90,14 @@ describe('fleetbed conform replay', () => {
       writeFileSync(file, JSON.stringify({ waivers }));
       return ['--waivers', file, '--password', ready.adminPassword];
     };
-    const failures = failuresOf(resultIn(bad));
-    const waived = await replay(bad, ...waive(failures));
+    const failures = failuresOf(resultIn(failedReport));
+    const waived = await rerun(failedReport, ...waive(failures));
     expect(waived.code, waived.stderr).toBe(0);
     expect(waived.stdout).toContain(`0 still failing, ${failures.length} waived, 0 other, 0 fixed`);
-    const part = await replay(bad, ...waive(failures.slice(1)));
+    const part = await rerun(failedReport, ...waive(failures.slice(1)));
     expect(part.code).toBe(1);
     expect(part.stdout).toContain(`1 still failing, ${failures.length - 1} waived`);
-    const corrected = await replay(bad, ...waive(failures), '--header-prefix', 'X-SVC');
+    const corrected = await rerun(failedReport, ...waive(failures), '--header-prefix', 'X-SVC');
     expect([corrected.code, corrected.stdout]).toEqual([
       1,
       expect.stringContaining('is no longer needed'),
@@ -106,12 +106,12 @@ describe('fleetbed conform replay', () => {
 
   it('is inconclusive when the suite no longer has a case', async () => {
     const path = join(tmpdir(), `fleetbed-gone-${process.pid}.json`);
-    const report = resultIn(bad);
+    const report = resultIn(failedReport);
     const [first, ...rest] = report.verdicts.filter(({ verdict }) => verdict === 'fail');
     const gone = { ...first, id: 'errors/no-such-case' };
     writeFileSync(path, JSON.stringify({ ...report, verdicts: [gone, ...rest] }));
     const args = ['--header-prefix', 'X-SVC', '--password', ready.adminPassword];
-    const { code, stdout } = await replay(path, ...args);
+    const { code, stdout } = await rerun(path, ...args);
     expect(code).toBe(4);
     expect(stdout).toContain('the suite no longer has this case');
   });
@@ -140,7 +140,7 @@ describe('fleetbed conform replay', () => {
     await once(target, 'listening');
     const { port } = target.address() as AddressInfo;
     const args = ['--url', `http://127.0.0.1:${port}`, '--token', 'any', '--no-probe'];
-    const running = startCommand(['conform', 'replay', bad, ...args]);
+    const running = startCommand(['conform', 'rerun', failedReport, ...args]);
     try {
       await once(target, 'held');
       const { code, stdout, stderr } = await running.end('SIGINT');
@@ -153,9 +153,9 @@ describe('fleetbed conform replay', () => {
   });
 
   it('has nothing to repeat after a run without failures', async () => {
-    const { code, stdout } = await replay(good);
+    const { code, stdout } = await rerun(passedReport);
     expect(code).toBe(0);
-    expect(stdout).toContain('nothing to replay');
+    expect(stdout).toContain('nothing to rerun');
   });
 
   it.each([
@@ -166,7 +166,7 @@ describe('fleetbed conform replay', () => {
   ])('refuses %s in one sentence', async (text, sentence) => {
     const path = join(tmpdir(), `fleetbed-foreign-${process.pid}.json`);
     writeFileSync(path, text);
-    const { code, stdout, stderr } = await replay(path);
+    const { code, stdout, stderr } = await rerun(path);
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
     expect(stderr).toContain(`REPORT: ${path} ${sentence}`);
@@ -177,14 +177,14 @@ describe('fleetbed conform compare', () => {
   const compare = (...args: string[]) => runCommand(['conform', 'compare', ...args]);
 
   it('fails on a regression and names the case', async () => {
-    const { code, stdout } = await compare(good, bad);
+    const { code, stdout } = await compare(passedReport, failedReport);
     expect(code).toBe(1);
     expect(stdout).toMatch(/Regressions\n {2}errors\/request-id[\s\S]*before {2}pass/);
   });
 
   it('passes on a repaired case, also as JSON', async () => {
-    expect((await compare(bad, good)).code).toBe(0);
-    const { code, stdout } = await compare(bad, good, '--json');
+    expect((await compare(failedReport, passedReport)).code).toBe(0);
+    const { code, stdout } = await compare(failedReport, passedReport, '--json');
     expect(code).toBe(0);
     const { changes } = JSON.parse(stdout) as { changes: { kind: string }[] };
     const kinds = changes.map(({ kind }) => kind);
@@ -193,13 +193,13 @@ describe('fleetbed conform compare', () => {
   });
 
   it('passes on two identical reports', async () => {
-    const { code, stdout } = await compare(bad, bad);
+    const { code, stdout } = await compare(failedReport, failedReport);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^0 regressions, 0 no longer tested.* 0 new, 0 removed/m);
   });
 
   it('names the file that is not a report', async () => {
-    const { code, stderr } = await compare(good, '/dev/null');
+    const { code, stderr } = await compare(passedReport, '/dev/null');
     expect(code).toBe(3);
     expect(stderr).toContain('B cannot read /dev/null: it is a device');
   });

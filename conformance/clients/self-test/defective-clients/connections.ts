@@ -2,8 +2,8 @@
 import {
   all,
   authenticating,
-  type BadClient,
   copyOf,
+  type DefectiveClient,
   dropSteps,
   editSteps,
   insert,
@@ -15,7 +15,7 @@ import {
 } from '../alter.ts';
 import { message, type Request, request, type Step } from '../steps.ts';
 
-export const connections: readonly BadClient[] = [
+export const connections: readonly DefectiveClient[] = [
   {
     duty: 'connect.handshake',
     description: 'requests version 8',

@@ -3,7 +3,7 @@ import { type Behaviour, defineBehaviour } from '../behaviour.ts';
 
 const YEAR_MS = 365 * 86_400_000;
 
-export const troubled: readonly Behaviour[] = [
+export const adverseConditions: readonly Behaviour[] = [
   defineBehaviour({
     name: 'flaky-2g',
     description: 'A meter in a cellar with a 2G modem: slow, with jitter and lost connections.',

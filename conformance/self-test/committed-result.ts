@@ -13,7 +13,7 @@ import {
 } from './source-hashes.ts';
 
 /** The outcome of one defect as committed, with the facts needed to verify it. */
-type RecordedRow = Pick<
+type CommittedRow = Pick<
   MatrixRow,
   | 'id'
   | 'outcome'
@@ -27,21 +27,21 @@ type RecordedRow = Pick<
 >;
 
 /** The committed file. Its first line has everything but the defects, which follow one a line. */
-interface RecordedMatrix {
+interface CommittedMatrix {
   readonly cases: number;
   readonly totals: MatrixTotals;
   readonly code: CodeHashes;
-  readonly defects: readonly RecordedRow[];
+  readonly defects: readonly CommittedRow[];
 }
 
 /** Reads the committed result of the last self-test. */
-export function readRecord(): RecordedMatrix {
-  const [head = '{}', ...rows] = readFileSync(recordPath(), 'utf8').trimEnd().split('\n');
-  return { ...JSON.parse(head), defects: rows.map((row): RecordedRow => JSON.parse(row)) };
+export function readCommittedResult(): CommittedMatrix {
+  const [head = '{}', ...rows] = readFileSync(committedResultPath(), 'utf8').trimEnd().split('\n');
+  return { ...JSON.parse(head), defects: rows.map((row): CommittedRow => JSON.parse(row)) };
 }
 
 /** Returns the sentence with the totals that README must contain. */
-export function figuresOf({ cases, totals }: RecordedMatrix): string {
+export function figuresOf({ cases, totals }: CommittedMatrix): string {
   const { defects, killed, equivalent, falseFailures, casesRun } = totals;
   return (
     `${cases} cases against ${defects} planted defects: ${killed} killed, ` +
@@ -58,17 +58,17 @@ export function readmeText(): string {
  * Returns the committed row of a defect if the code that determines its outcome is unchanged;
  * otherwise undefined.
  */
-export type FindRecordedRow = (
+export type FindCommittedRow = (
   defect: Defect,
   touched: ReadonlySet<string>,
-) => RecordedRow | undefined;
+) => CommittedRow | undefined;
 
 /** Returns the function that finds the committed rows that are valid for the current code. */
-export async function recordedResults(record = readRecord()): Promise<FindRecordedRow> {
+export async function loadCommittedRows(result = readCommittedResult()): Promise<FindCommittedRow> {
   const now = await codeHashes();
   const modules = await modulesById();
-  const rows = new Map(record.defects.map((row) => [row.id, row]));
-  const isSame = (path: string): boolean => now[path] === record.code[path];
+  const rows = new Map(result.defects.map((row) => [row.id, row]));
+  const isSame = (path: string): boolean => now[path] === result.code[path];
   if (!isSame(invariantJudge)) return () => undefined;
   const isUnchanged = (id: string): boolean => {
     const path = modules.get(id);
@@ -84,18 +84,18 @@ export async function recordedResults(record = readRecord()): Promise<FindRecord
 }
 
 /** Formats a result as the text of the committed file. */
-export async function recordText({ cases, totals, rows }: KillMatrix): Promise<string> {
+export async function formatCommittedResult({ cases, totals, rows }: KillMatrix): Promise<string> {
   const head = { cases, totals, code: await codeHashes() };
-  const lines = [head, ...rows.map(recordedRow)].map((line) => JSON.stringify(line));
+  const lines = [head, ...rows.map(committedRow)].map((line) => JSON.stringify(line));
   return `${lines.join('\n')}\n`;
 }
 
 /** Returns the path of the committed result, which is NDJSON. */
-export function recordPath(): string {
+export function committedResultPath(): string {
   return join(packageFolder(), 'conformance', 'self-test', 'result.ndjson');
 }
 
-function recordedRow(row: RecordedRow): RecordedRow {
+function committedRow(row: CommittedRow): CommittedRow {
   const { id, outcome, killedBy, proves, falseFailures, alsoViolates } = row;
   const { suiteErrors, casesRun, changes } = row;
   return {

@@ -1,4 +1,4 @@
-/** Careless clients: the example in Python with one violation each, and the duty that it breaks. */
+/** Defective clients: the example in Python with one violation each, and the duty that it breaks. */
 import { readFileSync } from 'node:fs';
 import { exampleSource } from '../../testing/example-client.ts';
 
@@ -144,7 +144,7 @@ export const violations: readonly Violation[] = [
 ];
 
 /** Returns the source of the example with the violation. Throws if the example has no such text. */
-export function carelessSource({ description, replaced }: Violation): string {
+export function defectiveSource({ description, replaced }: Violation): string {
   return replaced.reduce(
     (source, [from, to]) => {
       if (!source.includes(from))
