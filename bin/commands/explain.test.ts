@@ -26,11 +26,11 @@ async function refused(id: string): Promise<string | null> {
 
 /** A URL with a port at which nothing listens. */
 async function closedPort(): Promise<number> {
-  const gone = createServer().listen(0, '127.0.0.1');
-  await once(gone, 'listening');
-  const { port } = gone.address() as AddressInfo;
-  gone.close();
-  await once(gone, 'close');
+  const closedServer = createServer().listen(0, '127.0.0.1');
+  await once(closedServer, 'listening');
+  const { port } = closedServer.address() as AddressInfo;
+  closedServer.close();
+  await once(closedServer, 'close');
   return port;
 }
 

@@ -38,7 +38,7 @@ export function configure(command: Command): void {
   addExamples(command, 'fleetbed reset', 'fleetbed reset --device 02:00:00:00:00:01');
 }
 
-const goneSentence = 'removed, as the start state does not contain it';
+const removedSentence = 'removed, as the start state does not contain it';
 
 async function reset(options: ResetOptions): Promise<ExitCode> {
   const { device, json = false } = options;
@@ -50,11 +50,11 @@ async function reset(options: ResetOptions): Promise<ExitCode> {
   const output = createOutput(json);
   output.data({ reset: outcome ?? 'all' });
   if (!json && device === undefined) output.line('The server is in its start state.');
-  else if (!json) output.line(`${device} is ${outcome === 'gone' ? goneSentence : 'reset'}.`);
+  else if (!json) output.line(`${device} is ${outcome === 'removed' ? removedSentence : 'reset'}.`);
   return exitCodes.pass;
 }
 
 interface ResetResponse {
-  /** `restored` to the start state; `gone` for a device that the start state does not contain. */
-  readonly device?: 'restored' | 'gone';
+  /** `restored` to the start state; `removed` for a device that the start state does not contain. */
+  readonly device?: 'restored' | 'removed';
 }

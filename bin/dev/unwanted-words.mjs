@@ -177,4 +177,15 @@ export const unwanted = [
     pattern: /\btone(=|: )["'](good|bad|busy)["']|\bisBad\b|\bbad input\b/g,
     instead: 'positive, negative, pending; isUnsuccessful; invalid input',
   },
+  {
+    pattern:
+      /\b(stopIfGone|isGone|FilesGone|\w+OrNothing|afterUndo|restoreAfterUndo|moveTo\(tenant\)|(Request|Response)CutOff|cutShort)\b/g,
+    instead: 'disconnected, removed, optional…, rollback, switchTo, incomplete, interrupted',
+  },
+  {
+    pattern:
+      /\b(Planned(Request|Body|Poll)|plannedMs|triesMax|restUntilDue|Loose(Artifact|Entry)|loose(Artifact|Tar|Line)|[hH]asty\w*|UnreadableRe(quest|cord)|isLasting)\b/g,
+    instead:
+      'CorrectedRequest, dueMs, ATTEMPTS_MAX, sleepUntilDue, malformed, too frequent, unparsable, persistent',
+  },
 ];

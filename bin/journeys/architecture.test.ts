@@ -13,6 +13,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { headings } from '../../fixtures/contract/requirements/requirement.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -307,3 +308,32 @@ describe('the check for non-deterministic code', () => {
     expect(nodesOf(source, isNonDeterministic)).toEqual([]);
   });
 });
+
+describe('the references to the contract', () => {
+  const names = [
+    ...headings,
+    ...['Resources and their fields', 'Endpoints', 'Device deployments v1, v2'],
+  ].map((heading) => heading.replaceAll(/[()]/g, String.raw`\$&`));
+  const heading = `(${names.join('|')})`;
+  const reference = new RegExp(
+    `^(${heading}( \\([\\w ]+\\))?(, (${heading}|rules? \\d( (and|to) \\d)?|"[^"]+"))*|RFC \\d+(, section [\\d.]+)?|(GET|POST|PUT|PATCH) /.*)$`,
+  );
+
+  it('name its headings, operations or an RFC', () => {
+    const wrong = production.flatMap(({ path, text }) =>
+      referencesIn(text)
+        .filter((name) => !reference.test(name))
+        .map((name) => `${path}: ${name}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+/** Returns what the docstrings of a source name after `Spec:`. */
+function referencesIn(text: string): string[] {
+  return [...text.matchAll(/\/\*\*.*?\*\//gs)].flatMap(([comment]) => {
+    const joined = comment.replaceAll(/\s*\*\/$|\n *\*(?!\/)/g, '').replaceAll(/\s+/g, ' ');
+    const [, references] = / Spec: ([^@]*)/.exec(joined) ?? [];
+    return references?.trim().split('; ') ?? [];
+  });
+}

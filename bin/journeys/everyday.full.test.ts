@@ -6,7 +6,7 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts';
 import { compressedArtifact } from '../../fixtures/testing/compressed-artifact.ts';
-import { looseArtifact } from '../../fixtures/testing/malformed-artifact.ts';
+import { malformedArtifact } from '../../fixtures/testing/malformed-artifact.ts';
 import { acceptedDevice, authenticate, newDevice } from '../../server/testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
 import { createOutput } from '../output/output.ts';
@@ -117,7 +117,10 @@ describe('the commands devices, accept and deploy', { timeout: RUN_MAX_MS }, () 
   it('say which payload of an artifact is stored without being read', async () => {
     await acceptedDevice(server, 'wide');
     const path = join(folder, 'wide.mender');
-    writeFileSync(path, await looseArtifact(compressedArtifact('header.tar.zst', 'wide.tar.zst')));
+    writeFileSync(
+      path,
+      await malformedArtifact(compressedArtifact('header.tar.zst', 'wide.tar.zst')),
+    );
     const { code, stderr } = await runCommand(['deploy', path], environment);
     expect([code, stderr]).toEqual([
       0,
@@ -125,7 +128,10 @@ describe('the commands devices, accept and deploy', { timeout: RUN_MAX_MS }, () 
         /^release-1 is stored without reading data\/0000\.tar\.zst: its zstd .*\n$/,
       ),
     ]);
-    writeFileSync(path, await looseArtifact(compressedArtifact('wide.tar.zst', 'data.tar.zst')));
+    writeFileSync(
+      path,
+      await malformedArtifact(compressedArtifact('wide.tar.zst', 'data.tar.zst')),
+    );
     expect(await refused(`deploy ${path}`, 3)).toContain('its zstd compression cannot be read');
   });
 

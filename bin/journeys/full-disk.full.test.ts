@@ -20,7 +20,7 @@ import { callsTo, type TestServer } from '../../server/testing/test-server.ts';
 import { openSocket } from '../../server/testing/test-sockets.ts';
 import { control } from '../../server/testing/test-tenants.ts';
 import { type RunningCommand, startCommand, startServe } from '../testing/built-command.ts';
-import { lastingDisks, readOnlyLaunchers, smallDisks } from '../testing/small-disk.ts';
+import { persistentDisks, readOnlyLaunchers, smallDisks } from '../testing/small-disk.ts';
 
 let folder: string;
 let last: RunningCommand | undefined;
@@ -109,7 +109,7 @@ describe.each(smallDisks())(
   },
 );
 
-describe.each(lastingDisks())('a server that was killed with -9 on a full disk', (make) => {
+describe.each(persistentDisks())('a server that was killed with -9 on a full disk', (make) => {
   it('restarts with all data, and writes once space is free', async () => {
     const folderOfDisk = join(folder, 'disk');
     const disk = await make(folderOfDisk);

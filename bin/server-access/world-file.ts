@@ -1,7 +1,7 @@
 /** Checks world files, loads them into a running server, and summarizes their content. */
 import { printable } from '../../fixtures/base/printable.ts';
 import type { LoadedWorld } from '../../server/world/load.ts';
-import { timelineOf, WorldFileError } from '../../server/world/timeline.ts';
+import { loadOrderOf, WorldFileError } from '../../server/world/load-order.ts';
 import { readWorld, WorldTextError } from '../../server/world/world-text.ts';
 import { CommandError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
@@ -47,7 +47,7 @@ export async function loadWorldFile(
 /** Checks a world file before it is sent, so that errors name the file. @throws CommandError */
 export function checkedWorld(text: string, file: string): void {
   try {
-    timelineOf(readWorld(text, file));
+    loadOrderOf(readWorld(text, file));
   } catch (error) {
     if (error instanceof WorldTextError) {
       throw new CommandError(error.message, exitCodes.usage, error);

@@ -60,11 +60,11 @@ export interface PersistentDisk {
 /**
  * Returns functions that create such a file system in a folder; empty when this user may not mount.
  */
-export function lastingDisks(): readonly ((folder: string) => Promise<PersistentDisk>)[] {
-  return canMount && spawnSync('nsenter', ['--version']).status === 0 ? [lastingDisk] : [];
+export function persistentDisks(): readonly ((folder: string) => Promise<PersistentDisk>)[] {
+  return canMount && spawnSync('nsenter', ['--version']).status === 0 ? [persistentDisk] : [];
 }
 
-async function lastingDisk(folder: string): Promise<PersistentDisk> {
+async function persistentDisk(folder: string): Promise<PersistentDisk> {
   const script = 'mount -t tmpfs -o size=4m tmpfs "$0" && echo mounted && exec cat';
   const holder = spawn('unshare', ['-rm', 'sh', '-c', script, folder], {
     stdio: ['pipe', 'pipe', 'inherit'],

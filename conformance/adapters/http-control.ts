@@ -66,21 +66,21 @@ export class HttpControl implements Control {
   readonly offers: ReadonlySet<Capability>;
   readonly isolates: boolean;
   readonly #address: ControlAddress;
-  readonly #lasting: TargetSession;
+  readonly #sessionOfRun: TargetSession;
   readonly #tenant: KnownTenant | undefined;
   readonly #plans: { made: number };
 
   /**
-   * @param lasting a session that stays open until the run ends, since it removes the tenants
+   * @param sessionOfRun a session that stays open until the run ends, since it removes the tenants
    * @param hasTenants true when devices of the target belong to tenants
    */
   constructor(
     address: ControlAddress,
-    lasting: TargetSession,
+    sessionOfRun: TargetSession,
     { hasTenants = true, tenant, plans = { made: 0 } }: ControlScope = {},
   ) {
     this.#address = address;
-    this.#lasting = lasting;
+    this.#sessionOfRun = sessionOfRun;
     this.#tenant = tenant;
     this.#plans = plans;
     this.isolates = hasTenants;
@@ -107,7 +107,7 @@ export class HttpControl implements Control {
       id: made.id,
       tenantToken: made.tenantToken,
       admin: new ManagementAdmin(session, { token: adminToken }),
-      control: new HttpControl(this.#address, this.#lasting, {
+      control: new HttpControl(this.#address, this.#sessionOfRun, {
         tenant: { session, id: made.id, adminToken },
       }),
       remove: async () => void (await this.#remove(made.id)),
@@ -180,7 +180,7 @@ export class HttpControl implements Control {
   /** Removes a tenant; resolves to true if the tenant existed. */
   async #remove(id: string): Promise<boolean> {
     const path = controlPaths.tenant.replace(':id', encodeURIComponent(id));
-    const response = await this.#send('DELETE', path, undefined, this.#lasting);
+    const response = await this.#send('DELETE', path, undefined, this.#sessionOfRun);
     this.#done('remove a tenant', response, 200, 404);
     return response.status === 200;
   }
@@ -200,7 +200,7 @@ export class HttpControl implements Control {
     method: string,
     path: string,
     body?: unknown,
-    session = this.#tenant?.session ?? this.#lasting,
+    session = this.#tenant?.session ?? this.#sessionOfRun,
   ): Promise<HttpResponse> {
     const { url, token } = this.#address;
     const json = body === undefined ? {} : { 'content-type': 'application/json' };

@@ -7,7 +7,7 @@ import { artifactLinkCases } from './artifact-link/artifact-link.ts';
 import { artifactLinkConditionCases } from './artifact-link/artifact-link-conditions.ts';
 import { artifactLinkRangeCases } from './artifact-link/artifact-link-range.ts';
 import { artifactLinkStreamingCases } from './artifact-link/artifact-link-streaming.ts';
-import { lastingLinkCases } from './artifact-link/lasting-links.ts';
+import { linkUntilExpiryCases } from './artifact-link/links-until-expiry.ts';
 import { artifactEditCases } from './artifacts/artifact-edits.ts';
 import { artifactFieldCases } from './artifacts/artifact-fields.ts';
 import { artifactFormCases } from './artifacts/artifact-forms.ts';
@@ -55,8 +55,8 @@ import { nextDeploymentCases } from './deployments/next-deployment.ts';
 import { nextDeploymentChoiceCases } from './deployments/next-deployment-choice.ts';
 import { nextDeploymentFitCases } from './deployments/next-deployment-fit.ts';
 import { nextDeploymentInputCases } from './deployments/next-deployment-inputs.ts';
-import { nextDeploymentLastingCases } from './deployments/next-deployment-lasting.ts';
 import { nextDeploymentNameCases } from './deployments/next-deployment-names.ts';
+import { nextDeploymentStabilityCases } from './deployments/next-deployment-stability.ts';
 import { updateControlMapCases } from './deployments/update-control-map.ts';
 import { updateControlMapContentCases } from './deployments/update-control-map-contents.ts';
 import { givenControlMapCases } from './deployments/update-control-map-given.ts';
@@ -119,7 +119,7 @@ export const allCases: readonly RunnableCase[] = [
   ...deploymentInstructionCases,
   ...nextDeploymentChoiceCases,
   ...nextDeploymentFitCases,
-  ...nextDeploymentLastingCases,
+  ...nextDeploymentStabilityCases,
   ...deploymentStatusCases,
   ...deploymentStateCases,
   ...deploymentInTurnCases,
@@ -149,7 +149,7 @@ export const allCases: readonly RunnableCase[] = [
   ...configurationDownloadCases,
   ...configurationFormCases,
   ...configurationInTurnCases,
-  ...lastingLinkCases,
+  ...linkUntilExpiryCases,
   ...connectCases,
   ...connectPresenceCases,
   ...connectFrameCases,

@@ -19,7 +19,7 @@ export class AuthenticationMemory {
   usesFormerToken = false;
   last: Authentication | undefined;
   /** Number of authentication requests in a row that followed a refusal hastily. */
-  hastyRequests = 0;
+  tooFrequentRequests = 0;
   /** Number of pauses in a row after a refusal that were less than half of the one before. */
   shrinkingPauses = 0;
   lastRefusalPauseMs: number | undefined;
@@ -34,14 +34,14 @@ export class AuthenticationMemory {
   isRejected = false;
 
   /** Returns true if this authentication request hastily follows a refusal. */
-  isHasty(exchange: JudgedExchange): boolean {
+  isTooFrequent(exchange: JudgedExchange): boolean {
     const isRefused = this.last?.status === 401 || this.last?.status === 403;
     return isRefused && isTooSoon(this.last, exchange);
   }
 
   /** Records an authentication request. @param lastPoll the last poll before it */
   requested(exchange: JudgedExchange, event: ClientExchange, lastPoll: LastPoll | undefined): void {
-    this.hastyRequests = this.isHasty(exchange) ? this.hastyRequests + 1 : 0;
+    this.tooFrequentRequests = this.isTooFrequent(exchange) ? this.tooFrequentRequests + 1 : 0;
     const pause = pauseMs(this.last, exchange);
     const isRefused = [401, 403].includes(this.last?.status ?? 0);
     if (isRefused && pause !== undefined) {
@@ -99,7 +99,7 @@ export class AuthenticationMemory {
       this.tokens.clear();
     }
     if (!interruptsClient(happened)) return;
-    this.hastyRequests = 0;
+    this.tooFrequentRequests = 0;
     this.shrinkingPauses = 0;
     this.lastRefusalPauseMs = undefined;
     this.needless = 0;

@@ -29,7 +29,7 @@ import {
   timesOf,
   typeOf,
 } from './exchange-facts.ts';
-import { HASTY_PAUSES_MAX, interruptsClient, isAnswered } from './exemptions.ts';
+import { interruptsClient, isAnswered, SHORT_PAUSES_MAX } from './exemptions.ts';
 import { type DueReaction, ITEMS_MAX, type LastMapFetch, type LastPoll } from './remembered.ts';
 import { RetryMemory } from './retry-memory.ts';
 import { messageIn } from './socket-message.ts';
@@ -81,7 +81,7 @@ export class ClientMemory {
   lastPollPauseMs = 0;
   lastPoll: LastPoll | undefined;
   /** Number of polls in a row, each hastily after the former one. */
-  hastyPolls = 0;
+  tooFrequentPolls = 0;
   /** Number of responses 404 to version 2 in a row. */
   v2Absences = 0;
   /** True if the last poll announced update control maps. */
@@ -160,7 +160,7 @@ export class ClientMemory {
     this.isClockMoved ||= happened.event === 'clock-moved';
     this.authentication.interrupted(happened);
     if (!interruptsClient(happened)) return;
-    this.hastyPolls = 0;
+    this.tooFrequentPolls = 0;
     this.lastMap = undefined;
     this.retries.interrupted();
     this.deployments.failedDownloadMs = undefined;
@@ -205,7 +205,7 @@ export class ClientMemory {
     const { lastPoll } = this;
     if (lastPoll === undefined) return;
     const { sentMs, endedMs } = times;
-    this.hastyPolls = isSoonAfter(lastPoll, times) ? this.hastyPolls + 1 : 0;
+    this.tooFrequentPolls = isSoonAfter(lastPoll, times) ? this.tooFrequentPolls + 1 : 0;
     if (endedMs > lastPoll.endedMs) this.#idled(sentMs - lastPoll.endedMs);
     // Changed in place, because nearly every poll of a fleet is a repeat.
     lastPoll.sentMs = sentMs;
@@ -215,13 +215,13 @@ export class ClientMemory {
 
   /** Returns true for the poll by which a device has polled hastily too often in a row. */
   breaksPollLimit(times: Times): boolean {
-    return this.hastyPolls === HASTY_PAUSES_MAX && isSoonAfter(this.lastPoll, times);
+    return this.tooFrequentPolls === SHORT_PAUSES_MAX && isSoonAfter(this.lastPoll, times);
   }
 
   /**
    * Returns true if this poll hastily follows another one that was answered, and neither was busy.
    */
-  isHastyPoll(exchange: JudgedExchange): boolean {
+  isTooFrequentPoll(exchange: JudgedExchange): boolean {
     // Retries after a failure have a duty of their own.
     const { status = 0 } = this.lastPoll ?? {};
     if (status === 0 || status >= 500) return false;
@@ -244,7 +244,7 @@ export class ClientMemory {
   #polled(exchange: JudgedExchange, event: ClientExchange): void {
     const { row, status, request } = exchange;
     this.apiHost = excerptOf(hostOf(request.url), HOST_MAX_CHARACTERS);
-    this.hastyPolls = this.isHastyPoll(exchange) ? this.hastyPolls + 1 : 0;
+    this.tooFrequentPolls = this.isTooFrequentPoll(exchange) ? this.tooFrequentPolls + 1 : 0;
     const idle = pauseMs(this.lastPoll, exchange);
     this.lastPollPauseMs = idle ?? 0;
     if (this.lastPoll?.status === 204 && status === 204 && idle !== undefined) this.#idled(idle);
@@ -261,9 +261,9 @@ export class ClientMemory {
   #fetchedMap(exchange: JudgedExchange, event: ClientExchange): void {
     const { status, json, deploymentId } = exchange;
     const before = this.mapFetchBefore(exchange);
-    const hasty = isTooSoon(before, exchange) ? (before?.hasty ?? 0) + 1 : 0;
+    const tooFrequentCount = isTooSoon(before, exchange) ? (before?.tooFrequentCount ?? 0) + 1 : 0;
     const isRead = status === 200 && isAnswered(event);
-    this.lastMap = { ...timesOf(exchange), deploymentId, hasty, isRead };
+    this.lastMap = { ...timesOf(exchange), deploymentId, tooFrequentCount, isRead };
     const offer = this.deployments.offers.get(deploymentId);
     if (offer === undefined) return;
     offer.mapFetches += 1;

@@ -115,16 +115,16 @@ export class DownloadProgress {
     if (this.#flaw !== 'wrong-start' && this.#flaw !== 'changed')
       this.#join(from, from + responseBytes);
     this.sentBytes += responseBytes;
-    const isCut = !event.isDelivered;
-    const lacksPart = (isCut && isAltered(event)) || (isNew && from > 0);
+    const isIncomplete = !event.isDelivered;
+    const lacksPart = (isIncomplete && isAltered(event)) || (isNew && from > 0);
     if (lacksPart) this.#flaw ??= 'short';
     // After bytes that are of no use, or the whole file in place of a part, a device begins anew.
     const isMisfit = this.#flaw === 'wrong-start' || this.#flaw === 'changed';
     const isWrong = this.#flaw === 'endless' || this.#flaw === 'altered';
     const isUseless = isMisfit || isWrong || (status === 200 && requested !== undefined);
-    this.cutAtBytes = isCut && !isUseless ? this.joinedBytes : undefined;
-    this.hasRefused ||= isCut && isMisfit;
-    if (isCut) this.#fail();
+    this.cutAtBytes = isIncomplete && !isUseless ? this.joinedBytes : undefined;
+    this.hasRefused ||= isIncomplete && isMisfit;
+    if (isIncomplete) this.#fail();
     else this.failures = 0;
     if (this.#flaw !== undefined) this.flaws.add(this.#flaw);
   }

@@ -13,7 +13,7 @@ const GRACE_MS = 1000;
 const ROUND_TRIP_MS = 200;
 
 /**
- * A shorter time between two requests is hasty: a second, less what a network may take from it,
+ * A shorter time between two requests is too short: a second, less what a network may take from it,
  * since the server sees when requests arrive and not when they are sent.
  */
 export const MIN_PAUSE_MS = 900;
@@ -25,13 +25,13 @@ export const MIN_PAUSE_MS = 900;
 export const REPEATS_IN_FLIGHT_MAX = 2;
 
 /** What a device does too soon twice may come from two processes; the third time is a habit. */
-export const HASTY_REPEATS_MAX = 2;
+export const TOO_FREQUENT_REPEATS_MAX = 2;
 
 /**
- * Number of hasty polls in a row after which a further one breaks a duty: ten polls have nine
+ * Number of too frequent polls in a row after which a further one breaks a duty: ten polls have nine
  * pauses.
  */
-export const HASTY_PAUSES_MAX = 8;
+export const SHORT_PAUSES_MAX = 8;
 
 /** Returns true if the device got the whole response, so that it has to act by it. */
 export function isAnswered({ isDelivered, status }: ClientExchange): boolean {

@@ -97,7 +97,7 @@ const fetchedMap = (id: string): Step => ({
   status: 200,
   id,
   response: { update_control_map: { id, states: {} } },
-  ...hasty,
+  ...soonAfter,
 });
 const inventory = (sent: unknown, more: Partial<Step> = {}): Step => ({
   operation: 'put-attributes',
@@ -128,7 +128,7 @@ const alerted = (more: Partial<Step> = {}, level = 'CRITICAL'): Step => ({
   ...more,
 });
 const times = (count: number, step: Step): Step[] => Array.from({ length: count }, () => step);
-const hasty = { afterMs: 500 };
+const soonAfter = { afterMs: 500 };
 const waits = { status: 503, responseHeaders: { 'Retry-After': '120' } };
 
 /** For each duty: requests of which the last breaks it, and requests that keep it. */
@@ -154,11 +154,11 @@ const examples: Readonly<Record<string, { breaks: readonly Step[]; keeps: readon
     keeps: [authenticationRequest(), authenticationRequest({ afterMs: 11 })],
   },
   'auth.polite-while-pending': {
-    breaks: times(4, authenticationRequest({ status: 401, ...hasty })),
+    breaks: times(4, authenticationRequest({ status: 401, ...soonAfter })),
     keeps: [
-      ...times(3, authenticationRequest({ status: 401, ...hasty })),
+      ...times(3, authenticationRequest({ status: 401, ...soonAfter })),
       authenticationRequest({ status: 401, afterMs: 2000 }),
-      ...times(2, authenticationRequest({ status: 401, ...hasty })),
+      ...times(2, authenticationRequest({ status: 401, ...soonAfter })),
     ],
   },
   'auth.renews-on-401': {
@@ -170,8 +170,8 @@ const examples: Readonly<Record<string, { breaks: readonly Step[]; keeps: readon
     ],
   },
   'next.not-faster-than-a-second': {
-    breaks: times(10, poll(hasty)),
-    keeps: [...times(9, poll(hasty)), poll(), poll(hasty)],
+    breaks: times(10, poll(soonAfter)),
+    keeps: [...times(9, poll(soonAfter)), poll(), poll(soonAfter)],
   },
   'next.request-stable': {
     breaks: [offered, poll({ sent: { device_provides: { ...provides, artifact_name: 'two' } } })],
@@ -251,8 +251,8 @@ const examples: Readonly<Record<string, { breaks: readonly Step[]; keeps: readon
     keeps: [...times(3, fetchedMap('d-1')), ...times(3, fetchedMap('d-2'))],
   },
   'alert.no-flood': {
-    breaks: [alerted(), alerted(hasty)],
-    keeps: [alerted(), alerted(hasty, 'OK'), alerted({ afterMs: 2000 })],
+    breaks: [alerted(), alerted(soonAfter)],
+    keeps: [alerted(), alerted(soonAfter, 'OK'), alerted({ afterMs: 2000 })],
   },
   'http.bearer': {
     breaks: [poll({ query: '?access_token=[masked]' })],
@@ -326,7 +326,7 @@ describe('the lint of a journal', () => {
   });
 
   it('keeps the devices apart', () => {
-    const polls = times(9, poll(hasty)).flatMap((step) => [step, { ...step, device: 'b' }]);
+    const polls = times(9, poll(soonAfter)).flatMap((step) => [step, { ...step, device: 'b' }]);
     expect(brokenBy(polls).flat()).toEqual([]);
   });
 

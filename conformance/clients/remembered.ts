@@ -74,7 +74,7 @@ export interface LastPoll extends Pick<Offer, 'pollText' | 'operation'> {
 export interface LastMapFetch extends Times {
   readonly deploymentId: string;
   /** The number of fetches of this map in a row that followed one hastily. */
-  readonly hasty: number;
+  readonly tooFrequentCount: number;
   /** True if it brought a map. */
   readonly isRead: boolean;
 }
@@ -90,7 +90,7 @@ export interface Wait extends Times {
  */
 export interface FailureRun extends Times {
   readonly count: number;
-  readonly hasty: number;
+  readonly tooFrequentCount: number;
   readonly firstPauseMs: number | undefined;
   /** The longest pause after the first one. */
   readonly longestPauseMs: number;

@@ -56,9 +56,10 @@ export class RetryMemory {
       before?.longestPauseMs ?? 0,
       before?.firstPauseMs === undefined ? 0 : (pause ?? 0),
     );
-    const hasty = pause !== undefined && pause < MIN_PAUSE_MS ? (before?.hasty ?? 0) + 1 : 0;
+    const tooFrequentCount =
+      pause !== undefined && pause < MIN_PAUSE_MS ? (before?.tooFrequentCount ?? 0) + 1 : 0;
     const count = (before?.count ?? 0) + (isOwn ? 1 : 0);
-    const run = { ...timesOf(exchange), count, hasty, firstPauseMs, longestPauseMs };
+    const run = { ...timesOf(exchange), count, tooFrequentCount, firstPauseMs, longestPauseMs };
     this.failures.keep(row.id, run);
   }
 

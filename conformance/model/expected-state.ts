@@ -13,8 +13,8 @@ export const attributeNames = ['load', 'modes', 'place'] as const;
 /** Values that an attribute may have. Spec: Attribute (inventory) */
 export type ModelAttributeValue = number | string | readonly number[] | readonly string[];
 
-/** State of a device on the server; `gone` when it was decommissioned. */
-type IdentityState = 'unknown' | 'pending' | 'accepted' | 'rejected' | 'gone';
+/** State of a device on the server; `decommissioned` when it was decommissioned. */
+type IdentityState = 'unknown' | 'pending' | 'accepted' | 'rejected' | 'decommissioned';
 
 /** The newest token of a device: `unclear` where the contract does not say if it works. */
 type TokenState = 'none' | 'good' | 'ended' | 'unclear';

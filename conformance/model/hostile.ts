@@ -197,5 +197,5 @@ const ofDeployments = defineScenario<DeviceAndDeployment>({
   cases: reports.map(operationCase),
 });
 
-/** Spec: Errors; Device authentication; Device deployments v1, v2; Inventory */
+/** Spec: Errors; Device authentication; Device deployments v1, v2; Device inventory */
 export const hostileCases = [...ofDevices, ...ofDeployments];

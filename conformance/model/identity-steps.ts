@@ -36,7 +36,7 @@ export function authenticates(index: number): ModelStep {
       else if (model.identity === 'rejected')
         expectStatus(response, [401, 403], 'auth.rejected-is-refused');
       else expectStatus(response, [401, 403], 'auth.undecided-is-401', 'auth.first-contact-is-401');
-      if (model.identity === 'gone')
+      if (model.identity === 'decommissioned')
         targetSide.note('a decommissioned device', `${response.status}`);
       const isRecorded = response.status === 401 && model.identity !== 'rejected';
       if (isRecorded) model.identity = 'pending';
@@ -50,7 +50,7 @@ export function forgedSignatureStep(index: number): ModelStep {
     title: `someone without its key authenticates as device ${nameOf(index)}`,
     // The contract leaves open if such a request makes a device known.
     isPossible: (expectedState) =>
-      !['unknown', 'gone'].includes(expectedState.device(index).identity),
+      !['unknown', 'decommissioned'].includes(expectedState.device(index).identity),
     run: async (_, targetSide) => {
       const signedBy = await targetSide.context.newKey();
       const response = await realDevice(targetSide, index).authenticate({ signedBy });
@@ -113,13 +113,13 @@ export function decommissionStep(index: number): ModelStep {
   return {
     title: `a user decommissions device ${nameOf(index)}`,
     isPossible: (expectedState) =>
-      !['unknown', 'gone'].includes(expectedState.device(index).identity),
+      !['unknown', 'decommissioned'].includes(expectedState.device(index).identity),
     run: async (expectedState, targetSide) => {
       const device = realDevice(targetSide, index);
       await find(targetSide, index);
       await targetSide.context.admin.decommission(device.id);
       device.id = '';
-      become(expectedState.device(index), 'gone');
+      become(expectedState.device(index), 'decommissioned');
       expectedState.device(index).isPreauthorized = false;
       expectedState.forget(index);
     },

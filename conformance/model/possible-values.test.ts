@@ -13,7 +13,7 @@ describe('the possible values of a name', () => {
   });
 
   it.each([
-    ['gone', {}],
+    ['decommissioned', {}],
     ['another one', { colour: 'green' }],
   ])('exclude that a name that was set is %s, and name the requirement', (_, found) => {
     const values = possible();

@@ -93,7 +93,7 @@ function exchangeOf(
         bytes: answeredBytes(response.content),
         headers: headersIn(response),
         size,
-        isCut: typeof comment === 'string' && comment.startsWith('cut after'),
+        isTruncated: typeof comment === 'string' && comment.startsWith('cut after'),
       });
     },
   };

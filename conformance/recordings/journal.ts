@@ -153,6 +153,6 @@ function responseBytes(value: Readonly<Record<string, unknown>>): Buffer | undef
       text === undefined ? undefined : Buffer.from(text, encoding === 'base64' ? encoding : 'utf8'),
     headers,
     size: value.responseBytes,
-    isCut: responseBodyCutAt !== undefined,
+    isTruncated: responseBodyCutAt !== undefined,
   });
 }

@@ -50,7 +50,7 @@ interface RecordedBody {
   /** Recorded length of the complete body in bytes; undefined if it is unknown. */
   readonly size: unknown;
   /** True if the recorder states that it truncated the body. */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
 /**
@@ -63,9 +63,9 @@ export function wholeBody({
   bytes,
   headers,
   size,
-  isCut,
+  isTruncated,
 }: RecordedBody): Buffer | undefined {
-  if (isCut) return undefined;
+  if (isTruncated) return undefined;
   if (bytes === undefined || bytes.length === 0) {
     const isEmpty = !(Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding']);
     return status === 204 || (isEmpty && size === 0) ? Buffer.alloc(0) : undefined;

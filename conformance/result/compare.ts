@@ -112,7 +112,8 @@ export function kindOfChange(
 }
 
 function kindOfSame(before: ComparedOutcome, after: ComparedOutcome): ChangeKind | undefined {
-  if (lasting(sideOf(before).text) === lasting(sideOf(after).text)) return undefined;
+  if (withoutRunValues(sideOf(before).text) === withoutRunValues(sideOf(after).text))
+    return undefined;
   if (after.verdict === 'fail') return 'other-failure';
   return after.verdict === 'observed' ? 'changed-observation' : undefined;
 }
@@ -122,7 +123,7 @@ function sideOf({ verdict, actual, observation, reason }: ComparedOutcome): Side
 }
 
 /** Returns the text with placeholders for parts that differ in each run: IDs, names and times. */
-function lasting(text: string): string {
+function withoutRunValues(text: string): string {
   return text
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '<id>')
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?/g, '<moment>')

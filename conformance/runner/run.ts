@@ -231,7 +231,7 @@ export class SuiteRun {
       judge.see(observed);
       lack ??= rights?.lackIn(observed);
     };
-    const lasting = target.session({ onExchange });
+    const sessionOfRun = target.session({ onExchange });
     const verdict = await runCase(each, {
       clock,
       runStartedMs: this.#startedMs,
@@ -241,7 +241,7 @@ export class SuiteRun {
       signal,
       openContext: (_, ended) => this.#openContext(each, { stream, signal: ended, onExchange }),
       violations: () => judge.violations,
-      release: (context) => context.created.release(this.#adminOn(lasting)),
+      release: (context) => context.created.release(this.#adminOn(sessionOfRun)),
     });
     return lack === undefined ? verdict : this.#unauthorized(each, verdict, lack);
   }

@@ -1,7 +1,6 @@
 /**
  * Covering arrays: from the values of several parameters, a short list of combinations in which
- * each pair (or triple) of values of different parameters occurs at least once. Spec: none; it
- * selects test inputs.
+ * each pair (or triple) of values of different parameters occurs at least once.
  */
 
 /** The values to combine, by the name of their parameter. */

@@ -36,7 +36,8 @@ export function exchangeEvent(record: ExchangeRecord, facts: ExchangeFacts): Cli
   const { sequence, client, baseUrl, body, responseBody, ignoredFault } = facts;
   const requestHeaders = pairsOf(record.headers);
   const response = isStreamed || responseBody === undefined ? undefined : Buffer.from(responseBody);
-  const isCut = record.isCut || (fault !== undefined && cuttingActions.has(fault.act));
+  const isIncomplete =
+    record.isIncomplete || (fault !== undefined && cuttingActions.has(fault.act));
   const planned = fault && fault.name !== ignoredFault ? [fault.name, fault.act] : [];
   const host = requestHeaders.find(([name]) => /^host$/i.test(name))?.[1];
   const scheme = URL.canParse(baseUrl) ? new URL(baseUrl).protocol : 'http:';
@@ -53,7 +54,7 @@ export function exchangeEvent(record: ExchangeRecord, facts: ExchangeFacts): Cli
     responseHeaders: responseHeadersOf(record),
     responseBody: response,
     responseBytes: response?.length ?? responseBytes,
-    isDelivered: !isCut && status > 0,
+    isDelivered: !isIncomplete && status > 0,
     sentMs: startedMs,
     endedMs: endedMsOf(record),
     serverNowMs: atMs,

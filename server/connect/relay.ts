@@ -88,8 +88,8 @@ export class Relay implements SessionEnd {
   }
 
   #countUnread(): void {
-    const isGone = this.#socket.readyState === this.#socket.CLOSED;
-    this.#unread.set(isGone ? 0 : this.#socket.bufferedAmount);
+    const isClosed = this.#socket.readyState === this.#socket.CLOSED;
+    this.#unread.set(isClosed ? 0 : this.#socket.bufferedAmount);
   }
 
   #forward(bytes: Buffer, isBinary: boolean): void {

@@ -9,8 +9,8 @@ import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import { shellWord } from '../../fixtures/formats/shell-word.ts';
 import { readPublicKey } from '../crypto/public-key.ts';
+import type { CorrectedRequest, FormPart } from './corrected-request.ts';
 import type { Correction } from './correction.ts';
-import type { FormPart, PlannedRequest } from './planned.ts';
 import { jsonOf } from './received-request.ts';
 import { escapingLines, quotedText } from './shell-text.ts';
 import type { PreparationStep } from './steps.ts';
@@ -41,35 +41,35 @@ const signers: Readonly<Record<KeyType, string>> = {
 const anySigner = `{ ${signers.rsa} 2>/dev/null || ${signers.ed25519}; }`;
 
 /** Returns the lines of bash that perform the steps and then send the request. */
-export function commandOf(correction: Correction, around: CommandFacts): string {
+export function commandOf(correction: Correction, facts: CommandFacts): string {
   const { request, steps, followsLink } = correction;
-  const before = steps.flatMap((step) => linesOf(step, around));
+  const before = steps.flatMap((step) => linesOf(step, facts));
   if (request.operation.authorization === 'signature') {
-    return [...before, ...signed(request, around)].join('\n');
+    return [...before, ...signed(request, facts)].join('\n');
   }
   before.push(...escapingLines(request.body ?? []));
   if (followsLink) return [...before, ...linked(request)].join('\n');
-  if (request.operation.authorization === 'basic') before.push(emailLine(around.adminEmail));
+  if (request.operation.authorization === 'basic') before.push(emailLine(facts.adminEmail));
   return [...before, callOf(request)].join('\n');
 }
 
-function linesOf(step: PreparationStep, around: CommandFacts): string[] {
+function linesOf(step: PreparationStep, facts: CommandFacts): string[] {
   switch (step.kind) {
     case 'wait':
       return [`sleep ${step.seconds}`];
     case 'accept':
       return [
-        ...loginLines('ADMIN_TOKEN', around.adminEmail),
+        ...loginLines('ADMIN_TOKEN', facts.adminEmail),
         `curl -fsS -X PUT -H "Authorization: Bearer $ADMIN_TOKEN" ${jsonHeader} --data-raw '{"status":"accepted"}' ${urlOf([step.path])}`,
       ];
     case 'preauthorize':
-      return [publicKeyLine, ...loginLines('ADMIN_TOKEN', around.adminEmail), preauthorizeLine];
+      return [publicKeyLine, ...loginLines('ADMIN_TOKEN', facts.adminEmail), preauthorizeLine];
     case 'user-token':
       return step.isOther
         ? [loginLine('TOKEN')]
-        : loginLines('TOKEN', step.email ?? around.adminEmail);
+        : loginLines('TOKEN', step.email ?? facts.adminEmail);
     case 'device-token':
-      return deviceTokenLines(step, around);
+      return deviceTokenLines(step, facts);
   }
 }
 
@@ -87,9 +87,9 @@ function emailLine(email: string): string {
 
 function deviceTokenLines(
   { identity, keyType }: Extract<PreparationStep, { kind: 'device-token' }>,
-  around: CommandFacts,
+  facts: CommandFacts,
 ): string[] {
-  const { names, namesTenant } = around;
+  const { names, namesTenant } = facts;
   const known = identity === undefined ? '"$ID_DATA"' : shellWord(identity);
   const tenant = namesTenant ? ',"tenant_token":"%s"' : '';
   const values = [`"$(printf %s ${known} | sed 's/[\\\\"]/\\\\&/g')"`, '"$PUBLIC_KEY"'];
@@ -105,7 +105,7 @@ function deviceTokenLines(
 }
 
 /** Writes the body to a file first, so that the signed and the sent bytes are identical. */
-function signed(request: PlannedRequest, { names }: CommandFacts): string[] {
+function signed(request: CorrectedRequest, { names }: CommandFacts): string[] {
   const body = request.isBodyInFile ? [] : (request.body ?? []);
   const usesKey = body.some((part) => typeof part !== 'string' && part.variable === 'PUBLIC_KEY');
   return [
@@ -127,7 +127,7 @@ function signerFor(body: CommandText): string {
 }
 
 /** Returns the lines that request a link and fetch its file. */
-function linked(request: PlannedRequest): string[] {
+function linked(request: CorrectedRequest): string[] {
   const find = `sed -n 's/.*"uri": *"\\([^"]*\\)".*/\\1/p'`;
   return [
     `LINK=$(curl -fsS ${requestArgs(request)} | ${find})`,
@@ -137,7 +137,7 @@ function linked(request: PlannedRequest): string[] {
   ];
 }
 
-function callOf(request: PlannedRequest): string {
+function callOf(request: CorrectedRequest): string {
   const call = `curl -isS ${requestArgs(request)}`;
   // An open WebSocket does not end by itself and would block the shell, so curl ends it by a
   // time-out, which is expected.
@@ -153,7 +153,7 @@ function requestArgs({
   body,
   isBodyInFile,
   form,
-}: PlannedRequest): string {
+}: CorrectedRequest): string {
   const args = [];
   if (101 in operation.success) args.push('--http1.1 -N --max-time 2');
   if (operation.method === 'HEAD') args.push('-I');
@@ -191,7 +191,7 @@ function pairsOf(query: CommandText): CommandText[] {
   return pairs;
 }
 
-function headersOf(headers: PlannedRequest['headers']): string[] {
+function headersOf(headers: CorrectedRequest['headers']): string[] {
   return headers.map(([name, value]) => `-H ${quotedText([`${name}: `, ...value])}`);
 }
 

@@ -8,6 +8,7 @@ import { isPollOperation } from '../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { maskText } from '../http/masking.ts';
 import { type MountedServer, UnknownPath } from '../pipeline/mounted.ts';
+import { type CorrectedRequest, correctRequest } from './corrected-request.ts';
 import {
   inOtherVersion,
   isWider,
@@ -18,7 +19,6 @@ import {
   operationAt,
   parametersIn,
 } from './nearest.ts';
-import { type PlannedRequest, plan } from './planned.ts';
 import { ownerOf, safePoll } from './polls.ts';
 import type { ReceivedRequest } from './received-request.ts';
 import { isDeviceAsUser, remedyOf } from './remedy.ts';
@@ -29,7 +29,7 @@ import { readable } from './text.ts';
 
 /** A request that succeeds, and the steps that have to come before it. */
 export interface Correction {
-  readonly request: PlannedRequest;
+  readonly request: CorrectedRequest;
   readonly steps: readonly PreparationStep[];
   /** Set if the response contains a link that has to be fetched. */
   readonly followsLink?: true;
@@ -94,7 +94,7 @@ export function adviceOn(refused: CorrectionInput): Advice {
 
 /** Returns a warning if a corrected write removes more than was sent. */
 function replacementOf(
-  { operation, isAsSent }: PlannedRequest,
+  { operation, isAsSent }: CorrectedRequest,
   { refusal, mounts }: CorrectionInput,
 ) {
   if (refusal.status !== 400 || isAsSent || operation.method !== 'PUT') return undefined;
@@ -105,14 +105,14 @@ function replacementOf(
 }
 
 /** Returns true if the request also preauthorizes a key for a device that has an accepted key. */
-function isForced({ operation, body }: PlannedRequest): boolean {
+function isForced({ operation, body }: CorrectedRequest): boolean {
   const isOfKey = operation.id === managementOperations['preauthorize-device'].id;
   return isOfKey && /"force":true/.test(readable(body ?? []));
 }
 
 const takesOver = 'the command opens a new WebSocket, which closes the current one of the device';
 
-interface PlannedPoll extends PlannedRequest {
+interface CorrectedPoll extends CorrectedRequest {
   /** Set if the poll differs from the poll for which the device got its current update. */
   readonly warning?: string;
 }
@@ -127,7 +127,11 @@ function warningOf(endsUpdateOf: string | undefined, deviceId: string): string |
     : `a poll with different data ends the update in progress, which was offered for ${maskText(endsUpdateOf)}`;
 }
 
-function requestFor(operation: Operation, meant: Operation, refused: CorrectionInput): PlannedPoll {
+function requestFor(
+  operation: Operation,
+  meant: Operation,
+  refused: CorrectionInput,
+): CorrectedPoll {
   const { request, refusal, location, expected } = refused;
   const { status } = refusal;
   const parameters = parametersIn(meant, request.path);
@@ -138,7 +142,7 @@ function requestFor(operation: Operation, meant: Operation, refused: CorrectionI
   const bare = { ...request, search, headers: new Map(), body: undefined, bodyBytes: 0 };
   const own = isOther ? bare : request;
   if (!isPollOperation(operation)) {
-    return plan(operation, { request: own, parameters, status, location, expected });
+    return correctRequest(operation, { request: own, parameters, status, location, expected });
   }
   // A request with a signed link has no token that identifies the device.
   const linked = isOther && status !== 403 ? parameters.device_id : undefined;
@@ -148,10 +152,13 @@ function requestFor(operation: Operation, meant: Operation, refused: CorrectionI
   const warned = warning === undefined ? {} : { warning };
   const faulty = { request: poll.request, parameters, status };
   if (poll.request === own) {
-    return { ...plan(poll.operation, { ...faulty, location, expected }), ...warned };
+    return { ...correctRequest(poll.operation, { ...faulty, location, expected }), ...warned };
   }
   // The poll was replaced by another one, which does not contain the problem.
-  const { isAsSent: _isAsSent, ...other } = plan(poll.operation, { ...faulty, location: '' });
+  const { isAsSent: _isAsSent, ...other } = correctRequest(poll.operation, {
+    ...faulty,
+    location: '',
+  });
   return { ...other, ...warned };
 }
 

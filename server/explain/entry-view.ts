@@ -19,7 +19,7 @@ import {
 } from '../journal/derived-fields.ts';
 import type { JournalEntry } from '../journal/entry.ts';
 import type { FrameRecord } from '../journal/frame.ts';
-import type { UnreadableRecord } from '../journal/unreadable.ts';
+import type { UnparsableRecord } from '../journal/unparsable.ts';
 import { noUpdateView } from './no-update-view.ts';
 import { problemInRecord } from './request-problem.ts';
 
@@ -49,7 +49,7 @@ export function entryView(entry: JournalEntry, tenant: TenantRecords, whole = fa
 }
 
 function factsOf(entry: JournalEntry, whole: boolean): object {
-  if (entry.kind === 'unreadable') return unreadableView(entry);
+  if (entry.kind === 'unparsable') return unparsableView(entry);
   if (entry.kind === 'frame') return { ...frameView(entry), ...(whole && frameBodyView(entry)) };
   return { ...exchangeView(entry), ...(whole && exchangeBodiesView(entry)) };
 }
@@ -66,7 +66,7 @@ function exchangeView(record: ExchangeRecord) {
     report: maskJson(reportIn(record)),
     requestBytes: record.bodyBytes,
     responseBytes: record.responseBytes,
-    cut: record.isCut || undefined,
+    cut: record.isIncomplete || undefined,
     refusal: refusal && refusalView(record, refusal),
     noUpdate: noUpdate && noUpdateView(noUpdate),
     fault: maskJson(fault),
@@ -132,8 +132,8 @@ function frameBodyView(frame: FrameRecord) {
   };
 }
 
-function unreadableView({ malformed, status, line, bytes }: UnreadableRecord) {
-  const { cause, error } = malformed;
+function unparsableView({ parseFailure, status, line, bytes }: UnparsableRecord) {
+  const { cause, error } = parseFailure;
   return {
     status,
     bytes,

@@ -5,8 +5,8 @@ import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import type { refusedResponse } from '../../fixtures/control/explanation-responses.ts';
 import type { ReadOnly } from '../../fixtures/control/operations.ts';
-import { MalformedRequest } from '../http/malformed-request.ts';
 import { maskText } from '../http/masking.ts';
+import { ParseFailure } from '../http/parse-failure.ts';
 import { type MountedServer, UnknownPath } from '../pipeline/mounted.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import { commandOf } from './command.ts';
@@ -46,11 +46,11 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
   const operation = operationOf(record);
   const problem = problemInRequest({ request, refusal, operation });
   const { evidence } = refusal.detail ?? {};
-  const malformed = evidence instanceof MalformedRequest ? evidence : undefined;
-  const diagnosis = malformed ? causeView(malformed) : diagnose(evidence);
+  const parseFailure = evidence instanceof ParseFailure ? evidence : undefined;
+  const diagnosis = parseFailure ? causeView(parseFailure) : diagnose(evidence);
   // What cannot be read does not say what was meant, so only the cause can be named.
   const refused = { request, refusal, operation, problem };
-  const advice: AdviceView = malformed ? { variables: {} } : adviceView(refused, facts);
+  const advice: AdviceView = parseFailure ? { variables: {} } : adviceView(refused, facts);
   const { before: _before, ...rest } = advice;
   return {
     requestId: record.requestId,
@@ -68,7 +68,7 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
   };
 }
 
-function causeView({ cause, what, remedy }: MalformedRequest) {
+function causeView({ cause, what, remedy }: ParseFailure) {
   return { cause, sentence: sentenceOf(what), remedy: sentenceOf(remedy) };
 }
 

@@ -69,10 +69,10 @@ export class FaultCall {
   }
 
   /**
-   * The party for which the request is counted. A device is identified by its identity, because
+   * The caller for which the request is counted. A device is identified by its identity, because
    * that is the same in every run.
    */
-  get party(): string {
+  get callerKey(): string {
     return this.identity ?? (this.caller.user ? 'users' : 'unauthenticated');
   }
 

@@ -84,12 +84,12 @@ class CountedRule {
   }
 
   scheduleOf(call: FaultCall): FaultSchedule {
-    const party = this.#isPerDevice ? call.party : '';
-    const known = this.#schedules.get(party);
+    const callerKey = this.#isPerDevice ? call.callerKey : '';
+    const known = this.#schedules.get(callerKey);
     if (known) return known;
     dropOldest(this.#schedules, PARTIES_MAX);
-    const schedule = new FaultSchedule(this.rule, party);
-    this.#schedules.set(party, schedule);
+    const schedule = new FaultSchedule(this.rule, callerKey);
+    this.#schedules.set(callerKey, schedule);
     return schedule;
   }
 

@@ -5,9 +5,12 @@ import { FaultSchedule } from './schedule.ts';
 
 const act = { kind: 'reset' };
 
-function scheduleOf(times?: Times, party = '', nthCall?: number): FaultSchedule {
+function scheduleOf(times?: Times, callerKey = '', nthCall?: number): FaultSchedule {
   const match = nthCall === undefined ? {} : { nthCall };
-  return new FaultSchedule({ id: 'r', act, match, ...(times !== undefined && { times }) }, party);
+  return new FaultSchedule(
+    { id: 'r', act, match, ...(times !== undefined && { times }) },
+    callerKey,
+  );
 }
 
 /** Returns the numbers of those calls, out of this many, that fire. */
@@ -91,8 +94,8 @@ describe('a random share of calls with a seed', () => {
 
   it('never fires more often in a row than its limit allows', () => {
     fc.assert(
-      fc.property(shares, fc.string(), (times, party) => {
-        const row = longestRow(fires(scheduleOf(times, party), 200));
+      fc.property(shares, fc.string(), (times, callerKey) => {
+        const row = longestRow(fires(scheduleOf(times, callerKey), 200));
         expect(row).toBeLessThanOrEqual(times.neverMoreThanInARow);
       }),
     );
@@ -100,14 +103,14 @@ describe('a random share of calls with a seed', () => {
 
   it('makes the same choices with the same seed', () => {
     fc.assert(
-      fc.property(shares, fc.string(), (times, party) => {
-        const once = fires(scheduleOf(times, party), 50);
-        expect(fires(scheduleOf(times, party), 50)).toEqual(once);
+      fc.property(shares, fc.string(), (times, callerKey) => {
+        const once = fires(scheduleOf(times, callerKey), 50);
+        expect(fires(scheduleOf(times, callerKey), 50)).toEqual(once);
       }),
     );
   });
 
-  it('makes other choices with another seed or another party', () => {
+  it('makes other choices with another seed or another caller', () => {
     const times = { share: 0.5, seed: 'a', neverMoreThanInARow: 50 };
     const first = fires(scheduleOf(times, 'p'), 64);
     expect(fires(scheduleOf({ ...times, seed: 'b' }, 'p'), 64)).not.toEqual(first);

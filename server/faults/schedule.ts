@@ -16,7 +16,7 @@ type ScheduledRule = Pick<FaultRule, 'id' | 'act' | 'script' | 'times'> & {
   readonly match: Pick<FaultRule['match'], 'nthCall'>;
 };
 
-/** Counts the calls of one party: of one device, or of all callers that a rule matches. */
+/** Counts the calls of one caller: of one device, or of all callers that a rule matches. */
 export class FaultSchedule {
   readonly #rule: ScheduledRule;
   readonly #chance: Random | undefined;
@@ -25,14 +25,14 @@ export class FaultSchedule {
   #inARow = 0;
 
   /**
-   * `party` is the party whose calls are counted. Random turns depend only on the party, the seed
+   * `callerKey` is the caller whose calls are counted. Random turns depend only on it, the seed
    * and the ID of the rule.
    */
-  constructor(rule: ScheduledRule, party: string) {
+  constructor(rule: ScheduledRule, callerKey: string) {
     this.#rule = rule;
     const { times } = rule;
     if (typeof times === 'object' && 'share' in times) {
-      this.#chance = seededRandom(times.seed).stream(`${rule.id}/${party}`);
+      this.#chance = seededRandom(times.seed).stream(`${rule.id}/${callerKey}`);
     }
   }
 

@@ -46,7 +46,7 @@ export class FaultTransform implements ResponseTransform {
     const call = new FaultCall({ operation, exchange, caller, raw, store, requestIdHeader });
     const fault = plans.choose(call, tenant.clock.now());
     if (!fault) return undefined;
-    context.moveTo(tenant);
+    context.switchTo(tenant);
     exchange.record.deviceId = call.deviceId;
     exchange.record.userId = caller.user?.id;
     return new Injection({ fault, call, tenant, names, log, settled });

@@ -45,7 +45,7 @@ export class ResponseWire {
     };
   }
 
-  get isGone(): boolean {
+  get isDisconnected(): boolean {
     return this.socket.destroyed;
   }
 
@@ -128,13 +128,13 @@ export class ResponseWire {
   }
 
   #sever(): void {
-    this.#exchange.record.isCut = true;
+    this.#exchange.record.isIncomplete = true;
     this.#settled(0);
   }
 
   #untilClosed(callback: (done: () => void) => void): Promise<void> {
     return new Promise((resolve) => {
-      if (this.isGone) return resolve();
+      if (this.isDisconnected) return resolve();
       const done = (): void => {
         this.socket.off('close', done);
         resolve();

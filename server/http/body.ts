@@ -9,8 +9,8 @@ const mediaTypePattern = /^\s*([A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+)\s*(
 const mediaTypePath = 'header.Content-Type';
 
 /** Thrown when the connection closes before the request was read or handled. */
-export class RequestCutOff extends Error {
-  override readonly name = 'RequestCutOff';
+export class ClientDisconnected extends Error {
+  override readonly name = 'ClientDisconnected';
 }
 
 /** The part of a body that arrived before its reading failed. */
@@ -84,7 +84,7 @@ export const tooManyBytes = refuse.unavailable(
  * Returns the whole body; synchronously when it is already in memory. Returns 413 as soon as the
  * body is known to be too large, 503 when the byte budget is exhausted and this body is the oldest
  * in it, and the refusal of a body that cannot be read to its end.
- * @throws RequestCutOff when the connection closes before the end of the body
+ * @throws ClientDisconnected when the connection closes before the end of the body
  */
 export function readBody(
   request: IncomingMessage,
@@ -131,7 +131,7 @@ export function readBody(
       // reading its body.
       if (isOver) return;
       held?.set(0);
-      reject(new RequestCutOff('the connection closed before the end of the body'));
+      reject(new ClientDisconnected('the connection closed before the end of the body'));
     };
     request.on('error', cutOff);
     request.on('close', cutOff);

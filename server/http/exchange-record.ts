@@ -86,7 +86,7 @@ export class ExchangeRecord {
   /** True for a file or stream; its record enters the journal after its last byte was sent. */
   isStreamed = false;
   /** True when the connection closed during the request, or during a file or stream. */
-  isCut = false;
+  isIncomplete = false;
   refusal: Refusal | undefined;
   /** The reason why a device that requested an update received none. */
   noUpdate: NoUpdate | undefined;

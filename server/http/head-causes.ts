@@ -2,7 +2,7 @@
  * The causes for which the head of a request is refused: its method, its request line, its headers.
  * Source: RFC 9112
  */
-import { type Input, requestLikeText } from './unread-input.ts';
+import { requestLikeText, type UnparsedInput } from './unparsed-input.ts';
 
 /** A cause for which a request is refused before it is read. */
 export interface RefusalCause {
@@ -11,17 +11,17 @@ export interface RefusalCause {
   /** True for a limit of time or size, which a valid request may exceed too. */
   readonly isLimit?: true;
   /** True when the cause explains why reading stopped. */
-  readonly is: (input: Input) => boolean;
+  readonly is: (input: UnparsedInput) => boolean;
   /** What is wrong and where; a sentence that starts in lower case. */
-  readonly what: (input: Input) => string;
+  readonly what: (input: UnparsedInput) => string;
   /** What to do instead; an imperative in lower case. */
-  readonly remedy: string | ((input: Input) => string);
+  readonly remedy: string | ((input: UnparsedInput) => string);
 }
 
 const crlf = 'end each line with CR LF ("\\r\\n")';
 const oneLine = 'send the header as "Name: value" on one line';
 
-const isOfMethod = ({ code }: Input): boolean => code === 'HPE_INVALID_METHOD';
+const isOfMethod = ({ code }: UnparsedInput): boolean => code === 'HPE_INVALID_METHOD';
 
 /** The method, and what stands before it. */
 const methods: readonly RefusalCause[] = [
@@ -77,7 +77,7 @@ const methods: readonly RefusalCause[] = [
   },
 ];
 
-const isOfUrl = ({ code }: Input): boolean => code === 'HPE_INVALID_URL';
+const isOfUrl = ({ code }: UnparsedInput): boolean => code === 'HPE_INVALID_URL';
 
 /** The URL and the version. */
 const requestLines: readonly RefusalCause[] = [
@@ -158,7 +158,7 @@ const requestLines: readonly RefusalCause[] = [
   },
 ];
 
-const isOfName = ({ code, reason }: Input): boolean =>
+const isOfName = ({ code, reason }: UnparsedInput): boolean =>
   code === 'HPE_INVALID_HEADER_TOKEN' && reason === 'Invalid header token';
 
 /** Causes in the header lines of a request. */

@@ -1,12 +1,12 @@
 /**
- * The causes that make a request unreadable, each with its sentence and the remedy. The first row
+ * The causes that make a request unparsable, each with its sentence and the remedy. The first row
  * that applies names the cause.
  * Source: RFC 9112
  */
 import { counted } from '../../fixtures/base/counted.ts';
 import { headCauses, type RefusalCause } from './head-causes.ts';
 import { tlsCauses } from './tls-causes.ts';
-import { type Input, requestLikeText } from './unread-input.ts';
+import { requestLikeText, type UnparsedInput } from './unparsed-input.ts';
 
 /** Node's code for a connection that ends within a request. */
 export const cutOffCode = 'HPE_INVALID_EOF_STATE';
@@ -61,41 +61,41 @@ const bounds: readonly RefusalCause[] = [
   },
   {
     id: 'decimal-chunk-size',
-    is: (input) => isCutOff(input) && holdsLastChunk(input),
+    is: (input) => endsEarly(input) && holdsLastChunk(input),
     what: (input) => `the connection was closed${progressOf(input)}`,
     remedy: remedyOfPart,
   },
   {
     id: 'no-last-chunk',
-    is: (input) => isCutOff(input) && input.current?.isChunked === true,
+    is: (input) => endsEarly(input) && input.current?.isChunked === true,
     what: () => 'the connection was closed in the middle of a body in chunks',
     remedy: remedyOfPart,
   },
   {
     id: 'body-too-short',
-    is: (input) => isCutOff(input) && input.current !== undefined,
+    is: (input) => endsEarly(input) && input.current !== undefined,
     what: (input) => `the connection was closed${progressOf(input)}`,
     remedy: remedyOfPart,
   },
   {
     id: 'headers-cut-off',
-    is: isCutOff,
+    is: endsEarly,
     what: () => 'the connection was closed before the end of the headers',
     remedy: 'send an empty line ("\\r\\n") after the last header',
   },
 ];
 
-function isCutOff({ code }: Input): boolean {
+function endsEarly({ code }: UnparsedInput): boolean {
   return code === cutOffCode;
 }
 
 /** True when the end of the chunks was read as a part of one. */
-function holdsLastChunk({ current }: Input): boolean {
+function holdsLastChunk({ current }: UnparsedInput): boolean {
   return current?.isChunked === true && current.received.end.toString('latin1').endsWith(chunkEnd);
 }
 
 /** Says which part of an incomplete body arrived. */
-function progressOf(input: Input): string {
+function progressOf(input: UnparsedInput): string {
   const { current } = input;
   if (!current) return '';
   const { received, length, isChunked } = current;
@@ -107,7 +107,7 @@ function progressOf(input: Input): string {
   return ` after ${received.bytes} of the ${counted(Number(length), 'byte')} that Content-Length announces`;
 }
 
-function remedyOfPart(input: Input): string {
+function remedyOfPart(input: UnparsedInput): string {
   if (holdsLastChunk(input)) {
     return `write the size of each chunk in hexadecimal, such as ${hexExample(input)}`;
   }
@@ -116,7 +116,7 @@ function remedyOfPart(input: Input): string {
     : 'set Content-Length to the length of the body in bytes';
 }
 
-function hexExample({ current }: Input): string {
+function hexExample({ current }: UnparsedInput): string {
   const size = Math.max(0, (current?.received.bytes ?? 0) - chunkEnd.length);
   return `${size.toString(16)} for ${counted(size, 'byte')}`;
 }
@@ -154,12 +154,12 @@ const leftovers: readonly RefusalCause[] = [
   },
 ];
 
-function isLeftover({ code, before, rest }: Input): boolean {
+function isLeftover({ code, before, rest }: UnparsedInput): boolean {
   const isOfStart = code === 'HPE_INVALID_METHOD' || code === 'HPE_CLOSED_CONNECTION';
   return isOfStart && before !== undefined && !requestLikeText.test(rest);
 }
 
-const isOfSize = ({ code }: Input): boolean => code === 'HPE_INVALID_CHUNK_SIZE';
+const isOfSize = ({ code }: UnparsedInput): boolean => code === 'HPE_INVALID_CHUNK_SIZE';
 
 /** Causes in a body that is sent in chunks. */
 const chunks: readonly RefusalCause[] = [
@@ -210,7 +210,7 @@ const chunks: readonly RefusalCause[] = [
   },
 ];
 
-function isAfterChunk({ reason }: Input): boolean {
+function isAfterChunk({ reason }: UnparsedInput): boolean {
   return /after chunk data/.test(reason);
 }
 
@@ -238,7 +238,7 @@ export const causes: readonly RefusalCause[] = [
   ...chunks,
 ];
 
-/** Input that no row explains. */
+/** UnparsedInput that no row explains. */
 export const notHttp: RefusalCause = {
   id: 'not-http',
   is: () => true,

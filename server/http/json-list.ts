@@ -26,7 +26,7 @@ export class JsonList<Item> {
 
   /**
    * Generates the JSON of these elements up to the size of one piece. Further elements are read
-   * when the client reads them. Rejects with what `items` or `stopIfGone` throws.
+   * when the client reads them. Rejects with what `items` or `throwIfDisconnected` throws.
    */
   static async of<Item>(items: Iterable<Item>, of: LongTaskOf): Promise<JsonList<Item>> {
     const chunks = chunksOf(items, of);

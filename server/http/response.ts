@@ -33,8 +33,8 @@ const corsExposed =
  * Thrown when a response cannot be finished after its first bytes were sent; the client sees its
  * connection close.
  */
-export class ResponseCutOff extends Error {
-  override readonly name = 'ResponseCutOff';
+export class ResponseAborted extends Error {
+  override readonly name = 'ResponseAborted';
 }
 
 /** A response that has not been written yet. */

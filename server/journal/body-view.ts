@@ -45,28 +45,28 @@ const whole = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function bodyView({ content: kept, bytes, mediaType }: StoredBody): BodyView {
   const buffer = Buffer.from(kept);
-  const isCut = bytes > buffer.length;
-  const shown = { ...shownAs(buffer, { isCut, mediaType }) };
-  return isCut ? { ...shown, cutAt: BODY_KEPT_BYTES } : shown;
+  const isTruncated = bytes > buffer.length;
+  const shown = { ...shownAs(buffer, { isTruncated, mediaType }) };
+  return isTruncated ? { ...shown, cutAt: BODY_KEPT_BYTES } : shown;
 }
 
 function shownAs(
   kept: Buffer,
-  { isCut, mediaType }: { isCut: boolean; mediaType: string },
+  { isTruncated, mediaType }: { isTruncated: boolean; mediaType: string },
 ): Pick<BodyView, 'value' | 'encoding'> {
   if (isSecretBody(mediaType)) return { value: masked, encoding: 'masked' };
-  const text = textOf(kept, isCut);
+  const text = textOf(kept, isTruncated);
   if (text === undefined) {
     return { value: maskBytes(kept).toString('base64'), encoding: 'base64' };
   }
-  const json = isCut ? undefined : jsonOf(text);
+  const json = isTruncated ? undefined : jsonOf(text);
   if (json !== undefined) return { value: maskJson(json), encoding: 'json' };
   return { value: maskText(text), encoding: 'text' };
 }
 
-function textOf(kept: Buffer, isCut: boolean): string | undefined {
+function textOf(kept: Buffer, isTruncated: boolean): string | undefined {
   // The cut may be in the middle of a character.
-  const fitting = isCut ? kept.subarray(0, lastWhole(kept)) : kept;
+  const fitting = isTruncated ? kept.subarray(0, lastWhole(kept)) : kept;
   try {
     return whole.decode(fitting);
   } catch (error) {

@@ -26,7 +26,7 @@ export interface EntryDevice {
 
 /** Returns the device that sent the request or owns the socket, if any. */
 export function deviceOf(entry: JournalEntry, { store }: TenantRecords): EntryDevice | undefined {
-  if (entry.kind === 'unreadable') return undefined;
+  if (entry.kind === 'unparsable') return undefined;
   const id = entry.kind === 'frame' ? entry.origin.deviceId : entry.deviceId;
   if (id !== undefined) {
     const identity = store.devices.find(id)?.identity;
@@ -42,7 +42,7 @@ export function deviceOf(entry: JournalEntry, { store }: TenantRecords): EntryDe
 
 /** Returns the ID of the user that sent the request or owns the socket. */
 export function userIdOf(entry: JournalEntry): string | undefined {
-  if (entry.kind === 'unreadable') return undefined;
+  if (entry.kind === 'unparsable') return undefined;
   return entry.kind === 'frame' ? entry.origin.userId : entry.userId;
 }
 
@@ -53,7 +53,7 @@ export function requestIdOf(entry: JournalEntry): string {
 
 /** Returns the ID of the entry's operation. For a frame it is the operation of the handshake. */
 export function operationOf(entry: JournalEntry): string | undefined {
-  if (entry.kind === 'unreadable') return undefined;
+  if (entry.kind === 'unparsable') return undefined;
   if (entry.kind === 'exchange') return entry.operation;
   return entry.origin.socket === 'device' ? 'connect' : 'connect-device';
 }

@@ -98,6 +98,6 @@ function isDevice(wanted: string, device: EntryDevice | undefined): boolean {
  */
 function textOf(entry: JournalEntry): string {
   if (entry.kind === 'exchange') return maskText(entry.url);
-  if (entry.kind === 'unreadable') return maskText(entry.line ?? '');
+  if (entry.kind === 'unparsable') return maskText(entry.line ?? '');
   return entry.message?.typ ?? '';
 }

@@ -50,11 +50,11 @@ export class FrameRecord implements EntryFields {
     this.code = code;
     this.isText = isText;
     this.bytes = payload.length;
-    const isCut = payload.length > BODY_KEPT_BYTES;
+    const isTruncated = payload.length > BODY_KEPT_BYTES;
     // A copy, because the payload may be a view into a large buffer, which would otherwise stay in
     // memory.
-    this.payload = isCut ? keptBytes(payload) : Buffer.from(payload);
-    this.#envelope = isCut ? envelopeOf(payload) : undefined;
+    this.payload = isTruncated ? keptBytes(payload) : Buffer.from(payload);
+    this.#envelope = isTruncated ? envelopeOf(payload) : undefined;
   }
 
   /**

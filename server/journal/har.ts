@@ -97,7 +97,7 @@ function harResponse(record: ExchangeRecord) {
     redirectURL: maskText(headerOf(responseHeaders, 'location')),
     headersSize: -1,
     bodySize: responseBytes,
-    ...(record.isCut && { comment: 'the connection ended before the end' }),
+    ...(record.isIncomplete && { comment: 'the connection ended before the end' }),
   };
 }
 

@@ -140,7 +140,7 @@ describe('an exchange in the journal', () => {
       responseHeaders: ['Content-Type', 'text/plain', 'X-Of', 'Zürich', 'X-Empty', ''],
       responseBytes: 12,
       isStreamed: true,
-      isCut: true,
+      isIncomplete: true,
       isComplete: true,
       refusal: refuse.conflict('in use'),
       noUpdate: noDeployment,

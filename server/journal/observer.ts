@@ -4,7 +4,7 @@ import type { ExchangeObserver } from '../pipeline/plug-ins.ts';
 import { keepLastPoll } from './last-poll.ts';
 import { recordFrames } from './record-frames.ts';
 import { journalOf } from './tenant-journal.ts';
-import { UnreadableRecord } from './unreadable.ts';
+import { UnparsableRecord } from './unparsable.ts';
 
 export const journalObserver: ExchangeObserver = {
   onEnd: (record, tenant) => {
@@ -12,9 +12,9 @@ export const journalObserver: ExchangeObserver = {
     keepLastPoll(record, tenant.store.devices.cache);
     journalOf(tenant).add(record);
   },
-  onUnreadable: (request, tenant) => {
+  onUnparsable: (request, tenant) => {
     const atMs = tenant.clock.now();
-    journalOf(tenant).add(new UnreadableRecord({ atMs, ...request }));
+    journalOf(tenant).add(new UnparsableRecord({ atMs, ...request }));
   },
   onSocket: (socket, origin, tenant) => {
     recordFrames(socket, { journal: journalOf(tenant), clock: tenant.clock }, origin);

@@ -27,7 +27,7 @@ type UnchangedFields = Pick<
   | 'status'
   | 'responseBytes'
   | 'isStreamed'
-  | 'isCut'
+  | 'isIncomplete'
   | 'refusal'
   | 'noUpdate'
 >;
@@ -47,7 +47,7 @@ export class PackedExchange implements UnchangedFields {
   status = 0;
   responseBytes = 0;
   isStreamed = false;
-  isCut = false;
+  isIncomplete = false;
   refusal: ExchangeRecord['refusal'];
   noUpdate: ExchangeRecord['noUpdate'];
   #slab: Slab | undefined;
@@ -128,7 +128,7 @@ function copyFacts(
   to.status = from.status;
   to.responseBytes = from.responseBytes;
   to.isStreamed = from.isStreamed;
-  to.isCut = from.isCut;
+  to.isIncomplete = from.isIncomplete;
   to.refusal = from.refusal;
   to.noUpdate = from.noUpdate;
 }

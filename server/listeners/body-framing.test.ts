@@ -9,7 +9,7 @@ let device: AcceptedDevice;
 
 beforeAll(async () => {
   server = await startTestServer();
-  device = await acceptedDevice(server, 'unreadable');
+  device = await acceptedDevice(server, 'unparsable');
 });
 
 afterAll(() => server.close());

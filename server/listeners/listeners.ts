@@ -179,8 +179,8 @@ class OpenServers {
     const server = createListener({
       ...shared,
       connections,
-      onUnreadable: (request) => {
-        for (const observer of this.#observers) observer.onUnreadable?.(request, tenants.first);
+      onUnparsable: (request) => {
+        for (const observer of this.#observers) observer.onUnparsable?.(request, tenants.first);
       },
     });
     const authority = await listen(server, this.#host, port);

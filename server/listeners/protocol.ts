@@ -11,8 +11,8 @@ import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { failBody } from '../http/body.ts';
 import { type Exchange, openExchange, originForm } from '../http/exchange.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
-import { type Log, unreadableLine } from '../pipeline/log.ts';
-import type { UnreadableRequest } from '../pipeline/plug-ins.ts';
+import { type Log, unparsableLine } from '../pipeline/log.ts';
+import type { UnparsableRequest } from '../pipeline/plug-ins.ts';
 import {
   missingHost,
   type RequestWithExchange,
@@ -27,7 +27,7 @@ import type { Connections } from './connections.ts';
 import { inOrder } from './pipelining.ts';
 import { spreadHandshakes } from './tls/handshake-turns.ts';
 import type { TlsIdentity } from './tls/identity.ts';
-import { answerUnreadable, bareResponse } from './unreadable.ts';
+import { answerUnparsableRequest, bareResponse } from './unparsable.ts';
 import { onUpgrade, restoreHeaders } from './upgrades.ts';
 
 interface ListenerOptions {
@@ -42,7 +42,7 @@ interface ListenerOptions {
   /** Tracks connections, and decides which exceed the limit. */
   readonly connections: Connections;
   /** Called for requests that cannot be parsed. */
-  readonly onUnreadable?: (request: UnreadableRequest) => void;
+  readonly onUnparsable?: (request: UnparsableRequest) => void;
   /** Key and certificate for TLS; connections are plain when absent. */
   readonly tls?: TlsIdentity | undefined;
   /** Time in milliseconds after which an unfinished TLS handshake is cut. */
@@ -100,18 +100,18 @@ export function createListener(options: ListenerOptions): Server {
     accept: onHandshake,
   });
   const { closing } = connections;
-  answerUnreadable(server, { closing, turns, failBody }, (unreadable) => {
-    const { malformed, status, chunk, isReset } = unreadable;
-    const { id, body, headers } = refusalWith(malformed.error);
+  answerUnparsableRequest(server, { closing, turns, failBody }, (unparsable) => {
+    const { parseFailure, status, chunk, isReset } = unparsable;
+    const { id, body, headers } = refusalWith(parseFailure.error);
     if (!isReset) {
       const request = {
         requestId: id,
-        malformed,
+        parseFailure,
         status: Number.parseInt(status, 10),
         chunk,
       };
-      log.info(unreadableLine(request));
-      options.onUnreadable?.(request);
+      log.info(unparsableLine(request));
+      options.onUnparsable?.(request);
     }
     return bareResponse(status, body, headers);
   });

@@ -164,7 +164,7 @@ describe('a connection with a refused body', () => {
     const { entries } = await journalPage(server, 'limit=500');
     expect(entries.filter(({ requestId }) => requestId === 'inner')).toEqual([]);
     expect(entries.filter(({ status }) => status === 413)).toHaveLength(2);
-    expect(entries.filter(({ kind }) => kind === 'unreadable')).toEqual([]);
+    expect(entries.filter(({ kind }) => kind === 'unparsable')).toEqual([]);
   });
 
   it('releases its body slots on the control listener', async () => {

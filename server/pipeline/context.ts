@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Addresses } from '../http/addresses.ts';
-import { RequestCutOff } from '../http/body.ts';
+import { ClientDisconnected } from '../http/body.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Refusal } from '../http/refusal.ts';
 import type { Success } from '../http/success.ts';
@@ -101,10 +101,10 @@ export class RequestContext implements HandlerContext {
     return turnKeyOf(this.request);
   }
 
-  /** @throws RequestCutOff when the client's connection has closed */
-  stopIfGone(): void {
+  /** @throws ClientDisconnected when the client's connection has closed */
+  throwIfDisconnected(): void {
     if (!this.request.socket.destroyed) return;
-    throw new RequestCutOff('the connection closed before the request was handled');
+    throw new ClientDisconnected('the connection closed before the request was handled');
   }
 
   get requestId(): string {
@@ -129,7 +129,7 @@ export class RequestContext implements HandlerContext {
   }
 
   /** Switches the request to this tenant, its store and its clock. */
-  moveTo(tenant: Tenant): this {
+  switchTo(tenant: Tenant): this {
     this.tenant = tenant;
     this.store = tenant.store;
     this.clock = tenant.clock;

@@ -58,7 +58,7 @@ export interface HandlerContext extends Omit<Services, 'storageErrors' | 'unread
   readonly store: Store;
   readonly requestId: string;
   /** Switches the request to another tenant; returns the same context. */
-  moveTo(tenant: Tenant): HandlerContext;
+  switchTo(tenant: Tenant): HandlerContext;
   /** Time of the request in milliseconds since the Unix epoch. */
   readonly nowMs: number;
   /** Scheme and authority that the caller used; links start with it. */

@@ -1,8 +1,8 @@
 /** Turns exceptions of a stage into responses. */
 import { TooManyLogins } from '../crypto/passwords.ts';
-import { RequestCutOff } from '../http/body.ts';
+import { ClientDisconnected } from '../http/body.ts';
 import { refuse } from '../http/refusal.ts';
-import { ResponseCutOff } from '../http/response.ts';
+import { ResponseAborted } from '../http/response.ts';
 import { StateError } from '../store/engine/state-error.ts';
 import type { RequestContext } from './context.ts';
 import type { Recorder } from './record.ts';
@@ -41,13 +41,13 @@ export function outcomeOfFailure(
 ): Exclude<StageResult, undefined> {
   const { exchange, log, tenants, knownTenant } = context;
   const { request, requestId, path, record } = exchange;
-  if (error instanceof RequestCutOff) {
+  if (error instanceof ClientDisconnected) {
     log.debug(`${request.method} ${path}: ${error.message}`);
-    record.isCut = true;
+    record.isIncomplete = true;
     recorder.end(exchange, 0, knownTenant);
     return 'response-sent';
   }
-  if (error instanceof ResponseCutOff) {
+  if (error instanceof ResponseAborted) {
     log.warn(`${request.method} ${path}: ${error.message} (${requestId})`);
     exchange.response.destroy();
     return 'response-sent';

@@ -180,7 +180,7 @@ describe('a caller that disconnects in the middle of a body', () => {
 });
 
 describe('a transaction around a handler', () => {
-  it('is refused for an asynchronous handler and undone', async () => {
+  it('is refused for an asynchronous handler and rolled back', async () => {
     const url = await serve(async (_input, { store }) => {
       store.users.create(user, 0);
       await Promise.resolve();

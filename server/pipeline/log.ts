@@ -6,7 +6,7 @@ import { type ConsolaInstance, createConsola } from 'consola/basic';
 import { printable } from '../../fixtures/base/printable.ts';
 import { shellWord } from '../../fixtures/formats/shell-word.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { MalformedRequest } from '../http/malformed-request.ts';
+import type { ParseFailure } from '../http/parse-failure.ts';
 import type { Refusal, RefusalDetail } from '../http/refusal.ts';
 import type { Success } from '../http/success.ts';
 import type { ServerLogLevel } from '../settings.ts';
@@ -69,15 +69,15 @@ export function refusalLine(exchange: Exchange, { status, error, detail }: Refus
 }
 
 /** Returns the log line of input that is not HTTP. */
-export function unreadableLine(unreadable: {
+export function unparsableLine(unparsable: {
   readonly requestId: string;
   /** Status of the response; 0 without a response. */
   readonly status: number;
-  readonly malformed: Pick<MalformedRequest, 'error'>;
+  readonly parseFailure: Pick<ParseFailure, 'error'>;
 }): string {
-  const { requestId, status, malformed } = unreadable;
+  const { requestId, status, parseFailure } = unparsable;
   const outcome = status === 0 ? 'not answered' : status;
-  return `${outcome}: ${malformed.error} (${requestId}); explain with: npx fleetbed explain ${shellWord(requestId)}`;
+  return `${outcome}: ${parseFailure.error} (${requestId}); explain with: npx fleetbed explain ${shellWord(requestId)}`;
 }
 
 /** Returns the log line of a response, with the reason why a device received no update. */

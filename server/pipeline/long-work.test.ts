@@ -6,7 +6,7 @@ import { LongWork } from './long-work.ts';
 
 const unlimited = new ByteBudget(Number.MAX_SAFE_INTEGER);
 
-class Gone extends Error {}
+class Disconnected extends Error {}
 
 /** Creates work that runs until the test releases it, and records which steps began and ended. */
 function controllableWork(work = new LongWork(unlimited)) {
@@ -20,10 +20,10 @@ function controllableWork(work = new LongWork(unlimited)) {
     return name;
   }
   const run = (caller: string, name: string): Promise<string | Refusal> => {
-    const stopIfGone = (): void => {
-      if (left.has(name)) throw new Gone(name);
+    const throwIfDisconnected = (): void => {
+      if (left.has(name)) throw new Disconnected(name);
     };
-    return work.run({ turnKey: caller, rawBody: Buffer.alloc(0), stopIfGone }, step(name));
+    return work.run({ turnKey: caller, rawBody: Buffer.alloc(0), throwIfDisconnected }, step(name));
   };
   return {
     events,
@@ -59,8 +59,8 @@ describe('long work', () => {
     await afterIterations();
     leave('a1');
     leave('a2');
-    await expect(first).rejects.toThrow(Gone);
-    await expect(second).rejects.toThrow(Gone);
+    await expect(first).rejects.toThrow(Disconnected);
+    await expect(second).rejects.toThrow(Disconnected);
     finish('a3');
     expect(await third).toBe('a3');
     expect(events).toEqual(['a1 begins', 'a3 begins', 'a3 ends']);

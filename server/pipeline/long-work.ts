@@ -37,7 +37,7 @@ export class LongWork {
   /**
    * Runs a generator to its result, and yields to other requests at each `yield`. Returns 503 when
    * the byte budget was exhausted while this work waited and it was the oldest. Rejects with what
-   * the work or `stopIfGone` throws.
+   * the work or `throwIfDisconnected` throws.
    */
   async run<Result>(
     request: LongRequest,
@@ -47,7 +47,7 @@ export class LongWork {
     if (this.#isFree(turnKey)) this.#working.add(turnKey);
     else if (!(await this.#reserve(request))) return tooManyBytes;
     try {
-      request.stopIfGone();
+      request.throwIfDisconnected();
       return await resultInTurns(work, request);
     } finally {
       this.#working.delete(turnKey);

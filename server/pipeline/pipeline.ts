@@ -30,7 +30,7 @@ interface PipelineOptions {
 /** Stages for a request whose client has disconnected. */
 const disconnectedStages: readonly Stage[] = [
   (context) => {
-    context.stopIfGone();
+    context.throwIfDisconnected();
     return 'response-sent';
   },
 ];
@@ -145,8 +145,8 @@ export class Pipeline {
   }
 
   #fail(context: RequestContext, error: unknown): void {
-    const around = { services: this.#services, recorder: this.#recorder };
-    this.#finish(context, outcomeOfFailure(context, error, around));
+    const dependencies = { services: this.#services, recorder: this.#recorder };
+    this.#finish(context, outcomeOfFailure(context, error, dependencies));
   }
 
   #listsOf(endpoint: Endpoint): StageLists {
@@ -169,8 +169,8 @@ export class Pipeline {
    */
   refuse(exchange: Exchange, refusal: Refusal): void {
     const { settings } = this.#services;
-    const isGone = exchange.request.socket.destroyed;
-    const isTokenFirst = settings.dialects.has('token-before-routing') && !isGone;
+    const isDisconnected = exchange.request.socket.destroyed;
+    const isTokenFirst = settings.dialects.has('token-before-routing') && !isDisconnected;
     const kind = isTokenFirst && callerKindOf(exchange.path);
     const caller = kind && this.#callers.find(exchange, { authorization: kind });
     this.refuseUnmatched(exchange, caller instanceof Refusal ? caller : refusal);

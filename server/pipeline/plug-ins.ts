@@ -5,7 +5,7 @@
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { SocketObserver } from '../connect/socket-observer.ts';
 import type { ExchangeRecord } from '../http/exchange-record.ts';
-import type { MalformedRequest } from '../http/malformed-request.ts';
+import type { ParseFailure } from '../http/parse-failure.ts';
 import type { ResponseRewriter } from '../http/response.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import type { Caller } from './callers.ts';
@@ -13,9 +13,9 @@ import type { RequestContext } from './context.ts';
 import type { Interception } from './interception.ts';
 
 /** Input to a protocol listener that could not be parsed as HTTP. */
-export interface UnreadableRequest {
+export interface UnparsableRequest {
   readonly requestId: string;
-  readonly malformed: MalformedRequest;
+  readonly parseFailure: ParseFailure;
   /** Status of the response; 0 without a response. */
   readonly status: number;
   /** The last chunk that was read. */
@@ -30,7 +30,7 @@ export interface ExchangeObserver extends SocketObserver {
    * Called when an exchange is over; its record is complete except for its position in a journal.
    */
   onEnd?(record: ExchangeRecord, tenant: Tenant): void;
-  onUnreadable?(request: UnreadableRequest, tenant: Tenant): void;
+  onUnparsable?(request: UnparsableRequest, tenant: Tenant): void;
 }
 
 /** Changes, delays or cuts responses. */

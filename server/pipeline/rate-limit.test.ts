@@ -21,7 +21,7 @@ function poll(token: string) {
 
 describe('a rate limit', () => {
   it('refuses a device with 429, Retry-After and an Error body until the window ends', async () => {
-    const device = await acceptedDevice(server, 'hasty');
+    const device = await acceptedDevice(server, 'frequent');
     await limit(2, 30);
     expect([(await poll(device.token)).status, (await poll(device.token)).status]).toEqual([
       200, 200,

@@ -53,7 +53,7 @@ export class Recorder {
     record.atMs = tenant.clock.now();
     if (record.isStreamed) {
       record.streamedMs = clock.monotonicMs() - record.startedMs;
-      record.isCut = !response.writableFinished;
+      record.isIncomplete = !response.writableFinished;
       const sent = Object.entries(response.getHeaders());
       if (record.responseHeaders.length === 0)
         record.responseHeaders = sent.flatMap(([name, value]) => [name, headerText(value)]);

@@ -111,7 +111,7 @@ describe('the request ID of a response', () => {
     ['a header line without a colon', 'GET / HTTP/1.1\r\nHost localhost\r\n\r\n', 400],
     ['headers beyond the limit', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['a path beyond the limit', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`, 431],
-  ])('appears in header and body for an unreadable request: %s', async (_, text, status) => {
+  ])('appears in header and body for an unparsable request: %s', async (_, text, status) => {
     const response = await sendRaw(server, text);
     expect(response.status).toBe(status);
     expect(response.headers['x-svc-requestid']).toMatch(uuid);

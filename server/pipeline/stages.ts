@@ -9,7 +9,7 @@ import type { DeprecatedApi } from '../../fixtures/contract/deprecations.ts';
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { checkCoding, checkMediaType, readBody, tooManyBytes } from '../http/body.ts';
-import { MalformedRequest } from '../http/malformed-request.ts';
+import { ParseFailure } from '../http/parse-failure.ts';
 import { Refusal, refuse } from '../http/refusal.ts';
 import type { Success } from '../http/success.ts';
 import type { Callers } from './callers.ts';
@@ -80,7 +80,7 @@ function listOf(...stages: readonly (Stage | undefined)[]): readonly Stage[] {
 function announceDeprecation(row: DeprecatedApi, callers: Callers): Stage {
   return (context) => {
     const { exchange, tenants } = context;
-    context.moveTo(callers.tenantOf(exchange.request) ?? tenants.first);
+    context.switchTo(callers.tenantOf(exchange.request) ?? tenants.first);
     exchange.notices = deprecationNotices(row, exchange, context.nowMs);
     return undefined;
   };
@@ -101,7 +101,7 @@ function hasCaller({ authorization }: Operation): boolean {
 
 /** Starts in the first tenant; the handler switches to another one that the input names. */
 const admitAnyone: Stage = (context) => {
-  context.moveTo(context.tenants.first);
+  context.switchTo(context.tenants.first);
   return undefined;
 };
 
@@ -117,12 +117,12 @@ function authenticate(callers: Callers): Stage {
     if (caller instanceof Refusal) {
       // The refusal shows the time of the tenant by whose clock the token or link was judged.
       const tenant = callers.named(exchange, endpoint.operation);
-      if (tenant) context.moveTo(tenant);
+      if (tenant) context.switchTo(tenant);
       record.deviceId = callers.deviceIn(endpoint.operation, exchange);
       return caller;
     }
     const { tenant = context.tenants.first, device, user, linkedDeviceId } = caller;
-    context.moveTo(tenant);
+    context.switchTo(tenant);
     context.device = device;
     context.user = user;
     record.deviceId = device?.id ?? linkedDeviceId;
@@ -152,7 +152,7 @@ const limitRate: Stage = ({ tenant, device, user, exchange, nowMs }) => {
 
 /**
  * Reads the whole body. A refusal of the body is kept until validation.
- * @throws RequestCutOff when the connection closes before the end of the body
+ * @throws ClientDisconnected when the connection closes before the end of the body
  */
 const receiveBody: Stage = (context) => {
   const read = readBody(context.request, limits.bodyMaxBytes, context.incompleteTransfers);
@@ -166,7 +166,7 @@ function keepBody(context: RequestContext, received: Buffer | Refusal): undefine
   if (Buffer.isBuffer(received)) record.body = received;
   else {
     const { evidence } = received.detail ?? {};
-    record.isCut = evidence instanceof MalformedRequest && evidence.isCutOff;
+    record.isIncomplete = evidence instanceof ParseFailure && evidence.endsEarly;
   }
 }
 
@@ -179,7 +179,7 @@ const ITERATION_BYTES = 131_072;
 /**
  * Waits until an iteration of the event loop has time to parse the body: otherwise all bodies that
  * arrived together would be parsed in one iteration.
- * @throws RequestCutOff when the connection closes while waiting
+ * @throws ClientDisconnected when the connection closes while waiting
  */
 const takeTurn: Stage = (context) => {
   const { received, exchange, turns } = context;
@@ -193,7 +193,7 @@ const takeTurn: Stage = (context) => {
     release();
     // A stopping server closes its stores before it aborts requests, so a closed connection must
     // end here.
-    context.stopIfGone();
+    context.throwIfDisconnected();
     return undefined;
   });
 };

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../fixtures/base/clock.ts';
 import { type Refusal, refuse } from '../http/refusal.ts';
-import { filesGone, storageProblem } from '../store/engine/storage-error.ts';
+import { filesRemoved, storageProblem } from '../store/engine/storage-error.ts';
 import type { Log } from './log.ts';
 
 const QUIET_MS = 60_000;
@@ -32,7 +32,7 @@ export class StorageErrors {
       this.#loggedMs = nowMs;
       this.#log.error(`${problem} ${this.#folder}: writes are answered with 507, reads still work`);
     }
-    return problem === filesGone
+    return problem === filesRemoved
       ? refuse.insufficientStorage("the server's files were removed; restart the server")
       : refuse.insufficientStorage();
   }

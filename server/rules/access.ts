@@ -39,16 +39,15 @@ const allowed: AccessDecision = { decision: 'allow' };
 
 /** Decides whether the roles permit the operation. A user without roles may do everything. */
 export function decideAccess(operationId: string, roles: readonly Role[]): AccessDecision {
-  const { permissions: takes = [], isUnscoped: isForAll = false } =
-    operationsById.get(operationId) ?? {};
-  if (roles.length === 0 || takes.includes('Basic')) return allowed;
-  const opening = roles
+  const { permissions = [], isUnscoped = false } = operationsById.get(operationId) ?? {};
+  if (roles.length === 0 || permissions.includes('Basic')) return allowed;
+  const granting = roles
     .flatMap(({ grants }) => grants)
-    .filter((grant) => opens(grant, operationId));
-  const scopes = opening.map((grant) => ('set' in grant ? grant.groups : undefined));
+    .filter((grant) => permits(grant, operationId));
+  const scopes = granting.map((grant) => ('set' in grant ? grant.groups : undefined));
   if (scopes.includes(undefined)) return allowed;
-  if (scopes.length === 0 || isForAll) {
-    return { decision: 'refuse', reason: missing(takes, isForAll) };
+  if (scopes.length === 0 || isUnscoped) {
+    return { decision: 'refuse', reason: refusalReason(permissions, isUnscoped) };
   }
   return { decision: 'allow', groups: [...new Set(scopes.flatMap((groups) => groups ?? []))] };
 }
@@ -62,15 +61,15 @@ export function isAdmin(roles: readonly Role[]): boolean {
   return roles.length === 0 || grants.some((grant) => 'set' in grant && grant.set === 'SuperUser');
 }
 
-function opens(grant: Grant, operationId: string): boolean {
+function permits(grant: Grant, operationId: string): boolean {
   if (!('set' in grant)) return grant.operations.includes(operationId);
   return (
     grant.set === 'SuperUser' || !!operationsById.get(operationId)?.permissions?.includes(grant.set)
   );
 }
 
-function missing(takes: readonly PermissionSetName[], isForAll: boolean): string {
-  const sets = [...takes, 'SuperUser'].join(' or ');
-  const all = isForAll ? ' for all devices, not only for groups' : '';
+function refusalReason(permissions: readonly PermissionSetName[], isUnscoped: boolean): string {
+  const sets = [...permissions, 'SuperUser'].join(' or ');
+  const all = isUnscoped ? ' for all devices, not only for groups' : '';
   return `the user's roles do not permit this; one of them must include the permission set ${sets}${all}`;
 }

@@ -1,6 +1,6 @@
 /**
  * Decides on a well-formed authentication request. Pure: facts in, decision out.
- * Spec: Device identity (authentication) flow
+ * Spec: States and transitions, "Device identity (authentication) flow"
  */
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';

@@ -1,6 +1,6 @@
 /**
  * Decides which deployment a device is served now, and why others are withheld.
- * Spec: Device deployments, GET and POST next
+ * Spec: Device deployments v1, v2
  */
 import { type DeviceDeployment, isFinal, mayTryAgain } from './device-deployment.ts';
 import type { Phase } from './phases.ts';

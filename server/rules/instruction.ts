@@ -1,6 +1,6 @@
 /**
  * Decides which instruction a poll receives, or why it receives none.
- * Spec: Device deployments, GET and POST next
+ * Spec: Device deployments v1, v2
  */
 import { afterOffer, afterRetry, withStatus } from './device-deployment.ts';
 import { chooseDeviceDeployment, withholdingCondition } from './device-deployment-choice.ts';

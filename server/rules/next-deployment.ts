@@ -1,6 +1,6 @@
 /**
  * Decides what a device deployment serves for a poll.
- * Spec: Device deployments, GET and POST next
+ * Spec: Device deployments v1, v2
  */
 import { initialStatus } from './deployment-progress.ts';
 import type { DeviceDeployment } from './device-deployment.ts';

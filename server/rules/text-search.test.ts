@@ -12,7 +12,7 @@ describe('a search term', () => {
     ['', { how: 'exact', text: '' }],
   ])('is compared exactly unless it ends in a star: %j', (term, expected) => {
     expect(exactOrPrefix(term)).toEqual(expected);
-    const loose = expected.how === 'exact' ? { ...expected, how: 'part' } : expected;
-    expect(partOrPrefix(term)).toEqual(loose);
+    const inText = expected.how === 'exact' ? { ...expected, how: 'part' } : expected;
+    expect(partOrPrefix(term)).toEqual(inText);
   });
 });

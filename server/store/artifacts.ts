@@ -8,7 +8,7 @@ import type { Candidate } from '../rules/next-deployment.ts';
 import type { TextSearch } from '../rules/text-search.ts';
 import { equal, filterBy, type SqlCondition } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
-import { document, number, numberIn, text, textOrNothing } from './engine/row.ts';
+import { document, number, numberIn, optionalText, text } from './engine/row.ts';
 import type { Sql, SqlRow, SqlValue } from './engine/sql.ts';
 import { ReadCache } from './engine/table-changes.ts';
 
@@ -192,7 +192,7 @@ function within(list: string, condition: SqlCondition | undefined): SqlCondition
 
 /** Reads an artifact from a row of its table. */
 function stored(row: SqlRow): StoredArtifact {
-  const description = textOrNothing(row, 'description');
+  const description = optionalText(row, 'description');
   return {
     artifact: {
       ...document<StoredArtifact['artifact']>(row, 'document'),

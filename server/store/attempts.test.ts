@@ -206,12 +206,12 @@ describe('a deployment with a device maximum or phases', () => {
     recordOffer(deviceDeployments, first, offer);
     deviceDeployments.saveLog(first, 'a line');
     expect(seen()).toEqual([1, 'offer']);
-    const undone = (): void => {
+    const failAfterWriting = (): void => {
       offered('one', 'b');
       expect(seen()).toEqual([2, 'wait']);
-      throw new Error('undone');
+      throw new Error('rolled back');
     };
-    expect(() => store.atomically(undone)).toThrow('undone');
+    expect(() => store.atomically(failAfterWriting)).toThrow('rolled back');
     expect(seen()).toEqual([1, 'offer']);
     recordStatus(deviceDeployments, offered('one', 'b'), { status: 'failure', nowMs: 40 });
     expect(seen()).toEqual([2, 'wait']);

@@ -35,12 +35,12 @@ describe('an audit log entry', () => {
     ]);
   });
 
-  it('no longer exists when its transaction is undone', () => {
-    const undone = (): never => {
+  it('no longer exists when its transaction is rolled back', () => {
+    const failAfterWriting = (): never => {
       append(1);
-      throw new Error('undone');
+      throw new Error('rolled back');
     };
-    expect(() => store.atomically(undone)).toThrow('undone');
+    expect(() => store.atomically(failAfterWriting)).toThrow('rolled back');
     expect(timesOf({})).toEqual([]);
   });
 });

@@ -102,18 +102,18 @@ describe.each(engines)('an audit log %s', (engine, { openStore }) => {
     expectPages();
   });
 
-  it('has its former pages after appended entries are undone', () => {
+  it('has its former pages after appended entries are rolled back', () => {
     appendAll(forwards.slice(0, 3000));
     expectPages();
     const before = times;
     times = [...before];
-    const undone = (): never => {
+    const failAfterWriting = (): never => {
       for (const timeMs of [5000, 0, 1500, 5000]) append(timeMs);
       for (const timeMs of forwards.slice(2000)) append(timeMs);
       expectPages([10, 25, 35, 60]);
-      throw new Error('undone');
+      throw new Error('rolled back');
     };
-    expect(() => store.atomically(undone)).toThrow('undone');
+    expect(() => store.atomically(failAfterWriting)).toThrow('rolled back');
     times = before;
     expectPages();
     appendAll(forwards.slice(3000));

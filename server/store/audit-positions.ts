@@ -61,7 +61,7 @@ export class AuditPositions {
 
   /** Records an entry that was just appended. */
   add(timeMs: number): void {
-    this.#sql.afterUndo(() => this.#remove(timeMs));
+    this.#sql.afterRollback(() => this.#remove(timeMs));
     // After a clock was set back, the entries later than this one have moved by one.
     this.#forget((entry) => entry.timeMs > timeMs);
     if (this.#count === undefined) return;

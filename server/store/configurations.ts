@@ -1,5 +1,5 @@
 /** Settings of devices. The device and the users write the same store. */
-import { document, number, numberOrNothing, textOrNothing } from './engine/row.ts';
+import { document, number, optionalNumber, optionalText } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 
 export interface StoredConfiguration {
@@ -24,8 +24,8 @@ export class ConfigurationStore {
   find(deviceId: string): StoredConfiguration | undefined {
     const row = this.#sql.first('SELECT * FROM configurations WHERE device_id = ?', [deviceId]);
     if (!row) return undefined;
-    const deploymentId = textOrNothing(row, 'deployment_id');
-    const reportedMs = numberOrNothing(row, 'reported_ms');
+    const deploymentId = optionalText(row, 'deployment_id');
+    const reportedMs = optionalNumber(row, 'reported_ms');
     return {
       configured: document<Record<string, string>>(row, 'configured'),
       reported: document<Record<string, string>>(row, 'reported'),

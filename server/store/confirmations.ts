@@ -2,7 +2,7 @@
  * Changes that wait for the confirmation by a secret sent by email: a first password, or a new
  * email address.
  */
-import { number, text, textOrNothing } from './engine/row.ts';
+import { number, optionalText, text } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 
 export type ConfirmationKind = 'password' | 'email';
@@ -53,7 +53,7 @@ export class ConfirmationStore {
 }
 
 function confirmation(row: SqlRow): Confirmation {
-  const email = textOrNothing(row, 'email');
+  const email = optionalText(row, 'email');
   return {
     secretDigest: text(row, 'secret_digest'),
     kind: text(row, 'kind') as ConfirmationKind,

@@ -1,6 +1,6 @@
 /** Keeps in memory what every authenticated request needs to know of its device. */
 import type { SqlCondition } from './engine/filter.ts';
-import { number, numberOrNothing, text } from './engine/row.ts';
+import { number, optionalNumber, text } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 import type { LastPoll } from './last-poll.ts';
 
@@ -107,9 +107,9 @@ export class DeviceCache {
   }
 
   /** Restores the cached device from its rows if the current transaction is rolled back. */
-  restoreAfterUndo(deviceId: string, authSetIds: readonly string[]): void {
+  restoreOnRollback(deviceId: string, authSetIds: readonly string[]): void {
     const cached = this.#byDevice.get(deviceId);
-    this.#sql.afterUndo(() => {
+    this.#sql.afterRollback(() => {
       for (const id of authSetIds) this.#byAcceptedSet.delete(id);
       if (cached) this.#byDevice.set(deviceId, cached);
       else this.#byDevice.delete(deviceId);
@@ -130,10 +130,7 @@ export class DeviceCache {
     for (const row of this.#sql.all(query, values)) {
       const set = { id: text(row, 'id'), deviceId: text(row, 'device_id') };
       const tokensValidFromSeconds = number(row, 'tokens_from');
-      this.addAcceptedSet(
-        { ...set, tokensValidFromSeconds },
-        numberOrNothing(row, 'checked_in_ms'),
-      );
+      this.addAcceptedSet({ ...set, tokensValidFromSeconds }, optionalNumber(row, 'checked_in_ms'));
     }
   }
 }

@@ -12,7 +12,7 @@ import {
 import type { DeviceDeploymentFacts } from '../rules/device-deployment-choice.ts';
 import { deployment, deploymentColumns, type StoredDeployment } from './deployments.ts';
 import { equal, type SqlCondition } from './engine/filter.ts';
-import { number, numberOrNothing, text, textOrNothing } from './engine/row.ts';
+import { number, optionalNumber, optionalText, text } from './engine/row.ts';
 import type { SqlRow, SqlValue } from './engine/sql.ts';
 
 /** A device deployment with its deployment. */
@@ -69,12 +69,12 @@ export function deviceDeployment(row: SqlRow): StoredDeviceDeployment {
     attempts: number(row, 'attempts'),
     retriesLeft: number(row, 'retries_left'),
     hasLog: number(row, 'has_log') === 1,
-    substate: textOrNothing(row, 'substate'),
-    pollData: textOrNothing(row, 'request'),
-    artifactId: textOrNothing(row, 'artifact_id'),
-    offeredMs: numberOrNothing(row, 'offered_ms'),
-    startedMs: numberOrNothing(row, 'started_ms'),
-    finishedMs: numberOrNothing(row, 'device_deployment_finished_ms'),
+    substate: optionalText(row, 'substate'),
+    pollData: optionalText(row, 'request'),
+    artifactId: optionalText(row, 'artifact_id'),
+    offeredMs: optionalNumber(row, 'offered_ms'),
+    startedMs: optionalNumber(row, 'started_ms'),
+    finishedMs: optionalNumber(row, 'device_deployment_finished_ms'),
   };
 }
 

@@ -20,7 +20,7 @@ import {
 import type { DevicesInDeployments } from './devices-in-deployments.ts';
 import { filterBy, type SqlCondition } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
-import { number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
+import { number, numberIn, optionalNumber, optionalText, text } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 import { ReadCache } from './engine/table-changes.ts';
 
@@ -170,7 +170,7 @@ export class DeviceDeploymentStore {
        WHERE d.id = ? AND dd.device_id = ?`,
       [deploymentId, deviceId],
     );
-    return row && textOrNothing(row, 'log');
+    return row && optionalText(row, 'log');
   }
 
   /** Aborts a deployment on all its devices. */
@@ -281,7 +281,7 @@ export class DeviceDeploymentStore {
          AND status IN (${finalStatusesSql})`,
       [deviceId],
     );
-    return (row && numberOrNothing(row, 'seq')) ?? 0;
+    return (row && optionalNumber(row, 'seq')) ?? 0;
   }
 
   #update(of: StoredDeviceDeployment, changed: DeviceDeployment): void {
@@ -334,11 +334,11 @@ export class DeviceDeploymentStore {
   #refreshEnd(seq: number, nowMs: number): void {
     const row = this.#sql.first(endQuery, [seq]);
     if (!row) return;
-    const finishedMs = numberOrNothing(row, 'finished_ms');
+    const finishedMs = optionalNumber(row, 'finished_ms');
     const newEndedMs = endedMs(
       {
         finishedMs,
-        maxDevices: numberOrNothing(row, 'max_devices'),
+        maxDevices: optionalNumber(row, 'max_devices'),
         hasActive: number(row, 'has_active') === 1,
         hasRetries: number(row, 'has_retries') === 1,
         finishedDevices: number(row, 'finished_devices'),

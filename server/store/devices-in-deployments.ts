@@ -40,7 +40,7 @@ export class DevicesInDeployments {
    * Records that no deployment is open for the device, and why; a rollback adds the device again.
    */
   rememberNoUpdate(deviceId: string, why: NoUpdate): void {
-    this.#sql.afterUndo(() => this.add([deviceId]));
+    this.#sql.afterRollback(() => this.add([deviceId]));
     if (why === noDeployment) this.#known.delete(deviceId);
     else this.#known.set(deviceId, why);
   }

@@ -225,26 +225,26 @@ describe('the device data held in memory', () => {
     expect(devices.find('d-a')).toMatchObject({ checkInMs: 500, status: 'rejected' });
   });
 
-  it('follows the tables when a transaction is undone', () => {
+  it('follows the tables when a transaction is rolled back', () => {
     const set = meet('a');
-    const undone = (): never => {
+    const failAfterWriting = (): never => {
       devices.setAuthSetStatus(set, 'accepted', 1);
       meet('b', 'accepted');
-      throw new Error('undone');
+      throw new Error('rolled back');
     };
-    expect(() => store.atomically(undone)).toThrow('undone');
+    expect(() => store.atomically(failAfterWriting)).toThrow('rolled back');
     expect(devices.cache.findByAcceptedSet(set.id)).toBeUndefined();
     expect(devices.cache.findByAcceptedSet('s-b')).toBeUndefined();
     expect([devices.find('d-a')?.status, devices.find('d-b')]).toEqual(['pending', undefined]);
   });
 
-  it('returns when a removal is undone', () => {
+  it('returns when a removal is rolled back', () => {
     const set = meet('a', 'accepted');
-    const undone = (): never => {
+    const failAfterWriting = (): never => {
       devices.remove('d-a');
-      throw new Error('undone');
+      throw new Error('rolled back');
     };
-    expect(() => store.atomically(undone)).toThrow('undone');
+    expect(() => store.atomically(failAfterWriting)).toThrow('rolled back');
     expect(devices.cache.findByAcceptedSet(set.id)?.deviceId).toBe('d-a');
   });
 });
@@ -296,13 +296,13 @@ describe('the tokens of an authentication set', () => {
     expect(devices.cache.findByAcceptedSet(other.id)?.tokensValidFromSeconds).toBe(0);
   });
 
-  it('are restored when the revocation is undone', () => {
+  it('are restored when the revocation is rolled back', () => {
     const set = meet('a', 'accepted');
-    const undone = (): never => {
+    const failAfterWriting = (): never => {
       devices.revokeTokens(set, 5_000);
-      throw new Error('undone');
+      throw new Error('rolled back');
     };
-    expect(() => store.atomically(undone)).toThrow('undone');
+    expect(() => store.atomically(failAfterWriting)).toThrow('rolled back');
     expect([from('a'), devices.cache.findByAcceptedSet(set.id)?.tokensValidFromSeconds]).toEqual([
       0, 0,
     ]);

@@ -1,4 +1,4 @@
-/** Stores devices and their authentication sets. Spec: States and transitions, device identity */
+/** Stores devices and their authentication sets. Spec: States and transitions */
 import type { AuthSetStatus, DeviceStatus } from '../../fixtures/contract/vocabulary.ts';
 import {
   deviceStatusOf,
@@ -9,7 +9,7 @@ import {
 import { DeviceCache } from './device-cache.ts';
 import { type DeviceFilter, deviceFilter } from './device-filter.ts';
 import { bounds, type Page } from './engine/page.ts';
-import { number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
+import { number, numberIn, optionalNumber, optionalText, text } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 import { type UnacceptedKeys, UnacceptedKeyTotals } from './unaccepted-keys.ts';
 
@@ -225,7 +225,7 @@ export class DeviceStore {
       tokensValidFromSeconds,
       id,
     ]);
-    this.cache.restoreAfterUndo(set.deviceId, [id]);
+    this.cache.restoreOnRollback(set.deviceId, [id]);
     if (set.status === 'accepted') this.cache.addAcceptedSet({ ...set, tokensValidFromSeconds });
   }
 
@@ -233,7 +233,7 @@ export class DeviceStore {
   removeAuthSet(set: StoredAuthSet, nowMs: number): void {
     this.#unacceptedKeys.updateTotalsAround(set.deviceId, () => {
       this.#sql.run('DELETE FROM auth_sets WHERE id = ?', [set.id]);
-      this.cache.restoreAfterUndo(set.deviceId, [set.id]);
+      this.cache.restoreOnRollback(set.deviceId, [set.id]);
       this.cache.removeAcceptedSet(set.id);
       this.#refreshStatus(set.deviceId, nowMs);
     });
@@ -243,7 +243,7 @@ export class DeviceStore {
   remove(deviceId: string): void {
     this.#unacceptedKeys.updateTotalsAround(deviceId, () => {
       const ids = this.listAuthSets(deviceId).map(({ id }) => id);
-      this.cache.restoreAfterUndo(deviceId, ids);
+      this.cache.restoreOnRollback(deviceId, ids);
       for (const id of ids) this.cache.removeAcceptedSet(id);
       this.#sql.run('DELETE FROM auth_sets WHERE device_id = ?', [deviceId]);
       this.#sql.run('DELETE FROM devices WHERE id = ?', [deviceId]);
@@ -259,7 +259,7 @@ export class DeviceStore {
        WHERE id = ?`,
       [status, nowMs, status === 'accepted' ? nowMs : null, deviceId],
     );
-    this.cache.restoreAfterUndo(
+    this.cache.restoreOnRollback(
       deviceId,
       sets.map(({ id }) => id),
     );
@@ -271,8 +271,8 @@ export class DeviceStore {
 
   #device(row: SqlRow): StoredDevice {
     const id = text(row, 'id');
-    const externalId = textOrNothing(row, 'external_id');
-    const acceptedMs = numberOrNothing(row, 'accepted_ms');
+    const externalId = optionalText(row, 'external_id');
+    const acceptedMs = optionalNumber(row, 'accepted_ms');
     const checkInMs = this.cache.find(id)?.checkInMs;
     return {
       id,

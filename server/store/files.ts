@@ -24,7 +24,7 @@ import { pipeline } from 'node:stream/promises';
 import { plainFile } from '../../fixtures/base/plain-file.ts';
 import { contentName } from './data-layout.ts';
 import { StateError, stateError } from './engine/state-error.ts';
-import { FilesGone } from './engine/storage-error.ts';
+import { FilesRemoved } from './engine/storage-error.ts';
 import { syncPath } from './engine/sync-path.ts';
 
 /** The digest and size of a file's content. */
@@ -48,7 +48,7 @@ interface FileOptions {
   /** Runs a callback after the current transaction is committed. */
   readonly afterCommit?: (callback: () => void) => void;
   /** Runs a callback if the current transaction is rolled back. */
-  readonly afterUndo?: (callback: () => void) => void;
+  readonly afterRollback?: (callback: () => void) => void;
 }
 
 /**
@@ -73,9 +73,9 @@ export function sizeProblem(path: string, sizeBytes: number): string | undefined
 /** Reads and writes files in one folder. A temporary folder is removed on close. */
 export class FileStore {
   readonly folder: string;
-  readonly #isLasting: boolean;
+  readonly #isPersistent: boolean;
   readonly #afterCommit: (callback: () => void) => void;
-  readonly #afterUndo: (callback: () => void) => void;
+  readonly #afterRollback: (callback: () => void) => void;
   /** Number of snapshots that refer to a content, by digest. */
   readonly #held = new Map<string, number>();
   /** Contents whose digest was verified since the process started, or is being verified. */
@@ -85,10 +85,14 @@ export class FileStore {
   #received = 0;
 
   constructor(options: FileOptions = {}) {
-    const { folder, afterCommit = (callback) => callback(), afterUndo = () => undefined } = options;
-    this.#isLasting = folder !== undefined;
+    const {
+      folder,
+      afterCommit = (callback) => callback(),
+      afterRollback = () => undefined,
+    } = options;
+    this.#isPersistent = folder !== undefined;
     this.#afterCommit = afterCommit;
-    this.#afterUndo = afterUndo;
+    this.#afterRollback = afterRollback;
     this.folder = folder ?? mkdtempSync(join(tmpdir(), 'fleetbed-'));
     if (folder !== undefined) mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
@@ -106,14 +110,14 @@ export class FileStore {
         done(null, chunk);
       },
     });
-    const file = createWriteStream(path, { mode: 0o600, flush: this.#isLasting });
+    const file = createWriteStream(path, { mode: 0o600, flush: this.#isPersistent });
     try {
       await pipeline(source, counted, file);
     } catch (error) {
       // A file that is still being opened would appear after its removal.
       if (!file.closed) await new Promise<void>((resolve) => file.once('close', () => resolve()));
       rmSync(path, { force: true });
-      throw existsSync(this.folder) ? error : new FilesGone(this.folder);
+      throw existsSync(this.folder) ? error : new FilesRemoved(this.folder);
     }
     return { path, sha256: hash.digest('hex'), sizeBytes };
   }
@@ -121,7 +125,7 @@ export class FileStore {
   /** Renames a received file to its digest; a rollback of the current transaction removes it. */
   keep(file: ReceivedFile): void {
     const path = this.#pathOf(file.sha256);
-    if (!existsSync(path)) this.#afterUndo(() => rmSync(path, { force: true }));
+    if (!existsSync(path)) this.#afterRollback(() => rmSync(path, { force: true }));
     renameSync(file.path, path);
     this.#checked.set(file.sha256, true);
     this.#unwanted.delete(file.sha256);
@@ -131,10 +135,10 @@ export class FileStore {
   /**
    * Verifies a file's digest on first use; returns undefined once it is verified. Rejects with a
    * StateError, now and later, when the content has changed.
-   * @throws FilesGone when the folder was removed
+   * @throws FilesRemoved when the folder was removed
    */
   check(file: FileContent): Promise<void> | undefined {
-    if (!existsSync(this.folder)) throw new FilesGone(this.folder);
+    if (!existsSync(this.folder)) throw new FilesRemoved(this.folder);
     const known = this.#checked.get(file.sha256);
     if (known) return known === true ? undefined : known;
     const check = this.#read(file).then(() => void this.#checked.set(file.sha256, true));
@@ -167,7 +171,7 @@ export class FileStore {
     const draft = join(this.folder, `incoming-${this.#received}`);
     try {
       await copyFile(fileOfSize(from, sizeBytes), draft, constants.COPYFILE_FICLONE);
-      if (this.#isLasting) syncPath(draft);
+      if (this.#isPersistent) syncPath(draft);
       renameSync(draft, path);
     } catch (error) {
       rmSync(draft, { force: true });
@@ -227,7 +231,7 @@ export class FileStore {
 
   /** Removes a temporary folder with its content. */
   close(): void {
-    if (!this.#isLasting) rmSync(this.folder, { recursive: true, force: true });
+    if (!this.#isPersistent) rmSync(this.folder, { recursive: true, force: true });
   }
 
   #pathOf(sha256: string): string {
@@ -236,6 +240,6 @@ export class FileStore {
 
   /** A new name is durable only after the folder is flushed. */
   #syncFolder(): void {
-    if (this.#isLasting) syncPath(this.folder);
+    if (this.#isPersistent) syncPath(this.folder);
   }
 }

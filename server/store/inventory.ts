@@ -4,7 +4,7 @@
  */
 import { shortened } from '../../fixtures/base/characters.ts';
 import type { StoredAttribute } from '../rules/inventory.ts';
-import { document, text, textOrNothing } from './engine/row.ts';
+import { document, optionalText, text } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 
 /** Text attributes that lists of devices show, truncated. */
@@ -43,8 +43,8 @@ export class InventoryStore {
       rows.map((row) => [
         text(row, 'device_id'),
         {
-          deviceType: textOrNothing(row, 'device_type'),
-          artifactName: textOrNothing(row, 'artifact_name'),
+          deviceType: optionalText(row, 'device_type'),
+          artifactName: optionalText(row, 'artifact_name'),
         },
       ]),
     );

@@ -242,13 +242,13 @@ describe.each(engines)('snapshots of a store %s', (_engine, { openStore }) => {
       expect([isKept(before), isKept(after)]).toEqual([true, false]);
     });
 
-    it('keeps the file of a removal that was undone', async () => {
+    it('keeps the file of a removal that was rolled back', async () => {
       const sha256 = await upload('art');
-      const undone = (): never => {
+      const failAfterWriting = (): never => {
         removeArtifact('art', sha256);
-        throw new Error('undone');
+        throw new Error('rolled back');
       };
-      expect(() => store.atomically(undone)).toThrow('undone');
+      expect(() => store.atomically(failAfterWriting)).toThrow('rolled back');
       expect(isKept(sha256)).toBe(true);
     });
   });
@@ -272,7 +272,7 @@ describe.each(engines)('snapshots of a store %s', (_engine, { openStore }) => {
       meet('a');
       deploy('d', 'a', 'b');
       succeed('d', 'b');
-      expect(store.resetDevice('a', snapshot, NOW_MS)).toBe('gone');
+      expect(store.resetDevice('a', snapshot, NOW_MS)).toBe('removed');
       expect(store.devices.find('a')).toBeUndefined();
       expect(store.devices.cache.findByAcceptedSet('set-a')).toBeUndefined();
       expect(mac('a')).toBeUndefined();

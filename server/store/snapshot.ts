@@ -36,7 +36,7 @@ interface AfterRestore {
  * The outcome for a device: restored, removed because the snapshot does not contain it, or unknown
  * in both.
  */
-export type DeviceReset = 'restored' | 'gone' | 'unknown';
+export type DeviceReset = 'restored' | 'removed' | 'unknown';
 
 /** The result of resetting a device, with the IDs of all devices that were changed. */
 interface ResetDevice {
@@ -149,7 +149,7 @@ export class Snapshots {
       for (const id of ids) this.#remove(id, id === wantedId ? copy : undefined);
       if (wantedId) this.#bringBack(wantedId, copy);
       this.#deviceDeployments.refresh([...deployments], nowMs);
-      const absent = isHere ? 'gone' : 'unknown';
+      const absent = isHere ? 'removed' : 'unknown';
       return { reset: wantedId ? 'restored' : absent, ids };
     });
   }

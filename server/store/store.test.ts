@@ -25,14 +25,14 @@ describe.each(engines)('a store %s', (_engine, { openStore: open }) => {
 
   it('undoes the changes of all areas together', async () => {
     const store = await open(folder);
-    const undone = (): never => {
+    const failAfterWriting = (): never => {
       store.users.create(user, 1);
       store.connections.record('d', 'connected', 1);
       store.inventory.replace('d', [{ name: 'a', value: 1, updatedMs: 1 }]);
       store.atomically(() => store.configurations.remove('d'));
-      throw new Error('undone');
+      throw new Error('rolled back');
     };
-    expect(() => store.atomically(undone)).toThrow('undone');
+    expect(() => store.atomically(failAfterWriting)).toThrow('rolled back');
     expect(store.users.find('u')).toBeUndefined();
     expect(store.connections.find('d')).toBeUndefined();
     expect(store.inventory.list('d')).toEqual([]);

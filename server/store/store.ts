@@ -112,7 +112,7 @@ export async function openStore({ folder }: StoreOptions = {}): Promise<Store> {
 function waitingFor(sql: Sql) {
   return {
     afterCommit: (callback: () => void) => sql.afterCommit(callback),
-    afterUndo: (callback: () => void) => sql.afterUndo(callback),
+    afterRollback: (callback: () => void) => sql.afterRollback(callback),
   };
 }
 

@@ -39,7 +39,7 @@ export class UnacceptedKeyTotals {
       change();
       const after = this.#countedIn(['AND s.device_id = ?', deviceId]);
       const kept = this.#totals;
-      this.#sql.afterUndo(() => {
+      this.#sql.afterRollback(() => {
         this.#totals = kept;
       });
       this.#totals = {

@@ -3,7 +3,7 @@
  */
 import { limits } from '../../fixtures/contract/limits.ts';
 import { bounds, type Page } from './engine/page.ts';
-import { number, numberIn, numberOrNothing, text } from './engine/row.ts';
+import { number, numberIn, optionalNumber, text } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 
 /** `first` is the token that the server issues at its start; later sessions do not end it. */
@@ -118,7 +118,7 @@ export class UserTokenStore {
 const livePersonal = "user_id = ? AND kind = 'personal' AND (expires_ms IS NULL OR expires_ms > ?)";
 
 function token(row: SqlRow): StoredUserToken {
-  const lastUsedMs = numberOrNothing(row, 'last_used_ms');
+  const lastUsedMs = optionalNumber(row, 'last_used_ms');
   return {
     id: text(row, 'id'),
     userId: text(row, 'user_id'),
@@ -128,7 +128,7 @@ function token(row: SqlRow): StoredUserToken {
 }
 
 function personalToken(row: SqlRow): StoredPersonalToken {
-  const expiresMs = numberOrNothing(row, 'expires_ms');
+  const expiresMs = optionalNumber(row, 'expires_ms');
   const { id, lastUsedMs } = token(row);
   return {
     id,

@@ -1,7 +1,7 @@
 /** The users of the management API. Email addresses are case-insensitive. */
 import { comparison, filterBy, oneOf, type SqlFilter } from './engine/filter.ts';
 import { bounds, type Page } from './engine/page.ts';
-import { document, number, numberIn, numberOrNothing, text, textOrNothing } from './engine/row.ts';
+import { document, number, numberIn, optionalNumber, optionalText, text } from './engine/row.ts';
 import type { Sql, SqlRow } from './engine/sql.ts';
 
 /** A user to be stored. A user without a password is invited, and cannot log in yet. */
@@ -125,8 +125,8 @@ function conditions(filter: UserFilter): SqlFilter {
 }
 
 function user(row: SqlRow): StoredUser {
-  const passwordHash = textOrNothing(row, 'password_hash');
-  const loginMs = numberOrNothing(row, 'login_ms');
+  const passwordHash = optionalText(row, 'password_hash');
+  const loginMs = optionalNumber(row, 'login_ms');
   return {
     id: text(row, 'id'),
     email: text(row, 'email'),

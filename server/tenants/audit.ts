@@ -94,6 +94,8 @@ export function audit({ store, nowMs, settings }: AuditContext, act: AuditedActi
 /** Truncates a long description, because a page of the log has up to 500 entries. */
 function bounded(change: string): string {
   const max = limits.auditChangeMaxCharacters;
-  const cut = shortened(change, max);
-  return cut === change ? change : `${cut} (${charactersIn(change)} characters)`;
+  const shortenedChange = shortened(change, max);
+  return shortenedChange === change
+    ? change
+    : `${shortenedChange} (${charactersIn(change)} characters)`;
 }

@@ -1,6 +1,6 @@
 /**
  * Limits each caller to a number of requests in a time window; without a limit until one is set.
- * Spec: Rate limits
+ * Spec: Limits
  */
 import type { RateLimit } from '../../fixtures/base/option-row.ts';
 

@@ -6,8 +6,8 @@ import { journalOf } from '../journal/tenant-journal.ts';
 import type { Services } from '../pipeline/services.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import { issueUserToken } from '../tenants/user-tokens.ts';
+import { loadOrderOf, WorldFileError } from './load-order.ts';
 import { type CallApi, type LoadContext, takeStep } from './steps.ts';
-import { timelineOf, WorldFileError } from './timeline.ts';
 import type { World } from './world-shape.ts';
 
 /** The IDs of the created resources, by their names in the file. */
@@ -23,7 +23,7 @@ export async function loadWorld(
   tenant: Tenant,
   { world, callApi }: { readonly world: World; readonly callApi: CallApi },
 ): Promise<LoadedWorld> {
-  const steps = timelineOf(world);
+  const steps = loadOrderOf(world);
   const { clock } = tenant;
   const before = clock.state;
   const nowMs = world.now === undefined ? services.clock.now() : timestampMs(world.now);

@@ -17,7 +17,7 @@ import { readIdentity } from '../rules/identity.ts';
 import { findRole, predefinedRoles } from '../tenants/access.ts';
 import { audit, deviceActor, deviceObject } from '../tenants/audit.ts';
 import type { Tenant } from '../tenants/tenants.ts';
-import { absent, type TimelineStep, WorldFileError } from './timeline.ts';
+import { absent, type LoadStep, WorldFileError } from './load-order.ts';
 import type { World, WorldDeployment, WorldDevice } from './world-shape.ts';
 
 /** A response of the API. */
@@ -70,7 +70,7 @@ const waysTo: Readonly<Partial<Record<DeviceDeploymentStatus, readonly DeviceDep
  * Executes one step at the time of the tenant's clock.
  * @throws WorldFileError if the server refuses it
  */
-export async function takeStep(loading: LoadContext, step: TimelineStep): Promise<void> {
+export async function takeStep(loading: LoadContext, step: LoadStep): Promise<void> {
   if (step.kind === 'user') await addUser(loading, step.user);
   else if (step.kind === 'artifact') await addArtifact(loading, step.artifact);
   else if (step.kind === 'device') await addDevice(loading, step.device);

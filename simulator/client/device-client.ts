@@ -36,7 +36,7 @@ import {
   exchangerOf,
   type NextEndpoint,
   nextEndpoints,
-  takePlannedMs,
+  takeDueMs,
 } from './session.ts';
 
 /** Settings of the requests that all devices of a fleet share. */
@@ -100,7 +100,7 @@ export class DeviceClient {
         [this.#signatureHeader]: signatureOf(body, key.keyType, key.privateKey),
       },
       body,
-      plannedMs: takePlannedMs(session),
+      dueMs: takeDueMs(session),
     });
     if (response.status === 401 && saysSignature(response)) {
       this.#options.transport.observer.signatureRefused(operation.id);
@@ -161,17 +161,17 @@ export class DeviceClient {
 
   /**
    * Returns the control map of a deployment. Returns undefined when the deployment has none, and
-   * `gone` when the server answers 404: the deployment is finished or unknown.
+   * `not-found` when the server answers 404: the deployment is finished or unknown.
    * Spec: GET /device/deployments/{id}/update_control_map
    */
   async controlMap(
     session: ClientSession,
     deploymentId: string,
-  ): Promise<UpdateControlMap | 'gone' | undefined> {
+  ): Promise<UpdateControlMap | 'not-found' | undefined> {
     const operation = operations['get-update-control-map'];
     const path = pathOf(operation, { id: deploymentId });
     const response = await this.#authorized(session, { operation, path });
-    if (response.status === 404) return 'gone';
+    if (response.status === 404) return 'not-found';
     const context = this.#context(operation, session);
     return bodyOf(wrappedControlMapShape, expectSuccess(response, context), context)
       .update_control_map;
@@ -256,7 +256,7 @@ export class DeviceClient {
         ...(json === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(json === undefined ? {} : { body: json }),
-      plannedMs: takePlannedMs(session),
+      dueMs: takeDueMs(session),
     });
   }
 

@@ -53,7 +53,7 @@ export interface ManagementClientOptions {
  */
 const PAGES_MAX = 200;
 /** Statuses of a response about a resource that no longer exists or is finished. */
-const goneStatuses: readonly number[] = [404, 422];
+const notFoundStatuses: readonly number[] = [404, 422];
 /**
  * Limit on a response body. A page of devices is large because it includes the keys of each device.
  */
@@ -214,25 +214,26 @@ export class ManagementClient {
     return bodyOf(auditLogsShape, response, this.#context(operation));
   }
 
-  /** Removes a device from the server; returns `gone` when the device is unknown. */
-  async decommission(deviceId: string): Promise<'removed' | 'gone'> {
+  /** Removes a device from the server; returns `not-found` when the device is unknown. */
+  async decommission(deviceId: string): Promise<'removed' | 'not-found'> {
     const operation = managementOperations['decommission-device'];
-    return this.#sendUnlessGone({ operation, path: pathOf(operation, { id: deviceId }) });
+    return this.#sendUnlessNotFound({ operation, path: pathOf(operation, { id: deviceId }) });
   }
 
-  /** Aborts a deployment for all its devices; returns `gone` when it is finished or unknown. */
-  async abortDeployment(deploymentId: string): Promise<'removed' | 'gone'> {
+  /** Aborts a deployment for all its devices; returns `not-found` when it is finished or unknown. */
+  async abortDeployment(deploymentId: string): Promise<'removed' | 'not-found'> {
     const operation = managementOperations['abort-deployment'];
     const path = pathOf(operation, { id: deploymentId });
-    return this.#sendUnlessGone({ operation, path, body: { status: 'aborted' } });
+    return this.#sendUnlessNotFound({ operation, path, body: { status: 'aborted' } });
   }
 
-  async #sendUnlessGone(sending: ManagementRequest): Promise<'removed' | 'gone'> {
+  async #sendUnlessNotFound(sending: ManagementRequest): Promise<'removed' | 'not-found'> {
     try {
       await this.#send(sending);
       return 'removed';
     } catch (error) {
-      if (error instanceof StatusError && goneStatuses.includes(error.status)) return 'gone';
+      if (error instanceof StatusError && notFoundStatuses.includes(error.status))
+        return 'not-found';
       throw error;
     }
   }

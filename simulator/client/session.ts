@@ -22,7 +22,7 @@ export interface ClientSession {
    * When the next exchange is due, in monotonic milliseconds. The latency of the exchange counts
    * from this time even if it is sent later. Each exchange clears the value.
    */
-  plannedMs: number | undefined;
+  dueMs: number | undefined;
   /** True when the device requests a new token after its token was refused. */
   renewsToken: boolean;
   /** When to renew the token, in milliseconds of the device's clock; undefined until computed. */
@@ -58,7 +58,7 @@ export function newSession(caller: string, idData: string, key: DeviceKey): Clie
     renewAtMs: undefined,
     network: undefined,
     tap: undefined,
-    plannedMs: undefined,
+    dueMs: undefined,
   };
 }
 
@@ -75,10 +75,10 @@ export function exchangerOf(
  * Returns when the exchange that starts now was due, and clears this time in the session. Returns
  * undefined when the exchange was not planned.
  */
-export function takePlannedMs(session: ClientSession): number | undefined {
-  const { plannedMs } = session;
-  session.plannedMs = undefined;
-  return plannedMs;
+export function takeDueMs(session: ClientSession): number | undefined {
+  const { dueMs } = session;
+  session.dueMs = undefined;
+  return dueMs;
 }
 
 /**

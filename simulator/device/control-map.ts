@@ -12,9 +12,9 @@ import type {
 import type { ControlMapState } from '../../fixtures/contract/vocabulary.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import type { DeploymentRecord } from './device.ts';
-import { restUntilDue } from './device-time.ts';
+import { sleepUntilDue } from './device-time.ts';
 import type { DeviceInRun } from './environment.ts';
-import { isTransient, triesMax, waitAfterMs } from './persistence.ts';
+import { ATTEMPTS_MAX, isTransient, waitAfterMs } from './retries.ts';
 
 /**
  * Lifetime of a map in poll intervals, as on real devices: a map not fetched for longer has
@@ -88,19 +88,19 @@ export class ControlMap {
     for (let attempt = 1; ; attempt++) {
       try {
         const map = await environment.client.controlMap(session, this.#deploymentId);
-        this.#map = map === 'gone' ? undefined : map;
+        this.#map = map === 'not-found' ? undefined : map;
         this.#receivedMs = environment.clock.monotonicMs();
         this.#hasRunOut = false;
         return;
       } catch (error) {
         // A map that was never received cannot expire, so the number of tries is limited instead.
         const leftMs = this.#lifetimeLeftMs();
-        if (!isTransient(error) || (leftMs === undefined && attempt === triesMax)) throw error;
+        if (!isTransient(error) || (leftMs === undefined && attempt === ATTEMPTS_MAX)) throw error;
         environment.metrics.countError(error);
         this.#hasRunOut = leftMs !== undefined && leftMs <= 0;
         if (this.#hasRunOut) return;
         const waitMs = waitAfterMs(error, attempt, { device, environment });
-        await restUntilDue(device, environment, Math.min(waitMs, leftMs ?? waitMs));
+        await sleepUntilDue(device, environment, Math.min(waitMs, leftMs ?? waitMs));
       }
     }
   }

@@ -15,11 +15,11 @@ export function deviceTimeMs(
  * Waits. The latency of the device's next request counts from the end of the wait.
  * @throws FleetStopped when the run ends first
  */
-export async function restUntilDue(
+export async function sleepUntilDue(
   device: SimulatedDevice,
   environment: DeviceEnvironment,
   waitMs: number,
 ): Promise<void> {
-  if (device.session) device.session.plannedMs = environment.clock.monotonicMs() + waitMs;
+  if (device.session) device.session.dueMs = environment.clock.monotonicMs() + waitMs;
   await environment.sleep(waitMs);
 }

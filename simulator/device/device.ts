@@ -50,7 +50,7 @@ export interface DeploymentRecord {
   /** Result of the download; undefined until the device has the whole artifact. */
   fetched: FetchedArtifact | undefined;
   /** Cause of an interruption that the device has not handled yet. */
-  cutShort: InterruptionCause | undefined;
+  interruptedBy: InterruptionCause | undefined;
 }
 
 /**
@@ -174,8 +174,8 @@ export function beginDeployment(
 ): DeploymentRecord {
   const known = device.deployments.find((deployment) => deployment.deploymentId === deploymentId);
   if (known) {
-    const continues = known.cutShort === 'simulator' && isBeforeInstall(known);
-    known.cutShort = undefined;
+    const continues = known.interruptedBy === 'simulator' && isBeforeInstall(known);
+    known.interruptedBy = undefined;
     if (continues) return known;
     known.state = 'offered';
     known.attempts++;
@@ -197,7 +197,7 @@ export function beginDeployment(
     reboots: 0,
     before: undefined,
     fetched: undefined,
-    cutShort: undefined,
+    interruptedBy: undefined,
   };
   rememberDeployment(device, deployment);
   return deployment;

@@ -19,7 +19,7 @@ import { ArtifactIntake, keepIntake, takeKeptIntake } from './artifact-intake.ts
 import type { FetchedArtifact } from './device.ts';
 import type { DeviceInRun } from './environment.ts';
 import type { DuringUpdateContext } from './hook-contexts.ts';
-import { waitAfterMs } from './persistence.ts';
+import { waitAfterMs } from './retries.ts';
 import type { UpdateLog } from './update-log.ts';
 
 /** The instructions for a download, the log of the update and the context of its hooks. */

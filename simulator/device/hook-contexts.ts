@@ -18,7 +18,7 @@ import { type DeploymentRecord, isSettled, type SimulatedDevice } from './device
 import type { DeviceInRun } from './environment.ts';
 import { DeviceHookContext } from './hook-context.ts';
 import { inventoryOf } from './inventory.ts';
-import { inBackground } from './persistence.ts';
+import { inBackground } from './retries.ts';
 import type { UpdateLog } from './update-log.ts';
 
 /** Context of a hook that runs between two polls. */

@@ -16,10 +16,10 @@ import { BetweenPollsContext } from './hook-contexts.ts';
 import { inventoryOf } from './inventory.ts';
 import { type LifeEvent, nextLifeState } from './life-states.ts';
 import { onboardingSteps } from './onboarding.ts';
-import { inBackground, isRefusedContact, WAIT_MIN_MS, waitAfterMs } from './persistence.ts';
 import { losePower, powerOffRemainingMs, withoutPower } from './power.ts';
 import { renewalAtMs } from './renewal.ts';
 import { resumeUpdates } from './resume-update.ts';
+import { inBackground, isRefusedContact, WAIT_MIN_MS, waitAfterMs } from './retries.ts';
 import { enterUpdateState, runUpdate } from './update-run.ts';
 
 /**
@@ -40,10 +40,10 @@ export async function runDevice(
   device.session = session;
   environment.changed(device);
   // The time to create the key is the simulator's, so it does not count as lateness of the device.
-  session.plannedMs = clock.monotonicMs() - lateMs;
+  session.dueMs = clock.monotonicMs() - lateMs;
   for (;;) {
     const waitMs = await oneCycle({ device, session, environment });
-    session.plannedMs = clock.monotonicMs() + waitMs;
+    session.dueMs = clock.monotonicMs() + waitMs;
     await environment.sleep(waitMs, device);
   }
 }
@@ -91,7 +91,7 @@ async function oneCycle(subject: DeviceInRun): Promise<number> {
     const offMs = offForMs(subject);
     if (offMs > 0) await sleepWhileOff(subject, offMs);
     if (isAuthenticationDue(subject)) await authenticate(subject);
-    if (device.deployments.some(({ cutShort }) => cutShort !== undefined))
+    if (device.deployments.some(({ interruptedBy }) => interruptedBy !== undefined))
       await resumeInterruptedUpdates(subject);
     if (device.onboardingDone < onboardingSteps.length) await onboard(subject);
     if (isInventoryDue(subject)) await sendDueInventory(subject);

@@ -94,7 +94,7 @@ describe('a device that loses power during a download', () => {
   it('requests the rest of the file by range and installs it', async () => {
     const { device, live, statuses, ranges, server } = await offered(named('crash-and-resume'));
     await expect(live(device)).rejects.toThrow(PowerLoss);
-    expect(device.deployments).toMatchObject([{ state: 'downloading', cutShort: 'power' }]);
+    expect(device.deployments).toMatchObject([{ state: 'downloading', interruptedBy: 'power' }]);
     await live(device);
     expect(ranges()).toEqual([undefined, 'bytes=2048-']);
     expect(server.requestsFor('download-artifact')[1]?.headers['if-range']).toBe('"one"');
@@ -192,7 +192,7 @@ describe('a simulator that continues from its state folder', () => {
     const { thrown, again, live, ranges, statuses } = await untilPowerLoss('crash-and-resume');
     expect(thrown).toBeInstanceOf(PowerLoss);
     expect(again.deployments).toMatchObject([
-      { attempts: 1, cutShort: 'power', state: 'downloading' },
+      { attempts: 1, interruptedBy: 'power', state: 'downloading' },
     ]);
     await live(again);
     expect(again.deployments).toMatchObject([{ attempts: 2, state: 'success' }]);
@@ -208,7 +208,7 @@ describe('a simulator that continues from its state folder', () => {
       },
     });
     expect(again.deployments).toMatchObject([
-      { abortIgnored: true, state: 'rebooting', cutShort: 'simulator' },
+      { abortIgnored: true, state: 'rebooting', interruptedBy: 'simulator' },
     ]);
     await live(again);
     expect(again.provides.artifact_name).toBe('release-2');

@@ -34,7 +34,7 @@ export async function withoutPower(
   environment.dropSocket(device);
   const upAtMs = environment.clock.monotonicMs() + offMs;
   // The device's next request is due when the power returns.
-  if (session) session.plannedMs = upAtMs;
+  if (session) session.dueMs = upAtMs;
   environment.changed(device);
   await environment.sleep(offMs);
   device.off = false;

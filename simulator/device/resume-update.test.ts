@@ -106,7 +106,7 @@ function restarted(change: Partial<DeploymentRecord>): SimulatedDevice {
     provides: { device_type: 'board', artifact_name: 'release-2' },
     settings: { a: 'b' },
   };
-  Object.assign(deployment, { cutShort: 'power', before, fetched, ...change });
+  Object.assign(deployment, { interruptedBy: 'power', before, fetched, ...change });
   return device;
 }
 
@@ -193,7 +193,7 @@ describe('a device that lost power and restarted', () => {
     const { subject } = await authenticated(responses);
     const device = restarted({ state: 'installing' });
     await expect(resumeUpdates(subject(device))).rejects.toThrow('404');
-    expect(device.deployments[0]?.cutShort).toBe('power');
+    expect(device.deployments[0]?.interruptedBy).toBe('power');
     isUp = true;
     await resumeUpdates(subject(device));
     expect(device.deployments[0]).toMatchObject({ state: 'failure', unanswered: undefined });

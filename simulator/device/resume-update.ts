@@ -17,7 +17,7 @@ import {
 } from './device.ts';
 import { deviceTimeMs } from './device-time.ts';
 import type { DeviceInRun } from './environment.ts';
-import { withRetries } from './persistence.ts';
+import { withRetries } from './retries.ts';
 import { UpdateLog } from './update-log.ts';
 import {
   continueUpdate,
@@ -56,17 +56,21 @@ export async function resumeUpdates(subject: DeviceInRun): Promise<boolean> {
   const { device } = subject;
   let isNew = false;
   for (const deployment of device.deployments) {
-    if (deployment.cutShort === 'simulator' && deployment.fetched && !isFinal(deployment.state)) {
+    if (
+      deployment.interruptedBy === 'simulator' &&
+      deployment.fetched &&
+      !isFinal(deployment.state)
+    ) {
       isNew = (await continueUpdate(subject, deployment)) || isNew;
-      deployment.cutShort = undefined;
-    } else if (deployment.cutShort === 'simulator' && isBeforeInstall(deployment)) {
+      deployment.interruptedBy = undefined;
+    } else if (deployment.interruptedBy === 'simulator' && isBeforeInstall(deployment)) {
       // The download link may have expired, so the update waits for the next offer, with a new
       // link.
-      if (!(await stillDownloads(subject, deployment))) deployment.cutShort = undefined;
-    } else if (deployment.cutShort) {
+      if (!(await stillDownloads(subject, deployment))) deployment.interruptedBy = undefined;
+    } else if (deployment.interruptedBy) {
       await recoveries[deployment.state](subject, deployment);
       recordAbort(subject, deployment);
-      deployment.cutShort = undefined;
+      deployment.interruptedBy = undefined;
       if (isSettled(deployment)) deleteUpdateData(subject, deployment);
     }
   }

@@ -12,7 +12,7 @@ import {
   token,
 } from '../testing/client-fixture.ts';
 import { type PretendResponse, PretendServer, type Responses } from '../testing/pretend-server.ts';
-import { triesMax } from './persistence.ts';
+import { ATTEMPTS_MAX } from './retries.ts';
 import { runUpdate } from './update-run.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -263,7 +263,7 @@ describe('a status report that gets no response', () => {
       'put-deployment-status': () => ({ status: 500 }),
     });
     await expect(run()).rejects.toMatchObject({ status: 500 });
-    expect(server.requestsFor('put-deployment-status')).toHaveLength(triesMax);
+    expect(server.requestsFor('put-deployment-status')).toHaveLength(ATTEMPTS_MAX);
     expect(device.deployments).toMatchObject([{ reported: [], unanswered: 'downloading' }]);
     expect(environment.settledDeployments).toEqual([]);
   });

@@ -17,12 +17,12 @@ import {
   isSettled,
   softwareAfterCommit,
 } from './device.ts';
-import { deviceTimeMs, restUntilDue } from './device-time.ts';
+import { deviceTimeMs, sleepUntilDue } from './device-time.ts';
 import type { DeviceInRun } from './environment.ts';
 import { fetchArtifact } from './fetch-artifact.ts';
 import { DuringUpdateContext } from './hook-contexts.ts';
-import { withRetries } from './persistence.ts';
 import { losePower } from './power.ts';
+import { withRetries } from './retries.ts';
 import { UpdateLog } from './update-log.ts';
 import { isFinal, nextUpdateState, type UpdateEvent, type UpdateState } from './update-states.ts';
 
@@ -69,7 +69,7 @@ async function completed(
   } catch (error) {
     // The device handles this interruption when its power returns.
     if (error instanceof PowerLoss && !isSettled(deployment)) {
-      deployment.cutShort = 'power';
+      deployment.interruptedBy = 'power';
       subject.environment.changed(subject.device, deployment);
     }
     throw error;
@@ -294,7 +294,7 @@ class UpdateRun {
     const halfMs = parameters.installMs / 2;
     await environment.sleep(Math.max(0, halfMs - doneMs));
     await hooks.whileInstalling?.(this.#context);
-    await restUntilDue(device, environment, Math.min(halfMs, Math.max(0, 2 * halfMs - doneMs)));
+    await sleepUntilDue(device, environment, Math.min(halfMs, Math.max(0, 2 * halfMs - doneMs)));
   }
 
   /**
@@ -329,7 +329,7 @@ class UpdateRun {
     let held = this.#deployment.state.startsWith('pause_');
     for (; await this.#controlMap.holdsAt(context); held = true) {
       if (!held) await this.#advance(hold);
-      await restUntilDue(device, environment, device.cohort.policy.pollIntervalMs);
+      await sleepUntilDue(device, environment, device.cohort.policy.pollIntervalMs);
     }
   }
 

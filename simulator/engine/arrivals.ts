@@ -71,7 +71,7 @@ export class Arrivals {
     this.#timers.set(arrival, timer);
   }
 
-  async #make(event: Arrival['event'], chance: Random, plannedMs: number): Promise<void> {
+  async #make(event: Arrival['event'], chance: Random, dueMs: number): Promise<void> {
     const { metrics } = this.#options;
     const operation = `arrival-${event}`;
     if (this.#inFlight >= IN_FLIGHT_MAX) {
@@ -80,7 +80,7 @@ export class Arrivals {
     }
     this.#inFlight++;
     try {
-      const isMade = await makers[event](this, chance, plannedMs);
+      const isMade = await makers[event](this, chance, dueMs);
       if (!isMade) metrics.countError({ operation, label: 'arrivals/no-device-can' });
     } catch (error) {
       if (error instanceof FleetStopped || error instanceof PowerLoss) return;
@@ -107,13 +107,13 @@ export class Arrivals {
   }
 
   /** Returns the session of a new device that contacts the server once. */
-  unknownDevice(plannedMs: number): ClientSession {
+  unknownDevice(dueMs: number): ClientSession {
     const random = this.#options.random.stream('unknown-devices');
     const index = this.#unknownDevices++;
     const identity = identityData(random, index, UNKNOWN_DEVICE_PREFIX);
     const key = deviceKey(random, index, 'ed25519');
     const session = newSession(`unknown device ${index}`, idDataOf(identity), key);
-    session.plannedMs = plannedMs;
+    session.dueMs = dueMs;
     return session;
   }
 
@@ -126,11 +126,11 @@ export class Arrivals {
  * Sends one event. Returns false when no device is able to send it.
  * @throws ClientError, FleetStopped
  */
-type EventSender = (arrivals: Arrivals, chance: Random, plannedMs: number) => Promise<boolean>;
+type EventSender = (arrivals: Arrivals, chance: Random, dueMs: number) => Promise<boolean>;
 
 const makers: Readonly<Record<Arrival['event'], EventSender>> = {
-  alerts: async (arrivals, chance, plannedMs) => {
-    const session = ownSession(arrivals.anyDevice(chance), plannedMs);
+  alerts: async (arrivals, chance, dueMs) => {
+    const session = ownSession(arrivals.anyDevice(chance), dueMs);
     if (session === undefined) return false;
     const { client, clock } = arrivals.options;
     const timestamp = new Date(clock.now()).toISOString();
@@ -139,9 +139,9 @@ const makers: Readonly<Record<Arrival['event'], EventSender>> = {
     await client.postAlerts(session, [{ name: 'Telemetry service', level, subject, timestamp }]);
     return true;
   },
-  logs: async (arrivals, chance, plannedMs) => {
+  logs: async (arrivals, chance, dueMs) => {
     const device = arrivals.anyDevice(chance, ({ deployments }) => deployments.length > 0);
-    const session = ownSession(device, plannedMs);
+    const session = ownSession(device, dueMs);
     const deploymentId = device?.deployments.at(-1)?.deploymentId;
     if (session === undefined || deploymentId === undefined) return false;
     const { client, clock } = arrivals.options;
@@ -150,8 +150,8 @@ const makers: Readonly<Record<Arrival['event'], EventSender>> = {
     await client.uploadLog(session, deploymentId, { messages });
     return true;
   },
-  'first-contacts': async (arrivals, _, plannedMs) => {
-    await arrivals.options.client.authenticate(arrivals.unknownDevice(plannedMs));
+  'first-contacts': async (arrivals, _, dueMs) => {
+    await arrivals.options.client.authenticate(arrivals.unknownDevice(dueMs));
     return true;
   },
 };
@@ -160,11 +160,8 @@ const makers: Readonly<Record<Arrival['event'], EventSender>> = {
  * Returns a copy of the device's session, so that the event does not make the device's own cycle
  * count as late.
  */
-function ownSession(
-  device: SimulatedDevice | undefined,
-  plannedMs: number,
-): ClientSession | undefined {
-  return device?.session && { ...device.session, plannedMs };
+function ownSession(device: SimulatedDevice | undefined, dueMs: number): ClientSession | undefined {
+  return device?.session && { ...device.session, dueMs };
 }
 
 /**

@@ -271,7 +271,7 @@ export class Fleet {
   /** Returns the number of requests that were due before the end of the run but were not sent. */
   overdueCount(): number {
     const nowMs = this.#endedMs ?? this.#clock.monotonicMs();
-    const overdue = this.devices.filter(({ session }) => (session?.plannedMs ?? nowMs) < nowMs);
+    const overdue = this.devices.filter(({ session }) => (session?.dueMs ?? nowMs) < nowMs);
     const unsent = this.fixedRatePolls?.dropped ?? 0;
     return overdue.length + unsent;
   }

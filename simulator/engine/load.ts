@@ -15,12 +15,12 @@ import type { FixedRatePolls } from '../result/fixed-rate-polls.ts';
 import { Arrivals } from './arrivals.ts';
 import { BackoffWatch } from './backoff-watch.ts';
 import type { DeviceControl } from './device-control.ts';
+import { DeviceCountSchedule } from './device-count-schedule.ts';
 import { Incidents } from './incidents.ts';
 import { PollRate } from './poll-rate.ts';
 import { firstContactAfterMs } from './poll-schedule.ts';
 import { PowerSchedule } from './power-schedule.ts';
 import type { Scheduler } from './scheduler.ts';
-import { Timeline } from './timeline.ts';
 
 /** The plan, the devices and the services of a load. */
 export interface LoadOptions {
@@ -39,7 +39,7 @@ export interface LoadOptions {
 export class FleetLoad {
   readonly #options: LoadOptions;
   readonly #byIndex: ReadonlyMap<number, SimulatedDevice>;
-  readonly #timeline: Timeline | undefined;
+  readonly #deviceCounts: DeviceCountSchedule | undefined;
   readonly #powerSchedule: PowerSchedule;
   readonly #incidents: Incidents | undefined;
   readonly #backoff: BackoffWatch | undefined;
@@ -53,7 +53,7 @@ export class FleetLoad {
     const { plan, devices } = options;
     this.#options = options;
     this.#byIndex = new Map(devices.map((device) => [device.index, device]));
-    this.#timeline = plan.stages && new Timeline(plan.stages);
+    this.#deviceCounts = plan.stages && new DeviceCountSchedule(plan.stages);
     this.#powerSchedule = this.#installedSwitches();
     this.#incidents = this.#plannedIncidents();
     this.#mayDeploy = this.#incidents?.deploysLater !== true;
@@ -169,9 +169,9 @@ export class FleetLoad {
    * the last stage.
    */
   #stageTimers(): readonly Timer[] {
-    if (this.#timeline === undefined) return [];
+    if (this.#deviceCounts === undefined) return [];
     const { clock, control } = this.#options;
-    const { starts, endMs } = this.#timeline;
+    const { starts, endMs } = this.#deviceCounts;
     return [
       ...starts.map(({ atMs, name }) => clock.after(atMs, () => control.enterStage(name))),
       clock.after(endMs, () => control.end('stages')),
@@ -192,7 +192,7 @@ export class FleetLoad {
   #installedSwitches(): PowerSchedule {
     const { plan, scheduler, elapsedMs, control, devices } = this.#options;
     return new PowerSchedule({
-      timeline: this.#timeline,
+      deviceCounts: this.#deviceCounts,
       scheduler,
       elapsedMs,
       iterations: plan.iterations,

@@ -35,7 +35,7 @@ describe('polls at a fixed rate', () => {
     clock.advance(250);
     await Promise.all(sleeps);
     expect(polled).toEqual(devices);
-    expect(devices.map(({ session }) => session?.plannedMs)).toEqual(
+    expect(devices.map(({ session }) => session?.dueMs)).toEqual(
       [0, 100, 200].map((ms) => startMs + ms),
     );
     expect(pollRate.counts).toEqual({ due: 3, sent: 3, late: 0, dropped: 0 });
@@ -51,7 +51,7 @@ describe('polls at a fixed rate', () => {
     await first;
     expect(pollRate.counts).toEqual({ due: 11, sent: 1, late: 0, dropped: 10 });
     await sleep(device);
-    expect(device.session?.plannedMs).toBe(startMs + 100);
+    expect(device.session?.dueMs).toBe(startMs + 100);
     expect(pollRate.counts).toEqual({ due: 11, sent: 2, late: 1, dropped: 9 });
     pollRate.stop();
     clock.advance(1000);
@@ -74,7 +74,7 @@ describe('polls at a fixed rate', () => {
     const later = sleep(other);
     wakes.get(woken)?.();
     await early;
-    expect(woken.session?.plannedMs).toBeUndefined();
+    expect(woken.session?.dueMs).toBeUndefined();
     clock.advance(50);
     await later;
     expect(polled).toEqual([other]);

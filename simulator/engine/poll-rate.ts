@@ -51,7 +51,7 @@ export class PollRate {
    */
   async waitForTurn(device: SimulatedDevice, pause: () => Promise<void>): Promise<void> {
     // A device that another cause wakes sends no poll of the rate.
-    if (device.session) device.session.plannedMs = undefined;
+    if (device.session) device.session.dueMs = undefined;
     this.#devices.add(device);
     const paused = pause();
     this.#begin();
@@ -109,7 +109,7 @@ export class PollRate {
     const [device] = this.#devices;
     if (device === undefined) return false;
     this.#devices.delete(device);
-    if (device.session) device.session.plannedMs = dueMs;
+    if (device.session) device.session.dueMs = dueMs;
     this.#options.wake(device);
     return true;
   }

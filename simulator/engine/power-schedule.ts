@@ -7,12 +7,12 @@
 import type { SimulatedDevice } from '../device/device.ts';
 import { PowerLoss, TransportError } from '../network/errors.ts';
 import type { ExchangeSubject } from '../network/transport.ts';
+import type { DeviceCountSchedule } from './device-count-schedule.ts';
 import type { Scheduler } from './scheduler.ts';
-import type { Timeline } from './timeline.ts';
 
 export interface PowerScheduleOptions {
   /** The stages; undefined when every device is on from its first contact. */
-  readonly timeline: Timeline | undefined;
+  readonly deviceCounts: DeviceCountSchedule | undefined;
   readonly scheduler: Scheduler;
   /** Returns the milliseconds since the start of the run. */
   readonly elapsedMs: () => number;
@@ -38,16 +38,16 @@ export class PowerSchedule {
 
   /** Returns the milliseconds until the device is first switched on; Infinity when it never is. */
   firstOnAfterMs(device: SimulatedDevice, rampMs: number): number {
-    const { timeline } = this.#options;
-    if (timeline === undefined) return rampMs;
-    const { isOn, untilMs } = timeline.presenceOf(device.index, 0);
+    const { deviceCounts } = this.#options;
+    if (deviceCounts === undefined) return rampMs;
+    const { isOn, untilMs } = deviceCounts.presenceOf(device.index, 0);
     return isOn ? 0 : untilMs;
   }
 
   /** Returns how long the device is off, from now; 0 when it is on, Infinity when it stays off. */
   offForMs(device: SimulatedDevice): number {
     const nowMs = this.#options.elapsedMs();
-    const presence = this.#options.timeline?.presenceOf(device.index, nowMs + SLACK_MS);
+    const presence = this.#options.deviceCounts?.presenceOf(device.index, nowMs + SLACK_MS);
     const absentMs = presence === undefined || presence.isOn ? 0 : presence.untilMs - nowMs;
     return Math.max(this.#cutForMs(device), absentMs);
   }
@@ -99,17 +99,17 @@ export class PowerSchedule {
 
   /** Waits until the next cycle is due, or until the device is to be switched off. */
   #pause(device: SimulatedDevice, waitMs: number): Promise<void> {
-    const { scheduler, timeline, elapsedMs } = this.#options;
+    const { scheduler, deviceCounts, elapsedMs } = this.#options;
     if (this.isSpent(device)) return this.#forGood(device);
     const nowMs = elapsedMs();
-    const presence = timeline?.presenceOf(device.index, nowMs + SLACK_MS);
+    const presence = deviceCounts?.presenceOf(device.index, nowMs + SLACK_MS);
     const onMs = presence?.isOn ? presence.untilMs - nowMs : waitMs;
     return scheduler.sleep(Math.min(waitMs, onMs), device);
   }
 
   /** Switches off a device that has made its last poll, until the end of the run. */
   #forGood(device: SimulatedDevice): Promise<void> {
-    if (device.session) device.session.plannedMs = undefined;
+    if (device.session) device.session.dueMs = undefined;
     this.#options.onSpent(device);
     return this.#options.scheduler.sleep(Number.POSITIVE_INFINITY);
   }

@@ -127,8 +127,8 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   coordinator?.planned(summary.digest);
   const { inProcess, looks } = hooks;
   const roundMs = looks?.userMs;
-  const around = { identities, events, coordinator, judge, inProcess, roundMs };
-  const fleet = new Fleet(plan, clock, around);
+  const fleetOptions = { identities, events, coordinator, judge, inProcess, roundMs };
+  const fleet = new Fleet(plan, clock, fleetOptions);
   const watch = new GeneratorWatch((hooks.machine ?? thisMachine)());
   const thresholds = new ThresholdWatch(plan);
   const report = (): void => {

@@ -171,7 +171,7 @@ describe('the sockets of a fleet', () => {
     const { clock, session, sockets, metrics } = await fleetOfOne(baseUrl);
     const websocket = await connected({ clock, session, sockets, opened });
     const pinged = new Promise((resolve) => websocket.once('ping', resolve));
-    const gone = new Promise((resolve) => websocket.once('close', resolve));
+    const closed = new Promise((resolve) => websocket.once('close', resolve));
     websocket.pause();
     clock.advance(54_500);
     websocket.resume();
@@ -180,7 +180,7 @@ describe('the sockets of a fleet', () => {
     clock.advance(61_000);
     await until(() => sockets.openCount() === 0);
     websocket.resume();
-    await gone;
+    await closed;
     clock.advance(250);
     expect(metrics.errors()).toEqual([{ operation: 'connect', cause: 'closed/1006', count: 1 }]);
   });

@@ -68,8 +68,8 @@ export class Identities {
    * Reads the template, CSV file and key folder that the plan names.
    * @throws IdentityError when any of them is wrong, or two devices would have the same `id_data`
    */
-  static async open(plan: IdentityPlan, around: IdentityDependencies): Promise<Identities> {
-    const { random, onKeys: onProgress } = around;
+  static async open(plan: IdentityPlan, dependencies: IdentityDependencies): Promise<Identities> {
+    const { random, onKeys: onProgress } = dependencies;
     const { devices, idData: template, idDataFile: csvFile, keyFolder } = plan;
     const idDataOf = await idDataSource({ template, csvFile }, devices);
     const { size = POOL_SIZE, bits = POOL_BITS, folder } = plan.rsaPool ?? {};

@@ -8,7 +8,7 @@ export interface AttemptSubject {
   readonly operation: string;
   readonly caller: string;
   /** When the exchange was due, in monotonic milliseconds; without a value, when it started. */
-  readonly plannedMs?: number | undefined;
+  readonly dueMs?: number | undefined;
 }
 
 /** Clock and time limit of one exchange. */
@@ -61,7 +61,7 @@ export class Attempt implements ItemInProgress {
 
   /** Milliseconds between the time when the exchange was due and its start. */
   get latenessMs(): number {
-    return Math.max(0, this.#startedMs - (this.subject.plannedMs ?? this.#startedMs));
+    return Math.max(0, this.#startedMs - (this.subject.dueMs ?? this.#startedMs));
   }
 
   /** Returns the milliseconds since the exchange was due, including any wait before its start. */

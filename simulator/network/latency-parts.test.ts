@@ -42,7 +42,7 @@ describe('the latency of an exchange', () => {
     const { clock, transport, metrics } = fixture;
     const first = transport.exchange(request);
     await server.untilAsked('get-configuration', 1);
-    const second = transport.exchange({ ...request, plannedMs: clock.monotonicMs() - 100 });
+    const second = transport.exchange({ ...request, dueMs: clock.monotonicMs() - 100 });
     clock.advance(300);
     await release(1);
     await first;

@@ -149,7 +149,7 @@ describe('a simulated network', () => {
 
   it('adds no lateness: its latency is not a delay of the generator', async () => {
     const { through, metrics, clock } = await behindNetwork({ latencyMs: 400 });
-    await through.exchange({ ...request, plannedMs: clock.monotonicMs() });
+    await through.exchange({ ...request, dueMs: clock.monotonicMs() });
     expect(metrics.latencies()[0]?.maxMs).toBeLessThan(400);
   });
 });

@@ -128,10 +128,10 @@ export class SimulatedNetwork {
     await sleep(this.#latencyMs() + this.#latencyMs() + this.#transferMs(sentBytes));
     const lose = (): Promise<never> => this.#lose(outcome, request, startedMs);
     if (outcome.lostAt === 'request') return lose();
-    const { plannedMs } = request;
-    if (plannedMs === undefined) return { request, outcome, lose };
-    const shiftedMs = plannedMs + clock.monotonicMs() - startedMs;
-    return { request: { ...request, plannedMs: shiftedMs }, outcome, lose };
+    const { dueMs } = request;
+    if (dueMs === undefined) return { request, outcome, lose };
+    const shiftedMs = dueMs + clock.monotonicMs() - startedMs;
+    return { request: { ...request, dueMs: shiftedMs }, outcome, lose };
   }
 
   /** Yields the body at the bandwidth of the network, up to the point of loss. */

@@ -70,8 +70,8 @@ describe('an exchange with a server', () => {
   it('is measured from its planned time, and its time limit from the actual sending', async () => {
     const { fixture } = await answering({ status: 200 });
     fixture.clock.advance(9000);
-    const plannedMs = fixture.clock.monotonicMs() - 7000;
-    const response = await ask(fixture.transport, { plannedMs });
+    const dueMs = fixture.clock.monotonicMs() - 7000;
+    const response = await ask(fixture.transport, { dueMs });
     expect(response.elapsedMs).toBe(0);
     expect(fixture.metrics.latencies()[0]).toMatchObject({ count: 1, maxMs: 7000 });
     expect(fixture.metrics.lateness.maxMs).toBe(7000);
@@ -79,7 +79,7 @@ describe('an exchange with a server', () => {
 
   it('is measured from the actual sending when it is sent early', async () => {
     const { fixture } = await answering({ status: 200 });
-    await ask(fixture.transport, { plannedMs: fixture.clock.monotonicMs() + 7000 });
+    await ask(fixture.transport, { dueMs: fixture.clock.monotonicMs() + 7000 });
     expect(fixture.metrics.latencies()[0]).toMatchObject({ count: 1, maxMs: 0 });
     expect(fixture.metrics.lateness).toMatchObject({ count: 1, maxMs: 0 });
   });

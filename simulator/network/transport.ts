@@ -109,7 +109,7 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
   /** When the request was due, in monotonic milliseconds; without a value, now. */
-  readonly plannedMs?: number | undefined;
+  readonly dueMs?: number | undefined;
   /** Largest accepted response body in bytes. */
   readonly responseMaxBytes?: number;
 }
@@ -182,10 +182,10 @@ export class Transport {
     const attempt = this.#begun(request);
     try {
       this.#expectNoObstacle(request);
-      const { status, headers, body, isCutOff } = await this.#whole(request, attempt);
+      const { status, headers, body, isTruncated } = await this.#whole(request, attempt);
       this.#done(attempt, request, status);
       const elapsedMs = attempt.elapsedMs();
-      if (isCutOff) throw tooLarge(request, elapsedMs);
+      if (isTruncated) throw tooLarge(request, elapsedMs);
       return { status, headers, body, elapsedMs };
     } catch (error) {
       throw this.#failed(attempt, error);
@@ -257,7 +257,7 @@ export class Transport {
 
   #begun(request: HttpRequest): Attempt {
     const attempt = new Attempt(request, this.#options);
-    if (request.plannedMs !== undefined) this.observer.sent(attempt.latenessMs);
+    if (request.dueMs !== undefined) this.observer.sent(attempt.latenessMs);
     this.#inFlight.add(attempt);
     return attempt;
   }

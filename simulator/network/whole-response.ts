@@ -11,7 +11,7 @@ export interface WholeResponse {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   /** True when the body exceeded the limit and its rest was not read. */
-  readonly isCutOff: boolean;
+  readonly isTruncated: boolean;
 }
 
 /** Callbacks of the promise that the caller awaits, and of the progress before it settles. */
@@ -87,9 +87,9 @@ export class WholeResponseReader implements Dispatcher.DispatchHandler {
     this.#settlement.reject(error);
   }
 
-  #settle(isCutOff: boolean): void {
+  #settle(isTruncated: boolean): void {
     this.isSettled = true;
     const body = this.#chunks ? Buffer.concat(this.#chunks) : nothing;
-    this.#settlement.resolve({ status: this.#status, headers: this.#headers, body, isCutOff });
+    this.#settlement.resolve({ status: this.#status, headers: this.#headers, body, isTruncated });
   }
 }

@@ -138,7 +138,7 @@ export function missingShardShare({ spread, plan, durationMs }: FleetResult): nu
 }
 
 /** Ends that come before the end that `--until` requests. */
-const cutShort: ReadonlySet<string> = new Set(['duration', 'stages', 'iterations']);
+const endsBeforeSettled: ReadonlySet<string> = new Set(['duration', 'stages', 'iterations']);
 
 /**
  * Returns the findings about the deployment. A run whose deployment updated no device is
@@ -160,7 +160,7 @@ function deploymentFindings(result: FleetResult): readonly RunFinding[] {
       findings.push({ condition, state: 'inconclusive', sentence, brief: 'no device was updated' });
     }
   }
-  if (plan.until === 'settled' && cutShort.has(ended)) {
+  if (plan.until === 'settled' && endsBeforeSettled.has(ended)) {
     const condition = 'every device finishes a deployment';
     const sentence = 'The run was over before every device had finished a deployment.';
     findings.push({ condition, state: 'inconclusive', sentence, brief: 'not settled in time' });

@@ -211,7 +211,7 @@ class Cleanup {
     onProgress?.(this.#decommissioned + this.#notThere, this.#devices);
   }
 
-  #isRemoved(became: 'removed' | 'gone', id: string, ledger: CleanupLedger): boolean {
+  #isRemoved(became: 'removed' | 'not-found', id: string, ledger: CleanupLedger): boolean {
     const note = (): void => ledger.append({ removed: id });
     if (became === 'removed') note();
     else {

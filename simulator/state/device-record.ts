@@ -34,7 +34,7 @@ const deploymentShape = v.object({
   before: v.optional(contentsShape),
   fetched: v.optional(fetchedShape),
   /** Set after a power loss that the device has not handled; the end of a run is not stored. */
-  cutShort: v.optional(v.literal('power')),
+  interruptedBy: v.optional(v.literal('power')),
 });
 
 /** Fields of a device; `null` means that the device no longer has a value. */
@@ -106,7 +106,7 @@ export function deploymentRecord(deployment: DeploymentRecord): DeviceLine['depl
     endedMs,
     before,
     fetched,
-    cutShort: deployment.cutShort === 'power' ? 'power' : undefined,
+    interruptedBy: deployment.interruptedBy === 'power' ? 'power' : undefined,
   };
 }
 
@@ -156,8 +156,8 @@ function restoreDeployment(
     endedMs,
     before,
     fetched,
-    cutShort: kept.cutShort,
+    interruptedBy: kept.interruptedBy,
   };
-  if (!isSettled(deployment)) deployment.cutShort ??= 'simulator';
+  if (!isSettled(deployment)) deployment.interruptedBy ??= 'simulator';
   rememberDeployment(device, deployment);
 }

@@ -74,7 +74,9 @@ describe('a fleet kept in a state folder', () => {
     const { session: _, remembered: __, deployments: ___, ...facts } = before ?? deviceOf();
     expect(again[1]).toMatchObject(facts);
     expect(again[1]?.remembered).toEqual({ token: 'a.b.c', nextEndpoint: 'post-v1' });
-    expect(again[1]?.deployments).toEqual([{ ...before?.deployments[0], cutShort: 'simulator' }]);
+    expect(again[1]?.deployments).toEqual([
+      { ...before?.deployments[0], interruptedBy: 'simulator' },
+    ]);
     expect(state.runDeployment).toEqual({
       deploymentId: 'deployment-1',
       artifactName: 'release-2',
@@ -116,7 +118,7 @@ describe('a fleet kept in a state folder', () => {
     const again = devicesOf(2);
     stateOf(again);
     expect(again[1]?.remembered?.token).toBeUndefined();
-    expect(again[1]?.deployments).toMatchObject([{ state: 'aborted', cutShort: undefined }]);
+    expect(again[1]?.deployments).toMatchObject([{ state: 'aborted', interruptedBy: undefined }]);
   });
 
   it('writes only members that have changed', async () => {

@@ -198,7 +198,7 @@ async function conform(
   }
   const location = ledgerLocation(options);
   const signal = stopSignal();
-  const cutShort = location && notifyWhenInterrupted(location, signal);
+  const interruptionNotice = location && notifyWhenInterrupted(location, signal);
   const lines = await openRunLines(options.ndjson, settings);
   const result = await withLiveLine(output, (live) => {
     // NDJSON on standard output may go to the same terminal, where it would run into the live line.
@@ -223,7 +223,7 @@ async function conform(
     if (location) closeEmptyLedger(location, output);
     throw error;
   });
-  cutShort?.dismiss();
+  interruptionNotice?.dismiss();
   if (location) closeLedger(location, result, output);
   lines.end(result);
   const comparison = earlier ? compareReports(earlier, result) : undefined;

@@ -31,7 +31,7 @@ export function addFilterOptions(command: Command): Command {
   return command
     .optionsGroup('Filters (all must match):')
     .addOption(
-      new Option('--kind <kind>', 'kind of entry').choices(['exchange', 'frame', 'unreadable']),
+      new Option('--kind <kind>', 'kind of entry').choices(['exchange', 'frame', 'unparsable']),
     )
     .option('--operation <id>', 'operation ID, such as put-deployment-status', values.nonEmptyText)
     .option('--method <method>', 'HTTP method, such as GET', values.nonEmptyText)

@@ -40,7 +40,7 @@ Secrets are masked. With --json each entry is one line of JSON with headers and 
 fleetbed calendar can read.
 
 --lint judges the devices by what a client owes the server, from the sequence of each one's requests:
-tokens sent to another host, hasty polls, secrets in a log. The requests are valid, but not recommended.
+tokens sent to another host, too frequent polls, secrets in a log. The requests are valid, but not recommended.
 With --json each finding is a line {duty, level, sentence, source, journalEntry, operation, message, remedy}.
 ${codes}`;
 

@@ -5,7 +5,7 @@ import type { Output } from '../../output/output.ts';
 /** An entry as the control listener shows it. */
 export interface ShownEntry {
   readonly sequence: number;
-  readonly kind: 'exchange' | 'frame' | 'unreadable';
+  readonly kind: 'exchange' | 'frame' | 'unparsable';
   /** Time of the entry: ISO 8601 in UTC. */
   readonly at: string;
   readonly [name: string]: unknown;
@@ -50,7 +50,7 @@ const columnsOf: Record<ShownEntry['kind'], (entry: ShownEntry) => string[]> = {
     opcode === 'close' ? '' : `${bytes} bytes`,
     `${reason ?? problem ?? ''}`,
   ],
-  unreadable: ({ status, refusal }) => [
+  unparsable: ({ status, refusal }) => [
     `not HTTP ${status === 0 ? '---' : status}`,
     `refused: ${(refusal as { error: string }).error}`,
   ],

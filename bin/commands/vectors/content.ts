@@ -1,7 +1,7 @@
 /**
  * The contents of a set of test vectors: what a device client signs, sends, receives and checks,
  * with wrong forms beside the right ones. Everything follows from the seed.
- * Spec: Device authentication, Device deployments v1 and v2, Device connect, Artifact
+ * Spec: Device authentication; Device deployments v1, v2; Device connect; Artifact
  */
 import { createHash, createPublicKey } from 'node:crypto';
 import { type Random, seededRandom } from '../../../fixtures/base/random.ts';

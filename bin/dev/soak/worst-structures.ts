@@ -1,9 +1,9 @@
 /** Builds data that has as many elements as its format allows within a size in bytes. */
 import { limits } from '../../../fixtures/contract/limits.ts';
 import {
-  looseArtifact,
-  looseHeaderInfo,
-  looseTar,
+  malformedArtifact,
+  uncheckedTar,
+  validHeaderInfo,
 } from '../../../fixtures/testing/malformed-artifact.ts';
 
 /** Returns as many numbered pieces as fit into `charactersMax` characters. */
@@ -84,21 +84,21 @@ const TAR_BLOCK_BYTES = 512;
 export const finelyDividedArtifacts: Readonly<Record<string, () => Promise<Buffer>>> = {
   'provides in its header': () => {
     const provides = JSON.parse(`{"artifact_name":"a",${members(80_000)}}`) as object;
-    return looseArtifact({ headerInfo: { ...looseHeaderInfo, artifact_provides: provides } });
+    return malformedArtifact({ headerInfo: { ...validHeaderInfo, artifact_provides: provides } });
   },
   'lines in its manifest': () => {
     const line = (index: number) => `${'0'.repeat(64)}  data/0000/${index}\n`;
-    return looseArtifact({ manifest: (lines) => lines + filled(MEBIBYTE - 1000, line) });
+    return malformedArtifact({ manifest: (lines) => lines + filled(MEBIBYTE - 1000, line) });
   },
   'files in its payload': () => {
     const dataEntries = Array.from({ length: 1000 }, (_, index) => ({
       name: `${index}`,
       content: '',
     }));
-    return looseArtifact({ dataEntries });
+    return malformedArtifact({ dataEntries });
   },
   'members in its archive': () =>
-    looseTar(Array.from({ length: 20_000 }, (_, index) => ({ name: `${index}`, content: '' }))),
+    uncheckedTar(Array.from({ length: 20_000 }, (_, index) => ({ name: `${index}`, content: '' }))),
   'records in the extension of a member': async () =>
     tarExtension(
       'x',

@@ -33,21 +33,21 @@ export class HookControl implements Control {
   readonly offers: ReadonlySet<Capability>;
   readonly isolates = false;
   readonly #hooks: Hooks;
-  readonly #lasting: TargetSession;
+  readonly #sessionOfRun: TargetSession;
   readonly #session: TargetSession;
   readonly #hasTenants: boolean;
   readonly #afterAdvance: () => Promise<void>;
 
   /**
-   * @param lasting a session that stays open until the run ends, since it removes the tenants
+   * @param sessionOfRun a session that stays open until the run ends, since it removes the tenants
    * @param hasTenants false disables tenant and role control, even if the hooks have those steps
    * @param afterAdvance called after each move of the clock, which may have ended tokens
    */
   constructor(
     hooks: Hooks,
-    lasting: TargetSession,
+    sessionOfRun: TargetSession,
     {
-      session = lasting,
+      session = sessionOfRun,
       hasTenants = true,
       afterAdvance = async () => undefined,
     }: {
@@ -57,7 +57,7 @@ export class HookControl implements Control {
     } = {},
   ) {
     this.#hooks = hooks;
-    this.#lasting = lasting;
+    this.#sessionOfRun = sessionOfRun;
     this.#session = session;
     this.#hasTenants = hasTenants;
     this.#afterAdvance = afterAdvance;
@@ -68,7 +68,7 @@ export class HookControl implements Control {
   }
 
   on(session: TargetSession): Control {
-    return new HookControl(this.#hooks, this.#lasting, {
+    return new HookControl(this.#hooks, this.#sessionOfRun, {
       session,
       hasTenants: this.#hasTenants,
       afterAdvance: this.#afterAdvance,
@@ -86,9 +86,9 @@ export class HookControl implements Control {
       id: made.tenantId,
       tenantToken,
       admin: new HookAdmin(hooks, session, token === undefined ? undefined : { token }),
-      control: new HookControl(hooks, this.#lasting, { session }),
+      control: new HookControl(hooks, this.#sessionOfRun, { session }),
       remove: async () => {
-        await hooks.run(this.#lasting, 'remove-tenant');
+        await hooks.run(this.#sessionOfRun, 'remove-tenant');
       },
     };
   }

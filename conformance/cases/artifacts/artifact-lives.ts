@@ -95,7 +95,7 @@ async function releaseOfTwo(context: TestContext): Promise<ReleaseOfTwo> {
 }
 
 /** Asserts that the deleted artifact is answered with 404, by ID and for a link. */
-async function expectGone(context: TestContext, { device, first }: ReleaseOfTwo): Promise<void> {
+async function expectDeleted(context: TestContext, { device, first }: ReleaseOfTwo): Promise<void> {
   const path = { id: first.id };
   const asks = {
     'artifacts.unknown-is-404': () => device.call('get-artifact', { path }),
@@ -173,7 +173,7 @@ export const artifactLifeCases = defineScenario<ReleaseOfTwo>({
         const link = await linkTo(device, second.id);
         await device.call('get-artifact', { path: { id: first.id } });
         await context.admin.deleteArtifact(first.id);
-        await expectGone(context, arranged);
+        await expectDeleted(context, arranged);
         const after = 'artifacts.deleted-is-not-listed';
         await expectListed(context, arranged, { ids: [second.id], missed: after });
         await expectKept(context, arranged, link);

@@ -1,6 +1,6 @@
 /**
  * Cases: a server may refuse a long string, since the contract states no limit, but it may not cut
- * one that it accepts. Spec: Device configuration; Inventory; Device monitor; DeploymentLog
+ * one that it accepts. Spec: Device configuration; Device inventory; Device monitor; DeploymentLog
  */
 import { parsedJson } from '../../../fixtures/base/json.ts';
 import {
@@ -194,5 +194,5 @@ const inUpdate = defineScenario<OfferedDeployment>({
   ],
 });
 
-/** Spec: Device configuration; Inventory; Device monitor; DeploymentLog; DeploymentStatus */
+/** Spec: Device configuration; Device inventory; Device monitor; DeploymentLog; DeploymentStatus */
 export const longTextCases = [...onDevice, ...inUpdate];

@@ -315,6 +315,7 @@ const deployments = defineScenario<SuiteDevice>({
 });
 
 /**
- * Spec: DeploymentLog; Device inventory; Device configuration; Device monitor; Device deployments
+ * Spec: DeploymentLog; Device inventory; Device configuration; Device monitor;
+ * Device deployments v1, v2
  */
 export const quantityCases = [...logs, ...writes, ...deployments];

@@ -1,6 +1,6 @@
 /**
  * Cases: days change nothing that a user decided, a device reported or a server stored.
- * Spec: States and transitions; Device deployments; Device configuration; Device inventory
+ * Spec: States and transitions; Device deployments v1, v2; Device configuration; Device inventory
  */
 import { requireAuthorized, requireToken } from '../../context/granted.ts';
 import {
@@ -243,7 +243,7 @@ const stored = defineScenario({
   ],
 });
 
-/** Spec: States and transitions; Device deployments; Device configuration; Device inventory */
+/** Spec: States and transitions; Device deployments v1, v2; Device configuration; Device inventory */
 export const timeStateCases = [
   ...pending,
   ...preauthorized,

@@ -9,7 +9,12 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { digestOf, isOfDevice, pauseMs } from '../exchange-facts.ts';
-import { HASTY_REPEATS_MAX, isAnswered, isInFlight, REPEATS_IN_FLIGHT_MAX } from '../exemptions.ts';
+import {
+  isAnswered,
+  isInFlight,
+  REPEATS_IN_FLIGHT_MAX,
+  TOO_FREQUENT_REPEATS_MAX,
+} from '../exemptions.ts';
 import { MASK } from '../secret-text.ts';
 import { credentialDuties } from './credentials.ts';
 import { retryProblem } from './retry-pauses.ts';
@@ -52,8 +57,8 @@ const requestDuties: readonly Duty[] = [
     operations: authentication,
     applies: ({ status }, { client }) => status !== 429 && client.authentication.last !== undefined,
     violation: (exchange, { client }) => {
-      const isThird = client.authentication.hastyRequests === HASTY_REPEATS_MAX;
-      if (!isThird || !client.authentication.isHasty(exchange)) return undefined;
+      const isThird = client.authentication.tooFrequentRequests === TOO_FREQUENT_REPEATS_MAX;
+      if (!isThird || !client.authentication.isTooFrequent(exchange)) return undefined;
       const actual = 'less, three times in a row';
       return { where: 'the pause after a refusal', must: 'last 1 s or more', actual };
     },

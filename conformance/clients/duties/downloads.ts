@@ -13,7 +13,7 @@ import {
   linkOf,
   targetOf,
 } from '../exchange-facts.ts';
-import { HASTY_REPEATS_MAX, isAnswered, isInFlight } from '../exemptions.ts';
+import { isAnswered, isInFlight, TOO_FREQUENT_REPEATS_MAX } from '../exemptions.ts';
 import { MASK } from '../secret-text.ts';
 import { isFinalReport } from './reports.ts';
 
@@ -211,7 +211,9 @@ const transferDuties: readonly Duty[] = [
           (reporting.includes(row.id) && isReportableFinal(membersOf(sent).status)),
       },
       brokenBy: ({ row, status }, _, { exchanges }) =>
-        downloadOperations.includes(row.id) && status === 416 && exchanges > HASTY_REPEATS_MAX
+        downloadOperations.includes(row.id) &&
+        status === 416 &&
+        exchanges > TOO_FREQUENT_REPEATS_MAX
           ? { where: 'a 416', must: 'lead to a fresh start', actual: 'the same Range again' }
           : undefined,
       cancelledBy: { acts: ['client-killed'] },
@@ -231,7 +233,7 @@ const transferDuties: readonly Duty[] = [
       const { failures = 0 } = offerOf(exchange, memory)?.progress ?? {};
       const isReport = reporting.includes(exchange.row.id);
       if (isReport)
-        return failures > HASTY_REPEATS_MAX && membersOf(exchange.sent).status === 'failure';
+        return failures > TOO_FREQUENT_REPEATS_MAX && membersOf(exchange.sent).status === 'failure';
       return failures >= FAILURES_MAX;
     },
     violation: (exchange, memory) => {

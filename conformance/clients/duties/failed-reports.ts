@@ -8,7 +8,7 @@ import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { downloadOperations, pollData } from '../exchange-facts.ts';
-import { HASTY_REPEATS_MAX, isAnswered } from '../exemptions.ts';
+import { isAnswered, TOO_FREQUENT_REPEATS_MAX } from '../exemptions.ts';
 import {
   abortedOffer,
   isFailedFinal,
@@ -111,7 +111,7 @@ export const failedReportDuties: readonly Duty[] = [
       },
       keptBy: { exchange: ({ row }) => isPollOperation(row) },
       brokenBy: ({ row }, _, { exchanges }) =>
-        reporting.includes(row.id) && exchanges > HASTY_REPEATS_MAX
+        reporting.includes(row.id) && exchanges > TOO_FREQUENT_REPEATS_MAX
           ? { where: 'a 404', must: 'end the deployment', actual: 'further reports' }
           : undefined,
       cancelledBy: { acts: ['client-killed'] },

@@ -15,7 +15,12 @@ import {
   otherPollData,
   pollData,
 } from '../exchange-facts.ts';
-import { HASTY_PAUSES_MAX, HASTY_REPEATS_MAX, isAnswered, isInFlight } from '../exemptions.ts';
+import {
+  isAnswered,
+  isInFlight,
+  SHORT_PAUSES_MAX,
+  TOO_FREQUENT_REPEATS_MAX,
+} from '../exemptions.ts';
 import { isWithoutUpdate } from './reports.ts';
 
 const NEEDLESS_MAX = 2;
@@ -104,8 +109,8 @@ const requestDuties: readonly Duty[] = [
     operations: pollOperations,
     applies: (_, { client }) => client.lastPoll !== undefined,
     violation: (exchange, { client }) => {
-      const isTenth = client.hastyPolls === HASTY_PAUSES_MAX;
-      if (!isTenth || !client.isHastyPoll(exchange)) return undefined;
+      const isTenth = client.tooFrequentPolls === SHORT_PAUSES_MAX;
+      if (!isTenth || !client.isTooFrequentPoll(exchange)) return undefined;
       const actual = 'less, ten times in a row';
       return { where: 'the pause between polls', must: 'last 1 s or more', actual };
     },
@@ -333,11 +338,11 @@ const reactionDuties: readonly Duty[] = [
           (isPollOperation(exchange.row) && !isTooSoon(client.lastPoll, exchange)),
       },
       brokenBy: (exchange, { client }, { polls: count }) =>
-        count > HASTY_REPEATS_MAX && isTooSoon(client.lastPoll, exchange)
+        count > TOO_FREQUENT_REPEATS_MAX && isTooSoon(client.lastPoll, exchange)
           ? {
               where: 'unusable instructions',
               must: 'not lead to a tight loop',
-              actual: 'hasty polls',
+              actual: 'polls that are too frequent',
             }
           : undefined,
       cancelledBy: { acts: ['client-killed'] },
@@ -355,7 +360,10 @@ const reactionDuties: readonly Duty[] = [
     operations: pollOperations,
     applies: (_, { client }) => client.lastPoll?.status === 409,
     violation: (exchange, { client }) => {
-      if (client.hastyPolls !== HASTY_REPEATS_MAX || !client.isHastyPoll(exchange))
+      if (
+        client.tooFrequentPolls !== TOO_FREQUENT_REPEATS_MAX ||
+        !client.isTooFrequentPoll(exchange)
+      )
         return undefined;
       return {
         where: 'the pause after a 409',

@@ -1,4 +1,4 @@
-/** Duties of every request. Spec: How errors are answered; Errors; RFC 9110 */
+/** Duties of every request. Spec: Errors; RFC 9110 */
 
 import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import { jsonExcess } from '../../../fixtures/base/json-bounds.ts';
@@ -11,7 +11,7 @@ import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { contentOf, downloadOperations, isOfDevice, pauseMs } from '../exchange-facts.ts';
-import { HASTY_REPEATS_MAX, isAnswered } from '../exemptions.ts';
+import { isAnswered, TOO_FREQUENT_REPEATS_MAX } from '../exemptions.ts';
 import type { SceneName } from '../scene-names.ts';
 import { MASK } from '../secret-text.ts';
 import { isRetry, retryProblem } from './retry-pauses.ts';
@@ -350,7 +350,7 @@ const reactionDuties: readonly Duty[] = [
       brokenBy: ({ row }, { client }, { exchanges }) =>
         row.id === 'post-auth-request' &&
         client.authentication.unauthorized.size === 0 &&
-        exchanges > HASTY_REPEATS_MAX
+        exchanges > TOO_FREQUENT_REPEATS_MAX
           ? {
               where: 'a token in chunks',
               must: 'be read',

@@ -4,7 +4,7 @@ import type { Violation } from '../../passive/check.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import type { ClientMemory } from '../client-memory.ts';
 import { pauseMs } from '../exchange-facts.ts';
-import { HASTY_REPEATS_MAX, MIN_PAUSE_MS } from '../exemptions.ts';
+import { MIN_PAUSE_MS, TOO_FREQUENT_REPEATS_MAX } from '../exemptions.ts';
 
 /** Number of failures in a row by which the pauses must have grown. */
 const FAILURES_MIN = 6;
@@ -32,7 +32,7 @@ export function retryProblem(
   const pause = pauseMs(run, exchange);
   if (run === undefined || pause === undefined || client.retries.waits.has(id)) return undefined;
   const where = 'the pause after a failure';
-  if (pause < MIN_PAUSE_MS && run.hasty === HASTY_REPEATS_MAX)
+  if (pause < MIN_PAUSE_MS && run.tooFrequentCount === TOO_FREQUENT_REPEATS_MAX)
     return { where, must: 'last 1 s or more', actual: 'less, three times in a row' };
   const { firstPauseMs = 0, longestPauseMs, count } = run;
   const isPolite = pause >= Math.min(POLITE_MS, 0.9 * (client.paceMs ?? POLITE_MS));

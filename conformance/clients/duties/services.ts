@@ -5,7 +5,7 @@ import { describeValue } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { alertKeys, isTooSoon } from '../exchange-facts.ts';
-import { HASTY_REPEATS_MAX, isAnswered } from '../exemptions.ts';
+import { isAnswered, TOO_FREQUENT_REPEATS_MAX } from '../exemptions.ts';
 import { bodyDuty } from './body-duty.ts';
 
 const SECOND_MS = 1000;
@@ -190,7 +190,8 @@ const mapDuties: readonly Duty[] = [
     applies: (exchange, { client }) => client.mapFetchBefore(exchange) !== undefined,
     violation: (exchange, { client }) => {
       const before = client.mapFetchBefore(exchange);
-      if (!isTooSoon(before, exchange) || before?.hasty !== HASTY_REPEATS_MAX) return undefined;
+      if (!isTooSoon(before, exchange) || before?.tooFrequentCount !== TOO_FREQUENT_REPEATS_MAX)
+        return undefined;
       const actual = 'less, three times in a row';
       return {
         where: 'the pause between fetches of the map',
@@ -227,7 +228,7 @@ const mapDuties: readonly Duty[] = [
         exchange: ({ row }) => isPollOperation(row) || reporting.includes(row.id),
       },
       brokenBy: ({ row, status }, _, { exchanges }) =>
-        fetchingMap.includes(row.id) && status === 404 && exchanges > HASTY_REPEATS_MAX
+        fetchingMap.includes(row.id) && status === 404 && exchanges > TOO_FREQUENT_REPEATS_MAX
           ? { where: 'a 404 of the map', must: 'end the pause', actual: 'further fetches' }
           : undefined,
       cancelledBy: { acts: ['client-killed'] },

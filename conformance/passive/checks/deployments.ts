@@ -1,4 +1,7 @@
-/** Checks on deployments: offers, status reports, control maps, links. Spec: Device deployments */
+/**
+ * Checks on deployments: offers, status reports, control maps, links.
+ * Spec: Device deployments v1, v2
+ */
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { isObject } from '../../../fixtures/base/json.ts';

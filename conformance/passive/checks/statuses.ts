@@ -33,7 +33,7 @@ function listedStatuses({ row }: JudgedExchange): string {
   return [...new Set([...own, '400', '401', '403', '429'])].toSorted().join(', ');
 }
 
-/** Spec: Errors, "Unexpected server-side error"; the rows of Endpoints */
+/** Spec: Errors, "Unexpected server-side error"; Endpoints */
 export const statusInvariants: readonly PassiveCheck[] = [
   {
     id: 'no-fault',

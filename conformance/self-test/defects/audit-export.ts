@@ -73,7 +73,6 @@ function ignored([name, requirement]: [string, RequirementId]): Defect {
 /** Index of the line after the field names and two pages of a hundred entries. */
 const LARGE = 201;
 
-/** All defects of the export. */
 /** Parameters of which the first is ignored in a request that has the second one too. */
 const ignoredBeside: readonly (readonly [ignored: string, beside: string])[] = [
   ['limit', 'object_type'],
@@ -101,6 +100,7 @@ function ignoredBesideAnother([name, other]: readonly [string, string]): Defect 
   };
 }
 
+/** All defects of the export. */
 export const auditExportDefects: readonly Defect[] = [
   ...Object.entries(parameters).map(ignored),
   ...ignoredBeside.map(ignoredBesideAnother),

@@ -5,12 +5,12 @@ import type { Alteration, Defect } from '../defect.ts';
 
 /** Refuses every request of a caller once the caller has been rate limited. */
 function refuseForever(): Alteration {
-  const hasty = new Set<string>();
+  const limitedTokens = new Set<string>();
   return {
     response: (response, request) => {
       const token = tokenOf(request);
-      if (response.status === 429) hasty.add(token);
-      else if (hasty.has(token))
+      if (response.status === 429) limitedTokens.add(token);
+      else if (limitedTokens.has(token))
         return ownResponse(429, { error: 'you sent too many requests once' });
       return response;
     },

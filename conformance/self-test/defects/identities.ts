@@ -84,13 +84,13 @@ function knowsOneTenant(): Alteration {
 
 /** Refuses every device of a tenant after one of them has sent too many requests. */
 function limitsTogether(): Alteration {
-  const hasty = new Map<unknown, string>();
+  const limitedTokens = new Map<unknown, string>();
   return {
     response: (response, sent) => {
       const token = tokenOf(sent);
       const tenant = claimIn(token, 'svc.tenant');
-      if (response.status === 429) hasty.set(tenant, token);
-      const first = hasty.get(tenant);
+      if (response.status === 429) limitedTokens.set(tenant, token);
+      const first = limitedTokens.get(tenant);
       if (response.status === 429 || first === undefined || first === token) return response;
       return ownResponse(429, { error: 'slow down', request_id: 'defect' });
     },

@@ -104,7 +104,7 @@ function gather(
   if (!tenant) return { facts: { hasValidSignature: true, tenant: 'unknown' } };
   if (tenant.status === 'suspended')
     return { facts: { hasValidSignature: true, tenant: 'suspended' } };
-  const { devices } = context.moveTo(tenant).store;
+  const { devices } = context.switchTo(tenant).store;
   const device = devices.findByIdentity(identity);
   const set = device && devices.findAuthSet(device.id, key.pem);
   const facts: AuthFacts = {

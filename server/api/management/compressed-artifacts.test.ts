@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Artifact } from '../../../fixtures/contract/resources.ts';
 import { compressedArtifact, suffixOf } from '../../../fixtures/testing/compressed-artifact.ts';
-import { looseArtifact } from '../../../fixtures/testing/malformed-artifact.ts';
+import { malformedArtifact } from '../../../fixtures/testing/malformed-artifact.ts';
 import { publish, shownArtifact, uploadArtifact } from '../../testing/test-artifacts.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
 
@@ -34,8 +34,8 @@ const checksum = createHash('sha256').update('content').digest('hex');
 
 describe('an uploaded artifact with compressed archives', () => {
   it.each(['xz', 'zst'])('is shown with all that its archives say: %s', async (suffix) => {
-    const loose = compressedArtifact(`header.tar.${suffix}`, `data.tar.${suffix}`);
-    const file = await looseArtifact(loose);
+    const differences = compressedArtifact(`header.tar.${suffix}`, `data.tar.${suffix}`);
+    const file = await malformedArtifact(differences);
     const { size, artifact_depends, updates } = await published(file);
     expect([size, artifact_depends]).toEqual([file.length, { device_type: ['board'] }]);
     expect(updates?.[0]?.files).toMatchObject([{ name: 'app.bin', checksum, size: 7 }]);
@@ -46,7 +46,7 @@ describe('an uploaded artifact with compressed archives', () => {
     'is stored without its payload being read, and a log line says so: %s',
     async (data) => {
       const { updates } = await published(
-        await looseArtifact(compressedArtifact('header.tar.xz', data)),
+        await malformedArtifact(compressedArtifact('header.tar.xz', data)),
       );
       expect(updates?.[0]?.files).toEqual([{ name: 'app.bin', checksum }]);
       expect(logged).toEqual([
@@ -70,7 +70,7 @@ describe('an uploaded artifact with compressed archives', () => {
     ['zeros.xz', /^artifact: header\.tar\.xz: it unpacks to more bytes than the limit/],
     ['data.tar.zst', /^artifact: header\.tar\.zst: app\.bin comes before header-info/],
   ])('is refused with 400 when its header cannot be read: %s', async (header, reason) => {
-    const file = await looseArtifact(compressedArtifact(header, 'data.tar.xz'));
+    const file = await malformedArtifact(compressedArtifact(header, 'data.tar.xz'));
     const response = await uploadArtifact(server, file);
     expect([response.status, response.json().error]).toEqual([400, expect.stringMatching(reason)]);
   });

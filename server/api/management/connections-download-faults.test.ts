@@ -229,9 +229,9 @@ describe('a download whose content has begun', () => {
 
   it('is ended at the device if the caller disconnects', async () => {
     const { asked, response } = await begun();
-    const gone = once(response, 'close');
+    const closed = once(response, 'close');
     response.destroy();
-    await gone;
+    await closed;
     for (let at = 5; at < 200 && device.waiting.length === 0; at += 1) {
       sayChunk(device, asked, { offset: at, body: Buffer.from('x') });
       await device.settled();

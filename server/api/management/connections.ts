@@ -8,7 +8,7 @@ import type { VendorNames } from '../../../fixtures/contract/vendor-names.ts';
 import type { FileInfo } from '../../../fixtures/formats/connect-bodies.ts';
 import { dispositionOf } from '../../http/file-body.ts';
 import { inState, Refusal, refuse } from '../../http/refusal.ts';
-import { ResponseCutOff } from '../../http/response.ts';
+import { ResponseAborted } from '../../http/response.ts';
 import { refuseHandshake } from '../../http/upgrade.ts';
 import type { UpgradeRequest } from '../../http/upgrade-request.ts';
 import { defineEndpoint, defineEndpointWithOwnTransactions } from '../../pipeline/endpoint.ts';
@@ -168,5 +168,5 @@ async function* wholeOf<Failure extends { readonly reason: string }>(
   content: AsyncGenerator<Uint8Array, Failure | undefined>,
 ): AsyncGenerator<Uint8Array, void> {
   const failure = yield* content;
-  if (failure) throw new ResponseCutOff(`the file transfer was interrupted:  ${failure.reason}`);
+  if (failure) throw new ResponseAborted(`the file transfer was interrupted:  ${failure.reason}`);
 }

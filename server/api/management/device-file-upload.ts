@@ -7,7 +7,7 @@ import type { BusboyFileStream } from '@fastify/busboy';
 import * as v from 'valibot';
 import { limits } from '../../../fixtures/contract/limits.ts';
 import { deviceFileFieldsShape } from '../../../fixtures/contract/management/connect.ts';
-import { onBodyFailure, RequestCutOff } from '../../http/body.ts';
+import { ClientDisconnected, onBodyFailure } from '../../http/body.ts';
 import { shapeDetail } from '../../http/problem-detail.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { problemOf } from '../../pipeline/input.ts';
@@ -18,7 +18,7 @@ interface DeviceFileUpload {
   readonly fields: v.InferOutput<typeof deviceFileFieldsShape>;
   /** The file name that the user's client sent, without folders. */
   readonly name: string;
-  /** The content of the file. Reading it can throw `UploadRefused` or `RequestCutOff`. */
+  /** The content of the file. Reading it can throw `UploadRefused` or `ClientDisconnected`. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
@@ -39,7 +39,7 @@ const noFile = refuse.malformed('file: is required, as the last part, with a fil
   actual: 'none',
 });
 
-/** Returns the upload as soon as its file begins, or a refusal. @throws RequestCutOff */
+/** Returns the upload as soon as its file begins, or a refusal. @throws ClientDisconnected */
 export function receiveDeviceFile(
   request: IncomingMessage,
   fileMaxBytes: number = limits.deviceFileMaxBytes,
@@ -85,10 +85,10 @@ export function receiveDeviceFile(
     });
     request.on('close', () => {
       if (request.complete || isRefused) return;
-      const cutOff = new RequestCutOff('the connection closed during the upload');
+      const disconnection = new ClientDisconnected('the connection closed during the upload');
       parser.destroy();
-      file?.destroy(cutOff);
-      reject(cutOff);
+      file?.destroy(disconnection);
+      reject(disconnection);
     });
     request.pipe(parser);
   });
@@ -129,7 +129,7 @@ async function* contentOf(
   try {
     for await (const part of file) yield part as Buffer;
   } catch (error) {
-    if (error instanceof RequestCutOff || error instanceof UploadRefused) throw error;
+    if (error instanceof ClientDisconnected || error instanceof UploadRefused) throw error;
     throw new UploadRefused(malformedParts(error));
   }
   if (file.truncated) throw new UploadRefused(refuse.tooLarge(fileMaxBytes));

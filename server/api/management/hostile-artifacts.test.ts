@@ -5,9 +5,9 @@ import { join, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
-  looseArtifact,
-  looseHeaderEntries,
-  looseTar,
+  malformedArtifact,
+  uncheckedTar,
+  validHeaderEntries,
 } from '../../../fixtures/testing/malformed-artifact.ts';
 import { artifactBytes, debianArtifact, uploadArtifact } from '../../testing/test-artifacts.ts';
 import { startTestServer, type TestServer } from '../../testing/test-server.ts';
@@ -83,7 +83,7 @@ describe('an artifact with a wrong checksum', () => {
     ['of the version', /^.{5}(?=.* version)/m, /version/],
   ])('is refused if it is the checksum %s', async (_, location, reason) => {
     const manifest = (lines: string): string => lines.replace(location, '00000');
-    await expectRefused(await looseArtifact({ manifest }), reason);
+    await expectRefused(await malformedArtifact({ manifest }), reason);
   });
 
   it('is refused if one bit of the payload differs', async () => {
@@ -108,21 +108,24 @@ describe('an artifact with an unsafe entry', () => {
     'evil\n',
     '',
   ])('is refused for the file name %j', async (name) => {
-    await expectRefused(await looseArtifact({ dataEntries: [{ name, content: 'x' }] }), /artifact/);
+    await expectRefused(
+      await malformedArtifact({ dataEntries: [{ name, content: 'x' }] }),
+      /artifact/,
+    );
   });
 
   it.each(['symlink', 'link', 'directory', 'character-device', 'fifo'] as const)(
     'is refused for an entry of the type %s',
     async (type) => {
       const dataEntries = [{ name: 'app.bin', content: '/etc/passwd', type }];
-      await expectRefused(await looseArtifact({ dataEntries }), /artifact/);
+      await expectRefused(await malformedArtifact({ dataEntries }), /artifact/);
     },
   );
 
   it('is refused for a state script with a path out of its folder', async () => {
     const script = { name: 'scripts/../../ArtifactInstall_Enter_00', content: 'x' };
-    const headerEntries = [...looseHeaderEntries(), script];
-    await expectRefused(await looseArtifact({ headerEntries }), /artifact/);
+    const headerEntries = [...validHeaderEntries(), script];
+    await expectRefused(await malformedArtifact({ headerEntries }), /artifact/);
   });
 });
 
@@ -136,13 +139,13 @@ describe('an artifact that claims an entry of 10 GiB', () => {
 
   it('is refused if the entry is within the payload', async () => {
     const storeData = (archive: Buffer): Buffer => gzipSync(claimingTenGib(archive, 'app.bin'));
-    await expectRefused(await looseArtifact({ storeData }), /app\.bin/);
+    await expectRefused(await malformedArtifact({ storeData }), /app\.bin/);
   });
 
   it('is refused if the entry is within the header', async () => {
     const storeHeader = (archive: Buffer): Buffer =>
       gzipSync(claimingTenGib(archive, 'header-info'));
-    await expectRefused(await looseArtifact({ storeHeader }), /header-info/);
+    await expectRefused(await malformedArtifact({ storeHeader }), /header-info/);
   });
 });
 
@@ -152,23 +155,23 @@ describe('an artifact with a decompression bomb', () => {
   it('is refused if 400 kB behind the payload unpack to 400 MB', async () => {
     const storeData = (archive: Buffer): Buffer =>
       Buffer.concat([gzipSync(archive), zeros, zeros, zeros, zeros, zeros, zeros]);
-    const bomb = await looseArtifact({ storeData });
+    const bomb = await malformedArtifact({ storeData });
     expect(bomb.length).toBeLessThan(500_000);
     await expectRefused(bomb, /unpacks to more bytes than the limit/);
   });
 
   it('is refused if the bomb is in the header', async () => {
     const storeHeader = (archive: Buffer): Buffer => Buffer.concat([gzipSync(archive), zeros]);
-    await expectRefused(await looseArtifact({ storeHeader }), /header\.tar\.gz/);
+    await expectRefused(await malformedArtifact({ storeHeader }), /header\.tar\.gz/);
   });
 
   it('is refused if the payload has 2,000 files', async () => {
     const dataEntries = Array.from({ length: 2000 }, (_, at) => ({ name: `f${at}`, content: '' }));
-    await expectRefused(await looseArtifact({ dataEntries }), /artifact/);
+    await expectRefused(await malformedArtifact({ dataEntries }), /artifact/);
   });
 
   it('is refused without unpacking a gzip within a tar within a gzip', async () => {
-    const inner = gzipSync(await looseTar([{ name: 'app.bin', content: zeros }]));
-    await expectRefused(await looseArtifact({ storeData: () => gzipSync(inner) }), /artifact/);
+    const inner = gzipSync(await uncheckedTar([{ name: 'app.bin', content: zeros }]));
+    await expectRefused(await malformedArtifact({ storeData: () => gzipSync(inner) }), /artifact/);
   });
 });

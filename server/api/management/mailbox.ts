@@ -83,7 +83,7 @@ export const completePasswordReset = defineEndpointWithOwnTransactions(
       users.change(user.id, { passwordHash }, context.nowMs);
       userTokens.endAllOf(user.id);
       confirmations.remove('password', user.id);
-      recordOwnChange(context.moveTo(tenant), user, 'set a password through an emailed link');
+      recordOwnChange(context.switchTo(tenant), user, 'set a password through an emailed link');
     });
     return { status: 202 };
   },
@@ -150,7 +150,7 @@ export const completeEmailChange = defineEndpointWithOwnTransactions(
       tenant.store.users.change(user.id, { email }, context.nowMs);
       tenant.store.confirmations.remove('email', user.id);
       const change = `Updated user ${user.email}:\n- email: ${user.email}\n+ email: ${email}`;
-      recordOwnChange(context.moveTo(tenant), { ...user, email }, change);
+      recordOwnChange(context.switchTo(tenant), { ...user, email }, change);
     });
     return { status: 204 };
   },

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Artifact } from '../../../fixtures/contract/resources.ts';
-import { looseArtifact, looseWithout } from '../../../fixtures/testing/malformed-artifact.ts';
+import {
+  artifactWithout,
+  malformedArtifact,
+} from '../../../fixtures/testing/malformed-artifact.ts';
 import {
   artifactBytes,
   debianArtifact,
@@ -135,31 +138,40 @@ describe('an upload of a file that is not a valid artifact', () => {
     ],
     [
       'a wrong checksum of a file',
-      () => looseArtifact({ manifest: (lines) => lines.replace(/^...../, '00000') }),
+      () => malformedArtifact({ manifest: (lines) => lines.replace(/^...../, '00000') }),
       /app\.bin: its SHA-256/,
     ],
     [
       'a wrong checksum of the header',
-      () => looseArtifact({ manifest: (lines) => lines.replace(/^.{5}(?=.*header)/m, '00000') }),
+      () =>
+        malformedArtifact({ manifest: (lines) => lines.replace(/^.{5}(?=.*header)/m, '00000') }),
       /header\.tar\.gz/,
     ],
-    ['no manifest', () => looseArtifact(looseWithout('manifest')), /expected manifest/],
-    ['no version', () => looseArtifact(looseWithout('version')), /expected version/],
-    ['no header', () => looseArtifact(looseWithout('header.tar.gz')), /header\.tar/],
-    ['version 2', () => looseArtifact({ version: '{"format":"mender","version":2}' }), /version/],
-    ['another format', () => looseArtifact({ version: '{"format":"deb","version":3}' }), /format/],
+    ['no manifest', () => malformedArtifact(artifactWithout('manifest')), /expected manifest/],
+    ['no version', () => malformedArtifact(artifactWithout('version')), /expected version/],
+    ['no header', () => malformedArtifact(artifactWithout('header.tar.gz')), /header\.tar/],
+    [
+      'version 2',
+      () => malformedArtifact({ version: '{"format":"mender","version":2}' }),
+      /version/,
+    ],
+    [
+      'another format',
+      () => malformedArtifact({ version: '{"format":"deb","version":3}' }),
+      /format/,
+    ],
     [
       'a path as a file name',
-      () => looseArtifact({ dataEntries: [{ name: '../evil', content: 'x' }] }),
+      () => malformedArtifact({ dataEntries: [{ name: '../evil', content: 'x' }] }),
       /no|not/,
     ],
     [
       'a header that is no JSON',
-      () => looseArtifact({ headerEntries: [{ name: 'header-info', content: '{' }] }),
+      () => malformedArtifact({ headerEntries: [{ name: 'header-info', content: '{' }] }),
       /JSON/,
     ],
     ['a compressed file', async () => gzipSync(await artifactBytes()), /is compressed with gzip/],
-    ['damaged gzip', () => looseArtifact({ storeHeader: (archive) => archive }), /gzip/],
+    ['damaged gzip', () => malformedArtifact({ storeHeader: (archive) => archive }), /gzip/],
   ])('returns 400 and stores nothing for %s', async (_, make, reason) => {
     const response = await uploadArtifact(server, await make());
     expect([response.status, response.json()]).toEqual([

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { BusboyFileStream } from '@fastify/busboy';
 import { limits } from '../../../fixtures/contract/limits.ts';
-import { onBodyFailure, RequestCutOff, tooManyBytes } from '../../http/body.ts';
+import { ClientDisconnected, onBodyFailure, tooManyBytes } from '../../http/body.ts';
 import { Refusal, refuse } from '../../http/refusal.ts';
 import { tooManyOpenFiles } from '../../http/response.ts';
 import type { HandlerContext } from '../../pipeline/endpoint.ts';
@@ -30,7 +30,7 @@ const FRAME_MAX_BYTES = limits.uploadPartsMax * limits.uploadFieldMaxBytes;
 
 type UploadContext = Pick<HandlerContext, 'request' | 'openFiles' | 'incompleteTransfers'>;
 
-/** Returns the parts, or a refusal. A refused upload leaves no file. @throws RequestCutOff */
+/** Returns the parts, or a refusal. A refused upload leaves no file. @throws ClientDisconnected */
 export async function receiveUpload(
   context: UploadContext,
   form: ExpectedUpload,
@@ -104,15 +104,15 @@ function readParts(
       parser.destroy();
       refuseRest(reason);
       // The parser does not close the file that it was reading.
-      file?.destroy(new RequestCutOff('the body cannot be read to its end'));
+      file?.destroy(new ClientDisconnected('the body cannot be read to its end'));
     });
     request.on('close', () => {
       if (request.complete || refusal) return;
-      const cutOff = new RequestCutOff('the connection closed during the upload');
+      const disconnection = new ClientDisconnected('the connection closed during the upload');
       parser.destroy();
       // The parser does not close the file that it was reading.
-      file?.destroy(cutOff);
-      void discarded(receiving, files, noFile(filePart)).then(() => reject(cutOff));
+      file?.destroy(disconnection);
+      void discarded(receiving, files, noFile(filePart)).then(() => reject(disconnection));
     });
     request.pipe(parser);
   });

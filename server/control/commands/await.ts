@@ -20,7 +20,7 @@ interface AwaitedEntries {
   /** The machine's clock, because a tenant's clock may be stopped. */
   readonly clock: Clock;
   /** Aborts when the caller disconnects. */
-  readonly gone?: AbortSignal;
+  readonly disconnected?: AbortSignal;
 }
 
 /**
@@ -38,7 +38,7 @@ export interface AwaitResult {
  */
 export async function awaitEntries(tenant: Tenant, awaited: AwaitedEntries): Promise<AwaitResult> {
   const journal = journalOf(tenant);
-  const { filter, after, count, timeoutSeconds, clock, gone } = awaited;
+  const { filter, after, count, timeoutSeconds, clock, disconnected } = awaited;
   const matches = matcher(filter, tenant);
   const matching: JournalEntry[] = [];
   const others: JournalEntry[] = [];
@@ -54,7 +54,7 @@ export async function awaitEntries(tenant: Tenant, awaited: AwaitedEntries): Pro
   }
   // Reads the remaining entries synchronously up to the subscription, so that no entry is missed.
   for (const entry of journal.entries(last)) if (take(entry)) return { matching, others };
-  if (gone?.aborted || timeoutSeconds === 0) return { matching, others };
+  if (disconnected?.aborted || timeoutSeconds === 0) return { matching, others };
   const enough = new AbortController();
   const end = (): void => enough.abort();
   let failed: { readonly error: unknown } | undefined;
@@ -67,9 +67,9 @@ export async function awaitEntries(tenant: Tenant, awaited: AwaitedEntries): Pro
       end();
     },
   );
-  gone?.addEventListener('abort', end);
+  disconnected?.addEventListener('abort', end);
   await clock.sleep(timeoutSeconds * 1000, enough.signal);
-  gone?.removeEventListener('abort', end);
+  disconnected?.removeEventListener('abort', end);
   unsubscribe();
   if (failed) throw failed.error;
   return { matching, others };

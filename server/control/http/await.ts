@@ -28,11 +28,16 @@ export function awaitHandlers(clock: Clock) {
         refuse(503, `${WAITING_MAX} requests are already waiting, the maximum; close one first`);
       }
       waiting += 1;
-      const gone = new AbortController();
-      response.once('close', () => gone.abort());
-      if (response.destroyed) gone.abort();
+      const disconnected = new AbortController();
+      response.once('close', () => disconnected.abort());
+      if (response.destroyed) disconnected.abort();
       const filter = filterOf(query);
-      const awaited = awaitEntries(tenant, { ...query, filter, clock, gone: gone.signal });
+      const awaited = awaitEntries(tenant, {
+        ...query,
+        filter,
+        clock,
+        disconnected: disconnected.signal,
+      });
       const result = await awaited.finally(() => {
         waiting -= 1;
       });

@@ -350,14 +350,14 @@ describe('the stream of events', () => {
   });
 
   it('releases a reader that disconnects', async () => {
-    const gone = new Promise<void>((resolve) => {
+    const closed = new Promise<void>((resolve) => {
       const ask = get(`${control.url}/events`, { headers: authorization }, (response) => {
         response.once('data', () => ask.destroy());
         response.once('close', resolve);
       });
       ask.on('error', () => resolve());
     });
-    await gone;
+    await closed;
     await expect.poll(() => source.listeners.size).toBe(0);
   });
 

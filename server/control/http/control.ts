@@ -18,7 +18,7 @@ import { connectionOptions, enforceConnectionLimits } from '../../listeners/conn
 import { Connections } from '../../listeners/connections.ts';
 import { inOrder } from '../../listeners/pipelining.ts';
 import { StagedClosing } from '../../listeners/staged-closing.ts';
-import { answerUnreadable, bareResponse } from '../../listeners/unreadable.ts';
+import { answerUnparsableRequest, bareResponse } from '../../listeners/unparsable.ts';
 import type { Log } from '../../pipeline/log.ts';
 import type { StorageErrors } from '../../pipeline/storage-errors.ts';
 import { type Turns, turnKeyOf } from '../../pipeline/turns.ts';
@@ -139,8 +139,8 @@ export async function startControl(options: ControlListenerOptions): Promise<Run
     internalApi: options.management.internalApi,
     requireOwn: (request) => checkOwnAddress(request, options.host),
   });
-  answerUnreadable(server, { closing, turns: options.turns }, ({ status, malformed }) =>
-    bareResponse(status, { error: malformed.error }, {}),
+  answerUnparsableRequest(server, { closing, turns: options.turns }, ({ status, parseFailure }) =>
+    bareResponse(status, { error: parseFailure.error }, {}),
   );
   enforceConnectionLimits(server, connectionLimits);
   connections.watch(server, () => '');

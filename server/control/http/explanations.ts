@@ -5,12 +5,12 @@ import { counted } from '../../../fixtures/base/counted.ts';
 import type { ExplainFacts } from '../../explain/explain.ts';
 import type { RefusedRecord } from '../../explain/request-problem.ts';
 import type { ExchangeRecord } from '../../http/exchange-record.ts';
-import { readRule } from '../../http/malformed-request.ts';
 import { maskText } from '../../http/masking.ts';
+import { readRule } from '../../http/parse-failure.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { ambiguousNameSentence, findNamedDevice } from '../../journal/known-devices.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';
-import type { UnreadableRecord } from '../../journal/unreadable.ts';
+import type { UnparsableRecord } from '../../journal/unparsable.ts';
 import { completeConnectionLimits } from '../../settings.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';
 import type { Handlers } from './mount.ts';
@@ -63,7 +63,7 @@ export function explanationHandlers(tenants: Tenants, settings: ExplainSettings)
  * it.
  */
 function endOf(tenant: Tenant, record: FoundRequest['record']): string {
-  if (record.kind === 'exchange' && record.isCut) {
+  if (record.kind === 'exchange' && record.isIncomplete) {
     return `, and the connection was closed after ${counted(record.responseBytes, 'byte')} of the body`;
   }
   for (const entry of journalOf(tenant).newestFirst()) {
@@ -104,7 +104,7 @@ function inFormat<Explained>(
 
 interface FoundRequest {
   readonly tenant: Tenant;
-  readonly record: ExchangeRecord | (RefusedRecord & { readonly kind: 'unreadable' });
+  readonly record: ExchangeRecord | (RefusedRecord & { readonly kind: 'unparsable' });
   readonly status: number;
 }
 
@@ -113,7 +113,7 @@ function find(tenants: readonly Tenant[], requestId: string): FoundRequest {
     const record = journalOf(tenant).find(requestId);
     if (record) return { tenant, record, status: record.status };
     for (const entry of journalOf(tenant).newestFirst()) {
-      if (entry.kind !== 'unreadable' || entry.requestId !== requestId) continue;
+      if (entry.kind !== 'unparsable' || entry.requestId !== requestId) continue;
       return {
         tenant,
         record: { ...refusedRecord(entry), kind: entry.kind },
@@ -135,8 +135,8 @@ const limits: Readonly<Record<number, string>> = {
 };
 
 /** Returns a record of bytes that were not HTTP, in the format that explanations need. */
-function refusedRecord(record: UnreadableRecord): RefusedRecord {
-  const { atMs, requestId, malformed, status, line } = record;
+function refusedRecord(record: UnparsableRecord): RefusedRecord {
+  const { atMs, requestId, parseFailure, status, line } = record;
   const [method = '', url = ''] = line?.split(' ') ?? ['bytes that are not HTTP'];
   return {
     atMs,
@@ -147,13 +147,13 @@ function refusedRecord(record: UnreadableRecord): RefusedRecord {
     body: undefined,
     bodyBytes: 0,
     operation: undefined,
-    refusal: new Refusal(status, malformed.error, {
+    refusal: new Refusal(status, parseFailure.error, {
       detail: {
         path: 'request',
         expected: limits[status] ?? 'an HTTP/1.1 request (RFC 9112)',
-        actual: malformed.what,
+        actual: parseFailure.what,
         rule: readRule,
-        evidence: malformed,
+        evidence: parseFailure,
       },
     }),
   };

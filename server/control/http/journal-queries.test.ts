@@ -36,7 +36,7 @@ describe('a query to the journal', () => {
     ['/journal?status=40', 'status: must be a status such as 404'],
     ['/journal?status=6xx', 'status: must be a status such as 404'],
     ['/journal?status=404&status=405', 'status: must appear only once'],
-    ['/journal?kind=', 'kind: must be one of exchange, frame, unreadable'],
+    ['/journal?kind=', 'kind: must be one of exchange, frame, unparsable'],
     ['/journal?limit=0', 'limit: must be at least 1'],
     ['/journal?limit=501', 'limit: must be at most 500'],
     ['/journal?after=-1', 'after: must be at least 0'],

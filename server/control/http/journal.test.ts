@@ -172,10 +172,10 @@ describe('the journal of a tenant', () => {
     expect(entries[1]?.refusal?.error).toContain('POST');
   });
 
-  it('contains unreadable HTTP requests with only their request line', async () => {
+  it('contains unparsable HTTP requests with only their request line', async () => {
     await sendRaw(server, 'GET /path?token=hidden HTTP/1.1\r\nAuthorization hidden\r\n\r\n');
     await sendRaw(server, 'this is no HTTP\r\n\r\n');
-    const { entries } = await journalPage(server, 'kind=unreadable');
+    const { entries } = await journalPage(server, 'kind=unparsable');
     expect(entries).toHaveLength(2);
     expect(entries[0]).toMatchObject({ status: 400, line: 'GET /path?token=[masked] HTTP/1.1' });
     expect(entries[1]).toMatchObject({ status: 400, cause: 'not-http' });

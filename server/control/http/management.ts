@@ -14,7 +14,7 @@ import { managementOperations } from '../../../fixtures/contract/management/inde
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { TokenIssuer } from '../../crypto/tokens.ts';
 import type { InternalApi } from '../../listeners/internal-api.ts';
-import { bareResponse } from '../../listeners/unreadable.ts';
+import { bareResponse } from '../../listeners/unparsable.ts';
 import { onUpgrade } from '../../listeners/upgrades.ts';
 import { isActingAdmin } from '../../tenants/access.ts';
 import type { Tenant, Tenants } from '../../tenants/tenants.ts';

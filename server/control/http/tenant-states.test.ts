@@ -273,7 +273,7 @@ describe('the reset of a tenant', () => {
     expect([response.status, JSON.parse(response.text)]).toEqual([200, { device: 'restored' }]);
     expect((await server.call('get-configuration', { token: other.token })).status).toBe(200);
     const gone = await control(server, 'POST', '/reset', { device: other.idData });
-    expect(JSON.parse(gone.text)).toEqual({ device: 'gone' });
+    expect(JSON.parse(gone.text)).toEqual({ device: 'removed' });
     for (const device of [other.idData, 'no-device']) {
       const unknown = await control(server, 'POST', '/reset', { device });
       expect([unknown.status, unknown.text]).toEqual([

@@ -6,13 +6,13 @@ import { knownNames } from '../../../fixtures/base/nearest.ts';
 import { maskText } from '../../http/masking.ts';
 import { ambiguousNameSentence, findNamedDevice } from '../../journal/known-devices.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
+import { WorldFileError } from '../../world/load-order.ts';
 import {
   type NamedSnapshot,
   SNAPSHOTS_MAX,
   StartStateUnavailable,
   type TenantStates,
 } from '../../world/tenant-states.ts';
-import { WorldFileError } from '../../world/timeline.ts';
 import { worldJsonSchema } from '../../world/world-shape.ts';
 import type { Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';

@@ -33,7 +33,7 @@ const delay = defineAction({
   injectionPoints: ['before', 'after', 'body'],
   execute: async ({ ms }, { tenant, signal, wire }) => {
     await tenant.clock.sleep(ms, signal);
-    return wire.isGone ? 'response-sent' : 'continue';
+    return wire.isDisconnected ? 'response-sent' : 'continue';
   },
   fits: hasBody,
   transform: async ({ ms }, context, response) => {
@@ -106,7 +106,7 @@ const drip = defineAction({
   transform: async ({ bytesPerSecond }, context, response) => {
     const { wire, tenant, signal } = context;
     await writeUpTo(context, response, bytesPerSecond);
-    for (let sent = bytesPerSecond; sent === bytesPerSecond && !wire.isGone; ) {
+    for (let sent = bytesPerSecond; sent === bytesPerSecond && !wire.isDisconnected; ) {
       await tenant.clock.sleep(1000, signal);
       sent = await writeRest(context, response, bytesPerSecond);
     }
@@ -184,7 +184,7 @@ export async function writeRest(
   maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<number> {
   let written = 0;
-  while (written < maxBytes && !wire.isGone) {
+  while (written < maxBytes && !wire.isDisconnected) {
     const chunk = await response.next();
     if (!chunk) break;
     const part = chunk.subarray(0, maxBytes - written);

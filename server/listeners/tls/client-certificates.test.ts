@@ -105,7 +105,7 @@ describe('a server that requires client certificates', () => {
     const tls = { ca: caOf(server), ...client() };
     const { added } = (await journalPage(server)).size;
     expect(await refusalOf(server.baseUrl, tls)).toMatch(code);
-    const { entries } = await journalPage(server, `kind=unreadable&after=${added}`);
+    const { entries } = await journalPage(server, `kind=unparsable&after=${added}`);
     expect(entries).toMatchObject([
       { refusal: { error: expect.stringMatching(`^the client.* ${said}`) } },
     ]);

@@ -6,9 +6,9 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { systemClock } from '../../../fixtures/base/clock.ts';
 import { cutOffHandshakeCode, refusedCertificateCode } from '../../http/tls-causes.ts';
-import { requestLikeText } from '../../http/unread-input.ts';
+import { requestLikeText } from '../../http/unparsed-input.ts';
 import type { Turns } from '../../pipeline/turns.ts';
-import { plainHttpCode } from '../unreadable.ts';
+import { plainHttpCode } from '../unparsable.ts';
 
 /**
  * All handshakes share one queue, so that clients with finished handshakes do not wait for all of

@@ -22,12 +22,12 @@ export function number(row: SqlRow, column: string): number {
 }
 
 /** Returns the value of a text column; undefined for NULL. */
-export function textOrNothing(row: SqlRow, column: string): string | undefined {
+export function optionalText(row: SqlRow, column: string): string | undefined {
   return isNull(row[column]) ? undefined : text(row, column);
 }
 
 /** Returns the value of a number column; undefined for NULL. */
-export function numberOrNothing(row: SqlRow, column: string): number | undefined {
+export function optionalNumber(row: SqlRow, column: string): number | undefined {
   return isNull(row[column]) ? undefined : number(row, column);
 }
 

@@ -20,7 +20,7 @@ import {
   type SqlRow,
   type SqlValue,
 } from './sql.ts';
-import { FilesGone, storageProblem } from './storage-error.ts';
+import { FilesRemoved, storageProblem } from './storage-error.ts';
 import { Transactional } from './transactions.ts';
 
 interface PreparedStatement {
@@ -141,11 +141,11 @@ export class FileSql extends Transactional implements Sql {
   }
 
   /**
-   * Throws FilesGone when the file was removed or replaced: writes to it would be lost with the
+   * Throws FilesRemoved when the file was removed or replaced: writes to it would be lost with the
    * process.
    */
   protected override requireWritable(): void {
-    if (this.#sums && inodeOf(this.#path) !== this.#inode) throw new FilesGone(this.#path);
+    if (this.#sums && inodeOf(this.#path) !== this.#inode) throw new FilesRemoved(this.#path);
   }
 
   first(query: string, values: readonly SqlValue[] = []): SqlRow | undefined {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { equal, filterBy, oneOf } from './filter.ts';
 import { bounds } from './page.ts';
-import { document, number, numberOrNothing, text, textOrNothing } from './row.ts';
+import { document, number, optionalNumber, optionalText, text } from './row.ts';
 import type { Sql } from './sql.ts';
 import { engines, TestFolder } from './testing/engines.ts';
 
@@ -128,7 +128,7 @@ describe.each(engines)('the SQL engine %s', (_engine, { openSql }) => {
       expect(ids()).toEqual([]);
     });
 
-    it('is undone when its work is asynchronous', async () => {
+    it('is rolled back when its work is asynchronous', async () => {
       const work = async (): Promise<void> => {
         add(1);
         await Promise.resolve();
@@ -154,11 +154,11 @@ describe.each(engines)('the SQL engine %s', (_engine, { openSql }) => {
         add(1);
         expect(done).toEqual([]);
       });
-      const undone = (): never => {
-        sql.afterCommit(() => done.push('undone'));
-        throw new Error('undone');
+      const failAfterWriting = (): never => {
+        sql.afterCommit(() => done.push('rolled back'));
+        throw new Error('rolled back');
       };
-      expect(() => sql.atomically(undone)).toThrow('undone');
+      expect(() => sql.atomically(failAfterWriting)).toThrow('rolled back');
       sql.afterCommit(() => done.push('at once'));
       expect(done).toEqual(['committed 1', 'at once']);
     });
@@ -216,10 +216,10 @@ describe('a column value of a row', () => {
   });
 
   it('is undefined for a null or absent column, but not for an empty one', () => {
-    expect(textOrNothing(row, 'nothing')).toBeUndefined();
-    expect(numberOrNothing(row, 'absent')).toBeUndefined();
-    expect(textOrNothing(row, 'empty')).toBe('');
-    expect(numberOrNothing(row, 'zero')).toBe(0);
+    expect(optionalText(row, 'nothing')).toBeUndefined();
+    expect(optionalNumber(row, 'absent')).toBeUndefined();
+    expect(optionalText(row, 'empty')).toBe('');
+    expect(optionalNumber(row, 'zero')).toBe(0);
   });
 
   it.each([
@@ -227,8 +227,8 @@ describe('a column value of a row', () => {
     ['null for a text', () => text(row, 'nothing')],
     ['an absent column for a text', () => text(row, 'absent')],
     ['a text for a number', () => number(row, 't')],
-    ['a number for an optional text', () => textOrNothing(row, 'n')],
-    ['a text for an optional number', () => numberOrNothing(row, 't')],
+    ['a number for an optional text', () => optionalText(row, 'n')],
+    ['a text for an optional number', () => optionalNumber(row, 't')],
     ['a text for a document', () => document(row, 't')],
   ])('causes an error for an unexpected type: %s', (_, read) => {
     expect(read).toThrow();

@@ -63,7 +63,7 @@ export interface Sql {
    */
   afterCommit(callback: () => void): void;
   /** Runs `callback` if the current transaction is rolled back, to correct state in memory. */
-  afterUndo(callback: () => void): void;
+  afterRollback(callback: () => void): void;
   /**
    * Copies the database in turns with other work. The copy is the state at one point in time
    * between call and end.

@@ -3,23 +3,23 @@
 export const noSpace = 'no space left in';
 const unwritable = 'cannot write in';
 /** The files of a store were removed or replaced, so that writes would be lost. */
-export class FilesGone extends Error {
-  override readonly name = 'FilesGone';
-  readonly code = 'FILES_GONE';
+export class FilesRemoved extends Error {
+  override readonly name = 'FilesRemoved';
+  readonly code = 'FILES_REMOVED';
 
   constructor(path: string) {
     super(`${path} was removed or replaced`);
   }
 }
 
-export const filesGone = 'files were removed from';
+export const filesRemoved = 'files were removed from';
 const sentences: Readonly<Record<string, string>> = {
   ENOSPC: noSpace,
   EDQUOT: noSpace,
   // The process's limit on file sizes.
   EFBIG: noSpace,
   SQLITE_FULL: noSpace,
-  FILES_GONE: filesGone,
+  FILES_REMOVED: filesRemoved,
   EIO: unwritable,
   EROFS: unwritable,
   SQLITE_READONLY: unwritable,

@@ -28,7 +28,7 @@ describe('the cache of reads', () => {
     expect([read('a'), read('a')]).toEqual([2, 2]);
   });
 
-  it('remains while other tables change, and is cleared by an undo', () => {
+  it('remains while other tables change, and is cleared by a rollback', () => {
     const { changes, read } = kept();
     read('a');
     changes.note('UPDATE artifacts SET description = ?');

@@ -11,7 +11,7 @@ export abstract class Transactional {
    */
   #hasBegun = false;
   #commitCallbacks: (() => void)[] = [];
-  #undoing: (() => void)[] = [];
+  #rollbackCallbacks: (() => void)[] = [];
 
   /** Runs a statement without parameters. */
   protected abstract execute(statement: string): void;
@@ -32,7 +32,7 @@ export abstract class Transactional {
     const result = this.#commit(work);
     const waiting = this.#commitCallbacks;
     this.#commitCallbacks = [];
-    this.#undoing = [];
+    this.#rollbackCallbacks = [];
     for (const callback of waiting) callback();
     return result;
   }
@@ -56,8 +56,8 @@ export abstract class Transactional {
   }
 
   /** Runs `callback` if the current transaction is rolled back; the latest registered runs first. */
-  afterUndo(callback: () => void): void {
-    if (this.#isOpen) this.#undoing.push(callback);
+  afterRollback(callback: () => void): void {
+    if (this.#isOpen) this.#rollbackCallbacks.push(callback);
   }
 
   #commit<Result>(work: () => Result): Result {
@@ -72,7 +72,7 @@ export abstract class Transactional {
       if (this.#hasBegun && this.isInTransaction()) this.execute('ROLLBACK');
       this.#isOpen = false;
       this.#hasBegun = false;
-      this.#undo();
+      this.#rollBack();
       throw error;
     } finally {
       this.#isOpen = false;
@@ -80,11 +80,11 @@ export abstract class Transactional {
     }
   }
 
-  #undo(): void {
+  #rollBack(): void {
     this.changes.noteAll();
-    const undoing = this.#undoing.toReversed();
-    this.#undoing = [];
-    for (const callback of undoing) callback();
+    const rollbackCallbacks = this.#rollbackCallbacks.toReversed();
+    this.#rollbackCallbacks = [];
+    for (const callback of rollbackCallbacks) callback();
   }
 }
 

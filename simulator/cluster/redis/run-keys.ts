@@ -62,13 +62,13 @@ export function shardOf(jobId: string): number | undefined {
 /** Extends the expiry of the run's keys, which removes them if the coordinator cannot. */
 export async function keepKeys(client: Redis, keys: RunKeys, shards: number): Promise<void> {
   const pipeline = client.pipeline();
-  for (const key of lastingKeys(keys, shards)) pipeline.expire(key, FORGOTTEN_AFTER_SECONDS);
+  for (const key of persistentKeys(keys, shards)) pipeline.expire(key, FORGOTTEN_AFTER_SECONDS);
   await pipeline.exec();
 }
 
 /** Removes every key of the run. */
 export async function removeKeys(client: Redis, keys: RunKeys, shards: number): Promise<void> {
-  await client.unlink(...lastingKeys(keys, shards), ...expiringKeys(keys, shards));
+  await client.unlink(...persistentKeys(keys, shards), ...expiringKeys(keys, shards));
 }
 
 const jobKeys = (keys: RunKeys, shards: number): readonly string[] =>
@@ -80,7 +80,7 @@ const jobKeys = (keys: RunKeys, shards: number): readonly string[] =>
  * Returns the keys that exist during the whole run. BullMQ's keys are listed by name, because a
  * search would scan all keys of the Redis server.
  */
-function lastingKeys(keys: RunKeys, shards: number): readonly string[] {
+function persistentKeys(keys: RunKeys, shards: number): readonly string[] {
   const queue = new QueueKeys(keys.prefix);
   const { 'stalled-check': _, ...ofQueue } = queue.getKeys(QUEUE_NAME);
   const own = [keys.info, keys.workers, keys.up, keys.down];

@@ -24,14 +24,14 @@ const { shell, fileTransfer, portForward, menderClient } = connectProtocols;
 
 /** The files and the sessions of a device. Files persist; sessions end with the connection. */
 export class ConnectDevice {
-  readonly #around: ConnectEnvironment;
+  readonly #environment: ConnectEnvironment;
   readonly #files: DeviceFiles;
   #shells: Shells;
   #sessions: Sessions;
 
-  constructor(around: ConnectEnvironment) {
-    this.#around = around;
-    this.#files = new DeviceFiles(around.clock, contentsOf(around.facts));
+  constructor(environment: ConnectEnvironment) {
+    this.#environment = environment;
+    this.#files = new DeviceFiles(environment.clock, contentsOf(environment.facts));
     this.#shells = this.#newShells();
     this.#sessions = this.#newSessions();
   }
@@ -58,16 +58,16 @@ export class ConnectDevice {
   }
 
   #newShells(): Shells {
-    const { clock, facts } = this.#around;
+    const { clock, facts } = this.#environment;
     return new Shells({ clock, facts, files: this.#files });
   }
 
   #newSessions(): Sessions {
-    const { clock, facts } = this.#around;
+    const { clock, facts } = this.#environment;
     const routes = new Map<number, () => ProtocolHandler>([
       [fileTransfer, () => new FileTransfer(this.#files)],
       [portForward, () => new PortForward(facts)],
-      [menderClient, () => new ClientCommands(this.#around)],
+      [menderClient, () => new ClientCommands(this.#environment)],
     ]);
     const protocols = [shell, ...routes.keys()];
     return new Sessions({ clock, routes, protocols, onClose: (sid) => this.#shells.drop(sid) });

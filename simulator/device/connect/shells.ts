@@ -44,7 +44,7 @@ const MS = 1000;
 
 /** All shells of a device, by session ID. */
 export class Shells {
-  readonly #around: { clock: Clock; facts: DeviceDescription; files: DeviceFiles };
+  readonly #context: { clock: Clock; facts: DeviceDescription; files: DeviceFiles };
   readonly #shells = new Map<string, Shell>();
   readonly #kinds = new Map<string | undefined, (message: ConnectMessage) => ShellMessages>([
     ['new', (message) => this.#spawn(message)],
@@ -55,8 +55,8 @@ export class Shells {
     ['pong', (message) => this.#pong(message)],
   ]);
 
-  constructor(around: { clock: Clock; facts: DeviceDescription; files: DeviceFiles }) {
-    this.#around = around;
+  constructor(context: { clock: Clock; facts: DeviceDescription; files: DeviceFiles }) {
+    this.#context = context;
   }
 
   respond(message: ConnectMessage): ShellMessages {
@@ -100,7 +100,7 @@ export class Shells {
     const userId = textProp(message, 'user_id') ?? '';
     const refusal = this.#refusal(sid, userId);
     if (refusal !== undefined) return [failure(message, refusal)];
-    const terminal = new DeviceShell(this.#around, sizeIn(message) ?? defaultSize);
+    const terminal = new DeviceShell(this.#context, sizeIn(message) ?? defaultSize);
     const nowMs = this.#nowMs();
     const times = { activeMs: nowMs, pingedMs: nowMs, pongMs: nowMs };
     const shell = { sid, userId, terminal, ...times };
@@ -172,7 +172,7 @@ export class Shells {
   }
 
   #nowMs(): number {
-    return this.#around.clock.monotonicMs();
+    return this.#context.clock.monotonicMs();
   }
 }
 

@@ -29,9 +29,9 @@ export class DeviceShell {
   /** True once the user has left the shell with `exit` or Ctrl-D. */
   hasEnded = false;
 
-  constructor(around: Pick<ShellContext, 'clock' | 'facts' | 'files'>, size: TerminalSize) {
+  constructor(context: Pick<ShellContext, 'clock' | 'facts' | 'files'>, size: TerminalSize) {
     const variables = new Map(Object.entries({ HOME, PWD: HOME, SHELL: '/bin/sh', USER: 'root' }));
-    this.#context = { ...around, variables, workingFolder: HOME };
+    this.#context = { ...context, variables, workingFolder: HOME };
     variables.set('?', '0');
     this.resize(size);
   }

@@ -85,7 +85,7 @@ export function titleOf({
 }: EntryView): string {
   if (kind === 'frame' && code !== undefined) return `close ${code} from the ${from}`;
   if (kind === 'frame') return `message from the ${from}: ${typ ?? 'malformed'}`;
-  if (kind === 'unreadable') return 'bytes that are not HTTP';
+  if (kind === 'unparsable') return 'bytes that are not HTTP';
   if (report !== undefined) return `${operation} ${report}`;
   return operation ?? `${method} ${path}`;
 }

@@ -21,7 +21,7 @@ import { refusalReason, titleOf } from './device-timeline.tsx';
 const FIRST_ENTRIES = 500;
 /** Maximum number of entries in the page. Older ones are still in the journal. */
 const HELD_ENTRIES = 5000;
-const kinds = [['', 'all kinds'], 'exchange', 'frame', 'unreadable'] as const;
+const kinds = [['', 'all kinds'], 'exchange', 'frame', 'unparsable'] as const;
 const statuses = [['', 'all statuses'], '2xx', '4xx', '5xx', '401', '404', '409', '0'] as const;
 
 type JournalQuery = Readonly<Record<string, string>>;

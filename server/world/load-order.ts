@@ -3,7 +3,7 @@ import { knownNames } from '../../fixtures/base/nearest.ts';
 import { agoMs, type World, type WorldDeployment, type WorldDevice } from './world-shape.ts';
 
 /** A step of loading. `agoMs` is the time before the world's time, in milliseconds. */
-export type TimelineStep = { readonly agoMs: number } & (
+export type LoadStep = { readonly agoMs: number } & (
   | { readonly kind: 'user'; readonly user: World['users'][number] }
   | { readonly kind: 'device'; readonly device: WorldDevice }
   | { readonly kind: 'artifact'; readonly artifact: World['artifacts'][number] }
@@ -19,10 +19,10 @@ export class WorldFileError extends Error {
 const order = { user: 0, artifact: 1, device: 2, deployment: 3 } as const;
 
 /** Returns the steps, oldest first. @throws WorldFileError for an impossible state */
-export function timelineOf(world: World): readonly TimelineStep[] {
+export function loadOrderOf(world: World): readonly LoadStep[] {
   checkNames(world);
   for (const deployment of world.deployments) checkDeployment(world, deployment);
-  const steps: TimelineStep[] = [
+  const steps: LoadStep[] = [
     ...world.users.map((user) => ({ kind: 'user' as const, user, agoMs: oldest(world) })),
     ...world.artifacts.map((artifact) => ({
       kind: 'artifact' as const,

@@ -2,12 +2,12 @@
 import { ClientError, StatusError } from '../network/errors.ts';
 import { backOffMs } from '../network/retry-after.ts';
 import type { SimulatedDevice } from './device.ts';
-import { restUntilDue } from './device-time.ts';
+import { sleepUntilDue } from './device-time.ts';
 import type { DeviceEnvironment } from './environment.ts';
 import { DeviceHookContext } from './hook-context.ts';
 
 /** Number of attempts to send one report before the device gives up. */
-export const triesMax = 20;
+export const ATTEMPTS_MAX = 20;
 
 /** Shortest wait between two attempts, whatever a behaviour requests. */
 export const WAIT_MIN_MS = 10;
@@ -70,7 +70,7 @@ function defaultWaitMs(
 /**
  * Repeats an action until it succeeds, with waits in between. Use it for requests that affect the
  * outcome of an update. Every failed attempt is counted.
- * @throws ClientError for an error that is not transient, or after `triesMax` attempts;
+ * @throws ClientError for an error that is not transient, or after `ATTEMPTS_MAX` attempts;
  *   FleetStopped
  */
 export async function withRetries<Result>(
@@ -82,9 +82,13 @@ export async function withRetries<Result>(
     try {
       return await callback();
     } catch (error) {
-      if (!isTransient(error) || attempt === triesMax) throw error;
+      if (!isTransient(error) || attempt === ATTEMPTS_MAX) throw error;
       environment.metrics.countError(error);
-      await restUntilDue(device, environment, waitAfterMs(error, attempt, { device, environment }));
+      await sleepUntilDue(
+        device,
+        environment,
+        waitAfterMs(error, attempt, { device, environment }),
+      );
     }
   }
 }

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { StatusError } from '../network/errors.ts';
 import type { Policy } from '../plan/cohort.ts';
 import { ClientFixture, deviceOf, InstantEnvironment, policy } from '../testing/client-fixture.ts';
-import { waitAfterMs } from './persistence.ts';
+import { waitAfterMs } from './retries.ts';
 
 const fixture = new ClientFixture('http://127.0.0.1:9');
 afterEach(() => fixture.close());

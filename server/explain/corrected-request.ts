@@ -5,9 +5,9 @@ import { managementOperations } from '../../fixtures/contract/management/index.t
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { isPollOperation } from '../../fixtures/contract/operation-ids.ts';
 import { maskText } from '../http/masking.ts';
+import { correctBody } from './corrected-body.ts';
 import { correctedValue } from './corrected-value.ts';
 import { parametersIn } from './nearest.ts';
-import { plannedBody } from './planned-body.ts';
 import type { ReceivedRequest } from './received-request.ts';
 import {
   type CommandText,
@@ -26,7 +26,7 @@ export interface FormPart {
 }
 
 /** A request that can be written as a command. */
-export interface PlannedRequest {
+export interface CorrectedRequest {
   readonly operation: Operation;
   /** Path and query of the request. */
   readonly target: CommandText;
@@ -42,7 +42,7 @@ export interface PlannedRequest {
 }
 
 /** The sent request, and what is known to be wrong with it. */
-interface FaultyRequest {
+interface InvalidRequest {
   readonly request: ReceivedRequest;
   /** Path parameters of the sent request, undecoded, by the names of its operation. */
   readonly parameters: Readonly<Record<string, string>>;
@@ -71,17 +71,17 @@ const forms: Readonly<Record<string, readonly FormPart[]>> = {
 };
 
 /** Returns the request for an operation. Every sent value that fits is kept. */
-export function plan(operation: Operation, faulty: FaultyRequest): PlannedRequest {
+export function correctRequest(operation: Operation, refused: InvalidRequest): CorrectedRequest {
   const form = forms[operation.id];
-  const body = plannedBody(operation, faulty);
-  const query = queryFor(operation, faulty);
+  const body = correctBody(operation, refused);
+  const query = queryFor(operation, refused);
   return {
     operation,
-    target: [...pathFor(operation, faulty), ...query.text],
+    target: [...pathFor(operation, refused), ...query.text],
     headers: [
       ...authorizationOf(operation),
       ...(body ? [['Content-Type', ['application/json']] as const] : []),
-      ...keptHeaders(faulty),
+      ...keptHeaders(refused),
       ...(101 in operation.success ? handshake : []),
     ],
     ...(body && { body: body.text }),
@@ -118,7 +118,7 @@ const meaningful = ['accept', 'range', 'if-range', 'if-match', 'if-none-match'];
 function keptHeaders({
   request,
   status,
-}: FaultyRequest): readonly (readonly [string, CommandText])[] {
+}: InvalidRequest): readonly (readonly [string, CommandText])[] {
   const isCondition = status === 412 || status === 416;
   return meaningful
     .filter((name) => !isCondition || name === 'accept')
@@ -129,7 +129,7 @@ function keptHeaders({
 
 function pathFor(
   operation: Operation,
-  { request, parameters, location }: FaultyRequest,
+  { request, parameters, location }: InvalidRequest,
 ): CommandText {
   const known = {
     ...idsIn(operation, request.path),
@@ -177,7 +177,7 @@ function encodeOdd(text: string): string {
 
 function queryFor(
   { query }: Operation,
-  { request, status, location, expected }: FaultyRequest,
+  { request, status, location, expected }: InvalidRequest,
 ): { readonly text: CommandText; readonly needs: VariableMeanings } {
   if (!query) return { text: [], needs: {} };
   const schema = v.object(query);
@@ -199,7 +199,7 @@ function queryFor(
 /**
  * Returns the query for the operation that replaces a deprecated one. Unknown parameters are
  * dropped, because they would filter nothing.
- * Spec: Deprecated operations
+ * Spec: Deprecated APIs
  */
 function forSuccessor(search: string, names: readonly string[]): string {
   const pairs = [...new URLSearchParams(search)].map(([name, value]): [string, string] => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NotObservable } from '../../target/expectations.ts';
-import { nameIn } from './lasting-links.ts';
+import { nameIn } from './links-until-expiry.ts';
 
 describe('the artifact name in a response', () => {
   it.each(['', 'no JSON', 'null', '[]', '{}', '{"name":7}'])('is unobservable in %j', (text) => {

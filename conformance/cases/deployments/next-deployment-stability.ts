@@ -213,4 +213,4 @@ const reordered = defineScenario({
 });
 
 /** Spec: Device deployments v1, v2 */
-export const nextDeploymentLastingCases = [...choosing, ...waiting, ...inProgress, ...reordered];
+export const nextDeploymentStabilityCases = [...choosing, ...waiting, ...inProgress, ...reordered];

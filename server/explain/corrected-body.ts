@@ -17,7 +17,7 @@ import {
 } from './text.ts';
 
 /** The sent request, its status, and the place of the problem, such as `body.status`. */
-interface FaultyBody {
+interface InvalidBody {
   readonly request: ReceivedRequest;
   readonly status: number;
   readonly location: string;
@@ -26,7 +26,7 @@ interface FaultyBody {
 }
 
 /** A body, and the variables that the reader must set. */
-export interface PlannedBody {
+export interface CorrectedBody {
   readonly text: CommandText;
   readonly needs: VariableMeanings;
   /** Set if the body equals the sent one except for secrets. */
@@ -40,11 +40,11 @@ export interface PlannedBody {
  * stays correct; otherwise its problems are corrected or marked for the reader. Returns undefined
  * if the request needs no body.
  */
-export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBody | undefined {
+export function correctBody(operation: Operation, refused: InvalidBody): CorrectedBody | undefined {
   const { body: schema } = operation;
-  const { request } = faulty;
+  const { request } = refused;
   if (!schema) return undefined;
-  if (hasUnknownBody(request)) return faulty.status === 413 ? smaller(faulty) : inFile;
+  if (hasUnknownBody(request)) return refused.status === 413 ? smaller(refused) : inFile;
   if (!request.body && operation.bodyOptional) return undefined;
   const text = textOf(request);
   const given = request.body ? jsonOf(text) : { value: {} };
@@ -54,14 +54,15 @@ export function plannedBody(operation: Operation, faulty: FaultyBody): PlannedBo
   const isEmpty = !request.body && Object.keys(better?.needs ?? {}).length === 0;
   const isSound = request.body !== undefined && given !== undefined && v.is(schema, given.value);
   if (!better || isEmpty || (!isSound && hasOtherNumbers(text ?? ''))) {
-    return corrected(faulty, schema);
+    return corrected(refused, schema);
   }
   // The body has the right shape, but a rule says that it does nothing or too much.
-  const isOfWhole = faulty.location === 'body' && (faulty.status === 400 || faulty.status === 422);
-  if (isSound && isOfWhole && !isDeployment(operation)) return corrected(faulty, schema);
+  const isOfWhole =
+    refused.location === 'body' && (refused.status === 400 || refused.status === 422);
+  if (isSound && isOfWhole && !isDeployment(operation)) return corrected(refused, schema);
   const needs = { ...better.needs };
   const ruled = isSound
-    ? improved(given.value, { operation, schema, faulty, needs })
+    ? improved(given.value, { operation, schema, refused, needs })
     : better.value;
   const shown = withoutSecrets(inOwnForm(ruled));
   const ofSound = isSound && ruled === given.value && inOwnForm(ruled) === ruled;
@@ -88,29 +89,29 @@ function hasOtherNumbers(text: string): boolean {
   return numbers.some((number) => String(Number(number)) !== number);
 }
 
-const inFile: PlannedBody = { text: [{ variable: 'BODY_FILE' }], needs: {}, isFile: true };
+const inFile: CorrectedBody = { text: [{ variable: 'BODY_FILE' }], needs: {}, isFile: true };
 
 /** Asks the reader for a file with the body, because only the sender knows what was meant. */
-function corrected({ expected, location }: FaultyBody, schema: v.GenericSchema): PlannedBody {
+function corrected({ expected, location }: InvalidBody, schema: v.GenericSchema): CorrectedBody {
   const whole = location === 'body' ? (describeMembers(schema) ?? expected) : undefined;
   const what = whole === undefined ? '' : `: ${whole}`;
   return { ...inFile, needs: { BODY_FILE: `a file with the corrected body${what}` } };
 }
 
-function smaller({ expected = 'less than was sent' }: FaultyBody): PlannedBody {
+function smaller({ expected = 'less than was sent' }: InvalidBody): CorrectedBody {
   return { ...inFile, needs: { BODY_FILE: `a file with a smaller body: ${expected}` } };
 }
 
 interface BodyFacts {
   readonly operation: Operation;
   readonly schema: v.GenericSchema;
-  readonly faulty: FaultyBody;
+  readonly refused: InvalidBody;
   readonly needs: Record<string, string>;
 }
 
 /** Returns the value with a mark at a place that a rule refused although its shape is valid. */
-function improved(value: unknown, { operation, schema, faulty, needs }: BodyFacts): unknown {
-  const { status, location, expected } = faulty;
+function improved(value: unknown, { operation, schema, refused, needs }: BodyFacts): unknown {
+  const { status, location, expected } = refused;
   // Another user may be allowed to send the body unchanged.
   if (!isObject(value) || status === 403) return value;
   const [where, ...keys] = location.split('.');

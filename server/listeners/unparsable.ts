@@ -2,17 +2,17 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type FailBody, nothingReceived, type ReceivedPart } from '../http/body.ts';
-import { MalformedRequest } from '../http/malformed-request.ts';
+import { ParseFailure } from '../http/parse-failure.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { jsonType } from '../http/response.ts';
-import type { Framing, ReadStop } from '../http/unread-input.ts';
+import type { Framing, ParserStop } from '../http/unparsed-input.ts';
 import type { Turns } from '../pipeline/turns.ts';
 import type { StagedClosing } from './staged-closing.ts';
 import { BodyStalled } from './transfer.ts';
 import { currentResponse } from './upgrades.ts';
 
-/** Node's error for unreadable input. */
-type ReadError = Error & {
+/** Node's error for unparsable input. */
+type ParserError = Error & {
   readonly code?: string;
   readonly reason?: string;
   readonly bytesParsed?: number;
@@ -44,9 +44,9 @@ interface FramedRequest {
   readonly coding: string | undefined;
 }
 
-/** Unreadable input, and how it is answered. */
-export interface UnreadableInput {
-  readonly malformed: MalformedRequest;
+/** Unparsable input, and how it is answered. */
+export interface UnparsableInput {
+  readonly parseFailure: ParseFailure;
   /** Status code with its reason phrase; `0` if no response can be sent. */
   readonly status: string;
   /** True when the client closed the connection. */
@@ -55,7 +55,7 @@ export interface UnreadableInput {
   readonly chunk: Buffer;
 }
 
-interface UnreadableOptions {
+interface UnparsableOptions {
   readonly closing: StagedClosing;
   readonly turns: Turns;
   /**
@@ -66,20 +66,20 @@ interface UnreadableOptions {
 }
 
 /**
- * Answers unreadable input with the text that `textFor` returns, even if the client does not speak
+ * Answers unparsable input with the text that `textFor` returns, even if the client does not speak
  * HTTP, after the responses to earlier requests of the connection. Only closes the connection where
  * no response can be sent.
  */
-export function answerUnreadable(
+export function answerUnparsableRequest(
   server: Server,
-  { closing, turns, failBody: fail = () => false }: UnreadableOptions,
-  textFor: (unreadable: UnreadableInput) => string,
+  { closing, turns, failBody: fail = () => false }: UnparsableOptions,
+  textFor: (unparsable: UnparsableInput) => string,
 ): void {
   const waiting = new WeakSet<Socket>();
   const lastRequests = new WeakMap<Socket, FramedRequest>();
   // Every request passes here, so nothing is written out before it is needed.
   server.on('request', (request) => lastRequests.set(request.socket, framedOf(request)));
-  server.on('clientError', (cause: ReadError, stream) => {
+  server.on('clientError', (cause: ParserError, stream) => {
     // The types allow any stream, but the connections of these servers are sockets.
     const socket = stream as Socket;
     const { code = '' } = cause;
@@ -97,15 +97,15 @@ export function answerUnreadable(
     const unfinished = unfinishedOn(socket);
     const last = unfinished ? undefined : lastRequests.get(socket);
     const stop = stopOf(cause, socket, last && framingOf(last));
-    const named = (received: ReceivedPart = nothingReceived): MalformedRequest =>
-      new MalformedRequest({
+    const named = (received: ReceivedPart = nothingReceived): ParseFailure =>
+      new ParseFailure({
         ...stop,
         ...(unfinished && { current: { ...framingOf(framedOf(unfinished)), received } }),
       });
     const status = statuses[code] ?? '400 Bad Request';
     const textOf = (isAnswered: boolean): string =>
       textFor({
-        malformed: named(),
+        parseFailure: named(),
         status: isAnswered ? status : '0',
         isReset: code === 'ECONNRESET',
         chunk: stop.chunk,
@@ -140,7 +140,7 @@ function isLost(code: string): boolean {
 }
 
 /**
- * Calls `callback` once all requests before the unfinished one are answered, or all requests if there is
+ * Calls `callback` once all requests before the unfinished one are answered, or all if there is
  * none, with the response to the unfinished one unless it was sent.
  */
 function afterEarlierResponses(
@@ -178,7 +178,7 @@ function framingOf({ method, url, length, coding }: FramedRequest): Framing {
   };
 }
 
-function stopOf(cause: ReadError, socket: Socket, before: Framing | undefined): ReadStop {
+function stopOf(cause: ParserError, socket: Socket, before: Framing | undefined): ParserStop {
   const { code = '', reason = '', bytesParsed = 0, rawPacket } = cause;
   const chunk = Buffer.isBuffer(rawPacket) ? rawPacket : Buffer.alloc(0);
   return {

@@ -5,10 +5,10 @@
 import { causes, cutOffCode, notHttp } from './http-causes.ts';
 import { Refusal } from './refusal.ts';
 import { tlsCauses } from './tls-causes.ts';
-import { Input, type ReadStop } from './unread-input.ts';
+import { type ParserStop, UnparsedInput } from './unparsed-input.ts';
 
 /** Why input cannot be read; evidence of a refusal. */
-export class MalformedRequest {
+export class ParseFailure {
   /** Stable name of the cause, such as `space-in-url`. */
   readonly cause: string;
   /** What is wrong and where, with the first bytes; secrets are masked. Starts in lower case. */
@@ -19,16 +19,16 @@ export class MalformedRequest {
   /** Method, URL and version of the request, not masked; undefined for other bytes. */
   readonly line: string | undefined;
   /** True when the client closed the connection before the end of the request. */
-  readonly isCutOff: boolean;
+  readonly endsEarly: boolean;
 
   readonly #start: string;
 
-  constructor(stop: ReadStop) {
-    const input = new Input(stop);
+  constructor(stop: ParserStop) {
+    const input = new UnparsedInput(stop);
     const found = causes.find(({ is }) => is(input)) ?? notHttp;
     const { id, what, remedy, isLimit } = found;
     this.line = input.startLineText;
-    this.isCutOff = stop.code === cutOffCode;
+    this.endsEarly = stop.code === cutOffCode;
     // Within a handshake no request was sent yet.
     const isOfHttp = !isLimit && !tlsCauses.includes(found);
     this.#start = isOfHttp ? 'the request is not valid HTTP: ' : '';
@@ -59,6 +59,6 @@ export class MalformedRequest {
 
 const expectedBody = 'the body that Content-Length or Transfer-Encoding announces';
 
-/** The rule that unreadable input breaks. */
+/** The rule that unparsable input breaks. */
 export const readRule =
   'A request must follow RFC 9112 and stay within the limits of time and size.';

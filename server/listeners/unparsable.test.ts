@@ -11,7 +11,7 @@ let device: AcceptedDevice;
 
 beforeAll(async () => {
   server = await startTestServer();
-  device = await acceptedDevice(server, 'unreadable');
+  device = await acceptedDevice(server, 'unparsable');
 });
 
 afterAll(() => server.close());
@@ -280,7 +280,7 @@ describe('the record of input that cannot be read', () => {
   it('is in the journal and in its explanation, without a corrected request', async () => {
     const response = await lastResponse('GET /api/devices/v1/download b HTTP/1.1\r\n\r\n');
     const { error, request_id: id } = JSON.parse(response.body);
-    const { entries } = await journalPage(server, 'kind=unreadable&status=400');
+    const { entries } = await journalPage(server, 'kind=unparsable&status=400');
     expect(entries.at(-1)).toMatchObject({
       requestId: id,
       cause: 'space-in-url',
@@ -310,7 +310,7 @@ describe('the record of input that cannot be read', () => {
   ])('never shows a secret %s', async (_, bytes) => {
     const response = await lastResponse(bytes);
     expect(JSON.parse(response.body).error).not.toContain('sesame');
-    const { entries } = await journalPage(server, 'kind=unreadable&limit=500');
+    const { entries } = await journalPage(server, 'kind=unparsable&limit=500');
     expect(JSON.stringify(entries)).not.toContain('sesame');
   });
 

@@ -1,5 +1,5 @@
 /**
- * Converts the stages of a plan to a timeline: how many devices are on at any time, and when each
+ * Converts the stages of a plan to a schedule: how many devices are on at any time, and when each
  * device is on. The functions are pure; all times are in milliseconds since the start of the run.
  */
 import { type LoadStage, stageName } from '../plan/load-fields.ts';
@@ -20,7 +20,7 @@ export interface DevicePresence {
 }
 
 /** The stages of a plan in sequence. Devices that are on at the end of the last stage stay on. */
-export class Timeline {
+export class DeviceCountSchedule {
   readonly #stretches: readonly RampPeriod[];
   /** Start and name of each stage, in order. */
   readonly starts: readonly { readonly atMs: number; readonly name: string }[];

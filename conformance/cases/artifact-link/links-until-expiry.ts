@@ -115,4 +115,4 @@ const toConfigurations = defineScenario<ConfigurationOffer>({
 });
 
 /** Spec: ArtifactLink; Device deployments v1 */
-export const lastingLinkCases = [...toArtifacts, ...toConfigurations];
+export const linkUntilExpiryCases = [...toArtifacts, ...toConfigurations];

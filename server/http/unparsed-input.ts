@@ -1,5 +1,5 @@
 /**
- * Input that cannot be read as HTTP, as far as naming the cause needs. Everything that it
+ * UnparsedInput that cannot be read as HTTP, as far as naming the cause needs. Everything that it
  * shows is masked.
  */
 import { printable } from '../../fixtures/base/printable.ts';
@@ -16,7 +16,7 @@ export interface Framing {
 }
 
 /** Where and why reading stopped. */
-export interface ReadStop {
+export interface ParserStop {
   /** Node's error code, such as HPE_INVALID_METHOD. */
   readonly code: string;
   /** The text of the parser's error. */
@@ -49,12 +49,12 @@ const readable = /^[\x20-\x7e\r\n\t]*$/;
 const HEX_BYTES = 8;
 
 /** The input around the place where reading stopped, as the table needs it. */
-export class Input {
+export class UnparsedInput {
   readonly code: string;
   readonly reason: string;
   readonly before: Framing | undefined;
-  readonly current: ReadStop['current'];
-  readonly stall: ReadStop['stall'];
+  readonly current: ParserStop['current'];
+  readonly stall: ParserStop['stall'];
   /** The chunk, a character for each byte. */
   readonly text: string;
   readonly at: number;
@@ -66,7 +66,7 @@ export class Input {
   /** True when the line began in an earlier chunk, so that it may start within a secret. */
   readonly #isFragment: boolean;
 
-  constructor({ code, reason, chunk, at, isFirstChunk, ...stop }: ReadStop) {
+  constructor({ code, reason, chunk, at, isFirstChunk, ...stop }: ParserStop) {
     this.code = code;
     this.reason = reason;
     this.before = stop.before;

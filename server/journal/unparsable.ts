@@ -1,5 +1,5 @@
 /** Input on the protocol listener that is not valid HTTP. */
-import type { MalformedRequest } from '../http/malformed-request.ts';
+import type { ParseFailure } from '../http/parse-failure.ts';
 import type { EntryFields } from './entry-fields.ts';
 
 const RECORD_BYTES = 256;
@@ -8,14 +8,14 @@ const RECORD_BYTES = 256;
  * Stores only the request line of the bytes and the masked text of the cause, because a part of a
  * header may be a part of a secret.
  */
-export class UnreadableRecord implements EntryFields {
-  readonly kind = 'unreadable';
+export class UnparsableRecord implements EntryFields {
+  readonly kind = 'unparsable';
   sequence = 0;
   countedBytes = 0;
   readonly atMs: number;
   readonly requestId: string;
   /** Why they cannot be read, with secrets masked. */
-  readonly malformed: MalformedRequest;
+  readonly parseFailure: ParseFailure;
   /** HTTP status of the response; 0 if there was none. */
   readonly status: number;
   /** Length of the last chunk that was read, in bytes. */
@@ -24,24 +24,24 @@ export class UnreadableRecord implements EntryFields {
   constructor(facts: {
     atMs: number;
     requestId: string;
-    malformed: MalformedRequest;
+    parseFailure: ParseFailure;
     status: number;
     chunk: Buffer | undefined;
   }) {
     this.atMs = facts.atMs;
     this.requestId = facts.requestId;
-    this.malformed = facts.malformed;
+    this.parseFailure = facts.parseFailure;
     this.status = facts.status;
     this.bytes = facts.chunk?.length ?? 0;
   }
 
   /** The request line; undefined if the bytes have none. */
   get line(): string | undefined {
-    return this.malformed.line;
+    return this.parseFailure.line;
   }
 
   get sizeBytes(): number {
-    return RECORD_BYTES + (this.line?.length ?? 0) + this.malformed.error.length;
+    return RECORD_BYTES + (this.line?.length ?? 0) + this.parseFailure.error.length;
   }
 
   settle(): void {
