@@ -107,9 +107,9 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     startRun,
     observer,
     judge,
-    ...given
+    ...settingValues
   } = options;
-  const settings = completeSettings(given);
+  const settings = completeSettings(settingValues);
   const { dataFolder } = settings;
   const data = dataFolder === undefined ? undefined : await DataFolder.open(dataFolder);
   /** The open parts, newest first. */
@@ -124,7 +124,7 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
       ...[journalObserver, activity, counts],
     ];
     const { journalEntriesMax: entriesMax, journalBytesMax: bytesMax } = settings;
-    const addresses: Addresses = { own: '' };
+    const addresses: Addresses = { api: '' };
     const clients =
       judge && entriesMax > 0 ? new ClientFeed({ load: judge, clock, log, addresses }) : undefined;
     if (clients) open.unshift(clients);
@@ -161,8 +161,16 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     const { adminEmail } = admin;
     const internalApi = openInternalApi();
     const source = overviewSource(activity, counts);
-    const seen = { source, controlToken, adminEmail, internalApi, startRun, addresses, variation };
-    const inside = { services, states, watchdog, clients, ...seen };
+    const controlSources = {
+      source,
+      controlToken,
+      adminEmail,
+      internalApi,
+      startRun,
+      addresses,
+      variation,
+    };
+    const inside = { services, states, watchdog, clients, ...controlSources };
     const control = await openControl(inside);
     addresses.console = control.url;
     const running = { services, listeners, control, watchdog, stores: open.slice(1) };

@@ -309,14 +309,14 @@ export class SettingError extends Error {
  * Fills in defaults, and checks the settings.
  * @throws SettingError when a setting is invalid
  */
-export function completeSettings(given: Partial<Settings>): Settings {
+export function completeSettings(chosen: Partial<Settings>): Settings {
   const names = [...Object.keys(settingRows), 'tls', 'connectionLimits'];
-  const unknown = Object.keys(given).find((name) => !names.includes(name));
+  const unknown = Object.keys(chosen).find((name) => !names.includes(name));
   if (unknown !== undefined) {
     throw new SettingError(`${unknown}: is unknown; ${knownNames('setting', unknown, names)}`);
   }
-  const known = Object.entries(given).filter(([, value]) => value !== undefined);
-  const settings: Settings = { ...defaultSettings, ...Object.fromEntries(known) };
+  const definedEntries = Object.entries(chosen).filter(([, value]) => value !== undefined);
+  const settings: Settings = { ...defaultSettings, ...Object.fromEntries(definedEntries) };
   const problem =
     optionProblem(settingRows, settings) ?? (settings.tls && tlsSettingsProblem(settings.tls));
   if (problem !== undefined) throw new SettingError(problem);
@@ -348,9 +348,9 @@ const defaultConnectionLimits: ConnectionLimits = {
 
 /** Returns the limits, with defaults for absent ones. */
 export function completeConnectionLimits(
-  given: Partial<ConnectionLimits> | undefined,
+  chosen: Partial<ConnectionLimits> | undefined,
 ): ConnectionLimits {
-  return { ...defaultConnectionLimits, ...given };
+  return { ...defaultConnectionLimits, ...chosen };
 }
 
 /** Returns the limits of the listeners of a server with these settings. */

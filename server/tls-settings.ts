@@ -67,9 +67,9 @@ export type TlsSettings = ValuesOf<typeof tlsRows>;
 export function tlsSettingsProblem(tls: TlsSettings): string | undefined {
   const { names = [], certFile, keyFile, caKeepFile, keyType, brokenTls = false } = tls;
   if ((certFile === undefined) !== (keyFile === undefined)) {
-    const [given, missing] =
+    const [presentFile, missing] =
       certFile === undefined ? ['key', 'certificate'] : ['certificate', 'key'];
-    return `TLS has a ${given} file but no ${missing} file; give both, or neither for a test CA`;
+    return `TLS has a ${presentFile} file but no ${missing} file; give both, or neither for a test CA`;
   }
   if (certFile !== undefined) {
     if (names.length > 0) return needlessSetting('TLS names', 'its own names');

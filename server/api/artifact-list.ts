@@ -17,8 +17,8 @@ export function artifactList(
 ): Promise<JsonList<Artifact>> {
   const { store } = context;
   const read = (id: string): Artifact | undefined => {
-    const found = store.artifacts.find(id);
-    return found && artifactView(found.artifact, context);
+    const storedArtifact = store.artifacts.find(id);
+    return storedArtifact && artifactView(storedArtifact.artifact, context);
   };
   return JsonList.ofEach(ids, read, context);
 }

@@ -109,9 +109,9 @@ export class ClientFeed {
       else if (entry.kind === 'frame' && entry.origin.socket === 'device') {
         const { deviceId: client } = entry.origin;
         const nowMs = this.#options.clock.monotonicMs();
-        const known = watched.clients.admit(client, nowMs);
+        const watchedClient = watched.clients.admit(client, nowMs);
         const event = socketEvent(entry, client, nowMs);
-        if (known) this.#push(watched, known, () => event);
+        if (watchedClient) this.#push(watched, watchedClient, () => event);
       }
     } catch (error) {
       this.#fail(error);
@@ -159,7 +159,7 @@ export class ClientFeed {
   }
 
   #eventOf(record: ExchangeRecord, client: string): ClientEvent {
-    const baseUrl = this.#options.addresses.own;
+    const baseUrl = this.#options.addresses.api;
     const { sequence } = record;
     return exchangeEvent(record, { sequence, client, baseUrl, ...wholeBodies(record) });
   }

@@ -63,10 +63,10 @@ export class WatchedClients {
 
   /** Returns a client that is judged; one more is, while there is room; undefined for others. */
   admit(name: string, nowMs: number): WatchedClient | undefined {
-    const known = this.#clients.get(name);
-    if (known) {
-      known.seenMs = nowMs;
-      return known;
+    const watchedClient = this.#clients.get(name);
+    if (watchedClient) {
+      watchedClient.seenMs = nowMs;
+      return watchedClient;
     }
     if (this.#clients.size >= CLIENTS_MAX) this.#makeRoom(nowMs);
     if (this.#clients.size >= CLIENTS_MAX) {
@@ -80,9 +80,9 @@ export class WatchedClients {
 
   /** Notes the identity of a judged client that the server does not know. */
   identify(client: string, identity: string): void {
-    const known = this.#clients.get(client);
-    if (!known) return;
-    known.identity = identity.slice(0, IDENTITY_MAX_CHARACTERS);
+    const watchedClient = this.#clients.get(client);
+    if (!watchedClient) return;
+    watchedClient.identity = identity.slice(0, IDENTITY_MAX_CHARACTERS);
     this.#unknown.add(client);
     const [oldest = client] = this.#unknown;
     if (this.#unknown.size > UNKNOWN_MAX) this.#evict(oldest);
@@ -90,8 +90,8 @@ export class WatchedClients {
 
   /** Lets a client that has been decommissioned be the first that makes room. */
   retire(client: string): void {
-    const known = this.#clients.get(client);
-    if (known) known.seenMs = Number.NEGATIVE_INFINITY;
+    const watchedClient = this.#clients.get(client);
+    if (watchedClient) watchedClient.seenMs = Number.NEGATIVE_INFINITY;
   }
 
   /** Notes a lost event. @returns whether it is the first one in a row, and how many there are */
@@ -106,11 +106,11 @@ export class WatchedClients {
 
   /** Gives a client its final name. */
   rename(former: string, client: string): void {
-    const known = this.#clients.get(former);
+    const watchedClient = this.#clients.get(former);
     this.#clients.delete(former);
     this.#unknown.delete(former);
-    if (known && !this.#clients.has(client))
-      this.#clients.set(client, newClient(client, known.seenMs));
+    if (watchedClient && !this.#clients.has(client))
+      this.#clients.set(client, newClient(client, watchedClient.seenMs));
   }
 
   /** Forgets a client; all of them without a name. */

@@ -194,8 +194,10 @@ export class DeviceSockets implements DeviceSessions {
 
   /** Closes every socket of the tenant that has this store, as `close` does. */
   async closeTenant(store: Store): Promise<void> {
-    const own = [...this.#sockets.keys()].filter((socket) => this.#sockets.get(socket) === store);
-    await this.#closeAll(own, 'the tenant was reset or removed');
+    const storeSockets = [...this.#sockets.keys()].filter(
+      (socket) => this.#sockets.get(socket) === store,
+    );
+    await this.#closeAll(storeSockets, 'the tenant was reset or removed');
   }
 
   #closeAll(sockets: readonly WebSocket[], reason: string): Promise<void> {

@@ -95,17 +95,17 @@ function boundMessages(
   connection: Socket,
   incompleteTransfers: ByteBudget,
 ): void {
-  const held = incompleteTransfers.open(() => dropSocket(socket));
+  const transfer = incompleteTransfers.open(() => dropSocket(socket));
   const { _receiver: receiver } = socket as unknown as SocketReceiver;
   const count = (): void => {
     const chunks = receiver._buffers.length + receiver._fragments.length;
     const { writableLength, _bufferedBytes, _messageLength } = receiver;
     const bytes = writableLength + _bufferedBytes + _messageLength;
-    held.set(bytes + chunks * CHUNK_BYTES);
+    transfer.set(bytes + chunks * CHUNK_BYTES);
   };
   // The library's own listener was added first, so it has already read this chunk. It takes the
   // messages out of the chunk in later iterations of the event loop.
   connection.on('data', count);
   for (const event of ['message', 'ping', 'pong']) socket.on(event, count);
-  connection.once('close', () => held.set(0));
+  connection.once('close', () => transfer.set(0));
 }

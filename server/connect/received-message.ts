@@ -20,8 +20,8 @@ const decoded = new WeakMap<Uint8Array, ConnectMessage | ConnectMessageError>();
  * change the bytes.
  */
 export function messageIn(bytes: Uint8Array): ConnectMessage | ConnectMessageError {
-  const known = decoded.get(bytes);
-  if (known) return known;
+  const cachedMessage = decoded.get(bytes);
+  if (cachedMessage) return cachedMessage;
   const read = attempt(bytes);
   decoded.set(bytes, read);
   return read;

@@ -29,17 +29,17 @@ const KEPT_MAX = 1000;
 export function createLinkSigner(secret: Uint8Array): LinkSigner {
   const signatureOf = (link: SignedLink): string =>
     createHmac('sha256', secret).update(signedText(link)).digest('base64url');
-  const kept = new Map<string, string>();
+  const signatures = new Map<string, string>();
   let keptExpire = '';
   return {
     sign: (link) => {
       const { path, expire, tenantId } = link;
-      if (expire !== keptExpire || kept.size >= KEPT_MAX) kept.clear();
+      if (expire !== keptExpire || signatures.size >= KEPT_MAX) signatures.clear();
       keptExpire = expire;
       const key = `${tenantId} ${path}`;
-      const known = kept.get(key) ?? signatureOf(link);
-      kept.set(key, known);
-      return known;
+      const signature = signatures.get(key) ?? signatureOf(link);
+      signatures.set(key, signature);
+      return signature;
     },
     verifies: (link, signature) => isSameSecret(signatureOf(link), signature),
   };

@@ -29,16 +29,16 @@ const TEXT_MAX_CHARACTERS = 16_384;
 const HELD_KEYS_MAX = 20_000;
 /** Texts up to this length are cached; every accepted key in lines of 64 characters is shorter. */
 const HELD_TEXT_MAX_CHARACTERS = 2048;
-const held = new Map<string, PublicKey>();
+const cache = new Map<string, PublicKey>();
 
 /** Reads a key from PEM; returns the reason when the text is not an accepted key. */
 export function readPublicKey(text: string): PublicKey | UnusableKey {
-  const known = held.get(text);
-  if (known) return known;
+  const cachedKey = cache.get(text);
+  if (cachedKey) return cachedKey;
   const read = readPlainEd25519(text) ?? parse(text);
   if ('reason' in read || text.length > HELD_TEXT_MAX_CHARACTERS) return read;
-  if (held.size >= HELD_KEYS_MAX) held.clear();
-  held.set(text, read);
+  if (cache.size >= HELD_KEYS_MAX) cache.clear();
+  cache.set(text, read);
   return read;
 }
 

@@ -113,12 +113,12 @@ function payloadOf(
 }
 
 /** Says that a token has another algorithm than this server's, as the continuation of a sentence. */
-function algorithmIn(head: string | undefined, own: string): string {
+function algorithmIn(head: string | undefined, serverAlgorithm: string): string {
   const header = parsedJson(Buffer.from(head ?? '', 'base64url').toString());
   const { alg } = isObject(header) ? header : {};
-  if (typeof alg !== 'string' || alg === own) return '';
+  if (typeof alg !== 'string' || alg === serverAlgorithm) return '';
   const named = `its alg is "${printable(alg, ALGORITHM_MAX_CHARACTERS)}"`;
-  return `: ${alg === 'none' ? 'it is not signed, as ' : ''}${named}, and that of this server "${own}"`;
+  return `: ${alg === 'none' ? 'it is not signed, as ' : ''}${named}, and that of this server "${serverAlgorithm}"`;
 }
 
 const ALGORITHM_MAX_CHARACTERS = 20;

@@ -90,9 +90,9 @@ function deviceTokenLines(
   facts: CommandFacts,
 ): string[] {
   const { names, namesTenant } = facts;
-  const known = identity === undefined ? '"$ID_DATA"' : shellWord(identity);
+  const identityWord = identity === undefined ? '"$ID_DATA"' : shellWord(identity);
   const tenant = namesTenant ? ',"tenant_token":"%s"' : '';
-  const values = [`"$(printf %s ${known} | sed 's/[\\\\"]/\\\\&/g')"`, '"$PUBLIC_KEY"'];
+  const values = [`"$(printf %s ${identityWord} | sed 's/[\\\\"]/\\\\&/g')"`, '"$PUBLIC_KEY"'];
   if (namesTenant) values.push('"$TENANT_TOKEN"');
   const form = `{"id_data":"%s","pubkey":"%s"${tenant}}`;
   return [
@@ -184,9 +184,9 @@ function withEncodedQuery(target: CommandText): string[] {
 function pairsOf(query: CommandText): CommandText[] {
   const pairs: CommandText[number][][] = [[]];
   for (const part of query) {
-    const [first = '', ...others] = typeof part === 'string' ? part.split('&') : [part];
+    const [first = '', ...furtherPairs] = typeof part === 'string' ? part.split('&') : [part];
     pairs.at(-1)?.push(first);
-    for (const one of others) pairs.push([one]);
+    for (const one of furtherPairs) pairs.push([one]);
   }
   return pairs;
 }

@@ -47,12 +47,12 @@ export function correctBody(operation: Operation, refused: InvalidBody): Correct
   if (hasUnknownBody(request)) return refused.status === 413 ? smaller(refused) : inFile;
   if (!request.body && operation.bodyOptional) return undefined;
   const text = textOf(request);
-  const given = request.body ? jsonOf(text) : { value: {} };
-  if (operation.bodyOptional && given && saysNothing(given.value, schema)) return undefined;
-  const better = given && correctedValue(schema, given.value);
+  const sentJson = request.body ? jsonOf(text) : { value: {} };
+  if (operation.bodyOptional && sentJson && saysNothing(sentJson.value, schema)) return undefined;
+  const better = sentJson && correctedValue(schema, sentJson.value);
   // An empty body would be valid, but it would remove existing data.
   const isEmpty = !request.body && Object.keys(better?.needs ?? {}).length === 0;
-  const isSound = request.body !== undefined && given !== undefined && v.is(schema, given.value);
+  const isSound = request.body !== undefined && sentJson !== undefined && v.is(schema, sentJson.value);
   if (!better || isEmpty || (!isSound && hasOtherNumbers(text ?? ''))) {
     return corrected(refused, schema);
   }
@@ -62,12 +62,12 @@ export function correctBody(operation: Operation, refused: InvalidBody): Correct
   if (isSound && isOfWhole && !isDeployment(operation)) return corrected(refused, schema);
   const needs = { ...better.needs };
   const ruled = isSound
-    ? improved(given.value, { operation, schema, refused, needs })
+    ? improved(sentJson.value, { operation, schema, refused, needs })
     : better.value;
-  const shown = withoutSecrets(inOwnForm(ruled));
-  const ofSound = isSound && ruled === given.value && inOwnForm(ruled) === ruled;
-  if (ofSound && shown === given.value) return { text: [text ?? ''], needs, isAsSent: true };
-  const marked = jsonWithVariables(shown);
+  const maskedValue = withoutSecrets(inOwnForm(ruled));
+  const ofSound = isSound && ruled === sentJson.value && inOwnForm(ruled) === ruled;
+  if (ofSound && maskedValue === sentJson.value) return { text: [text ?? ''], needs, isAsSent: true };
+  const marked = jsonWithVariables(maskedValue);
   return { text: marked, needs, ...(ofSound && { isAsSent: true as const }) };
 }
 

@@ -131,22 +131,22 @@ function pathFor(
   operation: Operation,
   { request, parameters, location }: InvalidRequest,
 ): CommandText {
-  const known = {
+  const knownValues = {
     ...idsIn(operation, request.path),
     ...parameters,
     ...parametersIn(operation, request.path),
   };
-  const values = Object.values(known);
+  const values = Object.values(knownValues);
   // A single path parameter means the same resource, even if the successor gives it another name.
   const only = values.length === 1 ? values[0] : undefined;
   return operation.path.split(/(\{\w+\})/).map((part) => {
     if (!part.startsWith('{')) return part;
     const name = part.slice(1, -1);
-    const given = known[name] ?? only ?? '';
-    const isSecret = maskText(given) !== given || location === `path.${name}`;
+    const value = knownValues[name] ?? only ?? '';
+    const isSecret = maskText(value) !== value || location === `path.${name}`;
     const isSound =
-      !isSecret && given !== '' && given !== '.' && given !== '..' && isDecodable(given);
-    return isSound ? encodeOdd(given) : { variable: variableNamed(name) };
+      !isSecret && value !== '' && value !== '.' && value !== '..' && isDecodable(value);
+    return isSound ? encodeOdd(value) : { variable: variableNamed(name) };
   });
 }
 
@@ -183,14 +183,17 @@ function queryFor(
   const schema = v.object(query);
   const names = Object.keys(query);
   const search = status === 410 ? forSuccessor(request.search, names) : request.search;
-  const given = givenIn(search, names);
+  const parameters = givenIn(search, names);
   const [, refused = ''] = /^query\.(.+)$/.exec(location) ?? [];
-  const isSent = Object.keys(given).every((name) => new URLSearchParams(search).has(name));
-  const fits = v.is(schema, given);
+  const isSent = Object.keys(parameters).every((name) => new URLSearchParams(search).has(name));
+  const fits = v.is(schema, parameters);
   // A rule refused the parameter although its shape is valid.
-  if (fits && refused in query) given[refused] = markFor(refused);
+  if (fits && refused in query) parameters[refused] = markFor(refused);
   else if (fits && isSent) return { text: questionOf(encodeOdd(search)), needs: {} };
-  const better = correctedValue(schema, given, { isQuery: true }) ?? { value: given, needs: {} };
+  const better = correctedValue(schema, parameters, { isQuery: true }) ?? {
+    value: parameters,
+    needs: {},
+  };
   const isNeeded = fits && expected !== undefined;
   const needs = isNeeded ? { [variableNamed(refused)]: expected } : better.needs;
   return { text: questionOf(searchOf(better.value)), needs };
@@ -216,13 +219,13 @@ function questionOf(search: string): CommandText {
 /** Returns the sent parameters, including those with slightly misspelt names. */
 function givenIn(search: string, names: readonly string[]): Record<string, string | string[]> {
   const sent = new URLSearchParams(search);
-  const given: Record<string, string | string[]> = Object.create(null);
+  const parameters: Record<string, string | string[]> = Object.create(null);
   for (const name of names) {
     const nearest = [...sent.keys()].find((other) => !names.includes(other) && isNear(other, name));
     const values = sent.getAll(sent.has(name) ? name : (nearest ?? name));
-    if (values[0] !== undefined) given[name] = values.length === 1 ? values[0] : values;
+    if (values[0] !== undefined) parameters[name] = values.length === 1 ? values[0] : values;
   }
-  return given;
+  return parameters;
 }
 
 /** Returns true if the names differ only in case or in a few letters. */

@@ -126,16 +126,16 @@ function converted(
     const isNeedless = issue.expected === 'never' && !issue.message.startsWith('Invalid ');
     return isNeedless ? { value: replaced(value, keys, undefined) } : undefined;
   }
-  const given = valueAt(value, keys);
+  const nested = valueAt(value, keys);
   const isWrapped = isObject(value) && Object.keys(value).length === 1 && keys.length === 1;
-  if (isWrapped && wrapperNames.test(String(keys[0])) && v.is(schema, given))
-    return { value: given };
-  const other = given === undefined ? nearlyNamed(schema, value, keys) : undefined;
+  if (isWrapped && wrapperNames.test(String(keys[0])) && v.is(schema, nested))
+    return { value: nested };
+  const other = nested === undefined ? nearlyNamed(schema, value, keys) : undefined;
   if (other) {
     return { value: replaced(replaced(value, keys, valueAt(value, other)), other, undefined) };
   }
   const shape = shapeAt(schema, keys);
-  const better = shape && conversionOf(given, shape, { name: keys.at(-1), ...options });
+  const better = shape && conversionOf(nested, shape, { name: keys.at(-1), ...options });
   return better === undefined ? undefined : { value: replaced(value, keys, better) };
 }
 
@@ -221,34 +221,34 @@ interface ConversionFacts extends CorrectionOptions {
 }
 
 /** Returns the sent value in a format that the shape accepts; undefined if there is none. */
-function conversionOf(given: unknown, shape: Shape, facts: ConversionFacts): unknown {
+function conversionOf(value: unknown, shape: Shape, facts: ConversionFacts): unknown {
   // For a missing object with required members, an empty object makes the next round ask for each
   // member.
-  if (given === undefined)
+  if (value === undefined)
     return memberNames(shape).length > 0 && !v.is(shape, {}) ? {} : undefined;
-  return [[given], ...formsOf(given, shape, facts)].find((form) => v.is(shape, form));
+  return [[value], ...formsOf(value, shape, facts)].find((form) => v.is(shape, form));
 }
 
-function formsOf(given: unknown, shape: Shape, facts: ConversionFacts): readonly unknown[] {
-  if (Array.isArray(given)) {
-    const [one] = given;
+function formsOf(sent: unknown, shape: Shape, facts: ConversionFacts): readonly unknown[] {
+  if (Array.isArray(sent)) {
+    const [one] = sent;
     // In a map with arbitrary names, the members of a name-value pair would become settings.
-    const isOne = given.length === 1 && (!isObject(one) || memberNames(shape).length > 0);
-    const map = mapIn(given);
+    const isOne = sent.length === 1 && (!isObject(one) || memberNames(shape).length > 0);
+    const map = mapIn(sent);
     const alone = isOne ? [one, ...formsOf(one, shape, facts)] : [];
-    return [...(map ? [map] : []), ...alone, ...within(given, shape)];
+    return [...(map ? [map] : []), ...alone, ...within(sent, shape)];
   }
-  if (typeof given === 'number' || typeof given === 'boolean') {
-    const own = [String(given), ...(facts.isQuery ? boundsNear(Number(given), shape) : [])];
-    return typeof given === 'number' ? [...own, ...dateTimesOf(given)] : own;
+  if (typeof sent === 'number' || typeof sent === 'boolean') {
+    const numerals = [String(sent), ...(facts.isQuery ? boundsNear(Number(sent), shape) : [])];
+    return typeof sent === 'number' ? [...numerals, ...dateTimesOf(sent)] : numerals;
   }
-  if (typeof given === 'string') {
-    return [...formsOfText(given, shape, facts), ...within(given, shape)];
+  if (typeof sent === 'string') {
+    return [...formsOfText(sent, shape, facts), ...within(sent, shape)];
   }
-  if (!isObject(given)) return [];
+  if (!isObject(sent)) return [];
   // The identity was sent as an object instead of as JSON text.
-  if (facts.name === 'id_data') return [JSON.stringify(given)];
-  const members = Object.entries(given);
+  if (facts.name === 'id_data') return [JSON.stringify(sent)];
+  const members = Object.entries(sent);
   const pairs = members.map(([name, value]) => ({ name, value }));
   const only = members.length === 1 ? members[0]?.[1] : undefined;
   // A map may replace a list of pairs; an object with one member may wrap the list.
@@ -338,11 +338,14 @@ function boundsNear(number: number, shape: Shape): readonly unknown[] {
 const MILLISECONDS_MIN = 1e12;
 
 function boundsOf({ wrapped, pipe = [] }: Shape): number[] {
-  const own = pipe.flatMap((step) => {
+  const directBounds = pipe.flatMap((step) => {
     const isBound = 'type' in step && (step.type === 'min_value' || step.type === 'max_value');
     return isBound && 'requirement' in step ? Number(step.requirement) : [];
   });
-  return [...own, ...[...(wrapped ? [wrapped] : []), ...pipe.filter(isShape)].flatMap(boundsOf)];
+  return [
+    ...directBounds,
+    ...[...(wrapped ? [wrapped] : []), ...pipe.filter(isShape)].flatMap(boundsOf),
+  ];
 }
 
 /** Returns the values that a shape accepts, also inside optional shapes. */
@@ -379,12 +382,12 @@ function replaced(value: unknown, [key, ...rest]: readonly Key[], by: unknown): 
     return value.map((one, index) => (index === Number(key) ? into(one) : one));
   const members = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   const old = members.find(([name]) => name === key)?.[1];
-  const others = members.map(([name, one]): [string, unknown] => [
+  const otherMembers = members.map(([name, one]): [string, unknown] => [
     name,
     name === key ? into(one) : one,
   ]);
   const all = members.some(([name]) => name === key)
-    ? others
-    : [...others, [String(key), into(old)] as const];
+    ? otherMembers
+    : [...otherMembers, [String(key), into(old)] as const];
   return Object.fromEntries(all.filter(([, one]) => one !== undefined));
 }

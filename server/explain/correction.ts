@@ -140,18 +140,18 @@ function requestFor(
   const { device_type: type } = parameters;
   const search = type === undefined ? '' : `device_type=${type}`;
   const bare = { ...request, search, headers: new Map(), body: undefined, bodyBytes: 0 };
-  const own = isOther ? bare : request;
+  const correctedRequest = isOther ? bare : request;
   if (!isPollOperation(operation)) {
-    return correctRequest(operation, { request: own, parameters, status, location, expected });
+    return correctRequest(operation, { request: correctedRequest, parameters, status, location, expected });
   }
   // A request with a signed link has no token that identifies the device.
   const linked = isOther && status !== 403 ? parameters.device_id : undefined;
   const deviceId = linked ?? ownerOf(request);
-  const poll = safePoll({ operation, request: own }, refused.store, deviceId);
+  const poll = safePoll({ operation, request: correctedRequest }, refused.store, deviceId);
   const warning = warningOf(poll.endsUpdateOf, deviceId);
   const warned = warning === undefined ? {} : { warning };
   const faulty = { request: poll.request, parameters, status };
-  if (poll.request === own) {
+  if (poll.request === correctedRequest) {
     return { ...correctRequest(poll.operation, { ...faulty, location, expected }), ...warned };
   }
   // The poll was replaced by another one, which does not contain the problem.
@@ -167,14 +167,14 @@ function meantBy({ request, refusal, operation, mounts }: CorrectionInput): Oper
   if (operation) return operation;
   const { method, path } = request;
   const evidence = refusal.detail?.evidence;
-  const known = operationsOf(mounts);
+  const knownOperations = operationsOf(mounts);
   const meant =
     evidence instanceof UnknownPath
       ? similarOperationOf(request, evidence).operation
-      : (operationAt(path, methodsLike(method), known) ??
-        inOtherVersion(method, path, known) ??
-        operationAt(path, ['GET'], known) ??
-        similarTo(request, known));
+      : (operationAt(path, methodsLike(method), knownOperations) ??
+        inOtherVersion(method, path, knownOperations) ??
+        operationAt(path, ['GET'], knownOperations) ??
+        similarTo(request, knownOperations));
   if (!meant || !mayBeMeant(method, meant)) return undefined;
   // With a part of the path missing, the request may change more than the caller wanted.
   return meant.method !== 'GET' && isWider(meant, path) ? undefined : meant;
@@ -182,36 +182,36 @@ function meantBy({ request, refusal, operation, mounts }: CorrectionInput): Oper
 
 function similarTo(
   { method, path }: ReceivedRequest,
-  known: readonly Operation[],
+  knownOperations: readonly Operation[],
 ): Operation | undefined {
-  const nearest = nearestOperation(method, path, known);
+  const nearest = nearestOperation(method, path, knownOperations);
   return nearest.isSimilar ? nearest.operation : undefined;
 }
 
 /** Returns the operation to call instead of the intended one. */
 function instead(meant: Operation, { refusal, location, operation, mounts }: CorrectionInput) {
   const { status } = refusal;
-  const known = operationsOf(mounts);
-  if (status === 410 && meant.deprecated) return successorOf(meant.deprecated, known);
+  const knownOperations = operationsOf(mounts);
+  if (status === 410 && meant.deprecated) return successorOf(meant.deprecated, knownOperations);
   const link: Operation = operations['get-artifact-link'];
-  if (meant.id === storageOperations['download-artifact'].id && known.includes(link)) return link;
+  if (meant.id === storageOperations['download-artifact'].id && knownOperations.includes(link)) return link;
   if (meant.authorization === 'link') return operations['get-next-deployment'];
   const isMissing = operation !== undefined && location.startsWith('path.') && status !== 403;
   // A conflict with a remedy can be resolved, so the same request succeeds later. For any other
   // conflict a lookup is suggested.
   const isState =
     status === 409 && !location.startsWith('body.') && refusal.detail?.remedy === undefined;
-  return (isMissing || isState) && status !== 400 ? listOperationFor(meant, known) : undefined;
+  return (isMissing || isState) && status !== 400 ? listOperationFor(meant, knownOperations) : undefined;
 }
 
 function successorOf(
   { successor }: NonNullable<Operation['deprecated']>,
-  known: readonly Operation[],
+  knownOperations: readonly Operation[],
 ): Operation | undefined {
   const path = `${apiPrefixes.management}${successor.version}${successor.path}`;
   const isSuccessor = (one: Operation): boolean =>
     one.method === successor.method && withoutNames(one.path) === withoutNames(path);
-  return known.find(isSuccessor);
+  return knownOperations.find(isSuccessor);
 }
 
 function withoutNames(path: string): string {

@@ -30,7 +30,11 @@ import { problemInRecord } from './request-problem.ts';
 export type EntryView = ResponseOf<'GET /journal/stream'>;
 
 /** Returns the view of an entry. Headers and bodies are included only if `whole` is true. */
-export function entryView(entry: JournalEntry, tenant: TenantRecords, whole = false): EntryView {
+export function entryView(
+  entry: JournalEntry,
+  tenant: TenantRecords,
+  withBodies = false,
+): EntryView {
   const { sequence, kind, atMs } = entry;
   const device = deviceOf(entry, tenant);
   return defined({
@@ -39,7 +43,7 @@ export function entryView(entry: JournalEntry, tenant: TenantRecords, whole = fa
     at: new Date(atMs).toISOString(),
     requestId: maskText(requestIdOf(entry)),
     operation: operationOf(entry),
-    ...factsOf(entry, whole),
+    ...factsOf(entry, withBodies),
     device: device && {
       ...device,
       ...(device.identity && { identity: maskText(device.identity) }),
@@ -122,8 +126,8 @@ function frameView({ origin, from, opcode, code, bytes, message, payload, proble
 function frameBodyView(frame: FrameRecord) {
   const { message, payload, bytes } = frame;
   const cut = bytes > payload.length;
-  const kept = message && !cut ? Buffer.from(message.body ?? []) : payload;
-  const view = viewOf([], kept, cut ? bytes : kept.length);
+  const content = message && !cut ? Buffer.from(message.body ?? []) : payload;
+  const view = viewOf([], content, cut ? bytes : content.length);
   return {
     props: message?.props && maskJson(message.props),
     body: view?.value,

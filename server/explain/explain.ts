@@ -199,7 +199,9 @@ const literals = /\\'|\$'(?:[^'\\]|\\.)*'|'[^']*'/g;
 /** Returns the variables that the lines use without setting them, with their meanings. */
 function needsOf(lines: string, base: string): Record<string, string> {
   const code = lines.replace(literals, '');
-  const own = new Set([...code.matchAll(/^([A-Z][A-Z0-9_]*)=\$\(/gm)].map(([, name]) => name));
+  const definedNames = new Set(
+    [...code.matchAll(/^([A-Z][A-Z0-9_]*)=\$\(/gm)].map(([, name]) => name),
+  );
   const needs: Record<string, string> = {
     URL: `the base URL, such as ${base}`,
     ...(base.startsWith('https:') && {
@@ -207,7 +209,7 @@ function needsOf(lines: string, base: string): Record<string, string> {
     }),
   };
   for (const [, name = ''] of code.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)) {
-    if (own.has(name) || name === 'URL') continue;
+    if (definedNames.has(name) || name === 'URL') continue;
     const any = /(^|_)ID$/.test(name) ? 'the ID of an existing one' : 'a generated value';
     // The name without the indexes of lists.
     const [field = name] = name.split(/_\d/, 1);
@@ -226,11 +228,11 @@ function plainInExpansion(text: string): string {
  * not set the others.
  */
 function definitionsOf(needs: VariableMeanings, base: string, lines: string): string[] {
-  const known: Readonly<Record<string, string>> = { URL: base };
+  const valuesByName: Readonly<Record<string, string>> = { URL: base };
   const definitions = Object.entries(needs)
     .filter(([name]) => !lines.includes(`${name}=\${${name}-`))
     .map(([name, meaning]) => {
-      const value = known[name];
+      const value = valuesByName[name];
       return value === undefined
         ? `: "\${${name}:?set ${name} to ${plainInExpansion(meaning)}}"`
         : `${name}=\${${name}:-${value}}`;
@@ -240,9 +242,10 @@ function definitionsOf(needs: VariableMeanings, base: string, lines: string): st
 
 /** Returns the base URL of the API, with the host name that the caller used. */
 function baseUrl({ headers }: ReceivedRequest, mounts: MountedServer): string {
-  const own = urlOf('api', mounts);
+  const apiUrl = urlOf('api', mounts);
   const host = headers.get('host') ?? '';
   const isStorage = `//${host}` === urlOf('storage', mounts).replace(/^\w+:/, '');
-  if (!/^[\w.:[\]-]+$/.test(host) || (isStorage && urlOf('storage', mounts) !== own)) return own;
-  return `${own.startsWith('https:') ? 'https' : 'http'}://${host}`;
+  if (!/^[\w.:[\]-]+$/.test(host) || (isStorage && urlOf('storage', mounts) !== apiUrl))
+    return apiUrl;
+  return `${apiUrl.startsWith('https:') ? 'https' : 'http'}://${host}`;
 }

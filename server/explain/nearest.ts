@@ -37,18 +37,18 @@ export function nearestOperation(
   path: string,
   operations: readonly Operation[],
 ): NearestOperation {
-  const given = segmentsOf(path.toLowerCase());
+  const sentSegments = segmentsOf(path.toLowerCase());
   const changeCost = rememberedCosts();
-  const [first, ...others] = operations.map((operation) => {
+  const [first, ...otherCandidates] = operations.map((operation) => {
     const otherMethod = operation.method === method ? 0 : costs.method;
     const retired = operation.deprecated ? costs.retired : 0;
     return {
       operation,
-      distance: distanceTo(operation, given, changeCost) + otherMethod + retired,
+      distance: distanceTo(operation, sentSegments, changeCost) + otherMethod + retired,
     };
   });
   if (!first) throw new Error('there are no operations');
-  const best = others.reduce(
+  const best = otherCandidates.reduce(
     (nearer, one) => (one.distance < nearer.distance ? one : nearer),
     first,
   );
@@ -89,11 +89,13 @@ export function inOtherVersion(
   path: string,
   operations: readonly Operation[],
 ): Operation | undefined {
-  const given = segmentsWithoutParameters(path);
+  const segments = segmentsWithoutParameters(path);
   return operations.find((one) => {
     const pathSegments = segmentsWithoutParameters(one.path);
     return (
-      one.method === method && pathSegments.length === given.length && fits(pathSegments, given)
+      one.method === method &&
+      pathSegments.length === segments.length &&
+      fits(pathSegments, segments)
     );
   });
 }
@@ -107,8 +109,8 @@ export function operationAt(
   methods: readonly string[],
   operations: readonly Operation[],
 ): Operation | undefined {
-  const given = segmentsOf(path);
-  const here = operations.filter((operation) => isAt(operation, given));
+  const segments = segmentsOf(path);
+  const here = operations.filter((operation) => isAt(operation, segments));
   return methods
     .map((method) => here.find((operation) => operation.method === method))
     .find((operation) => operation !== undefined);
@@ -134,8 +136,8 @@ export function listOperationFor(
   );
   const isOfService = ({ path }: Operation): boolean =>
     segmentsWithoutParameters(path)[2] === wanted[2];
-  const own = lists.some(isOfService) ? lists.filter(isOfService) : lists;
-  const rated = own.map((list) => {
+  const candidateLists = lists.some(isOfService) ? lists.filter(isOfService) : lists;
+  const rated = candidateLists.map((list) => {
     const pathSegments = segmentsWithoutParameters(list.path);
     const same = pathSegments.findIndex((word, index) => word !== wanted[index]);
     const isOwner = pathSegments.at(-1) === owner ? 2 : 0;
@@ -150,11 +152,13 @@ export function parametersIn(
   operation: Pick<Operation, 'path'>,
   path: string,
 ): Readonly<Record<string, string>> {
-  const given = segmentsOf(path);
+  const segments = segmentsOf(path);
   const pathSegments = segmentsOf(operation.path);
-  if (pathSegments.length !== given.length) return {};
-  const found = pathSegments.map((word, index) => [word.slice(1, -1), given[index] ?? ''] as const);
-  return Object.fromEntries(found.filter((_, index) => pathSegments[index]?.startsWith('{')));
+  if (pathSegments.length !== segments.length) return {};
+  const pairs = pathSegments.map(
+    (word, index) => [word.slice(1, -1), segments[index] ?? ''] as const,
+  );
+  return Object.fromEntries(pairs.filter((_, index) => pathSegments[index]?.startsWith('{')));
 }
 
 function segmentsOf(path: string): string[] {
@@ -179,8 +183,12 @@ function fits(pathSegments: readonly string[], given: readonly string[]): boolea
  * Returns the lowest total cost of changing, omitting and inserting segments that turns one path
  * into the other.
  */
-function distanceTo({ path }: Operation, given: readonly string[], changeCost: ChangeCost): number {
-  const sent = given.slice(0, SEGMENTS_MAX);
+function distanceTo(
+  { path }: Operation,
+  segments: readonly string[],
+  changeCost: ChangeCost,
+): number {
+  const sent = segments.slice(0, SEGMENTS_MAX);
   let row = [0];
   for (const segment of sent) row.push((row.at(-1) ?? 0) + costOf(segment));
   for (const word of segmentsOf(path)) {
@@ -193,7 +201,7 @@ function distanceTo({ path }: Operation, given: readonly string[], changeCost: C
     }
     row = next;
   }
-  return (row.at(-1) ?? 0) + given.length - sent.length;
+  return (row.at(-1) ?? 0) + segments.length - sent.length;
 }
 
 function costOf(segment: string): number {
@@ -207,11 +215,11 @@ type ChangeCost = (word: string, segment: string) => number;
  * their segments.
  */
 function rememberedCosts(): ChangeCost {
-  const known = new Map<string, number>();
+  const costs = new Map<string, number>();
   return (word, segment) => {
     const both = `${word}/${segment}`;
-    const cost = known.get(both) ?? costOfChange(word, segment);
-    known.set(both, cost);
+    const cost = costs.get(both) ?? costOfChange(word, segment);
+    costs.set(both, cost);
     return cost;
   };
 }

@@ -145,9 +145,12 @@ function resultOfPoll(
 ): PollResult {
   const { tenant, id } = device;
   // Stored only if nothing has changed for the device since its last poll.
-  const known = tenant.store.deviceDeployments.cachedNoUpdate(id);
-  if (known)
-    return resultOf(request ? withInstalledArtifact(known, request.artifactName) : known, tenant);
+  const cachedReason = tenant.store.deviceDeployments.cachedNoUpdate(id);
+  if (cachedReason)
+    return resultOf(
+      request ? withInstalledArtifact(cachedReason, request.artifactName) : cachedReason,
+      tenant,
+    );
   const open = openDeploymentsOf(device);
   if (!request) {
     const choice = chooseOrExplain(open);
@@ -248,12 +251,12 @@ function requestOf(operation: string, content: string | undefined): NextRequest 
     const names = Object.keys(operations['get-next-deployment'].query);
     return withProvides([...query].filter(([name]) => names.includes(name)));
   }
-  const given = jsonObject(Buffer.from(content, 'latin1'));
+  const members = jsonObject(Buffer.from(content, 'latin1'));
   const isV2 = operation === operations['post-next-deployment-v2'].id;
-  const provides = isV2 ? given.device_provides : given;
+  const provides = isV2 ? members.device_provides : members;
   if (typeof provides !== 'object' || provides === null) return undefined;
   const pairs = Object.entries(provides).map(([name, value]) => [name, String(value)] as const);
-  return withProvides(pairs, isV2 && given.update_control_map === true);
+  return withProvides(pairs, isV2 && members.update_control_map === true);
 }
 
 function withProvides(

@@ -81,14 +81,14 @@ export function remedyOf(
   if (wait?.kind === 'wait' && refusal.status === 429) {
     return `wait ${wait.seconds} s, or set the server's clock ahead with "npx fleetbed clock +${wait.seconds}s"`;
   }
-  const known =
+  const remedy =
     otherWay(refused) ??
     refusal.detail?.remedy ??
     remedyOf401(refused, steps) ??
     remedyIn(refusal.error);
   const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
   const first =
-    known ?? (isRole ? 'use another user, or a role that permits it' : texts[refusal.status]);
+    remedy ?? (isRole ? 'use another user, or a role that permits it' : texts[refusal.status]);
   if (!next || next === operation || isOfLink(refusal.status) || !operation) return first;
   const look = lookUpText(next);
   return first === undefined ? look : `${first}; ${look}`;
@@ -172,13 +172,21 @@ function remedyOf401(refused: RemedyInput, steps: readonly PreparationStep[]): s
     return `use the token of a user; devices have their own operations below ${apiPrefixes.device}`;
   }
   const token = tokenText(steps);
-  const known = operationsOf(mounts);
-  if (operation ?? operationAt(request.path, [request.method], known)) return token;
-  const { operation: nearest, isSimilar } = nearestOperation(request.method, request.path, known);
+  const knownOperations = operationsOf(mounts);
+  if (operation ?? operationAt(request.path, [request.method], knownOperations)) return token;
+  const { operation: nearest, isSimilar } = nearestOperation(
+    request.method,
+    request.path,
+    knownOperations,
+  );
   if (isSimilar && nearest.authorization === 'signature') {
     return 'correct the path: an authentication request needs no token, but the dialect token-before-routing requires one on every other path';
   }
-  const isPath = operationAt(request.path, ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], known);
+  const isPath = operationAt(
+    request.path,
+    ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    knownOperations,
+  );
   const rest = isPath ? 'method' : 'path';
   return `${token}, which the dialect token-before-routing checks first; then correct the ${rest}`;
 }

@@ -47,10 +47,10 @@ export function operationsOf({ dialects }: MountedServer): readonly Operation[] 
 function typedOf(path: string, mounts: MountedServer): readonly Operation[] {
   // Operations that the dialects lack come last, so that an available one wins if both are equally
   // similar.
-  const known = [...new Set([...operationsOf(mounts), ...all])];
+  const candidates = [...new Set([...operationsOf(mounts), ...all])];
   const [, start = ''] = path.split('/');
   const isNear = editDistance(start, 'storage') <= STORAGE_LETTERS_MAX;
-  return isNear ? known : known.filter(({ id }) => !(id in storageOperations));
+  return isNear ? candidates : candidates.filter(({ id }) => !(id in storageOperations));
 }
 
 /** Maximum edit distance to `storage` at which a first segment may belong to a link to a file. */
@@ -87,7 +87,7 @@ function similarTo(method: string, path: string, mounts: MountedServer): Operati
   const typed = typedOf(path, mounts).filter((operation) => mayBeMeant(method, operation));
   const nearest = nearestOperation(method, path, typed);
   const isAbsent = dialectWithout(nearest.operation, mounts.dialects) !== undefined;
-  const found =
+  const match =
     isAbsent && nearest.distance > TYPING_ERROR
       ? nearestOperation(
           method,
@@ -95,7 +95,7 @@ function similarTo(method: string, path: string, mounts: MountedServer): Operati
           operationsOf(mounts).filter((one) => typed.includes(one)),
         )
       : nearest;
-  return found.isSimilar ? found.operation : undefined;
+  return match.isSimilar ? match.operation : undefined;
 }
 
 /** Distance of a path with a few wrong letters or another version, as in `costs`. */
@@ -130,5 +130,5 @@ function elsewhere(meant: Operation, at: ListenerName, mounts: MountedServer): I
 
 /** Returns the base URL of a listener. */
 export function urlOf(at: ListenerName, { addresses }: MountedServer): string {
-  return at === 'storage' ? (addresses.storage ?? addresses.own) : addresses.own;
+  return at === 'storage' ? (addresses.storage ?? addresses.api) : addresses.api;
 }

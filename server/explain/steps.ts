@@ -121,9 +121,9 @@ export function authSetIn(
   { devices }: KnownStore,
 ): StoredAuthSet | undefined {
   const body = jsonOf(textOf(request))?.value;
-  const given = new Map<string, unknown>(Object.entries(body ?? {}));
-  const identity = readIdentity(valueText(given.get('id_data')));
-  const key = readPublicKey(valueText(given.get('pubkey')));
+  const members = new Map<string, unknown>(Object.entries(body ?? {}));
+  const identity = readIdentity(valueText(members.get('id_data')));
+  const key = readPublicKey(valueText(members.get('pubkey')));
   if ('reason' in identity || 'reason' in key) return undefined;
   const device = devices.findByIdentity(identity.canonical);
   return device && devices.findAuthSet(device.id, key.pem);

@@ -85,8 +85,8 @@ class CountedRule {
 
   scheduleOf(call: FaultCall): FaultSchedule {
     const callerKey = this.#isPerDevice ? call.callerKey : '';
-    const known = this.#schedules.get(callerKey);
-    if (known) return known;
+    const partySchedule = this.#schedules.get(callerKey);
+    if (partySchedule) return partySchedule;
     dropOldest(this.#schedules, PARTIES_MAX);
     const schedule = new FaultSchedule(this.rule, callerKey);
     this.#schedules.set(callerKey, schedule);
@@ -271,8 +271,8 @@ function isWithin(
   identity: string | undefined,
 ): boolean {
   if (identity === undefined) return false;
-  const known = new Map(Object.entries(JSON.parse(identity) as object));
+  const members = new Map(Object.entries(JSON.parse(identity) as object));
   return Object.entries(attributes).every(
-    ([name, value]) => valueText(known.get(name)) === valueText(value),
+    ([name, value]) => valueText(members.get(name)) === valueText(value),
   );
 }

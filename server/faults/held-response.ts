@@ -71,7 +71,7 @@ export class HeldResponse {
     this.#response.emit('drain');
   }
 
-  #take(status: number, given: unknown): ServerResponse {
+  #take(status: number, headerArgument: unknown): ServerResponse {
     // A second head is a refusal in the middle of a response, so the connection is cut.
     if (this.#hasBegun) return this.#response.destroy();
     this.#hasBegun = true;
@@ -79,7 +79,7 @@ export class HeldResponse {
     const set = response
       .getRawHeaderNames()
       .map((name) => [name, response.getHeader(name)] as const);
-    const headers = pairsOf([...set, ...entriesOf(given)]);
+    const headers = pairsOf([...set, ...entriesOf(headerArgument)]);
     this.#begin({ status, headers });
     return response;
   }
@@ -96,9 +96,9 @@ export class HeldResponse {
     return this.#heldBytes < HELD_MAX_BYTES;
   }
 
-  #end(given: readonly unknown[]): ServerResponse {
-    this.#write(given[0], given.slice(1));
-    if (typeof given[0] === 'function') (given[0] as Callback)();
+  #end(endArguments: readonly unknown[]): ServerResponse {
+    this.#write(endArguments[0], endArguments.slice(1));
+    if (typeof endArguments[0] === 'function') (endArguments[0] as Callback)();
     this.#finish();
     return this.#response;
   }
@@ -120,20 +120,22 @@ export function replaceHeaders(
   changes: Readonly<Record<string, string | undefined>>,
 ): HeaderPairs {
   const names = Object.keys(changes).map((name) => name.toLowerCase());
-  const kept = headers.filter(([name]) => !names.includes(name.toLowerCase()));
+  const otherHeaders = headers.filter(([name]) => !names.includes(name.toLowerCase()));
   const added = Object.entries(changes).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );
-  return [...kept, ...added];
+  return [...otherHeaders, ...added];
 }
 
 /**
  * Returns header entries in any format that `writeHead` accepts: alternating, in pairs, or as an
  * object.
  */
-function entriesOf(given: unknown): (readonly [string, unknown])[] {
-  if (!Array.isArray(given)) return given ? Object.entries(given) : [];
-  const flat: unknown[] = Array.isArray(given[0]) ? given.flat(1) : given;
+function entriesOf(headerArgument: unknown): (readonly [string, unknown])[] {
+  if (!Array.isArray(headerArgument)) return headerArgument ? Object.entries(headerArgument) : [];
+  const flat: unknown[] = Array.isArray(headerArgument[0])
+    ? headerArgument.flat(1)
+    : headerArgument;
   const names = flat.filter((_, index) => index % 2 === 0);
   return names.map((name, index) => [String(name), flat[2 * index + 1]] as const);
 }
@@ -146,8 +148,8 @@ function pairsOf(entries: readonly (readonly [string, unknown])[]): HeaderPairs 
 
 function bytesOf(chunk: unknown, encoding: unknown): Buffer | undefined {
   if (typeof chunk === 'string') {
-    const known = typeof encoding === 'string' && Buffer.isEncoding(encoding);
-    return Buffer.from(chunk, known ? encoding : 'utf8');
+    const isEncoding = typeof encoding === 'string' && Buffer.isEncoding(encoding);
+    return Buffer.from(chunk, isEncoding ? encoding : 'utf8');
   }
   return chunk instanceof Uint8Array ? Buffer.from(chunk) : undefined;
 }

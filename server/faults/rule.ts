@@ -101,15 +101,15 @@ const namedActions: Readonly<Record<string, ActionWithFields>> = {
 const namedActionShape = v.picklist(Object.keys(namedActions), ({ input }) => noSuchName(input));
 
 /** Returns a sentence about a name that no action has, or that needs fields. */
-function noSuchName(given: unknown): string {
-  const known = Object.keys(namedActions);
-  const isNamed = typeof given === 'string';
+function noSuchName(value: unknown): string {
+  const actionNames = Object.keys(namedActions);
+  const isNamed = typeof value === 'string';
   const nearest = isNamed
-    ? `; ${knownNames('name', given, [...known, ...actionsByKind.keys()])}`
+    ? `; ${knownNames('name', value, [...actionNames, ...actionsByKind.keys()])}`
     : '';
-  const isKind = isNamed && actionsByKind.has(given);
+  const isKind = isNamed && actionsByKind.has(value);
   return isKind
-    ? `must be an object such as { kind: ${given}, … }, because the action has required fields`
+    ? `must be an object such as { kind: ${value}, … }, because the action has required fields`
     : `must be an action by its name, or an object with its kind and fields${nearest}`;
 }
 
@@ -124,8 +124,8 @@ const ownActionShape: v.GenericSchema<unknown, ActionWithFields> = v.variant(
  * The shape of an action for reading. Problems are reported for the given form, either a name or an
  * object.
  */
-const actionShape: v.GenericSchema<unknown, ActionWithFields> = v.lazy((given) =>
-  typeof given === 'object' && given !== null
+const actionShape: v.GenericSchema<unknown, ActionWithFields> = v.lazy((value) =>
+  typeof value === 'object' && value !== null
     ? ownActionShape
     : v.pipe(
         namedActionShape,

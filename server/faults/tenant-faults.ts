@@ -8,8 +8,8 @@ const plans = new WeakMap<Tenant, FaultPlans>();
 
 /** Returns the plans of a tenant, empty at first. */
 export function faultPlansOf(tenant: Tenant): FaultPlans {
-  const known = plans.get(tenant);
-  if (known) return known;
+  const faultPlans = plans.get(tenant);
+  if (faultPlans) return faultPlans;
   const empty = new FaultPlans();
   plans.set(tenant, empty);
   return empty;

@@ -26,7 +26,7 @@ export class ResponseWire {
   readonly socket: Socket;
   readonly #response: ServerResponse;
   readonly #exchange: Exchange;
-  readonly #own: Pick<ServerResponse, 'writeHead' | 'write' | 'end'>;
+  readonly #originals: Pick<ServerResponse, 'writeHead' | 'write' | 'end'>;
   readonly #settled: (status: number) => void;
   #mark: HeaderPairs;
 
@@ -38,7 +38,7 @@ export class ResponseWire {
     this.#exchange = exchange;
     this.#mark = mark;
     this.#settled = settled;
-    this.#own = {
+    this.#originals = {
       writeHead: response.writeHead.bind(response),
       write: response.write.bind(response),
       end: response.end.bind(response),
@@ -64,7 +64,7 @@ export class ResponseWire {
     for (const name of this.#response.getHeaderNames()) this.#response.removeHeader(name);
     const all = [...headers, ...this.#mark];
     this.#exchange.record.responseHeaders = all.flat();
-    this.#own.writeHead(status, all.flat());
+    this.#originals.writeHead(status, all.flat());
     this.#settled(status);
   }
 
@@ -74,13 +74,13 @@ export class ResponseWire {
     record.faultyBytes = (record.faultyBytes ?? 0) + bytes.length;
     return this.#untilClosed((done) => {
       if (bytes.length === 0) done();
-      else this.#own.write(bytes, done);
+      else this.#originals.write(bytes, done);
     });
   }
 
   /** Ends the response. Resolves once it is sent or the connection is closed. */
   end(): Promise<void> {
-    return this.#untilClosed((done) => this.#own.end(done));
+    return this.#untilClosed((done) => this.#originals.end(done));
   }
 
   /** Writes a complete response with Content-Length. */

@@ -3,7 +3,7 @@
  */
 export interface Addresses {
   /** URL of the API; empty until the API listens. */
-  own: string;
+  api: string;
   /** URL of the listener for artifact files, if there is one. */
   storage?: string;
   /** URL of the console on the control listener, if there is one. */

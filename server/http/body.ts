@@ -100,11 +100,11 @@ export function readBody(
     const chunks: Buffer[] = [];
     let received = 0;
     let isOver = false;
-    let held: ConnectionBytes | undefined;
+    let transfer: ConnectionBytes | undefined;
     const drop = (refusal: Refusal): void => {
       received = Number.POSITIVE_INFINITY;
       chunks.length = 0;
-      held?.set(0);
+      transfer?.set(0);
       resolve(refusal);
     };
     request.on(bodyFailed, (fail: BodyFailure) => drop(fail(partOf(chunks))));
@@ -118,19 +118,19 @@ export function readBody(
       // A body that is complete with its first chunk, as nearly all are, is never counted in the
       // budget; Node's end event comes later.
       if (received === announced || request.complete) return;
-      held ??= incompleteTransfers.open(() => drop(tooManyBytes));
-      held.set(received + chunks.length * CHUNK_BYTES);
+      transfer ??= incompleteTransfers.open(() => drop(tooManyBytes));
+      transfer.set(received + chunks.length * CHUNK_BYTES);
     });
     request.on('end', () => {
       isOver = true;
-      held?.set(0);
+      transfer?.set(0);
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
     });
     const cutOff = (): void => {
       // Every request emits close in the end; creating an error for each one costs as much as
       // reading its body.
       if (isOver) return;
-      held?.set(0);
+      transfer?.set(0);
       reject(new ClientDisconnected('the connection closed before the end of the body'));
     };
     request.on('error', cutOff);
@@ -173,17 +173,17 @@ export function checkMediaType(
 ): Refusal | undefined {
   const types = typeof expected === 'string' ? [expected] : expected;
   const wanted = types.join('" or "');
-  const given = request.headers['content-type'];
-  if (given === undefined) {
+  const contentType = request.headers['content-type'];
+  if (contentType === undefined) {
     const detail = { path: mediaTypePath, expected: types.join(' or '), actual: 'nothing' };
     return refuse.malformed(`the Content-Type header is missing; send "${wanted}"`, detail);
   }
-  const mediaType = mediaTypePattern.exec(given)?.[1]?.toLowerCase();
+  const mediaType = mediaTypePattern.exec(contentType)?.[1]?.toLowerCase();
   if (mediaType === undefined) {
     const detail = {
       path: mediaTypePath,
       expected: types.join(' or '),
-      actual: describeValue(given),
+      actual: describeValue(contentType),
     };
     return refuse.malformed(`the Content-Type header is malformed; send "${wanted}"`, detail);
   }

@@ -28,13 +28,13 @@ export class ByteBudget {
 
   /** Opens an empty holding. `giveWay` must drop the held bytes at once. */
   open(giveWay: () => void): ConnectionBytes {
-    let held = 0;
+    let heldBytes = 0;
     const holding: ConnectionBytes = {
       set: (bytes) => {
-        const more = bytes - held;
+        const more = bytes - heldBytes;
         if (more === 0) return;
         this.#heldBytes += more;
-        held = bytes;
+        heldBytes = bytes;
         if (bytes === 0) this.#incompleteTransfers.delete(holding);
         else this.#incompleteTransfers.set(holding, giveWay);
         if (more > 0 && this.#heldBytes > this.#maxBytes) this.#makeRoom();

@@ -138,9 +138,9 @@ export function conditionsOf(
   headers: IncomingHttpHeaders,
   { sizeBytes }: { readonly sizeBytes: number },
 ): IncomingHttpHeaders {
-  const kept = { ...headers };
-  for (const name of dated) if (!httpDate.test(kept[name] ?? '')) delete kept[name];
-  const [, suffix] = /^\s*bytes\s*=\s*-(\d+)\s*$/.exec(kept.range ?? '') ?? [];
-  if (Number(suffix) > sizeBytes) kept.range = 'bytes=0-';
-  return kept;
+  const conditions = { ...headers };
+  for (const name of dated) if (!httpDate.test(conditions[name] ?? '')) delete conditions[name];
+  const [, suffix] = /^\s*bytes\s*=\s*-(\d+)\s*$/.exec(conditions.range ?? '') ?? [];
+  if (Number(suffix) > sizeBytes) conditions.range = 'bytes=0-';
+  return conditions;
 }

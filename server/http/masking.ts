@@ -87,12 +87,12 @@ export function maskText(text: string): string {
     .replace(escapedMember, (whole, name: string, between: string) =>
       isSecretName(name) ? `\\"${name}\\"${between}\\"${masked}\\"` : whole,
     )
-    .replace(member, (whole, name: string, _quote, between?: string, value = '') =>
+    .replace(member, (match, name: string, _quote, between?: string, value = '') =>
       between !== undefined &&
       isSecretName(name.slice(-NAME_MAX).replace(/["']/g, '')) &&
       !isMaskedAlready(value)
         ? `${name}${between}"${masked}"`
-        : whole,
+        : match,
     )
     .replace(parameter, (whole, before: string, name: string, value: string) =>
       isSecretName(decoded(name)) && !padding.test(value) ? `${before}${name}=${masked}` : whole,

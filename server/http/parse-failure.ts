@@ -25,12 +25,12 @@ export class ParseFailure {
 
   constructor(stop: ParserStop) {
     const input = new UnparsedInput(stop);
-    const found = causes.find(({ is }) => is(input)) ?? notHttp;
-    const { id, what, remedy, isLimit } = found;
+    const cause = causes.find(({ is }) => is(input)) ?? notHttp;
+    const { id, what, remedy, isLimit } = cause;
     this.line = input.startLineText;
     this.endsEarly = stop.code === cutOffCode;
     // Within a handshake no request was sent yet.
-    const isOfHttp = !isLimit && !tlsCauses.includes(found);
+    const isOfHttp = !isLimit && !tlsCauses.includes(cause);
     this.#start = isOfHttp ? 'the request is not valid HTTP: ' : '';
     this.cause = id;
     this.what = what(input);

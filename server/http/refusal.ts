@@ -112,23 +112,25 @@ export const refuse = {
     new Refusal(413, `body: ${excess}; send fewer in one request`, {
       detail: { path: 'body', expected: `at most ${valuesMax} values`, actual: 'more values' },
     }),
-  unsupportedMediaType: (given: string, expected: readonly string[]) =>
+  unsupportedMediaType: (mediaType: string, expected: readonly string[]) =>
     new Refusal(
       415,
-      `Content-Type "${given}" is not supported here; send "${expected.join('" or "')}"`,
-      { detail: { path: 'header.Content-Type', expected: expected.join(' or '), actual: given } },
+      `Content-Type "${mediaType}" is not supported here; send "${expected.join('" or "')}"`,
+      {
+        detail: { path: 'header.Content-Type', expected: expected.join(' or '), actual: mediaType },
+      },
     ),
   /** The response lists the accepted codings, as RFC 9110, section 15.5.16 requires. */
-  unsupportedCoding: (given: string) =>
+  unsupportedCoding: (coding: string) =>
     new Refusal(
       415,
-      `Content-Encoding "${given.slice(0, CODING_MAX_CHARACTERS)}" is not supported in requests; send the body uncompressed`,
+      `Content-Encoding "${coding.slice(0, CODING_MAX_CHARACTERS)}" is not supported in requests; send the body uncompressed`,
       {
         headers: { 'Accept-Encoding': 'identity' },
         detail: {
           path: 'header.Content-Encoding',
           expected: 'no Content-Encoding',
-          actual: given,
+          actual: coding,
           rule: 'Request bodies are not compressed.',
         },
       },

@@ -156,13 +156,13 @@ export class ResponseWriter {
   /** Answers a CORS preflight with the methods and headers that a page of any origin may send. */
   preflight(exchange: Exchange, methods: readonly string[]): void {
     const requested = exchange.request.headers['access-control-request-headers'] ?? '';
-    const own = requested
+    const corsHeaders = requested
       .split(',')
       .map((name) => name.trim())
       .filter((name) => /^[A-Za-z0-9-]{1,100}$/.test(name))
       .filter((name) => name.toLowerCase().startsWith(`${this.#names.prefix.toLowerCase()}-`));
     const known = ['Authorization', 'Content-Type', this.#names.signature, this.#names.requestId];
-    const allowed = new Map([...known, ...own].map((name) => [name.toLowerCase(), name]));
+    const allowed = new Map([...known, ...corsHeaders].map((name) => [name.toLowerCase(), name]));
     this.#write(exchange, 204, [
       ['Access-Control-Allow-Methods', methods.join(', ')],
       ['Access-Control-Allow-Headers', [...allowed.values()].join(', ')],
@@ -189,8 +189,8 @@ export class ResponseWriter {
     }
     const rewrite = this.#rewriter();
     if (rewrite) {
-      const given = exchange.request.headers[this.#names.requestId.toLowerCase()];
-      const ownRequestId = given !== exchange.requestId;
+      const sentId = exchange.request.headers[this.#names.requestId.toLowerCase()];
+      const ownRequestId = sentId !== exchange.requestId;
       rewrite(exchange, { status, flat, body, ownRequestId });
       this.#countUnread(response);
       return;
@@ -208,9 +208,9 @@ export class ResponseWriter {
   #countUnread(response: Exchange['response']): void {
     const { writableLength = 0 } = response.socket ?? {};
     if (writableLength <= UNCOUNTED_BYTES) return;
-    const held = this.#unread.open(() => response.destroy());
-    response.once('close', () => held.set(0));
-    held.set(writableLength);
+    const unreadData = this.#unread.open(() => response.destroy());
+    response.once('close', () => unreadData.set(0));
+    unreadData.set(writableLength);
   }
 
   #applyHeaders(exchange: Exchange, headers: readonly (readonly [string, HeaderValue])[]): void {
@@ -232,14 +232,14 @@ export class ResponseWriter {
     response.writeHead(status);
     // A synchronous generator runs in turns, so that it does not block other requests.
     const paced = Symbol.asyncIterator in parts ? parts : inTurns(parts);
-    const held = this.#unread.open(() => response.destroy());
+    const unreadData = this.#unread.open(() => response.destroy());
     for await (const part of paced) {
       if (response.destroyed) return;
       record.responseBytes += Buffer.byteLength(part);
       if (response.write(part)) continue;
-      held.set(STREAM_BYTES + response.writableLength);
+      unreadData.set(STREAM_BYTES + response.writableLength);
       await drained(response);
-      held.set(0);
+      unreadData.set(0);
     }
     response.end();
     this.#countUnread(response);

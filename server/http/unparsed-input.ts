@@ -139,9 +139,9 @@ export class UnparsedInput {
       const hex = Buffer.from(this.rest.slice(0, HEX_BYTES), 'latin1').toString('hex');
       return `the bytes ${hex.replace(/..(?=.)/g, '$& ')}`;
     }
-    const shown = maskText(line).replace(longTokens, masked);
+    const maskedLine = maskText(line).replace(longTokens, masked);
     // What follows an earlier request may start within a secret.
-    return quoted(this.before ? shown.replace(/^[\w.+/=~-]{4,}/, masked) : shown);
+    return quoted(this.before ? maskedLine.replace(/^[\w.+/=~-]{4,}/, masked) : maskedLine);
   }
 }
 

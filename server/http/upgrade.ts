@@ -31,23 +31,23 @@ export function refuseHandshake({ headers }: IncomingMessage): Refusal | undefin
   }
   if (headers['sec-websocket-version'] !== String(limits.websocketVersion)) {
     const version = String(limits.websocketVersion);
-    const given = headers['sec-websocket-version'];
-    const detail = handshakeDetail('Sec-WebSocket-Version', version, given);
+    const sentVersion = headers['sec-websocket-version'];
+    const detail = handshakeDetail('Sec-WebSocket-Version', version, sentVersion);
     return refuse.malformed(`Sec-Websocket-Version must be ${version}`, detail);
   }
   if (!keyPattern.test(headers['sec-websocket-key'] ?? '')) {
-    const given = headers['sec-websocket-key'];
-    const detail = handshakeDetail('Sec-WebSocket-Key', '16 bytes in base64', given);
+    const sentKey = headers['sec-websocket-key'];
+    const detail = handshakeDetail('Sec-WebSocket-Key', '16 bytes in base64', sentKey);
     return refuse.malformed('Sec-Websocket-Key must be 16 bytes in base64', detail);
   }
   return undefined;
 }
 
-function handshakeDetail(name: string, expected: string, given: string | undefined): RefusalDetail {
+function handshakeDetail(name: string, expected: string, value: string | undefined): RefusalDetail {
   return {
     path: `header.${name}`,
     expected,
-    actual: given === undefined ? 'nothing' : describeValue(given),
+    actual: value === undefined ? 'nothing' : describeValue(value),
     rule: 'A WebSocket begins with the handshake of RFC 6455, section 4.2.1.',
   };
 }

@@ -64,15 +64,19 @@ export class AssertionJudge {
 
   verdict(): AssertionResult {
     const { device, happened, times } = this.#assertion;
-    const seen = this.#seen;
+    const sequences = this.#seen;
     const last = this.#tests.length - 1;
-    const count = this.#at === last ? Math.max(0, seen.length - last) : 0;
+    const count = this.#at === last ? Math.max(0, sequences.length - last) : 0;
     const holds = times === undefined ? count > 0 : count === times;
     const claim = `${subjectOf(device)} ${holds ? 'did' : 'was to'}: ${planOf(happened, times)}`;
-    if (holds) return { holds, sentence: `${claim}.`, seen };
+    if (holds) return { holds, sentence: `${claim}.`, seen: sequences };
     const what =
       count > 0 ? `the last of it happened ${timesText(count)}` : missing(happened, this.#at);
-    return { holds, sentence: `${claim}; ${what}. Seen instead: ${this.#instead()}.`, seen };
+    return {
+      holds,
+      sentence: `${claim}; ${what}. Seen instead: ${this.#instead()}.`,
+      seen: sequences,
+    };
   }
 
   /** Returns a sentence about the newest entries of the device. */
@@ -108,8 +112,8 @@ function planOf(steps: readonly ExpectedEvent[], times: number | undefined): str
 }
 
 function stepText({ report, ...filter }: ExpectedEvent): string {
-  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
-  const rest = given.map(([name, value]) => `${name} ${value}`).join(' and ');
+  const conditions = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const rest = conditions.map(([name, value]) => `${name} ${value}`).join(' and ');
   if (report === undefined) return rest === '' ? 'anything' : rest;
   return rest === '' ? `report ${report}` : `report ${report} with ${rest}`;
 }

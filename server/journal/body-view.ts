@@ -26,11 +26,11 @@ interface StoredBody {
 /** Returns the view of a body, according to its headers; undefined if none was stored. */
 export function viewOf(
   headers: readonly (string | readonly string[])[],
-  kept: Buffer | string | undefined,
+  content: Buffer | string | undefined,
   bytes: number,
 ): BodyView | undefined {
-  if (kept === undefined || kept.length === 0) return undefined;
-  return bodyView({ content: kept, bytes, mediaType: headerOf(headers, 'content-type') });
+  if (content === undefined || content.length === 0) return undefined;
+  return bodyView({ content: content, bytes, mediaType: headerOf(headers, 'content-type') });
 }
 
 /** Returns the first value of a header; empty if absent. */
@@ -41,47 +41,47 @@ export function headerOf(flat: readonly (string | readonly string[])[], name: st
   return '';
 }
 
-const whole = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function bodyView({ content: kept, bytes, mediaType }: StoredBody): BodyView {
-  const buffer = Buffer.from(kept);
+function bodyView({ content: content, bytes, mediaType }: StoredBody): BodyView {
+  const buffer = Buffer.from(content);
   const isTruncated = bytes > buffer.length;
-  const shown = { ...shownAs(buffer, { isTruncated, mediaType }) };
-  return isTruncated ? { ...shown, cutAt: BODY_KEPT_BYTES } : shown;
+  const view = { ...shownAs(buffer, { isTruncated, mediaType }) };
+  return isTruncated ? { ...view, cutAt: BODY_KEPT_BYTES } : view;
 }
 
 function shownAs(
-  kept: Buffer,
+  content: Buffer,
   { isTruncated, mediaType }: { isTruncated: boolean; mediaType: string },
 ): Pick<BodyView, 'value' | 'encoding'> {
   if (isSecretBody(mediaType)) return { value: masked, encoding: 'masked' };
-  const text = textOf(kept, isTruncated);
+  const text = textOf(content, isTruncated);
   if (text === undefined) {
-    return { value: maskBytes(kept).toString('base64'), encoding: 'base64' };
+    return { value: maskBytes(content).toString('base64'), encoding: 'base64' };
   }
   const json = isTruncated ? undefined : jsonOf(text);
   if (json !== undefined) return { value: maskJson(json), encoding: 'json' };
   return { value: maskText(text), encoding: 'text' };
 }
 
-function textOf(kept: Buffer, isTruncated: boolean): string | undefined {
+function textOf(content: Buffer, isTruncated: boolean): string | undefined {
   // The cut may be in the middle of a character.
-  const fitting = isTruncated ? kept.subarray(0, lastWhole(kept)) : kept;
+  const fitting = isTruncated ? content.subarray(0, lastWhole(content)) : content;
   try {
-    return whole.decode(fitting);
+    return decoder.decode(fitting);
   } catch (error) {
     if (error instanceof TypeError) return undefined;
     throw error;
   }
 }
 
-function lastWhole(kept: Buffer): number {
+function lastWhole(content: Buffer): number {
   for (let back = 1; back <= 4; back += 1) {
-    const byte = kept[kept.length - back] ?? 0;
-    if (byte >= 0xc0) return kept.length - back;
-    if (byte < 0x80) return kept.length;
+    const byte = content[content.length - back] ?? 0;
+    if (byte >= 0xc0) return content.length - back;
+    if (byte < 0x80) return content.length;
   }
-  return kept.length;
+  return content.length;
 }
 
 /**

@@ -36,8 +36,8 @@ export function deviceOf(entry: JournalEntry, { store }: TenantRecords): EntryDe
   const { id_data: identity } = jsonObject(entry.body);
   if (typeof identity !== 'string') return undefined;
   const read = readIdentity(identity);
-  const known = 'canonical' in read ? store.devices.findByIdentity(read.canonical) : undefined;
-  return { ...(known && { id: known.id }), identity };
+  const device = 'canonical' in read ? store.devices.findByIdentity(read.canonical) : undefined;
+  return { ...(device && { id: device.id }), identity };
 }
 
 /** Returns the ID of the user that sent the request or owns the socket. */

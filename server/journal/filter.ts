@@ -54,14 +54,14 @@ const checkOf: Record<keyof EntryFilter, (wanted: string, tenant: TenantRecords)
     return (entry) => entry.kind === 'exchange' && entry.method === method;
   },
   device: (wanted, tenant) => {
-    const known = new Map<string, boolean>();
+    const results = new Map<string, boolean>();
     return (entry) => {
       const id = entry.kind === 'frame' ? entry.origin.deviceId : undefined;
-      const found = (entry.kind === 'exchange' ? entry.deviceId : id) ?? '';
-      const judged = known.get(found);
-      if (found !== '' && judged !== undefined) return judged;
+      const deviceId = (entry.kind === 'exchange' ? entry.deviceId : id) ?? '';
+      const judged = results.get(deviceId);
+      if (deviceId !== '' && judged !== undefined) return judged;
       const isWanted = isDevice(wanted, deviceOf(entry, tenant));
-      if (found !== '') known.set(found, isWanted);
+      if (deviceId !== '') results.set(deviceId, isWanted);
       return isWanted;
     };
   },

@@ -18,18 +18,18 @@ export function* harOf(entries: readonly JournalEntry[]): Generator<string> {
   for (const entry of entries) {
     if (entry.kind !== 'frame') continue;
     const { requestId } = entry.origin;
-    const known = frames.get(requestId);
-    if (known) known.push(entry);
+    const ownFrames = frames.get(requestId);
+    if (ownFrames) ownFrames.push(entry);
     else frames.set(requestId, [entry]);
   }
   yield head;
   let separator = '';
   for (const entry of entries) {
     if (entry.kind !== 'exchange') continue;
-    const own = entry.status === 101 ? frames.get(entry.requestId) : undefined;
+    const ownFrames = entry.status === 101 ? frames.get(entry.requestId) : undefined;
     const text = JSON.stringify(harEntry(entry));
-    yield separator + (own ? text.slice(0, -1) : text);
-    if (own) yield* messagesOf(own);
+    yield separator + (ownFrames ? text.slice(0, -1) : text);
+    if (ownFrames) yield* messagesOf(ownFrames);
     separator = ',\n';
   }
   yield ']}}\n';

@@ -68,10 +68,10 @@ export class Journal {
     this.#added += 1;
     entry.settle();
     entry.sequence = this.#added;
-    const kept = this.#keptOf(entry);
-    this.#ring[this.#added % this.bounds.entriesMax] = kept;
+    const storedEntry = this.#keptOf(entry);
+    this.#ring[this.#added % this.bounds.entriesMax] = storedEntry;
     this.#kept += 1;
-    this.#bytes += kept.countedBytes;
+    this.#bytes += storedEntry.countedBytes;
     while (this.#bytes > this.bounds.bytesMax && this.#kept > 1) this.#dropOldest();
     this.#subscribers.publish(entry);
   }
@@ -96,18 +96,20 @@ export class Journal {
 
   /** Returns the entry with a sequence number; undefined if it is not stored. */
   at(sequence: number): JournalEntry | undefined {
-    const kept = this.#ring[sequence % this.bounds.entriesMax];
-    if (kept?.sequence !== sequence) return undefined;
-    return kept.kind === 'packed' ? kept.unpacked() : kept;
+    const storedEntry = this.#ring[sequence % this.bounds.entriesMax];
+    if (storedEntry?.sequence !== sequence) return undefined;
+    return storedEntry.kind === 'packed' ? storedEntry.unpacked() : storedEntry;
   }
 
   /** Returns the newest exchange with this request ID. */
   find(requestId: string): ExchangeRecord | undefined {
     const oldest = this.#added - this.#kept + 1;
     for (let sequence = this.#added; sequence >= oldest; sequence -= 1) {
-      const kept = this.#ring[sequence % this.bounds.entriesMax];
-      if (kept?.kind === 'packed' && kept.isOf(requestId)) return kept.unpacked();
-      if (kept?.kind === 'exchange' && kept.requestId === requestId) return kept;
+      const storedEntry = this.#ring[sequence % this.bounds.entriesMax];
+      if (storedEntry?.kind === 'packed' && storedEntry.isOf(requestId))
+        return storedEntry.unpacked();
+      if (storedEntry?.kind === 'exchange' && storedEntry.requestId === requestId)
+        return storedEntry;
     }
     return undefined;
   }
@@ -143,9 +145,9 @@ export class Journal {
 
   #dropOldest(): void {
     const slot = (this.#added - this.#kept + 1) % this.bounds.entriesMax;
-    const kept = this.#ring[slot];
-    this.#bytes -= kept?.countedBytes ?? 0;
-    if (kept?.kind === 'packed') kept.release(this.#slabs);
+    const storedEntry = this.#ring[slot];
+    this.#bytes -= storedEntry?.countedBytes ?? 0;
+    if (storedEntry?.kind === 'packed') storedEntry.release(this.#slabs);
     this.#ring[slot] = undefined;
     this.#kept -= 1;
     this.#dropped += 1;

@@ -35,8 +35,8 @@ export type NamedDevice =
 
 /** Finds the device that a name means. */
 export function findNamedDevice({ devices }: Devices, wanted: string): NamedDevice {
-  const known = devices.find(wanted) ?? devices.findByIdentity(wanted);
-  if (known) return known;
+  const device = devices.find(wanted) ?? devices.findByIdentity(wanted);
+  if (device) return device;
   const same: JournalDevice[] = [];
   // A value in canonical JSON is either a string or any other value, so both spellings are
   // searched.

@@ -150,17 +150,17 @@ function singleValues(flat: FlatHeaders): readonly string[] {
   );
 }
 
-function mostBytesOf(kept: string | Buffer | undefined): number {
-  if (kept === undefined) return 0;
-  return typeof kept === 'string' ? kept.length * UTF8_BYTES_MAX : kept.length;
+function mostBytesOf(content: string | Buffer | undefined): number {
+  if (content === undefined) return 0;
+  return typeof content === 'string' ? content.length * UTF8_BYTES_MAX : content.length;
 }
 
 /**
  * Appends to the slab.
  * @returns the end of the slab's used part
  */
-function written(slab: Slab, kept: string | Buffer | undefined): number {
-  if (typeof kept === 'string') slab.used += slab.bytes.write(kept, slab.used);
-  else if (kept) slab.used += kept.copy(slab.bytes, slab.used);
+function written(slab: Slab, content: string | Buffer | undefined): number {
+  if (typeof content === 'string') slab.used += slab.bytes.write(content, slab.used);
+  else if (content) slab.used += content.copy(slab.bytes, slab.used);
   return slab.used;
 }

@@ -90,15 +90,15 @@ function messagesOf(app: Routes['app']) {
       const named: ResponseHeaders = {};
       // Headers that were set one by one. Most responses pass all headers to writeHead, and have
       // none here.
-      const own = this.getHeaderNames();
-      for (const name of own) addHeader(named, name, this.getHeader(name));
-      const given = more.at(-1);
-      if (Array.isArray(given)) {
-        for (let at = 0; at < given.length; at += 2) {
-          addHeader(named, inLowerCase(String(given[at])), given[at + 1]);
+      const presetNames = this.getHeaderNames();
+      for (const name of presetNames) addHeader(named, name, this.getHeader(name));
+      const headerArgument = more.at(-1);
+      if (Array.isArray(headerArgument)) {
+        for (let at = 0; at < headerArgument.length; at += 2) {
+          addHeader(named, inLowerCase(String(headerArgument[at])), headerArgument[at + 1]);
         }
-      } else if (typeof given === 'object' && given !== null) {
-        for (const [name, value] of Object.entries(given)) {
+      } else if (typeof headerArgument === 'object' && headerArgument !== null) {
+        for (const [name, value] of Object.entries(headerArgument)) {
           addHeader(named, inLowerCase(name), value);
         }
       }
@@ -142,12 +142,12 @@ function messagesOf(app: Routes['app']) {
 }
 
 function addHeader(headers: ResponseHeaders, name: string, value: unknown): void {
-  const known = headers[name];
-  if (known === undefined && !Array.isArray(value)) {
+  const former = headers[name];
+  if (former === undefined && !Array.isArray(value)) {
     headers[name] = String(value);
     return;
   }
-  const all = [known ?? [], value].flat().map(String);
+  const all = [former ?? [], value].flat().map(String);
   const [first = ''] = all;
   headers[name] = all.length > 1 ? all : first;
 }
@@ -157,8 +157,8 @@ const lowered = new Map<string, string>();
 const NAMES_MAX = 1000;
 
 function inLowerCase(name: string): string {
-  const known = lowered.get(name);
-  if (known !== undefined) return known;
+  const lowerName = lowered.get(name);
+  if (lowerName !== undefined) return lowerName;
   const lower = name.toLowerCase();
   if (lowered.size < NAMES_MAX) lowered.set(name, lower);
   return lower;

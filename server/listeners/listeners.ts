@@ -77,21 +77,21 @@ interface PlugIns {
  * @throws SettingError when a TLS file cannot be used
  */
 export async function openListeners(services: Services, plugIns: PlugIns): Promise<OpenListeners> {
-  const { observers, addresses: at = { own: '' } } = plugIns;
+  const { observers, addresses: at = { api: '' } } = plugIns;
   const pipeline = new Pipeline(services, { ...plugIns, addresses: at });
   const { api, storage } = sharedOut(services.settings.dialects);
   const tls = await preparedTls(services);
   const openServers = new OpenServers(services, { pipeline, observers });
   try {
-    at.own = await openServers.open(api, { port: services.settings.port, tls: tls?.own });
+    at.api = await openServers.open(api, { port: services.settings.port, tls: tls?.identity });
     if (storage.length > 0)
-      at.storage = await openServers.open(storage, { port: 0, tls: tls?.own });
+      at.storage = await openServers.open(storage, { port: 0, tls: tls?.identity });
     const brokenTls: Record<string, string> = {};
     for (const [name, wrong] of Object.entries(tls?.brokenTls ?? {})) {
       brokenTls[name] = await openServers.open(api, { port: 0, tls: wrong });
     }
     return {
-      baseUrl: at.own,
+      baseUrl: at.api,
       ...(at.storage !== undefined && { storageUrl: at.storage }),
       ...(tls && { tls: { ...(tls.caPem !== undefined && { caPem: tls.caPem }), brokenTls } }),
       openInside: async () => {

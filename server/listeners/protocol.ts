@@ -80,8 +80,8 @@ export function createListener(options: ListenerOptions): Server {
     // No plain text can be sent before TLS is negotiated.
     if (options.tls) return '';
     const { status, error, headers } = tooManyConnections;
-    const { body, headers: own } = refusalWith(error);
-    return bareResponse(`${status} Service Unavailable`, body, { ...own, ...headers });
+    const { body, headers: refusalHeaders } = refusalWith(error);
+    return bareResponse(`${status} Service Unavailable`, body, { ...refusalHeaders, ...headers });
   });
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     restoreHeaders(request);
@@ -132,13 +132,13 @@ export function routeExchanges(routes: Routes): (exchange: Exchange) => void {
       return;
     }
     const isTooDeep = hasMoreSegments(path, SEGMENTS_MAX);
-    const known = !isTooDeep && path.includes('%') ? unescapeUnreserved(path) : path;
-    const handler = isTooDeep ? unknown : find(known);
+    const decodedPath = !isTooDeep && path.includes('%') ? unescapeUnreserved(path) : path;
+    const handler = isTooDeep ? unknown : find(decodedPath);
     if (handler) {
       handler(exchange);
       return;
     }
-    if (known !== path) request.url = known + (request.url ?? '').slice(path.length);
+    if (decodedPath !== path) request.url = decodedPath + (request.url ?? '').slice(path.length);
     (request as unknown as RequestWithExchange).exchange = exchange;
     app(request as Parameters<typeof app>[0], response as Parameters<typeof app>[1]);
   };
@@ -177,8 +177,8 @@ const tooManyHeaders = refuse.tooManyHeaders(HEADERS_MAX);
 /** Node reads a request line without version as HTTP/0.9. */
 function unknownVersion(version: string): Refusal {
   const isMissing = version === '0.9';
-  const found = isMissing ? 'has no HTTP version' : `has the version HTTP/${version}`;
-  return refuse.malformed(`the request line ${found}; end it with HTTP/1.1`, {
+  const problem = isMissing ? 'has no HTTP version' : `has the version HTTP/${version}`;
+  return refuse.malformed(`the request line ${problem}; end it with HTTP/1.1`, {
     path: 'request',
     expected: 'HTTP/1.1',
     actual: isMissing ? 'nothing' : `HTTP/${version}`,
@@ -196,7 +196,7 @@ const ESCAPED_SEGMENT_MAX = 128;
  */
 function hasMoreSegments(path: string, segmentsMax: number): boolean {
   let at = -1;
-  for (let found = 0; found <= segmentsMax; found += 1) {
+  for (let count = 0; count <= segmentsMax; count += 1) {
     at = path.indexOf('/', at + 1);
     if (at < 0) return false;
   }
@@ -252,12 +252,12 @@ export function makeOwn(
   app: Routes['app'],
   { request, response }: { request: IncomingMessage; response: ServerResponse },
 ): void {
-  for (const [own, expressPrototype] of [
+  for (const [prototype, expressPrototype] of [
     [request, app.request],
     [response, app.response],
   ] as const) {
-    Object.setPrototypeOf(own, Object.getPrototypeOf(expressPrototype));
-    Object.defineProperty(own, 'app', { value: app, configurable: true, writable: true });
+    Object.setPrototypeOf(prototype, Object.getPrototypeOf(expressPrototype));
+    Object.defineProperty(prototype, 'app', { value: app, configurable: true, writable: true });
   }
   app.request = request as typeof app.request;
   app.response = response as typeof app.response;

@@ -64,19 +64,19 @@ export class StagedClosing {
     const cut = (): void => {
       socket.destroy();
     };
-    const held = this.#incompleteTransfers.open(cut);
+    const transfer = this.#incompleteTransfers.open(cut);
     const timer = systemClock.after(discardMaxMs, cut, true);
     let discardedBytes = 0;
     socket.on('data', (chunk: Buffer) => {
       discardedBytes += chunk.length;
       if (discardedBytes > discardMaxBytes) cut();
       // A chunk stays in memory until the next one replaces it.
-      else held.set(chunk.length);
+      else transfer.set(chunk.length);
     });
     socket.on('error', cut);
     socket.once('close', () => {
       timer.cancel();
-      held.set(0);
+      transfer.set(0);
       // When the connection closes, Node destroys only unanswered requests; this one was answered.
       request?.destroy();
     });

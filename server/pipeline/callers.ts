@@ -82,10 +82,10 @@ export class Callers {
     if (kind === 'link') return this.#holderOfLink(exchange);
     const { request } = exchange;
     if (kind !== 'device' && kind !== 'user' && kind !== 'socket') return anonymous;
-    const found = this.#holderOfToken(request, kind, id);
+    const caller = this.#holderOfToken(request, kind, id);
     const { authorization, cookie } = request.headers;
     const isOfCookie = kind !== 'device' && authorization === undefined && cookie !== undefined;
-    return isOfCookie && found instanceof Refusal ? ofCookie(found) : found;
+    return isOfCookie && caller instanceof Refusal ? ofCookie(caller) : caller;
   }
 
   #holderOfToken(
@@ -111,8 +111,8 @@ export class Callers {
       return refuse.unauthorized('the token has expired; get a new one', detail);
     }
     if (tenant.status === 'suspended') return accountSuspended;
-    const found = { claims, tenant, nowMs };
-    const caller = kind === 'user' ? userOf(found, id) : deviceOf(found);
+    const tokenFacts = { claims, tenant, nowMs };
+    const caller = kind === 'user' ? userOf(tokenFacts, id) : deviceOf(tokenFacts);
     if (!mayBeCookie || caller instanceof Refusal) return caller;
     return refuseForeignPage(request, kind === 'user', this.#trustProxy) ?? caller;
   }
@@ -167,8 +167,8 @@ export class Callers {
 
   #read(request: IncomingMessage, cookieToo: boolean): ReadClaims | Refusal {
     const header = request.headers.authorization;
-    const held = header === undefined ? undefined : this.#cached.get(heldKey(header));
-    if (held !== undefined && held.header === header) return held.claims;
+    const cachedToken = header === undefined ? undefined : this.#cached.get(heldKey(header));
+    if (cachedToken !== undefined && cachedToken.header === header) return cachedToken.claims;
     const token = bearerToken(request, cookieToo);
     if (typeof token !== 'string') return token;
     const claims = this.#tokens.read(token);
@@ -318,10 +318,10 @@ function refuseForeignPage(
 function isOfHost(origin: string, host: string): boolean {
   const [scheme = ''] = origin.split('//', 1);
   // Origin and Host may each include or omit the default port of the scheme.
-  const [page, own] = [origin, `${scheme}//${host}`].map((url) =>
+  const [page, serverOrigin] = [origin, `${scheme}//${host}`].map((url) =>
     URL.canParse(url) ? new URL(url).host : '',
   );
-  return page !== '' && page === own;
+  return page !== '' && page === serverOrigin;
 }
 
 /** The format of a device's ID. The query of a link may have any text in its place. */

@@ -114,7 +114,7 @@ export class RequestContext implements HandlerContext {
   /** Scheme and host that the caller used; computed on access, because only links need it. */
   get origin(): string {
     const { trustProxy } = this.settings;
-    return originOf(this.request, { trustProxy, own: this.#addresses.own });
+    return originOf(this.request, { trustProxy, serverUrl: this.#addresses.api });
   }
 
   /** The host that the caller used, with scheme and port of the listener for artifact files. */

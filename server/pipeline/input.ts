@@ -26,16 +26,16 @@ const UNKNOWN_NAMES_MAX = 16;
 /** Returns the validated query in the format that the handler receives. */
 export function readQuery(operation: Operation, search: string): object | Refusal {
   if (!operation.query) return noQuery;
-  let known = validQueries.get(operation);
-  const before = known?.get(search);
+  let cachedQueries = validQueries.get(operation);
+  const before = cachedQueries?.get(search);
   if (before) return before;
   const read = checkedQuery(operation, operation.query, search);
   if (read instanceof Refusal || search.length > VALID_QUERY_MAX_CHARACTERS) return read;
-  if (!known || known.size >= VALID_QUERIES_MAX) {
-    known = new Map();
-    validQueries.set(operation, known);
+  if (!cachedQueries || cachedQueries.size >= VALID_QUERIES_MAX) {
+    cachedQueries = new Map();
+    validQueries.set(operation, cachedQueries);
   }
-  known.set(search, Object.freeze(read));
+  cachedQueries.set(search, Object.freeze(read));
   return read;
 }
 
@@ -46,16 +46,16 @@ function checkedQuery(
   entries: v.ObjectEntries,
   search: string,
 ): object | Refusal {
-  const given: Record<string, string | string[]> = Object.create(null);
+  const rawQuery: Record<string, string | string[]> = Object.create(null);
   const parameters = new URLSearchParams(search);
   // Unknown parameters have no effect; a misspelt one helps to explain a missing one.
   const unknown = [...parameters.keys()].filter((name) => !Object.hasOwn(entries, name));
   for (const name of [...Object.keys(entries), ...unknown.slice(0, UNKNOWN_NAMES_MAX)]) {
     const values = parameters.getAll(name);
-    if (values[0] !== undefined) given[name] = values.length === 1 ? values[0] : values;
+    if (values[0] !== undefined) rawQuery[name] = values.length === 1 ? values[0] : values;
   }
   const schema = querySchemaOf(operation, entries);
-  const checked = v.safeParse(schema, given, firstProblem);
+  const checked = v.safeParse(schema, rawQuery, firstProblem);
   if (checked.success) return checked.output as object;
   const [issue] = checked.issues;
   return refuse.malformed(
@@ -73,19 +73,19 @@ export function readJson(
   const excess = excessOf(raw, valuesMax);
   if (excess !== undefined) return refuse.tooManyValues(excess, valuesMax);
   let text: string | undefined;
-  let given: unknown;
+  let value: unknown;
   try {
     text = utf8.decode(raw);
-    given = JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     return notJson(raw, text);
   }
   // Half surrogate pairs cannot be stored. They can only come from escapes, so most bodies need no
   // search.
-  if (surrogateEscape.test(text) && !isWellFormed(given)) return halfSurrogate;
-  if (isArrayForObject(schema, given)) return noObject;
-  if (typeof given === 'string' && /^\s*[[{]/.test(given) && parsedJson(given)) return encodedTwice;
-  const checked = v.safeParse(schema, given, firstProblem);
+  if (surrogateEscape.test(text) && !isWellFormed(value)) return halfSurrogate;
+  if (isArrayForObject(schema, value)) return noObject;
+  if (typeof value === 'string' && /^\s*[[{]/.test(value) && parsedJson(value)) return encodedTwice;
+  const checked = v.safeParse(schema, value, firstProblem);
   if (checked.success) return { body: checked.output };
   const [issue] = checked.issues;
   return refuse.malformed(
@@ -183,11 +183,11 @@ const halfSurrogate = refuse.malformed(
 
 /** Returns true when all names and strings of a JSON value can be encoded in UTF-8. */
 function isWellFormed(json: unknown): boolean {
-  const left = [json];
-  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+  const values = [json];
+  for (let value = values.pop(); value !== undefined; value = values.pop()) {
     if (typeof value === 'string' && halfPair.test(value)) return false;
     if (typeof value !== 'object' || value === null) continue;
-    for (const [name, member] of Object.entries(value)) left.push(name, member);
+    for (const [name, member] of Object.entries(value)) values.push(name, member);
   }
   return true;
 }
@@ -214,8 +214,8 @@ export function problemOf(
 const PROBLEM_MAX_CHARACTERS = 500;
 
 function querySchemaOf(operation: Operation, entries: v.ObjectEntries): v.GenericSchema {
-  const known = querySchemas.get(operation);
-  if (known) return known;
+  const cachedSchema = querySchemas.get(operation);
+  if (cachedSchema) return cachedSchema;
   const schema = v.object(entries);
   querySchemas.set(operation, schema);
   return schema;

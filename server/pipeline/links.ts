@@ -30,15 +30,15 @@ const pathPrefix = /^((?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+)\/?$/;
 
 /**
  * Returns the scheme and authority that the caller used; behind a trusted proxy also the path
- * prefix under which the proxy serves this server. Returns `own` when the request has no usable
+ * prefix under which the proxy serves this server. Returns `serverUrl` when the request has no usable
  * host.
  */
 export function originOf(
   request: IncomingMessage,
-  { trustProxy, own }: { trustProxy: boolean; own: string },
+  { trustProxy, serverUrl }: { trustProxy: boolean; serverUrl: string },
 ): string {
   const host = hostOf(request, trustProxy) ?? '';
-  if (!authority.test(host)) return own;
+  if (!authority.test(host)) return serverUrl;
   const forwarded = trustProxy ? firstOf(request.headers['x-forwarded-proto']) : undefined;
   const isSecure =
     forwarded === undefined ? request.socket instanceof TLSSocket : forwarded === 'https';
@@ -98,18 +98,18 @@ export function checkLink(
   { path, search, nowMs }: { path: string; search: URLSearchParams; nowMs: number },
 ): Refusal | undefined {
   const { linkExpire, linkSignature } = services.names;
-  const given = v.safeParse(linkQuery, {
+  const parameters = v.safeParse(linkQuery, {
     expire: search.get(linkExpire) ?? undefined,
     signature: search.get(linkSignature) ?? undefined,
     tenant_id: search.get('tenant_id') ?? undefined,
   });
-  if (!given.success) {
+  if (!parameters.success) {
     const names = { expire: linkExpire, signature: linkSignature };
-    const [issue] = given.issues;
+    const [issue] = parameters.issues;
     const detail = { ...shapeDetail('query', issue, { schema: linkQuery, names }), rule: linkRule };
     return refuse.malformed(`query: ${problemOf(issue, { names })}`, detail);
   }
-  const { expire, signature, tenant_id: tenantId } = given.output;
+  const { expire, signature, tenant_id: tenantId } = parameters.output;
   if (!services.links.verifies({ path, expire, tenantId }, signature)) {
     return refuse.forbidden(
       `the link's ${linkSignature} is wrong; use the link exactly as received`,

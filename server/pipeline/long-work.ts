@@ -63,14 +63,14 @@ export class LongWork {
   #reserve({ turnKey, rawBody }: LongRequest): Promise<boolean> {
     return new Promise((resolve) => {
       let isWaiting = true;
-      const held = this.#incompleteTransfers.open(() => {
+      const transfer = this.#incompleteTransfers.open(() => {
         isWaiting = false;
         resolve(false);
       });
-      held.set(WAITING_BYTES + rawBody.length);
+      transfer.set(WAITING_BYTES + rawBody.length);
       this.#queue.push(turnKey, () => {
         if (!isWaiting) return false;
-        held.set(0);
+        transfer.set(0);
         this.#working.add(turnKey);
         resolve(true);
         return true;

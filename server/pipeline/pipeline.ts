@@ -56,8 +56,12 @@ export class Pipeline {
     const rewriting = transforms.find((transform) => 'rewrite' in transform);
     const explainedAt = settings.explainHeader ? addresses : undefined;
     const { clock: firstClock } = tenants.first;
-    const own = { names, clock: firstClock, openFiles, unread };
-    this.#writer = new ResponseWriter({ ...own, rewriter: () => rewriting?.rewrite, explainedAt });
+    const shared = { names, clock: firstClock, openFiles, unread };
+    this.#writer = new ResponseWriter({
+      ...shared,
+      rewriter: () => rewriting?.rewrite,
+      explainedAt,
+    });
     const renaming = transforms.find((transform) => transform.newRequestId);
     this.newRequestId = () => renaming?.newRequestId?.(random.uuid()) ?? random.uuid();
   }
@@ -99,15 +103,15 @@ export class Pipeline {
     let outcome = waited;
     try {
       for (let at = from; at < stages.length && outcome === undefined; at++) {
-        const given = stages[at]?.(context);
-        if (given instanceof Promise) {
-          given.then(
+        const result = stages[at]?.(context);
+        if (result instanceof Promise) {
+          result.then(
             (later) => this.#advance(context, stages, at + 1, later),
             (error: unknown) => this.#fail(context, error),
           );
           return;
         }
-        outcome = given;
+        outcome = result;
       }
       this.#finish(context, outcome);
     } catch (error) {
@@ -150,8 +154,8 @@ export class Pipeline {
   }
 
   #listsOf(endpoint: Endpoint): StageLists {
-    const known = this.#lists.get(endpoint);
-    if (known) return known;
+    const cachedList = this.#lists.get(endpoint);
+    if (cachedList) return cachedList;
     const { transforms, isUnlimited = false } = this.#options;
     const lists = stagesOf(endpoint.operation, {
       callers: this.#callers,

@@ -42,13 +42,13 @@ export class Recorder {
     else response.once('close', () => this.#complete(exchange, response.statusCode, tenant));
   }
 
-  #complete(exchange: Exchange, status: number, known: Tenant | undefined): void {
+  #complete(exchange: Exchange, status: number, knownTenant: Tenant | undefined): void {
     const { record, request, response } = exchange;
     // An exchange that fails while it is answered is completed twice.
     if (record.isComplete) return;
     record.isComplete = true;
     const { clock, tenants, callers, observers } = this.#options;
-    const tenant = known ?? callers.tenantOf(request) ?? tenants.first;
+    const tenant = knownTenant ?? callers.tenantOf(request) ?? tenants.first;
     record.status = status;
     record.atMs = tenant.clock.now();
     if (record.isStreamed) {

@@ -220,9 +220,9 @@ export function assertComplete(endpoints: readonly Endpoint[]): void {
   for (const { operation } of endpoints) {
     // The first of two such paths would receive the requests of both.
     const template = operation.path.replace(/\{\w+\}/g, '{}');
-    const known = paths.get(template) ?? operation.path;
-    if (known !== operation.path)
-      throw new Error(`${operation.path} differs from ${known} only in parameter names`);
+    const knownPath = paths.get(template) ?? operation.path;
+    if (knownPath !== operation.path)
+      throw new Error(`${operation.path} differs from ${knownPath} only in parameter names`);
     paths.set(template, operation.path);
   }
 }

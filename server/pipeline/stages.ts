@@ -205,12 +205,12 @@ const takeTurn: Stage = (context) => {
 function holdBody(context: RequestContext): () => void {
   const { received, incompleteTransfers, exchange } = context;
   if (!Buffer.isBuffer(received)) return () => undefined;
-  const held = incompleteTransfers.open(() => {
+  const transfer = incompleteTransfers.open(() => {
     context.received = tooManyBytes;
     exchange.record.body = undefined;
   });
-  held.set(received.length);
-  return () => held.set(0);
+  transfer.set(received.length);
+  return () => transfer.set(0);
 }
 
 /**
@@ -221,9 +221,11 @@ function holdBody(context: RequestContext): () => void {
 function transformResponse({ transforms, callers, recorder }: StageOptions): Stage {
   return async (context) => {
     const { exchange, endpoint } = context;
-    const found = callers.find(exchange, endpoint.operation);
+    const foundCaller = callers.find(exchange, endpoint.operation);
     const caller =
-      found instanceof Refusal ? callers.unauthenticated(exchange, endpoint.operation) : found;
+      foundCaller instanceof Refusal
+        ? callers.unauthenticated(exchange, endpoint.operation)
+        : foundCaller;
     const settled = (status: number): void => recorder.end(exchange, status, context.knownTenant);
     for (const transform of transforms) {
       const interception = transform.intercept?.(context, caller, settled);

@@ -211,10 +211,10 @@ function outcomeOf(facts: AuthFacts): AuthOutcomeName {
 }
 
 function outcomeOfNewKey(facts: KnownFacts): AuthOutcomeName {
-  const found = facts.device === undefined ? 'new-device' : 'new-key';
-  if (found === 'new-key' && facts.keyCount >= limits.authSetsMax) return 'too-many-keys';
-  if (facts.autoAccept && facts.mayBeAccepted) return `${found}-accepted`;
-  return facts.mayBeRecorded ? found : 'too-many-unaccepted';
+  const outcome = facts.device === undefined ? 'new-device' : 'new-key';
+  if (outcome === 'new-key' && facts.keyCount >= limits.authSetsMax) return 'too-many-keys';
+  if (facts.autoAccept && facts.mayBeAccepted) return `${outcome}-accepted`;
+  return facts.mayBeRecorded ? outcome : 'too-many-unaccepted';
 }
 
 /** A key that was never accepted must not change the external ID of a working device. */

@@ -102,8 +102,8 @@ export class SortedIds {
   #compare(one: SortedDevice, other: SortedDevice): number {
     for (const [at, { order }] of this.#sort.entries()) {
       const [left, right] = [one.keys[at], other.keys[at]];
-      const found = left && right ? compareKeys(left, right) : 0;
-      if (found !== 0) return order === 'asc' ? found : -found;
+      const comparison = left && right ? compareKeys(left, right) : 0;
+      if (comparison !== 0) return order === 'asc' ? comparison : -comparison;
     }
     return 0;
   }

@@ -19,11 +19,11 @@ export interface StoredAttribute {
  * one.
  */
 export function attributesAfter(
-  kept: readonly StoredAttribute[],
+  stored: readonly StoredAttribute[],
   reported: readonly Attribute[],
   nowMs: number,
 ): StoredAttribute[] {
-  const all = new Map(kept.map((attribute) => [attribute.name, attribute]));
+  const all = new Map(stored.map((attribute) => [attribute.name, attribute]));
   for (const { name, value, description = all.get(name)?.description } of reported) {
     const described = description !== undefined && { description };
     all.set(name, { name, value, updatedMs: nowMs, ...described });

@@ -40,7 +40,7 @@ export type UnsuitableReason =
       /** Name of the unmet dependency: `device_type`, or another key of the device's pairs. */
       readonly name: string;
       /** The device's value; undefined when it sent none. */
-      readonly given: string | undefined;
+      readonly reportedValue: string | undefined;
       readonly accepted: readonly string[];
     };
 
@@ -108,16 +108,23 @@ function unsuitableReason(
 ): UnsuitableReason {
   if (candidates.length === 0) return { condition: 'artifact' };
   const name = 'device_type';
-  const given = provides[name];
-  const ofType = candidates.filter(({ depends }) => !depends[name] || fits(depends, name, given));
+  const reportedValue = provides[name];
+  const ofType = candidates.filter(
+    ({ depends }) => !depends[name] || fits(depends, name, reportedValue),
+  );
   const [smallest] = bySize(ofType);
   if (!smallest) {
     const accepted = [...new Set(candidates.flatMap(({ depends }) => depends[name] ?? []))];
-    return { condition: 'device-type', name, given, accepted };
+    return { condition: 'device-type', name, reportedValue, accepted };
   }
   const unmet = unmetIn(smallest.depends, provides) ?? name;
   const accepted = smallest.depends[unmet] ?? [];
-  return { condition: 'depends', name: unmet, given: own(provides, unmet), accepted };
+  return {
+    condition: 'depends',
+    name: unmet,
+    reportedValue: ownProperty(provides, unmet),
+    accepted,
+  };
 }
 
 /** Returns the smallest artifact whose dependencies the device meets. */
@@ -131,13 +138,13 @@ function bySize(candidates: readonly Candidate[]): Candidate[] {
 
 /** Returns the name of the first dependency that the device does not meet. */
 function unmetIn(depends: Candidate['depends'], provides: NextRequest['provides']) {
-  return Object.keys(depends).find((name) => !fits(depends, name, own(provides, name)));
+  return Object.keys(depends).find((name) => !fits(depends, name, ownProperty(provides, name)));
 }
 
 function fits(depends: Candidate['depends'], name: string, value: string | undefined): boolean {
   return value !== undefined && depends[name]?.includes(value) === true;
 }
 
-function own(provides: NextRequest['provides'], name: string): string | undefined {
+function ownProperty(provides: NextRequest['provides'], name: string): string | undefined {
   return Object.hasOwn(provides, name) ? provides[name] : undefined;
 }

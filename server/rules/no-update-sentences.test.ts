@@ -91,17 +91,22 @@ const held: readonly [WithholdingCondition, Fields, sentence: string, remedy: st
 const misfits: readonly [UnsuitableReason, sentence: string, remedy: string][] = [
   [{ condition: 'artifact' }, 'no artifact has this name', 'upload an artifact of this name'],
   [
-    { condition: 'device-type', name: 'device_type', given: 'Board', accepted: ['board', 'b2'] },
+    {
+      condition: 'device-type',
+      name: 'device_type',
+      reportedValue: 'Board',
+      accepted: ['board', 'b2'],
+    },
     'no artifact with this name is compatible with device type Board; compatible types: board, b2',
     'upload an artifact for this device type',
   ],
   [
-    { condition: 'depends', name: 'checksum', given: undefined, accepted: ['aaa'] },
+    { condition: 'depends', name: 'checksum', reportedValue: undefined, accepted: ['aaa'] },
     'it requires checksum to be one of: aaa; the device does not report it',
     'upload an artifact whose dependencies the device meets',
   ],
   [
-    { condition: 'depends', name: 'checksum', given: 'bbb', accepted: ['aaa'] },
+    { condition: 'depends', name: 'checksum', reportedValue: 'bbb', accepted: ['aaa'] },
     'it requires checksum to be one of: aaa; the device reports bbb',
     'upload an artifact whose dependencies the device meets',
   ],

@@ -96,10 +96,15 @@ export function noOpenDeploymentFor(
 /** Returns the reason when no artifact of the deployment is suitable for the device. */
 export function noSuitableArtifactFor(
   deployment: NamedDeployment,
-  found: UnsuitableReason,
+  unsuitable: UnsuitableReason,
 ): NoUpdate {
-  const reason = `${labelOf(deployment)} has no artifact for the device: ${unsuitableReasonText(found)}`;
-  return { condition: found.condition, deploymentId: deployment.id, isUpToDate: false, reason };
+  const reason = `${labelOf(deployment)} has no artifact for the device: ${unsuitableReasonText(unsuitable)}`;
+  return {
+    condition: unsuitable.condition,
+    deploymentId: deployment.id,
+    isUpToDate: false,
+    reason,
+  };
 }
 
 /** Returns the reason when the device already has the deployment's artifact installed. */
@@ -182,18 +187,22 @@ function finishedText({
     return `the device finished ${label} with ${status}${at(finishedMs)}`;
   }
   // The unmet dependency is no longer known, because the artifacts may have changed since.
-  const given = pollData === undefined ? '' : `; it reported ${pairsText(requestIn(pollData))}`;
-  return `${label} ended for the device${at(finishedMs)} without a suitable artifact${given}`;
+  const reportText =
+    pollData === undefined ? '' : `; it reported ${pairsText(requestIn(pollData))}`;
+  return `${label} ended for the device${at(finishedMs)} without a suitable artifact${reportText}`;
 }
 
-function unsuitableReasonText(found: UnsuitableReason): string {
-  if (found.condition === 'artifact') return 'no artifact has this name';
-  const accepted = found.accepted.join(', ');
-  if (found.condition === 'device-type') {
-    return `no artifact with this name is compatible with device type ${found.given}; compatible types: ${accepted}`;
+function unsuitableReasonText(unsuitable: UnsuitableReason): string {
+  if (unsuitable.condition === 'artifact') return 'no artifact has this name';
+  const accepted = unsuitable.accepted.join(', ');
+  if (unsuitable.condition === 'device-type') {
+    return `no artifact with this name is compatible with device type ${unsuitable.reportedValue}; compatible types: ${accepted}`;
   }
-  const given = found.given === undefined ? 'does not report it' : `reports ${found.given}`;
-  return `it requires ${found.name} to be one of: ${accepted}; the device ${given}`;
+  const reportText =
+    unsuitable.reportedValue === undefined
+      ? 'does not report it'
+      : `reports ${unsuitable.reportedValue}`;
+  return `it requires ${unsuitable.name} to be one of: ${accepted}; the device ${reportText}`;
 }
 
 /** Returns the data that a device sent, as text for sentences. */

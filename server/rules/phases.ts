@@ -20,13 +20,13 @@ export interface Phase {
  * devices; a phase without devices is refused, as known servers do.
  */
 export function planPhases(
-  given: readonly GivenPhase[],
+  wantedPhases: readonly GivenPhase[],
   { deviceCount, nowMs }: { deviceCount: number; nowMs: number },
 ): readonly Phase[] | { readonly reason: string } {
   const phases: Phase[] = [];
   let percent = 0;
-  for (const [at, { batch_size: share, start_ts: start }] of given.entries()) {
-    const isLast = at === given.length - 1;
+  for (const [at, { batch_size: share, start_ts: start }] of wantedPhases.entries()) {
+    const isLast = at === wantedPhases.length - 1;
     const batchSize = share ?? (isLast ? 100 - percent : undefined);
     if (batchSize === undefined) return { reason: `phases.${at}.batch_size: is required` };
     if (start === undefined && at > 0) return { reason: `phases.${at}.start_ts: is required` };

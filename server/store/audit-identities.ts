@@ -23,10 +23,10 @@ export class AuditIdentities {
   /** Returns the entry without the identities that `putBack` can restore. */
   without<Entry extends EntryParties>(entry: Entry): Entry {
     const { actor, object } = entry;
-    const known: KnownIdentities = new Map();
-    this.#find([actor.id, object.id], known);
+    const identities: KnownIdentities = new Map();
+    this.#find([actor.id, object.id], identities);
     const isIn = (id: string, identity: string | undefined): boolean =>
-      identity !== undefined && known.get(id) === identity;
+      identity !== undefined && identities.get(id) === identity;
     const isActor = isIn(actor.id, actor.identity_data);
     const isObject = isIn(object.id, object.device?.identity_data);
     if (!isActor && !isObject) return entry;
@@ -41,26 +41,26 @@ export class AuditIdentities {
 
   /**
    * Restores the identities of entries that were just read.
-   * @param known identities that earlier calls found; extended by this call
+   * @param identities identities that earlier calls found; extended by this call
    */
-  putBack(entries: readonly AuditLog[], known: KnownIdentities = new Map()): void {
+  putBack(entries: readonly AuditLog[], identities: KnownIdentities = new Map()): void {
     const gaps = entries.flatMap(gapsOf);
-    const ids = new Set(gaps.map(({ id }) => id).filter((id) => !known.has(id)));
-    if (ids.size > 0) this.#find([...ids], known);
+    const ids = new Set(gaps.map(({ id }) => id).filter((id) => !identities.has(id)));
+    if (ids.size > 0) this.#find([...ids], identities);
     for (const { id, holder } of gaps) {
-      const identity = known.get(id);
+      const identity = identities.get(id);
       if (identity !== undefined) holder.identity_data = identity;
     }
   }
 
   /** Finds identities by device ID, including those of removed devices. */
-  #find(ids: readonly string[], known: KnownIdentities): void {
+  #find(ids: readonly string[], identities: KnownIdentities): void {
     const wanted = '(SELECT value FROM json_each(?))';
     const query = `SELECT id, identity FROM former_devices WHERE id IN ${wanted}
       UNION ALL SELECT id, identity FROM devices WHERE id IN ${wanted}`;
     const rows = this.#sql.all(query, [JSON.stringify(ids), JSON.stringify(ids)]);
-    for (const id of ids) known.set(id, undefined);
-    for (const row of rows) known.set(text(row, 'id'), text(row, 'identity'));
+    for (const id of ids) identities.set(id, undefined);
+    for (const row of rows) identities.set(text(row, 'id'), text(row, 'identity'));
   }
 }
 

@@ -112,13 +112,19 @@ export class AuditLogStore {
     const entries: AuditLog[] = [];
     let total = 0;
     for (const stretch of this.#stretches(search, lastSeq)) {
-      const found = matching(search, stretch, lastSeq);
-      const inStretch = numberIn(this.#sql, `SELECT count(*) AS n ${found.from}`, found.values);
+      const filterSql = matching(search, stretch, lastSeq);
+      const inStretch = numberIn(
+        this.#sql,
+        `SELECT count(*) AS n ${filterSql.from}`,
+        filterSql.values,
+      );
       const skipped = Math.max(0, offset - total);
-      const left = limit - entries.length;
-      if (left > 0 && skipped < inStretch) {
-        const query = `SELECT document ${found.from} ${orderBy[search.order]} LIMIT ? OFFSET ?`;
-        entries.push(...this.#entries(this.#sql.all(query, [...found.values, left, skipped])));
+      const remaining = limit - entries.length;
+      if (remaining > 0 && skipped < inStretch) {
+        const query = `SELECT document ${filterSql.from} ${orderBy[search.order]} LIMIT ? OFFSET ?`;
+        entries.push(
+          ...this.#entries(this.#sql.all(query, [...filterSql.values, remaining, skipped])),
+        );
       }
       total += inStretch;
       yield;
@@ -133,10 +139,10 @@ export class AuditLogStore {
   }
 
   #pageByBlocks(order: SortDirection, limit: number, offset: number): AuditLog[] {
-    const left = this.#positions.count() - offset;
-    if (left <= 0) return [];
-    const length = Math.min(limit, left);
-    const { entry, steps } = this.#positions.near(order === 'asc' ? offset : left - length);
+    const remaining = this.#positions.count() - offset;
+    if (remaining <= 0) return [];
+    const length = Math.min(limit, remaining);
+    const { entry, steps } = this.#positions.near(order === 'asc' ? offset : remaining - length);
     const query = `SELECT document FROM audit_logs WHERE (time_ms, seq) >= (?, ?)
       ${orderBy.asc} LIMIT ? OFFSET ?`;
     const rows = this.#sql.all(query, [entry.timeMs, entry.seq, length, steps]);
@@ -149,19 +155,19 @@ export class AuditLogStore {
   }
 
   *#parts(search: Search, max: number, lastSeq: number): Generator<AuditLog[]> {
-    const known: KnownIdentities = new Map();
-    let left = max;
+    const identities: KnownIdentities = new Map();
+    let remaining = max;
     for (const { after, upTo } of this.#stretches(search, lastSeq)) {
       let position: EntryPosition | undefined = after;
-      while (position && left > 0) {
+      while (position && remaining > 0) {
         const { from, values } = matching(search, { after: position, upTo }, lastSeq);
         const query = `SELECT time_ms, seq, document ${from} ${orderBy[search.order]} LIMIT ?`;
-        const rows = this.#sql.all(query, [...values, Math.min(left, ENTRIES_A_PART)]);
-        left -= rows.length;
-        yield this.#entries(rows, known);
+        const rows = this.#sql.all(query, [...values, Math.min(remaining, ENTRIES_A_PART)]);
+        remaining -= rows.length;
+        yield this.#entries(rows, identities);
         position = rows.length === ENTRIES_A_PART ? positionOf(rows.at(-1)) : undefined;
       }
-      if (left === 0) return;
+      if (remaining === 0) return;
     }
   }
 
@@ -186,9 +192,9 @@ export class AuditLogStore {
     return numberIn(this.#sql, 'SELECT coalesce(max(seq), 0) AS n FROM audit_logs');
   }
 
-  #entries(rows: readonly SqlRow[], known?: KnownIdentities): AuditLog[] {
+  #entries(rows: readonly SqlRow[], identities?: KnownIdentities): AuditLog[] {
     const entries = rows.map((row) => document<AuditLog>(row, 'document'));
-    this.#identities.putBack(entries, known);
+    this.#identities.putBack(entries, identities);
     return entries;
   }
 }

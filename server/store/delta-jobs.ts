@@ -41,7 +41,7 @@ export class DeltaJobStore {
   /** Stores a job, unless the deployment already has one between the same two artifacts. */
   begin(job: NewDeltaJob): void {
     const { fromVersion, toVersion, deviceTypes, toSizeBytes } = job;
-    const kept: Document = { fromVersion, toVersion, deviceTypes, toSizeBytes };
+    const document: Document = { fromVersion, toVersion, deviceTypes, toSizeBytes };
     this.#sql.run(
       `INSERT OR IGNORE INTO delta_jobs
          (id, deployment_seq, from_artifact_id, to_artifact_id, document, started_ms)
@@ -51,7 +51,7 @@ export class DeltaJobStore {
         job.deploymentSeq,
         job.fromArtifactId,
         job.toArtifactId,
-        JSON.stringify(kept),
+        JSON.stringify(document),
         job.nowMs,
       ],
     );

@@ -118,9 +118,9 @@ export class DeviceCache {
   }
 
   #keepLastPolls(before: ReadonlyMap<string, CachedDevice | undefined>): void {
-    for (const [id, known] of before) {
+    for (const [id, formerState] of before) {
       const cached = this.#byDevice.get(id);
-      if (cached) cached.lastPoll = known?.lastPoll;
+      if (cached) cached.lastPoll = formerState?.lastPoll;
     }
   }
 

@@ -362,8 +362,9 @@ function withState(
   seq: number,
   changed: DeviceDeployment,
 ): DeviceDeployments | undefined {
-  const [only, ...others] = deviceDeployments;
-  if (only?.deployment.seq !== seq || others.length > 0 || isFinal(changed)) return undefined;
+  const [only, ...otherDeployments] = deviceDeployments;
+  if (only?.deployment.seq !== seq || otherDeployments.length > 0 || isFinal(changed))
+    return undefined;
   return { deviceDeployments: [{ ...only, ...changed }], lastFinishedSeq };
 }
 
@@ -387,10 +388,10 @@ function mayEnd(of: StoredDeviceDeployment, changed: DeviceDeployment): boolean 
 function deviceDeploymentFilter(
   { seq }: StoredDeployment,
   { status, groups }: DeviceDeploymentFilter,
-  ...others: readonly SqlCondition[]
+  ...conditions: readonly SqlCondition[]
 ) {
   return filterBy(
-    ...others,
+    ...conditions,
     ['dd.deployment_seq = ?', seq],
     statusCondition(status),
     groups && [

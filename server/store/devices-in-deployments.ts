@@ -28,8 +28,8 @@ export class DevicesInDeployments {
 
   /** Returns why no deployment is open for the device; undefined when one may be. */
   cachedNoUpdate(deviceId: string): NoUpdate | undefined {
-    const known = this.#known.get(deviceId) ?? noDeployment;
-    return known === 'may have work' ? undefined : known;
+    const deployments = this.#known.get(deviceId) ?? noDeployment;
+    return deployments === 'may have work' ? undefined : deployments;
   }
 
   add(deviceIds: readonly string[]): void {

@@ -139,8 +139,8 @@ export class FileStore {
    */
   check(file: FileContent): Promise<void> | undefined {
     if (!existsSync(this.folder)) throw new FilesRemoved(this.folder);
-    const known = this.#checked.get(file.sha256);
-    if (known) return known === true ? undefined : known;
+    const checkResult = this.#checked.get(file.sha256);
+    if (checkResult) return checkResult === true ? undefined : checkResult;
     const check = this.#read(file).then(() => void this.#checked.set(file.sha256, true));
     this.#checked.set(file.sha256, check);
     return check;
@@ -220,8 +220,8 @@ export class FileStore {
 
   release(names: readonly string[]): void {
     for (const name of names) {
-      const left = (this.#held.get(name) ?? 1) - 1;
-      if (left > 0) this.#held.set(name, left);
+      const count = (this.#held.get(name) ?? 1) - 1;
+      if (count > 0) this.#held.set(name, count);
       else {
         this.#held.delete(name);
         if (this.#unwanted.delete(name)) this.remove(name);

@@ -59,12 +59,12 @@ export class ReleaseStore {
   }
 
   /** Replaces the given fields of an existing release. */
-  describe(name: string, given: Partial<Pick<StoredRelease, 'tags' | 'notes'>>): void {
-    const tags = given.tags && JSON.stringify(given.tags.toSorted());
+  describe(name: string, change: Partial<Pick<StoredRelease, 'tags' | 'notes'>>): void {
+    const tags = change.tags && JSON.stringify(change.tags.toSorted());
     this.#sql.run(
       `INSERT INTO releases VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE
          SET tags = coalesce(?, tags), notes = coalesce(?, notes)`,
-      [name, tags ?? '[]', given.notes ?? '', tags ?? null, given.notes ?? null],
+      [name, tags ?? '[]', change.notes ?? '', tags ?? null, change.notes ?? null],
     );
   }
 

@@ -161,17 +161,17 @@ export class Snapshots {
   /** Finds the device in the snapshot, and the IDs of the devices to remove from the store. */
   #devicesToReset(deviceId: string, copy: SqlCopy) {
     const identityOf = 'SELECT identity FROM devices WHERE id = ?';
-    const known = this.#sql.first(identityOf, [deviceId])?.identity ?? null;
+    const identity = this.#sql.first(identityOf, [deviceId])?.identity ?? null;
     const [wanted] = copy.all(
       'SELECT id, identity FROM devices WHERE id = ? OR identity = ? ORDER BY id = ? DESC LIMIT 1',
-      [deviceId, known, deviceId],
+      [deviceId, identity, deviceId],
     );
     const wantedId = wanted && text(wanted, 'id');
     // A device that was removed and has registered again has a new ID, but the same identity.
-    const others = this.#sql.all('SELECT id FROM devices WHERE identity = ?', [
+    const sameIdentity = this.#sql.all('SELECT id FROM devices WHERE identity = ?', [
       wanted ? text(wanted, 'identity') : null,
     ]);
-    const ids = new Set([deviceId, ...others.map((row) => text(row, 'id'))]);
+    const ids = new Set([deviceId, ...sameIdentity.map((row) => text(row, 'id'))]);
     if (wantedId) ids.add(wantedId);
     return { wantedId, ids: [...ids] };
   }
@@ -196,10 +196,10 @@ export class Snapshots {
     }
     this.#sql.run('DELETE FROM devices WHERE id = ?', [deviceId]);
     if (copy) {
-      const mine = JSON.stringify(deploymentIds(this.#sql, deviceId));
+      const deploymentsJson = JSON.stringify(deploymentIds(this.#sql, deviceId));
       const inCopy = copy.all(
         'SELECT id FROM deployments WHERE id IN (SELECT value FROM json_each(?))',
-        [mine],
+        [deploymentsJson],
       );
       this.#sql.run(
         `DELETE FROM deployment_devices WHERE device_id = ? AND deployment_seq IN

@@ -38,13 +38,13 @@ export class UnacceptedKeyTotals {
       const before = this.#countedIn(['AND s.device_id = ?', deviceId]);
       change();
       const after = this.#countedIn(['AND s.device_id = ?', deviceId]);
-      const kept = this.#totals;
+      const formerTotals = this.#totals;
       this.#sql.afterRollback(() => {
-        this.#totals = kept;
+        this.#totals = formerTotals;
       });
       this.#totals = {
-        count: kept.count + after.count - before.count,
-        bytes: kept.bytes + after.bytes - before.bytes,
+        count: formerTotals.count + after.count - before.count,
+        bytes: formerTotals.bytes + after.bytes - before.bytes,
       };
     });
   }

@@ -99,8 +99,8 @@ export class UserTokenStore {
    * exist.
    */
   revokePersonal(userId: string, id: string): string | undefined {
-    const own = "id = ? AND user_id = ? AND kind = 'personal'";
-    const row = this.#sql.first(`SELECT name FROM user_tokens WHERE ${own}`, [id, userId]);
+    const condition = "id = ? AND user_id = ? AND kind = 'personal'";
+    const row = this.#sql.first(`SELECT name FROM user_tokens WHERE ${condition}`, [id, userId]);
     if (row) this.end(id);
     return row && text(row, 'name');
   }

@@ -52,15 +52,18 @@ async function adminOf(services: AdminServices, data: DataFolder | undefined) {
   const { tenants, settings, random, clock } = services;
   const { adminEmail: email, adminPassword: password } = settings;
   const { store } = tenants.first;
-  const known = store.users.findByEmail(email);
-  if (known && password === undefined) {
+  const storedUser = store.users.findByEmail(email);
+  if (storedUser && password === undefined) {
     const made = (await data?.secret(passwordSecret, () => Buffer.alloc(0)))?.toString() ?? '';
-    return { ...known, password: (await verifyPassword(made, known.passwordHash)) ? made : '' };
+    return {
+      ...storedUser,
+      password: (await verifyPassword(made, storedUser.passwordHash)) ? made : '',
+    };
   }
-  if (known && password !== undefined) {
+  if (storedUser && password !== undefined) {
     const passwordHash = await hashPassword(password, random);
-    store.users.change(known.id, { passwordHash }, clock.now());
-    return { ...known, password };
+    store.users.change(storedUser.id, { passwordHash }, clock.now());
+    return { ...storedUser, password };
   }
   if (tenants.findByEmail(email)) {
     throw new SettingError(

@@ -45,10 +45,11 @@ export class RateLimits {
   }
 
   #windowOf(caller: string, nowMs: number, { windowSeconds }: RateLimit): RateWindow {
-    const known = this.#windows.get(caller);
+    const currentWindow = this.#windows.get(caller);
     const endsMs = nowMs + windowSeconds * 1000;
     // After a clock was set back, a caller must not be refused for longer than one window.
-    if (known && known.endsMs > nowMs && known.endsMs <= endsMs) return known;
+    if (currentWindow && currentWindow.endsMs > nowMs && currentWindow.endsMs <= endsMs)
+      return currentWindow;
     if (this.#windows.size >= CALLERS_MAX) this.#forgetEnded(nowMs);
     const window = { endsMs, requests: 0 };
     this.#windows.set(caller, window);

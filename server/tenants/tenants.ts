@@ -75,11 +75,11 @@ export class Tenants {
   private constructor(
     first: Tenant,
     dependencies: TenantDependencies,
-    others: readonly Tenant[] = [],
+    furtherTenants: readonly Tenant[] = [],
   ) {
     this.first = first;
     this.#dependencies = dependencies;
-    for (const tenant of [first, ...others]) this.#all.set(tenant.id, tenant);
+    for (const tenant of [first, ...furtherTenants]) this.#all.set(tenant.id, tenant);
   }
 
   /**
@@ -87,20 +87,20 @@ export class Tenants {
    * @throws StateError when a store cannot be used
    */
   static async open(dependencies: TenantDependencies): Promise<Tenants> {
-    const [first, ...others] = await keptTenants(dependencies);
-    if (first) return new Tenants(first, dependencies, others);
+    const [first, ...furtherTenants] = await keptTenants(dependencies);
+    if (first) return new Tenants(first, dependencies, furtherTenants);
     const tenant = await newTenant('Default', true, dependencies);
     dependencies.data?.completeTenant(tenant.id);
     return new Tenants(tenant, dependencies);
   }
 
   /** Adds a tenant with its first user, who has no roles and therefore full access. */
-  async add(name: string, given: NewAdmin): Promise<AddedTenant | TenantProblem> {
+  async add(name: string, newAdmin: NewAdmin): Promise<AddedTenant | TenantProblem> {
     const { data } = this.#dependencies;
-    const prepared = await preparedAdmin(given, this.#dependencies);
+    const prepared = await preparedAdmin(newAdmin, this.#dependencies);
     const tenant = await newTenant(name, false, this.#dependencies);
     // Checked after the last await, so that no other call can add the same name in between.
-    const problem = this.#problemOf(name, given.email);
+    const problem = this.#problemOf(name, newAdmin.email);
     if (problem) {
       tenant.store.close();
       data?.removeTenant(tenant.id);
@@ -176,11 +176,11 @@ interface PreparedAdmin extends FirstUser {
 
 /** Generates the missing fields of a tenant's first user, and hashes the password. */
 export async function preparedAdmin(
-  given: NewAdmin,
+  admin: NewAdmin,
   { random }: { random: Random },
 ): Promise<PreparedAdmin> {
-  const email = given.email.toLowerCase();
-  const password = given.password ?? random.bytes(12).toString('base64url');
+  const email = admin.email.toLowerCase();
+  const password = admin.password ?? random.bytes(12).toString('base64url');
   const id = random.uuid();
   return { id, email, password, passwordHash: await hashPassword(password, random) };
 }

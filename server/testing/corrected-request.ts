@@ -28,7 +28,7 @@ const rows: readonly Operation[] = Object.values({
 });
 
 /** These variables have their own values below. */
-const known: ReadonlySet<string> = new Set([
+const knownVariables: ReadonlySet<string> = new Set([
   '$TOKEN',
   '$ARTIFACT_NAME',
   '$RELEASE_NAME',
@@ -53,16 +53,16 @@ export async function sendCorrected(
   const fill = filler(operation, sender);
   const asked: readonly string[] = request.body?.match(/\$[A-Z][A-Z0-9_]*/g) ?? [];
   const isFile = asked.includes('$BODY_FILE');
-  const { 'Content-Type': type, ...others } = request.headers;
+  const { 'Content-Type': type, ...otherHeaders } = request.headers;
   const headers = Object.fromEntries(
-    Object.entries(others).map(([name, value]) => [name, fill(value)]),
+    Object.entries(otherHeaders).map(([name, value]) => [name, fill(value)]),
   );
   const path = fill(request.path);
   if (type === 'multipart/form-data') {
     return server.request(method, path, { headers, body: await formOf(request) });
   }
   // Where the server does not know the body, the reader supplies one.
-  const isChosen = asked.some((name) => !known.has(name)) || isFile;
+  const isChosen = asked.some((name) => !knownVariables.has(name)) || isFile;
   const text =
     isChosen && operation.body ? JSON.stringify(exampleOf(operation.body)) : request.body;
   const body = text === undefined ? undefined : fill(text);

@@ -33,22 +33,22 @@ export function earlyResponsesTo(device: AcceptedDevice, admin: string): readonl
   const authorized = `Authorization: Bearer ${device.token}`;
   const put = `PUT ${operations['put-configuration'].path} HTTP/1.1`;
   const upload = `POST ${managementOperations['upload-artifact'].path} HTTP/1.1`;
-  const own = ['Host: a', authorized, json];
+  const headers = ['Host: a', authorized, json];
   return [
-    [413, 'a length beyond the limit', requestOf(put, [...own, length])],
+    [413, 'a length beyond the limit', requestOf(put, [...headers, length])],
     [
       413,
       'chunks beyond the limit',
-      requestOf(put, [...own, 'Transfer-Encoding: chunked'], inChunks(body)),
+      requestOf(put, [...headers, 'Transfer-Encoding: chunked'], inChunks(body)),
     ],
     [401, 'no token', requestOf(put, ['Host: a', json, length, closing])],
     [401, 'no token in HTTP/1.0', requestOf(put.replace('1.1', '1.0'), [json, length])],
     [404, 'an unknown path', requestOf('PUT /nowhere HTTP/1.1', ['Host: a', length, closing])],
     [405, 'a wrong method', requestOf(put.replace('PUT', 'PATCH'), ['Host: a', length, closing])],
     [400, 'no Host', requestOf(put, [json, length, closing])],
-    [400, 'a chunk without a length', requestOf(put, [...own, 'Transfer-Encoding: chunked'])],
+    [400, 'a chunk without a length', requestOf(put, [...headers, 'Transfer-Encoding: chunked'])],
     [400, 'no HTTP', Buffer.concat([Buffer.from('nonsense\r\n\r\n'), body])],
-    [431, 'a header without end', requestOf(`${put}\r\nA: ${'x'.repeat(40_000)}`, own)],
+    [431, 'a header without end', requestOf(`${put}\r\nA: ${'x'.repeat(40_000)}`, headers)],
     [
       400,
       'an upload of no form',
@@ -70,13 +70,13 @@ function handshakeWithBody(): Buffer {
 /** Early responses of the control listener. */
 export function earlyControlResponsesTo({ controlToken }: TestServer): readonly EarlyResponse[] {
   const authorized = `Authorization: Bearer ${controlToken}`;
-  const own = ['Host: 127.0.0.1', authorized, json];
+  const headers = ['Host: 127.0.0.1', authorized, json];
   const put = 'POST /clock HTTP/1.1';
   return [
-    [413, 'a length beyond the limit', requestOf(put, [...own, length, closing])],
+    [413, 'a length beyond the limit', requestOf(put, [...headers, length, closing])],
     [401, 'no token', requestOf(put, ['Host: 127.0.0.1', json, length, closing])],
-    [405, 'a wrong method', requestOf('PUT /ready HTTP/1.1', [...own, length, closing])],
-    [400, 'a chunk without a length', requestOf(put, [...own, 'Transfer-Encoding: chunked'])],
+    [405, 'a wrong method', requestOf('PUT /ready HTTP/1.1', [...headers, length, closing])],
+    [400, 'a chunk without a length', requestOf(put, [...headers, 'Transfer-Encoding: chunked'])],
     [400, 'no HTTP', Buffer.concat([Buffer.from('nonsense\r\n\r\n'), body])],
     [404, 'a tunnel', requestOf('CONNECT a:1 HTTP/1.1', ['Host: 127.0.0.1'])],
   ];

@@ -45,10 +45,10 @@ export function exampleOf(schema: v.GenericSchema, name = ''): unknown {
 
 function example(schema: Shape, name: string, levels: number): unknown {
   const fits = (value: unknown): boolean => v.is(schema, value);
-  const known = Object.hasOwn(texts, name) ? [texts[name]] : [];
+  const namedTexts = Object.hasOwn(texts, name) ? [texts[name]] : [];
   const candidates = levels === 0 ? [] : candidatesOf(schema, name, levels - 1);
   const isText = schema.type === 'string';
-  return [...(isText ? known : []), ...candidates, ...known, ...anyValues].find(fits);
+  return [...(isText ? namedTexts : []), ...candidates, ...namedTexts, ...anyValues].find(fits);
 }
 
 function candidatesOf(schema: Shape, name: string, levels: number): readonly unknown[] {

@@ -28,7 +28,7 @@ interface ResourceCall {
   /** The contents of the call besides the path parameters. */
   readonly call?: (names: ResourceNames) => TestCall;
   /** Status of a valid call on a resource of the own tenant; by default the success of the row. */
-  readonly own?: number;
+  readonly ownStatus?: number;
   /**
    * Status of a valid call on a resource that belongs to another tenant or does not exist; by
    * default 404.
@@ -96,8 +96,8 @@ function idIn(made: TestResponse): string {
 /** Publishes the artifact that devices start with, so that a delta job has a base. */
 async function publishBase(server: TestServer): Promise<void> {
   const call = { token: server.adminToken, parameters: { name: 'release-0' } };
-  const known = await server.call('get-release', call);
-  if (known.status === 404) await publish(server, { name: 'release-0' });
+  const release = await server.call('get-release', call);
+  if (release.status === 404) await publish(server, { name: 'release-0' });
 }
 
 /** Creates a deployment that a device has begun, with a log and a delta job. */
@@ -224,12 +224,12 @@ export const resourceCalls: Readonly<Record<ResourceCallId, ResourceCall>> = {
 
   // The device is not connected, a fact that only users of its tenant may see.
   'get-connection': { make: device },
-  'connect-device': { make: device, own: 404 },
-  'check-device-update': { make: device, own: 404 },
-  'send-device-inventory': { make: device, own: 404 },
-  'download-device-file': { make: device, call: () => ({ query: path }), own: 409 },
-  'describe-device-file': { make: device, call: () => ({ query: path }), own: 409 },
-  'upload-device-file': { make: device, call: fileForm, own: 409 },
+  'connect-device': { make: device, ownStatus: 404 },
+  'check-device-update': { make: device, ownStatus: 404 },
+  'send-device-inventory': { make: device, ownStatus: 404 },
+  'download-device-file': { make: device, call: () => ({ query: path }), ownStatus: 409 },
+  'describe-device-file': { make: device, call: () => ({ query: path }), ownStatus: 409 },
+  'upload-device-file': { make: device, call: fileForm, ownStatus: 409 },
 };
 
 /** The IDs of all operations with a resource in their path, taken from the rows. */

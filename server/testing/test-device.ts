@@ -81,8 +81,8 @@ export async function acceptedDevice(
 
 /** Accepts the device whose identity is `{"mac": name}`. */
 async function acceptBy(server: TestServer, name: string) {
-  const known = await knownDevices(server, { status: 'pending' });
-  const device = known.find(({ identity_data: data }) => data.mac === name);
+  const devices = await knownDevices(server, { status: 'pending' });
+  const device = devices.find(({ identity_data: data }) => data.mac === name);
   const authSetId = device?.auth_sets[0]?.id;
   if (!device || authSetId === undefined) throw new Error(`no pending device of the name ${name}`);
   await decide(server, { id: device.id, authSetId }, 'accepted');

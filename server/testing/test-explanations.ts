@@ -98,8 +98,8 @@ function bash(
     }
     child.on('error', reject);
     child.on('close', () => {
-      const found = [...written.stdout.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].at(-1)?.[1];
-      resolve({ ...written, status: found === undefined ? undefined : Number(found) });
+      const status = [...written.stdout.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].at(-1)?.[1];
+      resolve({ ...written, status: status === undefined ? undefined : Number(status) });
     });
     child.stdin.end(script);
   });

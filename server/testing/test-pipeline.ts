@@ -48,7 +48,7 @@ export async function startPipeline(): Promise<TestPipeline> {
       throw error;
     },
   );
-  const addresses = { own: 'http://own.example' };
+  const addresses = { api: 'http://own.example' };
   const pipeline = new Pipeline(services, { addresses, observers: [activity], transforms: [] });
   return { pipeline, services, lines, activities, close: () => services.tenants.close() };
 }
@@ -87,8 +87,8 @@ export async function serveEndpoint(
   const connections = new Connections({ openFiles, surplusMax: 1, closing });
   const nothing = () => undefined;
   const opensSocket = () => false;
-  const others = { app: express(), unknown: nothing, refuse: nothing };
-  const routes = { find, opensSocket, ...others };
+  const dependencies = { app: express(), unknown: nothing, refuse: nothing };
+  const routes = { find, opensSocket, ...dependencies };
   const listener = createListener({ routes, connections, names, random, log, turns });
   listener.listen({ host: '127.0.0.1', port: 0 });
   await once(listener, 'listening');

@@ -43,9 +43,9 @@ export function sendUpgrade(server: TestServer, asked: Handshake = {}): Promise<
   ) as Record<string, string>;
   return new Promise((resolve, reject) => {
     const asking = request(server.baseUrl + path, { method, headers, agent: false });
-    asking.on('upgrade', ({ statusCode = 0, headers: given }, socket) => {
+    asking.on('upgrade', ({ statusCode = 0, headers: responseHeaders }, socket) => {
       socket.destroy();
-      resolve({ status: statusCode, headers: given, body: '' });
+      resolve({ status: statusCode, headers: responseHeaders, body: '' });
     });
     asking.on('response', async (response) => {
       const chunks: Buffer[] = [];

@@ -30,8 +30,8 @@ export async function acceptedIn(testbed: Testbed, tenant: TestbedTenant, name: 
   const device = newDevice(name);
   await authenticateIn(testbed, tenant, device);
   const { body: devices } = await tenant.admin.call('list-devices', { query: { per_page: 500 } });
-  const found = devices.find(({ identity_data: data }) => data.mac === name);
-  const { id = '', auth_sets: sets = [] } = found ?? {};
+  const knownDevice = devices.find(({ identity_data: data }) => data.mac === name);
+  const { id = '', auth_sets: sets = [] } = knownDevice ?? {};
   const parameters = { id, aid: sets[0]?.id ?? '' };
   await tenant.admin.call('set-auth-set-status', { parameters, json: { status: 'accepted' } });
   return { ...device, id, token: await (await authenticateIn(testbed, tenant, device)).text() };

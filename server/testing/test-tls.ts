@@ -56,9 +56,9 @@ export async function sendSecurely(
   const headers = new Headers(call.headers);
   if (call.token !== undefined) headers.set('Authorization', `Bearer ${call.token}`);
   if (call.json !== undefined) headers.set('Content-Type', 'application/json');
-  const given = call.json === undefined ? (call.body ?? null) : JSON.stringify(call.json);
+  const content = call.json === undefined ? (call.body ?? null) : JSON.stringify(call.json);
   // This encodes a form as fetch does in tests over plain HTTP.
-  const written = new Response(given);
+  const written = new Response(content);
   const type = written.headers.get('content-type');
   if (type !== null && !headers.has('content-type')) headers.set('Content-Type', type);
   const body = Buffer.from(await written.arrayBuffer());
@@ -80,7 +80,7 @@ export async function sendSecurely(
       });
     });
     asking.on('error', reject);
-    asking.end(given === null ? undefined : body);
+    asking.end(content === null ? undefined : body);
   });
 }
 

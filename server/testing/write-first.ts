@@ -55,10 +55,10 @@ export async function writeFirstOften(
   atOnce = 50,
 ): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {};
-  let left = tries;
+  let triesLeft = tries;
   const lanes = Array.from({ length: Math.min(tries, atOnce) }, async () => {
-    while (left > 0) {
-      left -= 1;
+    while (triesLeft > 0) {
+      triesLeft -= 1;
       const status = await once();
       counts[status] = (counts[status] ?? 0) + 1;
     }

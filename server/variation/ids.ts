@@ -40,9 +40,9 @@ export function readParameters(
   operation: Operation,
   parameters: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const { id, ...others } = parameters;
+  const { id, ...otherParameters } = parameters;
   if (id === undefined || !operation.takesDeploymentId) return { ...parameters };
-  return { ...others, id: readId(id) };
+  return { ...otherParameters, id: readId(id) };
 }
 
 /** Returns the UUID of an ID in any format. Other texts are returned unchanged. */

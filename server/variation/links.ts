@@ -76,8 +76,8 @@ interface LinkParts {
 }
 
 function rewritten(uri: string, change: (parts: LinkParts) => LinkParts): string {
-  const [whole, scheme, authority, path = '', query = ''] = link.exec(uri) ?? [];
-  if (whole === undefined) return uri;
+  const [match, scheme, authority, path = '', query = ''] = link.exec(uri) ?? [];
+  if (match === undefined) return uri;
   const changed = change({ path: path.split('/'), query: query.split('&') });
   return `${scheme}://${authority}${changed.path.join('/')}?${changed.query.join('&')}`;
 }

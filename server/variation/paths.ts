@@ -37,7 +37,7 @@ interface SchemaParts {
   readonly options?: readonly unknown[];
 }
 
-const known = new WeakMap<v.GenericSchema, ShapePaths>();
+const pathsByShape = new WeakMap<v.GenericSchema, ShapePaths>();
 
 /**
  * Returns the lists in an operation's response that have no defined order. Only these are shuffled,
@@ -50,48 +50,48 @@ export function freeLists(operation: Operation | undefined): readonly MemberPath
 
 /** Returns the places of a shape. Places inside maps with arbitrary names are not included. */
 export function pathsOf(shape: v.GenericSchema): ShapePaths {
-  const before = known.get(shape);
+  const before = pathsByShape.get(shape);
   if (before) return before;
-  const found: FoundPaths = {
+  const foundPaths: FoundPaths = {
     open: new Set(),
     lists: new Set(),
     timestamps: new Set(),
     optional: new Set(),
   };
-  look(shape, [], found);
+  look(shape, [], foundPaths);
   const paths = {
-    open: [...found.open],
-    lists: [...found.lists],
-    timestamps: [...found.timestamps],
-    optional: [...found.optional],
+    open: [...foundPaths.open],
+    lists: [...foundPaths.lists],
+    timestamps: [...foundPaths.timestamps],
+    optional: [...foundPaths.optional],
   };
-  known.set(shape, paths);
+  pathsByShape.set(shape, paths);
   return paths;
 }
 
-function look(schema: v.GenericSchema, path: readonly string[], found: FoundPaths): void {
+function look(schema: v.GenericSchema, path: readonly string[], paths: FoundPaths): void {
   const parts = schema as unknown as SchemaParts;
   const here = path.join('.');
-  if (schema === timestamp) found.timestamps.add(here);
-  if (parts.type === 'loose_object') found.open.add(here);
-  if (parts.type === 'array') found.lists.add(here);
-  if (['optional', 'nullish'].includes(parts.type)) found.optional.add(here);
+  if (schema === timestamp) paths.timestamps.add(here);
+  if (parts.type === 'loose_object') paths.open.add(here);
+  if (parts.type === 'array') paths.lists.add(here);
+  if (['optional', 'nullish'].includes(parts.type)) paths.optional.add(here);
   for (const piped of parts.pipe ?? []) {
     if (piped.kind === 'schema' && piped !== schema) lookAgain(piped as v.GenericSchema);
   }
-  if (parts.item) look(parts.item, [...path, '*'], found);
-  if (parts.wrapped) look(parts.wrapped, path, found);
+  if (parts.item) look(parts.item, [...path, '*'], paths);
+  if (parts.wrapped) look(parts.wrapped, path, paths);
   for (const [name, member] of Object.entries(parts.entries ?? {})) {
-    look(member, [...path, name], found);
+    look(member, [...path, name], paths);
   }
   // All options of an intersection apply at once; those of a union need not.
   if (parts.type === 'intersect') {
-    for (const option of parts.options ?? []) look(option as v.GenericSchema, path, found);
+    for (const option of parts.options ?? []) look(option as v.GenericSchema, path, paths);
   }
 
   function lookAgain(piped: v.GenericSchema): void {
     // The first schema of a pipe is the pipe itself, so it is skipped.
-    if ((piped as unknown as SchemaParts).pipe !== parts.pipe) look(piped, path, found);
+    if ((piped as unknown as SchemaParts).pipe !== parts.pipe) look(piped, path, paths);
   }
 }
 

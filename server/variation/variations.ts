@@ -74,8 +74,8 @@ export const legalVariations: readonly LegalVariation[] = [
     rule: 'Contract, Resources and their fields: "Required: no" members need not be present.',
     appliesTo: (draft) => hasBody(draft) && removable(draft).length > 0,
     apply: (draft, { random }) => {
-      const gone = removable(draft).filter(() => random.integer(1, REMOVED_SHARE) === 1);
-      return { ...draft, body: gone.reduce(withoutMember, draft.body) };
+      const removedMembers = removable(draft).filter(() => random.integer(1, REMOVED_SHARE) === 1);
+      return { ...draft, body: removedMembers.reduce(withoutMember, draft.body) };
     },
   },
   {

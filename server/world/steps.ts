@@ -116,8 +116,8 @@ async function addArtifact(
 
 async function addDevice(loading: LoadContext, device: WorldDevice): Promise<void> {
   const where = `devices: ${device.name}`;
-  const given = device.identity ?? { name: device.name };
-  const identity = readIdentity(JSON.stringify(given));
+  const identityData = device.identity ?? { name: device.name };
+  const identity = readIdentity(JSON.stringify(identityData));
   if ('reason' in identity) throw new WorldFileError(`${where}: identity: ${identity.reason}`);
   const made = device.publicKey === undefined ? newKey(loading) : undefined;
   const pem = device.publicKey ?? publicPem(made);
@@ -125,7 +125,7 @@ async function addDevice(loading: LoadContext, device: WorldDevice): Promise<voi
   if ('reason' in key) throw new WorldFileError(`${where}: publicKey: ${key.reason}`);
   const recorded =
     device.status === 'preauthorized'
-      ? await preauthorize(loading, { where, identity: given, pem })
+      ? await preauthorize(loading, { where, identity: identityData, pem })
       : await firstContact(loading, { device, identity: identity.canonical, pem: key.pem });
   const privateKey = made?.export({ type: 'pkcs8', format: 'pem' }).toString();
   loading.devices.set(device.name, {

@@ -113,9 +113,9 @@ export class TenantStates {
    * @returns the removed tenants
    */
   async dropOthers(): Promise<readonly Tenant[]> {
-    const [, ...others] = this.#services.tenants.list();
-    await Promise.all(others.map((tenant) => this.drop(tenant)));
-    return others;
+    const [, ...otherTenants] = this.#services.tenants.list();
+    await Promise.all(otherTenants.map((tenant) => this.drop(tenant)));
+    return otherTenants;
   }
 
   /**
@@ -179,9 +179,9 @@ export class TenantStates {
   /** Restores a snapshot. Returns false if there is none with this name. */
   restore(tenant: Tenant, name: string): Promise<boolean> {
     return this.#inOrder(async () => {
-      const found = this.#of(tenant).get(name);
-      if (found) await this.#restore(tenant, found.snapshot);
-      return found !== undefined;
+      const snapshot = this.#of(tenant).get(name);
+      if (snapshot) await this.#restore(tenant, snapshot.snapshot);
+      return snapshot !== undefined;
     });
   }
 

@@ -133,7 +133,7 @@ const millisecondsPerUnit: Readonly<Record<string, number>> = {
 };
 
 /** Returns the length of an `ago` in milliseconds. */
-export function agoMs(given: string | undefined): number {
-  if (given === undefined) return 0;
-  return Number(given.slice(0, -1)) * (millisecondsPerUnit[given.slice(-1)] ?? 0);
+export function agoMs(duration: string | undefined): number {
+  if (duration === undefined) return 0;
+  return Number(duration.slice(0, -1)) * (millisecondsPerUnit[duration.slice(-1)] ?? 0);
 }

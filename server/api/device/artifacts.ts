@@ -23,14 +23,16 @@ export const listArtifacts = defineEndpoint('list-artifacts', async ({ query }, 
 });
 
 export const getArtifact = defineEndpoint('get-artifact', ({ parameters }, context) => {
-  const found = context.store.artifacts.find(parameters.id);
-  return found ? { status: 200, body: artifactView(found.artifact, context) } : noSuchArtifact;
+  const storedArtifact = context.store.artifacts.find(parameters.id);
+  return storedArtifact
+    ? { status: 200, body: artifactView(storedArtifact.artifact, context) }
+    : noSuchArtifact;
 });
 
 export const getArtifactLink = defineEndpoint('get-artifact-link', ({ parameters }, context) => {
-  const found = context.store.artifacts.find(parameters.id);
-  if (!found) return noSuchArtifact;
-  return { status: 200, body: artifactLink(context, found.artifact.id) };
+  const storedArtifact = context.store.artifacts.find(parameters.id);
+  if (!storedArtifact) return noSuchArtifact;
+  return { status: 200, body: artifactLink(context, storedArtifact.artifact.id) };
 });
 
 /**
@@ -38,9 +40,9 @@ export const getArtifactLink = defineEndpoint('get-artifact-link', ({ parameters
  * Spec: GET /artifacts/{id}/download
  */
 export const downloadArtifact = defineEndpoint('download-artifact', ({ parameters }, { store }) => {
-  const found = store.artifacts.find(parameters.id);
-  if (!found) return noSuchArtifact;
-  const { sha256, artifact, modifiedMs } = found;
+  const storedArtifact = store.artifacts.find(parameters.id);
+  if (!storedArtifact) return noSuchArtifact;
+  const { sha256, artifact, modifiedMs } = storedArtifact;
   const file = {
     status: 200,
     fileBody: {

@@ -39,9 +39,9 @@ interface AuditCsvOptions {
  * Returns the first given name that is not the name of a field, written with dots or with the
  * separator.
  */
-export function unknownField(given: readonly string[], separator: string): string | undefined {
-  const known = new Set(columns.flatMap(([path]) => [path.join('.'), path.join(separator)]));
-  return given.find((name) => !known.has(name));
+export function unknownField(names: readonly string[], separator: string): string | undefined {
+  const columnNames = new Set(columns.flatMap(([path]) => [path.join('.'), path.join(separator)]));
+  return names.find((name) => !columnNames.has(name));
 }
 
 /** The names of all fields that can be omitted, written with dots. */
@@ -50,12 +50,12 @@ export const auditFields = columns.map(([path]) => path.join('.'));
 /** Yields the CSV document in parts. The first part is the header line. */
 export function* auditCsv(options: AuditCsvOptions): Generator<string> {
   const { separator, ignored, parts, spreadsheetSafe } = options;
-  const kept = columns.filter(
+  const exportedColumns = columns.filter(
     ([path]) => !ignored.includes(path.join(separator)) && !ignored.includes(path.join('.')),
   );
   const quoted = spreadsheetSafe ? safeField : csvField;
-  yield `${kept.map(([path]) => quoted(path.join(separator))).join(',')}${lineEnd}`;
-  const fields = kept.map(([, value]) => value);
+  yield `${exportedColumns.map(([path]) => quoted(path.join(separator))).join(',')}${lineEnd}`;
+  const fields = exportedColumns.map(([, value]) => value);
   for (const entries of parts) {
     let text = '';
     for (const entry of entries) text += csvLine(entry, fields, quoted);

@@ -183,25 +183,25 @@ function writeDecision(
 
 function record(
   context: HandlerContext,
-  { identity, key, device: known }: ParsedAuthRequest & StoredRecords,
+  { identity, key, device: knownDevice }: ParsedAuthRequest & StoredRecords,
 ): StoredAuthSet {
   const { random, nowMs } = context;
   const { devices } = context.store;
-  const device = { id: known?.id ?? random.uuid(), identity };
+  const device = { id: knownDevice?.id ?? random.uuid(), identity };
   const fresh = {
     authSetId: random.uuid(),
     publicKeyPem: key.pem,
     status: 'pending',
     nowMs,
   } as const;
-  const set = known
-    ? devices.recordAuthSet(known.id, fresh)
+  const set = knownDevice
+    ? devices.recordAuthSet(knownDevice.id, fresh)
     : devices.recordFirstContact(device, fresh);
   audit(context, {
     actor: deviceActor(device),
-    action: known ? 'update' : 'create',
+    action: knownDevice ? 'update' : 'create',
     object: deviceObject(device),
-    change: known
+    change: knownDevice
       ? 'new key; pending until a user accepts it'
       : 'first request; pending until a user accepts it',
   });

@@ -73,12 +73,12 @@ function both(
 function replaceReported(
   { nowMs }: DeviceContext,
   current: StoredConfiguration | undefined,
-  given: DeviceSettings,
+  settings: DeviceSettings,
 ): ConfigurationResult {
-  const kept = keepSettings(given);
-  if ('reason' in kept) return kept;
+  const merged = keepSettings(settings);
+  if ('reason' in merged) return merged;
   const users = current ?? { configured: {}, updatedMs: nowMs };
-  return { ...users, reported: kept.settings, reportedMs: nowMs };
+  return { ...users, reported: merged.settings, reportedMs: nowMs };
 }
 
 const linkOfNoDevice = refuse.forbidden('the device in this link was decommissioned', {

@@ -24,9 +24,9 @@ export function meaningOfId(id: string, { store, device }: CallingContext): stri
     return `${isName ? 'the name of an artifact' : 'which is no UUID'}; ${inInstructions}`;
   }
   if (!store.deployments.find(id)) return undefined;
-  const own = store.deviceDeployments.find(id, device.id);
-  if (!own) return 'a deployment for other devices';
-  return own.offeredMs === undefined
+  const deviceDeployment = store.deviceDeployments.find(id, device.id);
+  if (!deviceDeployment) return 'a deployment for other devices';
+  return deviceDeployment.offeredMs === undefined
     ? 'a deployment for this device that it was not offered yet; it has to poll first'
     : 'a deployment that is no longer in the history of this device';
 }

@@ -18,10 +18,10 @@ export const putAttributes = defineEndpoint('put-attributes', ({ body }, context
 
 function write(
   { store, device, nowMs }: HandlerContext & { readonly device: CallingDevice },
-  kept: readonly StoredAttribute[],
+  storedAttributes: readonly StoredAttribute[],
   reported: readonly Attribute[],
 ) {
-  const after = attributesAfter(kept, reported, nowMs);
+  const after = attributesAfter(storedAttributes, reported, nowMs);
   const tooMany = tooManyAttributes(after);
   if (tooMany) return refuse.malformed(`body: ${tooMany}`);
   store.inventory.replace(device.id, after);

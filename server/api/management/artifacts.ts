@@ -72,40 +72,42 @@ function pageOf(
 }
 
 export const showArtifact = defineEndpoint('show-artifact', ({ parameters }, context) => {
-  const found = context.store.artifacts.find(parameters.id);
-  return found ? { status: 200, body: artifactView(found.artifact, context) } : noSuchArtifact;
+  const storedArtifact = context.store.artifacts.find(parameters.id);
+  return storedArtifact
+    ? { status: 200, body: artifactView(storedArtifact.artifact, context) }
+    : noSuchArtifact;
 });
 
 export const getArtifactDownload = defineEndpoint(
   'get-artifact-download',
   ({ parameters }, context) => {
-    const found = context.store.artifacts.find(parameters.id);
-    if (!found) return noSuchArtifact;
-    return { status: 200, body: artifactLink(context, found.artifact.id) };
+    const storedArtifact = context.store.artifacts.find(parameters.id);
+    if (!storedArtifact) return noSuchArtifact;
+    return { status: 200, body: artifactLink(context, storedArtifact.artifact.id) };
   },
 );
 
 /** Replaces the description of an artifact that no deployment has ever used. */
 export const updateArtifact = defineEndpoint('update-artifact', ({ parameters, body }, context) => {
   const { store, nowMs } = context;
-  const found = store.artifacts.find(parameters.id);
-  if (!found) return noSuchArtifact;
-  if (store.deployments.isArtifactUsed(found.artifact.name)) {
+  const storedArtifact = store.artifacts.find(parameters.id);
+  if (!storedArtifact) return noSuchArtifact;
+  if (store.deployments.isArtifactUsed(storedArtifact.artifact.name)) {
     return refuse.unprocessable(
       'the artifact was used in a deployment, so its description cannot be changed; upload another artifact',
       inState('an artifact that no deployment has used', 'an artifact that a deployment has used'),
     );
   }
-  store.artifacts.describe(found.artifact.id, body.description, nowMs);
-  auditArtifact(context, { action: 'update' }, found.artifact);
+  store.artifacts.describe(storedArtifact.artifact.id, body.description, nowMs);
+  auditArtifact(context, { action: 'update' }, storedArtifact.artifact);
   return { status: 204 };
 });
 
 export const deleteArtifact = defineEndpoint('delete-artifact', ({ parameters }, context) => {
   const { store } = context;
-  const found = store.artifacts.find(parameters.id);
-  if (!found) return noSuchArtifact;
-  const [active] = store.deployments.activeOf([found.artifact.name]);
+  const storedArtifact = store.artifacts.find(parameters.id);
+  if (!storedArtifact) return noSuchArtifact;
+  const [active] = store.deployments.activeOf([storedArtifact.artifact.name]);
   if (active !== undefined) {
     return refuse.conflict(
       'the artifact is used in an active deployment; abort it first',
@@ -113,7 +115,7 @@ export const deleteArtifact = defineEndpoint('delete-artifact', ({ parameters },
       inState('an artifact without active deployments', `one of the deployment ${active}`),
     );
   }
-  removeArtifact(context, found);
+  removeArtifact(context, storedArtifact);
   return { status: 204 };
 });
 

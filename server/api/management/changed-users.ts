@@ -31,8 +31,8 @@ export const updateOwnUser = defineEndpointWithOwnTransactions(
   'update-own-user',
   async ({ body }, context) => {
     const { password, current_password } = body;
-    const given = { password, current_password };
-    return (await changeUser(context, context.user.id, given)) ?? { status: 204 };
+    const update = { password, current_password };
+    return (await changeUser(context, context.user.id, update)) ?? { status: 204 };
   },
 );
 
@@ -48,20 +48,20 @@ interface PasswordChecks {
 async function changeUser(
   context: UserContext,
   id: string,
-  given: UserUpdate,
+  update: UserUpdate,
 ): Promise<Refusal | undefined> {
   const user = context.store.users.find(id);
   if (!user) return noSuchUser;
-  const proved = needsProof(context, user, given) ? await prove(context, user, given) : {};
-  return context.store.atomically(() => writeChange(context, id, { given, proved }));
+  const proved = needsProof(context, user, update) ? await prove(context, user, update) : {};
+  return context.store.atomically(() => writeChange(context, id, { update, proved }));
 }
 
-function needsProof({ user: own }: UserContext, user: StoredUser, given: UserUpdate): boolean {
-  return user.id === own.id && (isRenamed(user, given) || given.password !== undefined);
+function needsProof({ user: caller }: UserContext, user: StoredUser, update: UserUpdate): boolean {
+  return user.id === caller.id && (isRenamed(user, update) || update.password !== undefined);
 }
 
-function isRenamed({ email }: StoredUser, given: UserUpdate): boolean {
-  return given.email !== undefined && given.email !== email;
+function isRenamed({ email }: StoredUser, update: UserUpdate): boolean {
+  return update.email !== undefined && update.email !== email;
 }
 
 async function prove(
@@ -78,18 +78,18 @@ async function prove(
 function writeChange(
   context: UserContext,
   id: string,
-  { given, proved }: { given: UserUpdate; proved: PasswordChecks },
+  { update, proved }: { update: UserUpdate; proved: PasswordChecks },
 ): Refusal | undefined {
   const { store, nowMs } = context;
   const user = store.users.find(id);
   if (!user) return noSuchUser;
-  const refusal = ruleOut(context, user, { given, proved });
+  const refusal = ruleOut(context, user, { update, proved });
   if (refusal) return refusal;
-  const { email, roles } = given;
+  const { email, roles } = update;
   store.users.change(id, { email, passwordHash: proved.passwordHash, roles }, nowMs);
   store.userTokens.endAllOf(id, id === context.user.id ? context.user.tokenId : undefined);
   const object = userObject({ id, email: email ?? user.email });
-  const change = changeOf(user, given);
+  const change = changeOf(user, update);
   audit(context, { actor: userActor(context.user), action: 'update', object, change });
   return undefined;
 }
@@ -103,9 +103,9 @@ const noSuchUser = refuse.notFound(
 function ruleOut(
   context: UserContext,
   user: StoredUser,
-  { given, proved }: { given: UserUpdate; proved: PasswordChecks },
+  { update, proved }: { update: UserUpdate; proved: PasswordChecks },
 ): Refusal | undefined {
-  const { email, password, roles } = given;
+  const { email, password, roles } = update;
   if (email === undefined && password === undefined && roles === undefined) {
     return refuse.malformed('body: has no change; send email, password or roles', {
       path: 'body',
@@ -119,7 +119,7 @@ function ruleOut(
       { path: 'body.password', expected: 'a change without the password' },
     );
   }
-  if (needsProof(context, user, given)) {
+  if (needsProof(context, user, update)) {
     // The password may have changed since it was checked, so the hash is compared again.
     const { currentHash } = proved;
     const fits = currentHash !== undefined && currentHash === user.passwordHash;
@@ -130,7 +130,7 @@ function ruleOut(
       ? undefined
       : (passwordProblem(password, user.email) ?? passwordProblem(password, email ?? ''));
   if (problem) return refuse.unprocessable(`body: ${problem}`);
-  if (email !== undefined && isRenamed(user, given) && context.tenants.findByEmail(email)) {
+  if (email !== undefined && isRenamed(user, update) && context.tenants.findByEmail(email)) {
     return emailTaken;
   }
   return roles && ruleOutRoles(context, user, roles);

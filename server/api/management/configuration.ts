@@ -20,9 +20,9 @@ interface ConfiguredDevice {
 }
 
 export const showConfiguration = defineEndpoint('show-configuration', ({ parameters }, context) => {
-  const found = configurationOf(context, parameters.id);
-  if (found instanceof Refusal) return found;
-  const { device, stored } = found;
+  const configuration = configurationOf(context, parameters.id);
+  if (configuration instanceof Refusal) return configuration;
+  const { device, stored } = configuration;
   return {
     status: 200,
     body: {
@@ -69,9 +69,9 @@ export const deployConfiguration = defineEndpoint(
   'deploy-configuration',
   ({ parameters, body }, context) => {
     const { store, sockets, user, random, settings, nowMs } = context;
-    const found = configurationOf(context, parameters.id);
-    if (found instanceof Refusal) return found;
-    const { device, stored } = found;
+    const deviceConfiguration = configurationOf(context, parameters.id);
+    if (deviceConfiguration instanceof Refusal) return deviceConfiguration;
+    const { device, stored } = deviceConfiguration;
     const delayMs = provisioningDelayMs(settings);
     const configuration = stored?.configured ?? {};
     const id = random.uuid();

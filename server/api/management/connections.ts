@@ -40,17 +40,17 @@ const notConnected = refuse.notFound(
 );
 
 export const getConnection = defineEndpoint('get-connection', ({ parameters }, context) => {
-  const known = context.store.connections.find(parameters.id);
-  const findDevice = known ? visibleDevice : provisionedDevice;
+  const connection = context.store.connections.find(parameters.id);
+  const findDevice = connection ? visibleDevice : provisionedDevice;
   const device = findDevice(context, parameters.id);
   if (device instanceof Refusal) return device;
   return {
     status: 200,
     body: {
       device_id: device.id,
-      status: known?.status ?? 'disconnected',
-      created_ts: iso(known?.createdMs ?? device.createdMs),
-      updated_ts: iso(known?.updatedMs ?? device.createdMs),
+      status: connection?.status ?? 'disconnected',
+      created_ts: iso(connection?.createdMs ?? device.createdMs),
+      updated_ts: iso(connection?.updatedMs ?? device.createdMs),
     },
   };
 });

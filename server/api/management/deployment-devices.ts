@@ -82,12 +82,12 @@ export const listDeviceDeployments = defineEndpoint(
         const view = deploymentDeviceViewer(store);
         // A device deployment has no ID. Within the list of one device, the ID of the deployment
         // identifies it.
-        const shown = (deviceDeployment: StoredDeviceDeployment) => ({
+        const entryOf = (deviceDeployment: StoredDeviceDeployment) => ({
           id: deviceDeployment.deployment.id,
           deployment: shownDeployment(store, deviceDeployment.deployment),
           device: view(deviceDeployment),
         });
-        return JsonList.ofEach(store.history.list(device.id, query.status, page), shown, context);
+        return JsonList.ofEach(store.history.list(device.id, query.status, page), entryOf, context);
       },
     });
   },
@@ -142,11 +142,11 @@ function shownDeviceDeployments(
 function deploymentDeviceViewer(
   store: Store,
 ): (deviceDeployment: StoredDeviceDeployment) => DeploymentDevice {
-  const known = new Map<string, StoredArtifact | undefined>();
+  const artifacts = new Map<string, StoredArtifact | undefined>();
   return (deviceDeployment) => {
     const { artifactId } = deviceDeployment;
     if (artifactId === undefined) return deploymentDeviceView(deviceDeployment, undefined);
-    if (!known.has(artifactId)) known.set(artifactId, store.artifacts.find(artifactId));
-    return deploymentDeviceView(deviceDeployment, known.get(artifactId)?.artifact);
+    if (!artifacts.has(artifactId)) artifacts.set(artifactId, store.artifacts.find(artifactId));
+    return deploymentDeviceView(deviceDeployment, artifacts.get(artifactId)?.artifact);
   };
 }

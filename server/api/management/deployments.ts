@@ -111,16 +111,16 @@ export const getDeploymentStatistics = defineEndpoint(
 export const listDeploymentStatistics = defineEndpoint(
   'list-deployment-statistics',
   ({ body }, context) => {
-    const found = [];
+    const statistics = [];
     for (const id of new Set(body.deployment_ids)) {
       const deployment = visibleDeployment(context, id);
       if (deployment instanceof Refusal) return deployment;
-      found.push({
+      statistics.push({
         id,
         stats: statisticsView(context.store.deviceDeployments.statistics(deployment)),
       });
     }
-    return { status: 200, body: found };
+    return { status: 200, body: statistics };
   },
 );
 

@@ -101,11 +101,11 @@ export function discardRest(request: IncomingMessage): void {
 }
 
 function uploadOf(
-  given: Readonly<Record<string, string>>,
+  fields: Readonly<Record<string, string>>,
   name: string | undefined,
   content: AsyncIterable<Uint8Array>,
 ): DeviceFileUpload | Refusal {
-  const checked = v.safeParse(deviceFileFieldsShape, given, { abortEarly: true });
+  const checked = v.safeParse(deviceFileFieldsShape, fields, { abortEarly: true });
   if (!checked.success)
     return refuse.malformed(
       `${problemOf(checked.issues[0])}, before the file`,

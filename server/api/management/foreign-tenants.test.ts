@@ -74,7 +74,7 @@ describe.each(owned.map((id) => [id, resourceCalls[id]] as const))(
         });
       }
       const found = await server.call(id, { token: server.adminToken, ...call });
-      expect(found.status).toBe(resourceCall.own ?? Number(Object.keys(row.success)[0]));
+      expect(found.status).toBe(resourceCall.ownStatus ?? Number(Object.keys(row.success)[0]));
       expect(found.text.replace(/"request_id".*/, '')).not.toBe(
         refused.text.replace(/"request_id".*/, '') || 'no body at all',
       );

@@ -53,18 +53,18 @@ export function* findDevices(
 ): Generator<void, FoundDevices> {
   const { filter, filters, sort, words } = wanted;
   const conditions = yield* conditionsOf(filters);
-  const found = new SortedIds(sort);
+  const sortedIds = new SortedIds(sort);
   for (const portion of store.devices.readPortions(filter)) {
     for (const device of portion) {
       yield;
       const read = valueReader(store, device);
       const isFound = holdsAll(device, words) && (yield* fulfils(conditions, read));
-      if (isFound) found.add(device.id, read);
+      if (isFound) sortedIds.add(device.id, read);
     }
   }
-  const ids = yield* found.inOrder();
+  const ids = yield* sortedIds.inOrder();
   const begin = (page.page - 1) * page.perPage;
-  return { total: found.count, ids: ids.slice(begin, begin + page.perPage) };
+  return { total: sortedIds.count, ids: ids.slice(begin, begin + page.perPage) };
 }
 
 function holdsAll(device: StoredDevice, words: readonly string[]): boolean {

@@ -31,8 +31,8 @@ export function readGenerateForm({
   fields,
   fileName: called,
 }: ReceivedUpload): GenerateForm | Refusal {
-  const given = Object.fromEntries(fields);
-  const checked = v.safeParse(generateFormShape, given, { abortEarly: true });
+  const fieldValues = Object.fromEntries(fields);
+  const checked = v.safeParse(generateFormShape, fieldValues, { abortEarly: true });
   if (!checked.success) {
     const [issue] = checked.issues;
     const detail = shapeDetail('form', issue, { schema: generateFormShape });

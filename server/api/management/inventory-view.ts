@@ -44,10 +44,10 @@ export function valueReader(store: Store, device: StoredDevice): ReadValue {
     system: () => systemAttributes(device, store.groups.groupOf(id)),
     monitor: () => monitorAttributes(store.monitor.criticalCount(id)),
   };
-  const known = new Map<AttributeScope, readonly NamedValue[]>();
+  const valuesByScope = new Map<AttributeScope, readonly NamedValue[]>();
   return ({ scope, attribute }) => {
-    const values = known.get(scope) ?? scopes[scope]();
-    known.set(scope, values);
+    const values = valuesByScope.get(scope) ?? scopes[scope]();
+    valuesByScope.set(scope, values);
     return values.find(({ name }) => name === attribute)?.value;
   };
 }

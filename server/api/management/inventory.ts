@@ -35,12 +35,12 @@ export const listInventory = defineEndpoint('list-inventory', async ({ query }, 
   const { group, has_group: hasGroup } = query;
   const filter = { ...provisionedOnly(context), group, hasGroup };
   const page = { page: query.page, perPage: query.per_page };
-  const found = await searched(context, { filter, ...terms, words: [] }, page);
-  if (found instanceof Refusal) return found;
+  const result = await searched(context, { filter, ...terms, words: [] }, page);
+  if (result instanceof Refusal) return result;
   return {
     status: 200,
-    headers: pagingHeaders({ url: request.url ?? '', total: found.total, ...page }),
-    body: await listOf(found.ids, context),
+    headers: pagingHeaders({ url: request.url ?? '', total: result.total, ...page }),
+    body: await listOf(result.ids, context),
   };
 });
 
@@ -62,12 +62,12 @@ export const searchInventory = defineEndpointWithOwnTransactions(
     const { filters, sort, text, attributes, page, per_page: perPage } = body;
     const filter = { ...provisionedOnly(context), id: body.device_ids };
     const words = text.split(/\s+/).filter((word) => word !== '');
-    const found = await searched(context, { filter, filters, sort, words }, { page, perPage });
-    if (found instanceof Refusal) return found;
+    const result = await searched(context, { filter, filters, sort, words }, { page, perPage });
+    if (result instanceof Refusal) return result;
     return {
       status: 200,
-      headers: { 'X-Total-Count': String(found.total) },
-      body: await listOf(found.ids, context, attributes),
+      headers: { 'X-Total-Count': String(result.total) },
+      body: await listOf(result.ids, context, attributes),
     };
   },
 );

@@ -69,15 +69,15 @@ export const completePasswordReset = defineEndpointWithOwnTransactions(
   'complete-password-reset',
   async ({ query, body }, context) => {
     const secret = { body: body.secret_hash, query: query.secret_hash };
-    const known = findSecret(context, 'password', secret);
-    if (known instanceof Refusal) return known;
-    const problem = passwordProblem(body.password, known.user.email);
+    const invitation = findSecret(context, 'password', secret);
+    if (invitation instanceof Refusal) return invitation;
+    const problem = passwordProblem(body.password, invitation.user.email);
     if (problem) return refuse.unprocessable(`body: ${problem}`);
     const passwordHash = await hashPassword(body.password, context.random);
     // The secret may have been used while the password was hashed.
-    const found = findSecret(context, 'password', secret);
-    if (found instanceof Refusal) return found;
-    const { tenant, user } = found;
+    const pendingInvitation = findSecret(context, 'password', secret);
+    if (pendingInvitation instanceof Refusal) return pendingInvitation;
+    const { tenant, user } = pendingInvitation;
     const { users, userTokens, confirmations } = tenant.store;
     tenant.store.atomically(() => {
       users.change(user.id, { passwordHash }, context.nowMs);
@@ -92,9 +92,12 @@ export const completePasswordReset = defineEndpointWithOwnTransactions(
 export const startEmailChange = defineEndpointWithOwnTransactions(
   'start-email-change',
   async ({ body }, context) => {
-    const known = context.store.users.find(context.user.id);
-    const given = body.current_password;
-    if (given !== undefined && !(await verifyPassword(given, known?.passwordHash))) {
+    const storedUser = context.store.users.find(context.user.id);
+    const currentPassword = body.current_password;
+    if (
+      currentPassword !== undefined &&
+      !(await verifyPassword(currentPassword, storedUser?.passwordHash))
+    ) {
       return refuse.unprocessable('body: current_password: is wrong', wrongPassword);
     }
     return context.store.atomically(() => startChange(context, body.email));
@@ -124,7 +127,7 @@ function startChange(context: UserContext, email: string): Refusal | { status: 2
     actor: userActor(user),
     action: 'update',
     object: userObject(user),
-    change: change,
+    change,
   });
   return { status: 202 };
 }
@@ -132,12 +135,12 @@ function startChange(context: UserContext, email: string): Refusal | { status: 2
 export const completeEmailChange = defineEndpointWithOwnTransactions(
   'complete-email-change',
   ({ query, body }, context) => {
-    const found = findSecret(context, 'email', {
+    const emailChange = findSecret(context, 'email', {
       body: body?.secret_hash,
       query: query.secret_hash,
     });
-    if (found instanceof Refusal) return found;
-    const { tenant, user, confirmation } = found;
+    if (emailChange instanceof Refusal) return emailChange;
+    const { tenant, user, confirmation } = emailChange;
     const { email = user.email } = confirmation;
     if (context.tenants.findByEmail(email)) {
       return refuse.conflict(

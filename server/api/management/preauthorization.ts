@@ -24,23 +24,23 @@ export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body 
       expected: publicKeyFormat,
     });
   const { devices } = context.store;
-  const known = devices.findByIdentity(identity.canonical);
-  const own = known && devices.findAuthSet(known.id, key.pem);
-  if (known && own?.status === 'accepted' && !body.force) {
+  const knownDevice = devices.findByIdentity(identity.canonical);
+  const knownSet = knownDevice && devices.findAuthSet(knownDevice.id, key.pem);
+  if (knownDevice && knownSet?.status === 'accepted' && !body.force) {
     const reason = 'the device is already accepted with this key';
-    return refuse.conflict(reason, deviceView(known, devices.listAuthSets(known.id)), {
+    return refuse.conflict(reason, deviceView(knownDevice, devices.listAuthSets(knownDevice.id)), {
       path: 'state',
       expected: 'a device that is not accepted with this key',
       actual: 'a device that is accepted with this key',
       remedy: 'nothing to do: the device can authenticate',
     });
   }
-  if (known && !body.force) {
+  if (knownDevice && !body.force) {
     const reason = 'the identity is already known; send force: true to preauthorize the key anyway';
-    const sets = devices.listAuthSets(known.id);
+    const sets = devices.listAuthSets(knownDevice.id);
     const isAccepted = sets.some(({ status }) => status === 'accepted');
-    const isRejected = known.status === 'rejected';
-    return refuse.conflict(reason, deviceView(known, sets), {
+    const isRejected = knownDevice.status === 'rejected';
+    return refuse.conflict(reason, deviceView(knownDevice, sets), {
       path: 'body.force',
       expected: 'true',
       ...(isAccepted && {
@@ -52,8 +52,8 @@ export const preauthorizeDevice = defineEndpoint('preauthorize-device', ({ body 
       }),
     });
   }
-  const device = { id: known?.id ?? context.random.uuid(), identity: identity.canonical };
-  recordPreauthorized(context, { device, known, publicKeyPem: key.pem });
+  const device = { id: knownDevice?.id ?? context.random.uuid(), identity: identity.canonical };
+  recordPreauthorized(context, { device, knownDevice, publicKeyPem: key.pem });
   audit(context, {
     actor: userActor(context.user),
     action: 'create',
@@ -68,11 +68,11 @@ function recordPreauthorized(
   { store: { devices }, random, nowMs }: UserContext,
   wanted: {
     device: { id: string; identity: string };
-    known: StoredDevice | undefined;
+    knownDevice: StoredDevice | undefined;
     publicKeyPem: string;
   },
 ): void {
-  const { device, known, publicKeyPem } = wanted;
+  const { device, knownDevice: known, publicKeyPem } = wanted;
   const set = known && devices.findAuthSet(known.id, publicKeyPem);
   const fresh = {
     authSetId: random.uuid(),

@@ -128,8 +128,8 @@ export const listReleaseTypes = defineEndpoint('list-release-types', (_input, { 
 });
 
 function artifactsOf(context: UserContext, { name }: StoredRelease): Artifact[] {
-  const found = context.store.artifacts.findByName(name);
-  return found.map(({ artifact }) => artifactView(artifact, context));
+  const artifacts = context.store.artifacts.findByName(name);
+  return artifacts.map(({ artifact }) => artifactView(artifact, context));
 }
 
 /** Returns the releases with these names, and leaves out names that no longer exist. */

@@ -7,8 +7,9 @@ import { iso } from './views.ts';
 
 /** Includes the tenant token only if the caller may also read it in version 2. */
 export const getOwnTenantV1 = defineEndpoint('get-own-tenant-v1', (_, { tenant, store, user }) => {
-  const known = store.users.find(user.id);
-  const mayRead = known && accessOf(store, known, 'get-tenant-token').decision === 'allow';
+  const storedUser = store.users.find(user.id);
+  const mayRead =
+    storedUser && accessOf(store, storedUser, 'get-tenant-token').decision === 'allow';
   return {
     status: 200,
     body: { ...tenantView(tenant), ...(mayRead && { tenant_token: tenant.token }) },

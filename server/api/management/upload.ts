@@ -128,17 +128,17 @@ function holdFields(
   giveWay: () => void,
 ): () => void {
   let bytes = 0;
-  const held = incompleteTransfers.open(() => {
+  const transfer = incompleteTransfers.open(() => {
     stop();
     giveWay();
   });
   const count = (chunk: Buffer): void => {
     bytes += chunk.length;
-    held.set(bytes);
+    transfer.set(bytes);
   };
   const stop = (): void => {
     request.off('data', count).off('close', stop).off('end', stop);
-    held.set(0);
+    transfer.set(0);
   };
   request.on('data', count).on('close', stop).on('end', stop);
   return stop;

@@ -44,8 +44,8 @@ export const getUser = defineEndpoint('get-user', ({ parameters }, { store }) =>
 });
 
 export const getOwnUser = defineEndpoint('get-own-user', (_, { store, user }) => {
-  const found = store.users.find(user.id);
-  return found ? { status: 200, body: userView(found) } : noSuchUser;
+  const storedUser = store.users.find(user.id);
+  return storedUser ? { status: 200, body: userView(storedUser) } : noSuchUser;
 });
 
 export const deleteUser = defineEndpoint('delete-user', ({ parameters }, context) => {

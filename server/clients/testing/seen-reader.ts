@@ -50,8 +50,8 @@ export function seenReader(observe: (event: ClientEvent) => void = () => undefin
     client: (client) => {
       const exchanges = clients.get(client);
       if (exchanges === undefined) return undefined;
-      const kept = { ...duty, state: 'kept', judged: 1, violationCount: 0 } as const;
-      return { exchanges, dropped: 0, duties: [{ ...kept, violations: [] }] };
+      const keptDuty = { ...duty, state: 'kept', judged: 1, violationCount: 0 } as const;
+      return { exchanges, dropped: 0, duties: [{ ...keptDuty, violations: [] }] };
     },
   };
 }

@@ -32,10 +32,10 @@ export function useQuery(name: string): [string, (value: string) => void] {
   const { path, query } = parts.value;
   const value = new URLSearchParams(query).get(name) ?? '';
   const change = (next: string): void => {
-    const given = new URLSearchParams(parts.peek().query);
-    if (next === '') given.delete(name);
-    else given.set(name, next);
-    goTo(given.size === 0 ? path : `${path}?${given}`, { replace: true });
+    const parameters = new URLSearchParams(parts.peek().query);
+    if (next === '') parameters.delete(name);
+    else parameters.set(name, next);
+    goTo(parameters.size === 0 ? path : `${path}?${parameters}`, { replace: true });
   };
   return [value, change];
 }

@@ -13,10 +13,10 @@ interface ConfirmQuestion {
 const question = signal<ConfirmQuestion | undefined>(undefined);
 
 /** Asks the user, and resolves with true if the user continues. */
-export function confirmed(given: Omit<ConfirmQuestion, 'answer'>): Promise<boolean> {
+export function confirmed(wording: Omit<ConfirmQuestion, 'answer'>): Promise<boolean> {
   return new Promise((resolve) => {
     question.value = {
-      ...given,
+      ...wording,
       answer: (isMeant) => {
         question.value = undefined;
         resolve(isMeant);
@@ -28,31 +28,31 @@ export function confirmed(given: Omit<ConfirmQuestion, 'answer'>): Promise<boole
 /** Renders the open question as a dialog. */
 export function Confirmations() {
   const dialog = useRef<HTMLDialogElement>(null);
-  const shown = question.value;
+  const openQuestion = question.value;
   useEffect(() => {
-    if (shown) dialog.current?.showModal();
-  }, [shown]);
-  if (!shown) return null;
+    if (openQuestion) dialog.current?.showModal();
+  }, [openQuestion]);
+  if (!openQuestion) return null;
   return (
     <dialog
       ref={dialog}
       class="question"
       aria-labelledby="question-title"
-      onCancel={() => shown.answer(false)}
+      onCancel={() => openQuestion.answer(false)}
     >
-      <h2 id="question-title">{shown.title}</h2>
-      <p>{shown.text}</p>
+      <h2 id="question-title">{openQuestion.title}</h2>
+      <p>{openQuestion.text}</p>
       <div class="actions">
-        <button type="button" class="kit-button" onClick={() => shown.answer(false)}>
+        <button type="button" class="kit-button" onClick={() => openQuestion.answer(false)}>
           Cancel
         </button>
         <button
           type="button"
           class="kit-button"
           data-kind="danger"
-          onClick={() => shown.answer(true)}
+          onClick={() => openQuestion.answer(true)}
         >
-          {shown.action}
+          {openQuestion.action}
         </button>
       </div>
     </dialog>

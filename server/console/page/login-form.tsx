@@ -6,8 +6,8 @@ export function LoginForm() {
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     if (!(event.currentTarget instanceof HTMLFormElement)) return;
-    const given = String(new FormData(event.currentTarget).get('token') ?? '').trim();
-    if (given !== '') logIn(given);
+    const typedToken = String(new FormData(event.currentTarget).get('token') ?? '').trim();
+    if (typedToken !== '') logIn(typedToken);
   };
   return (
     <main id="main" tabIndex={-1} class="login">

@@ -7,8 +7,8 @@ const THEME_KEY = 'fleetbed-theme';
 const themes = ['system', 'light', 'dark'] as const;
 type Theme = (typeof themes)[number];
 
-const known = themes.find((each) => each === localStorage.getItem(THEME_KEY));
-export const theme = signal<Theme>(known ?? 'system');
+const storedTheme = themes.find((each) => each === localStorage.getItem(THEME_KEY));
+export const theme = signal<Theme>(storedTheme ?? 'system');
 
 /** Applies the selected theme to the page. */
 export function applyTheme(): void {

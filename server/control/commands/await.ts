@@ -41,20 +41,20 @@ export async function awaitEntries(tenant: Tenant, awaited: AwaitedEntries): Pro
   const { filter, after, count, timeoutSeconds, clock, disconnected } = awaited;
   const matches = matcher(filter, tenant);
   const matching: JournalEntry[] = [];
-  const others: JournalEntry[] = [];
+  const otherEntries: JournalEntry[] = [];
   const take = (entry: JournalEntry): boolean => {
     if (matches(entry)) matching.push(entry);
-    else if (others.push(entry) > INSTEAD_MAX) others.shift();
+    else if (otherEntries.push(entry) > INSTEAD_MAX) otherEntries.shift();
     return matching.length >= count;
   };
   let last = after ?? journal.size.added;
   for await (const entry of inTurns(journal.entries(last))) {
     last = entry.sequence;
-    if (take(entry)) return { matching, others };
+    if (take(entry)) return { matching, others: otherEntries };
   }
   // Reads the remaining entries synchronously up to the subscription, so that no entry is missed.
-  for (const entry of journal.entries(last)) if (take(entry)) return { matching, others };
-  if (disconnected?.aborted || timeoutSeconds === 0) return { matching, others };
+  for (const entry of journal.entries(last)) if (take(entry)) return { matching, others: otherEntries };
+  if (disconnected?.aborted || timeoutSeconds === 0) return { matching, others: otherEntries };
   const enough = new AbortController();
   const end = (): void => enough.abort();
   let failed: { readonly error: unknown } | undefined;
@@ -72,5 +72,5 @@ export async function awaitEntries(tenant: Tenant, awaited: AwaitedEntries): Pro
   disconnected?.removeEventListener('abort', end);
   unsubscribe();
   if (failed) throw failed.error;
-  return { matching, others };
+  return { matching, others: otherEntries };
 }

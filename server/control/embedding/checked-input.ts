@@ -11,9 +11,9 @@ import { placedSentence } from '../../../fixtures/base/shape-sentences.ts';
 export function checkedInput<const Shape extends v.GenericSchema>(
   call: string,
   shape: Shape,
-  given: unknown,
+  input: unknown,
 ): v.InferOutput<Shape> {
-  const checked = v.safeParse(shape, given);
+  const checked = v.safeParse(shape, input);
   if (checked.success) return checked.output;
   const unknown = checked.issues.find(({ expected }) => expected === 'never');
   const issue = unknown ?? checked.issues[0];

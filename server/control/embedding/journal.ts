@@ -60,18 +60,18 @@ const assertionShape = v.omit(inputs.assertionShape, ['between']);
 
 export function testbedJournal(tenant: Tenant): TestbedJournal {
   const journal = journalOf(tenant);
-  const shown = (entry: JournalEntry): EntryView => entryView(entry, tenant, true);
+  const viewOf = (entry: JournalEntry): EntryView => entryView(entry, tenant, true);
   return {
     list: (filter = {}) => {
       const matches = matcher(filterOf('list', filter), tenant);
-      return [...journal.entries()].filter(matches).map(shown);
+      return [...journal.entries()].filter(matches).map(viewOf);
     },
     find: (filter) => {
       const matches = matcher(filterOf('find', filter), tenant);
-      for (const entry of journal.newestFirst()) if (matches(entry)) return shown(entry);
+      for (const entry of journal.newestFirst()) if (matches(entry)) return viewOf(entry);
       return undefined;
     },
-    await: async (filter, patience = {}) => shown(await firstMatch(tenant, filter, patience)),
+    await: async (filter, patience = {}) => viewOf(await firstMatch(tenant, filter, patience)),
     assert: (assertion) => {
       const checked = checkedInput('journal.assert', assertionShape, assertion);
       const judge = new AssertionJudge(checked, tenant);
@@ -84,21 +84,21 @@ export function testbedJournal(tenant: Tenant): TestbedJournal {
 }
 
 /** Returns the filter that a test gave to a method of the journal. @throws TypeError, RangeError */
-function filterOf(method: string, given: EntryFilter): EntryFilter {
-  return checkedInput(`journal.${method}`, inputs.entryFilterShape, given);
+function filterOf(method: string, wanted: EntryFilter): EntryFilter {
+  return checkedInput(`journal.${method}`, inputs.entryFilterShape, wanted);
 }
 
 async function firstMatch(
   tenant: Tenant,
-  given: EntryFilter,
+  wanted: EntryFilter,
   patience: EntryAwaitOptions,
 ): Promise<JournalEntry> {
-  const filter = filterOf('await', given);
+  const filter = filterOf('await', wanted);
   const { after, timeoutSeconds } = checkedInput('journal.await', patienceShape, patience);
   const awaited = { filter, after, count: 1, timeoutSeconds, clock: systemClock };
   const { matching, others } = await awaitEntries(tenant, awaited);
-  const [found] = matching;
-  if (found) return found;
+  const [firstEntry] = matching;
+  if (firstEntry) return firstEntry;
   const came = others.length === 0 ? 'nothing' : others.map(wordOf).join(', ');
   throw new AwaitTimeout(
     `no entry matched ${JSON.stringify(filter)} within ${timeoutSeconds} s; instead came ${came}`,

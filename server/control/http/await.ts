@@ -69,8 +69,8 @@ function awaitedView(
   { tenant, query, response }: ControlRequest<'GET /await'>,
   { matching, others }: AwaitResult,
 ) {
-  const { count, timeoutSeconds, whole } = query;
-  const entries = mapped(matching, (entry) => entryView(entry, tenant, whole));
+  const { count, timeoutSeconds, whole: withBodies } = query;
+  const entries = mapped(matching, (entry) => entryView(entry, tenant, withBodies));
   const next = journalOf(tenant).size.added;
   if (matching.length >= count) {
     const facts = { ...journalBounds(tenant), next: matching.at(-1)?.sequence ?? next };

@@ -70,7 +70,7 @@ let states: TenantStates;
 /** Starts the listener of the test, at any free port unless one is given. */
 function start(port = 0): Promise<RunningControl> {
   const random = seededRandom('control');
-  const mounts = { dialects: new Set<never>(), addresses: { own: 'http://127.0.0.1:8080' } };
+  const mounts = { dialects: new Set<never>(), addresses: { api: 'http://127.0.0.1:8080' } };
   const explainFacts = { names: vendorNames('X-SVC'), adminEmail: 'admin@example.com', mounts };
   const folder = 'here';
   const log = openLog('silent');

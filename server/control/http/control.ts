@@ -240,12 +240,12 @@ function controlApp(
     (path, { isOpen }) => isOpen !== true && !isOfManagement(path),
   );
   app.use(({ path }) => {
-    const known = knownNames(
+    const hint = knownNames(
       'path',
       path,
       controlPathsOf(() => true),
     );
-    refuse(404, `the path ${printable(path, PATH_MAX_CHARACTERS)} does not exist; ${known}`);
+    refuse(404, `the path ${printable(path, PATH_MAX_CHARACTERS)} does not exist; ${hint}`);
   });
   app.use(errorHandler(log, (error) => storageErrors.refusalOf(error)));
   return { app, admission };
@@ -289,8 +289,8 @@ function watched(watchdog: Watchdog): RequestHandler {
  */
 function requireToken(controlToken: string): RequestHandler {
   return (request, response, next) => {
-    const [, given] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
-    if (given === undefined || !isSameSecret(given, controlToken)) {
+    const [, sentToken] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+    if (sentToken === undefined || !isSameSecret(sentToken, controlToken)) {
       response.set('WWW-Authenticate', 'Bearer realm="fleetbed control"');
       refuse(401, 'the control token is missing or wrong; use the one that fleetbed serve prints');
     }

@@ -81,15 +81,15 @@ const noDevices =
   'there are no devices; send an authentication request to the API, or run "npx fleetbed simulate"';
 
 function findDevice(tenants: readonly Tenant[], wanted: string) {
-  const others: string[] = [];
+  const similarNames: string[] = [];
   for (const tenant of tenants) {
     const named = findNamedDevice(tenant.store, wanted);
     if ('id' in named) return { tenant, id: named.id };
     if ('several' in named)
       refuse(400, `query: device: ${ambiguousNameSentence(named, noDevices)}`);
-    others.push(...named.nearest);
+    similarNames.push(...named.nearest);
   }
-  refuse(404, maskText(ambiguousNameSentence({ nearest: others }, noDevices)));
+  refuse(404, maskText(ambiguousNameSentence({ nearest: similarNames }, noDevices)));
 }
 
 /** Returns the explanation, or sends it as text if the caller prefers text to JSON. */

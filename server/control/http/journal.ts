@@ -35,10 +35,10 @@ export function journalHandlers(streams: EventStreams) {
     'GET /journal.har': async ({ tenant, query, response }) => {
       requireJournal(tenant);
       requireKnownDevice(query, tenant, 'query');
-      const found = await matching(tenant, query);
+      const entries = await matching(tenant, query);
       // The name would set the type of its extension, which no table knows.
       response.attachment('fleetbed.har').type('application/json');
-      await sendChunks(response, harOf(found));
+      await sendChunks(response, harOf(entries));
     },
     'GET /journal/stream': ({ tenant, query, response }) => {
       requireJournal(tenant);
@@ -117,10 +117,10 @@ export function requireKnownDevice(
 
 /** Returns the newest entries, or those that follow `after`. The next page starts after `next`. */
 async function pageOf(tenant: Tenant, query: QueryOf<'GET /journal'>) {
-  const { after, limit, whole } = query;
+  const { after, limit, whole: withBodies } = query;
   const journal = journalOf(tenant);
   const matches = matcher(filterOf(query), tenant);
-  const found: JournalEntry[] = [];
+  const page: JournalEntry[] = [];
   const isForward = after !== undefined;
   const { added } = journal.size;
   let isMore = false;
@@ -128,14 +128,14 @@ async function pageOf(tenant: Tenant, query: QueryOf<'GET /journal'>) {
     // Entries added during the search belong to the next page.
     if (entry.sequence > added) break;
     if (!matches(entry)) continue;
-    isMore = found.length === limit;
+    isMore = page.length === limit;
     if (isMore) break;
-    found.push(entry);
+    page.push(entry);
   }
-  if (!isForward) found.reverse();
-  const newest = found.at(-1)?.sequence ?? 0;
+  if (!isForward) page.reverse();
+  const newest = page.at(-1)?.sequence ?? 0;
   const next = isForward && isMore ? newest : Math.max(added, after ?? 0);
-  const entries = mapped(found, (entry) => entryView(entry, tenant, whole));
+  const entries = mapped(page, (entry) => entryView(entry, tenant, withBodies));
   return listing({ ...journalBounds(tenant), next, more: isMore }, { entries });
 }
 
@@ -146,12 +146,12 @@ async function matching(
 ): Promise<JournalEntry[]> {
   const matches = matcher(filterOf(query), tenant);
   const { added } = journalOf(tenant).size;
-  const found: JournalEntry[] = [];
+  const entries: JournalEntry[] = [];
   for await (const entry of inTurns(journalOf(tenant).entries(query.after))) {
     if (entry.sequence > added) break;
-    if (matches(entry)) found.push(entry);
+    if (matches(entry)) entries.push(entry);
   }
-  return found;
+  return entries;
 }
 
 interface JournalStream {
@@ -183,8 +183,8 @@ async function follow(
     };
     const sendKept = async (): Promise<void> => {
       let { added: last } = journal.size;
-      const kept = query.after === undefined ? [] : await matching(tenant, query);
-      for await (const entry of inTurns(kept.slice(-ENTRIES_MAX))) sendEntry(entry);
+      const storedEntries = query.after === undefined ? [] : await matching(tenant, query);
+      for await (const entry of inTurns(storedEntries.slice(-ENTRIES_MAX))) sendEntry(entry);
       for await (const entry of inTurns(journal.entries(last))) {
         sendMatching(entry);
         last = entry.sequence;

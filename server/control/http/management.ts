@@ -67,13 +67,13 @@ function requireOperationsOwn(
   query: Readonly<Record<string, unknown>>,
 ): void {
   const method = wanted === 'HEAD' ? 'GET' : wanted;
-  const found = paths.find((each) => each.method === method && each.pattern.test(path));
-  if (found === undefined) return;
+  const operation = paths.find((each) => each.method === method && each.pattern.test(path));
+  if (operation === undefined) return;
   // This operation accepts any attribute name as a parameter, so only misspellings of `tenant`
   // are refused.
-  const isOpen = found.id === 'list-inventory';
+  const isOpen = operation.id === 'list-inventory';
   const meant = Object.keys(query).filter((name) => !isOpen || isTenantMisspelt(name));
-  requireKnown(Object.fromEntries(meant.map((name) => [name, true])), found.takes);
+  requireKnown(Object.fromEntries(meant.map((name) => [name, true])), operation.takes);
 }
 
 function isTenantMisspelt(name: string): boolean {
@@ -227,8 +227,8 @@ class Admins {
    */
   tokenFor(tenant: Tenant): string {
     const { store, clock } = tenant;
-    const known = this.#tokens.get(tenant);
-    if (known && store.userTokens.find(known.id)) return known.token;
+    const cachedToken = this.#tokens.get(tenant);
+    if (cachedToken && store.userTokens.find(cachedToken.id)) return cachedToken.token;
     const [admin] = store.users
       .list({ id: [], email: [] }, { page: 1, perPage: ADMINS_SEARCHED })
       .filter((user) => isActingAdmin(store, user));

@@ -89,8 +89,8 @@ export function controlPathsOf(
 
 function methodsOf(path: string): readonly string[] {
   return Object.keys(controlRows).flatMap((id) => {
-    const [method = '', own] = id.split(' ');
-    return own === path ? [method] : [];
+    const [method = '', ownPath] = id.split(' ');
+    return ownPath === path ? [method] : [];
   });
 }
 
@@ -177,8 +177,8 @@ export function namedTenant(
 ): Tenant | undefined {
   if (named === undefined) return undefined;
   if (Array.isArray(named)) refuse(400, 'query: tenant: must appear only once');
-  const found = tenants.list().find(({ id, name }) => id === named || name === named);
-  if (found) return found;
+  const tenant = tenants.list().find(({ id, name }) => id === named || name === named);
+  if (tenant) return tenant;
   const names = tenants.list().map(({ name }) => name);
   refuse(404, `no tenant has this ID or name; ${knownNames('tenant', String(named), names)}`);
 }

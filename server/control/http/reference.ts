@@ -12,7 +12,7 @@ export function referenceHandlers({ names, mounts }: ExplainSettings) {
       const { controlDocuments } = await import('../control-documents.ts');
       openApi ??= openApiOf({
         headerPrefix: names.prefix,
-        url: addresses.own,
+        url: addresses.api,
         documents: controlDocuments,
         ...(addresses.console !== undefined && { controlUrl: addresses.console }),
       });
@@ -20,7 +20,7 @@ export function referenceHandlers({ names, mounts }: ExplainSettings) {
     },
     'GET /asyncapi.json': async () => {
       const { asyncApiOf } = await import('../../../fixtures/reference/asyncapi.ts');
-      return asyncApiOf(addresses.own);
+      return asyncApiOf(addresses.api);
     },
   } satisfies Partial<Handlers>;
 }

@@ -6,7 +6,7 @@ import { refuse } from './refusals.ts';
 
 /** Creates the handlers for runs. */
 export function runHandlers(runs: Runs, streams: EventStreams) {
-  const known = ({ id }: { readonly id: string }): number =>
+  const requireRun = ({ id }: { readonly id: string }): number =>
     runs.has(Number(id)) ? Number(id) : refuse(404, 'no run has this ID; GET /runs lists all runs');
   return {
     'GET /runs': () => ({ available: runs.isAvailable, runs: runs.list() }),
@@ -23,10 +23,10 @@ export function runHandlers(runs: Runs, streams: EventStreams) {
       return started;
     },
     'DELETE /runs/{id}': ({ parameters }) => {
-      if (!runs.stop(known(parameters))) refuse(409, 'the run has ended');
+      if (!runs.stop(requireRun(parameters))) refuse(409, 'the run has ended');
     },
     'GET /runs/{id}/stream': ({ parameters, response }) => {
-      const id = known(parameters);
+      const id = requireRun(parameters);
       return streams.open(response, (send, ended) => {
         const sendLine = (line: string): void =>
           send(`event: line\ndata: ${JSON.stringify(line)}\n\n`);

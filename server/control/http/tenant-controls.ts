@@ -42,8 +42,8 @@ export function tenantControlHandlers(outbox: Outbox) {
       const { addPlan } = await import('../commands/faults.ts');
       const outcome = addPlan(faultPlansOf(tenant), body);
       if (!('error' in outcome)) return outcome;
-      const { error, ...others } = outcome;
-      return refuse(400, `plan: ${error}`, others);
+      const { error, ...details } = outcome;
+      return refuse(400, `plan: ${error}`, details);
     },
     'DELETE /faults': ({ tenant, query: { id } }) => {
       const cleared = faultPlansOf(tenant).clear(id);

@@ -34,7 +34,7 @@ const refusals = {
 
 /** Creates the handlers for tenants. */
 export function tenantHandlers(tenants: Tenants, states: TenantStates) {
-  const known = ({ id }: { readonly id: string }): Tenant => {
+  const requireTenant = ({ id }: { readonly id: string }): Tenant => {
     const names = tenants.list().map((tenant) => `${tenant.name} (${tenant.id})`);
     const nearest = knownNames('tenant', id, names);
     return tenants.find(id) ?? refuse(404, `no tenant has this ID; ${nearest}`);
@@ -47,19 +47,19 @@ export function tenantHandlers(tenants: Tenants, states: TenantStates) {
     },
     'DELETE /tenants': async () => (await states.dropOthers()).map(view),
     'DELETE /tenants/{id}': async ({ parameters }) => {
-      const tenant = known(parameters);
+      const tenant = requireTenant(parameters);
       if (tenant.isFirst)
         refuse(409, 'the first tenant cannot be removed; use POST /reset to clear it');
       await states.drop(tenant);
       return view(tenant);
     },
     'PUT /tenants/{id}/status': ({ parameters, body: { status } }) => {
-      const tenant = known(parameters);
+      const tenant = requireTenant(parameters);
       tenant.status = status;
       return view(tenant);
     },
     'PUT /tenants/{id}/device-limit': ({ parameters, body: { limit } }) => {
-      const tenant = known(parameters);
+      const tenant = requireTenant(parameters);
       tenant.store.tenantSettings.setDeviceLimit(limit);
       return view(tenant);
     },

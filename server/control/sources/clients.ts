@@ -100,9 +100,9 @@ export async function clientView(
   }: { readonly named: string; readonly nowMs: number; readonly limitMs?: number },
 ): Promise<ClientView | undefined> {
   const { reader, clients } = await feed.settled(tenant, limitMs);
-  const known = findNamedDevice(tenant.store, named);
-  const client = 'id' in known ? known.id : named;
-  const device = 'id' in known ? known.id : undefined;
+  const namedDevice = findNamedDevice(tenant.store, named);
+  const client = 'id' in namedDevice ? namedDevice.id : named;
+  const device = 'id' in namedDevice ? namedDevice.id : undefined;
   const open = device === undefined ? undefined : tenant.store.deviceDeployments.open(device);
   const deployment = open?.deviceDeployments[0]?.deployment.id;
   const judged = reader.client(client, { device, deployment });
@@ -143,7 +143,7 @@ function requestLine(tenant: Tenant, sequence: number): { readonly request?: str
 
 /** Returns a sentence about a client of which nothing is known. */
 export function unknownClient(tenant: Tenant, named: string): string {
-  const known = findNamedDevice(tenant.store, named);
-  if ('id' in known) return 'the device has sent nothing since the server started';
-  return maskText(ambiguousNameSentence(known, 'there are no devices'));
+  const device = findNamedDevice(tenant.store, named);
+  if ('id' in device) return 'the device has sent nothing since the server started';
+  return maskText(ambiguousNameSentence(device, 'there are no devices'));
 }

@@ -65,9 +65,9 @@ function* allDevices(store: Store): Generator<DeviceOverview> {
  */
 function factsFor(store: Store, devices: readonly StoredDevice[]) {
   const connected = store.connections.connectedIds();
-  const shown = store.inventory.shownOf(devices.map(({ id }) => id));
+  const inventory = store.inventory.shownOf(devices.map(({ id }) => id));
   return (device: StoredDevice): DeviceOverview => {
-    const { deviceType, artifactName } = shown.get(device.id) ?? {};
+    const { deviceType, artifactName } = inventory.get(device.id) ?? {};
     return {
       id: device.id,
       identity: device.identity,

@@ -46,14 +46,14 @@ export function examine({ body, keyText, signature, otherKeys = [] }: SignedBody
     const sentence = `The ${key.keyType} signature matches the ${body.length} bytes of the body.`;
     return { fits: true, about, sentence };
   }
-  const own = sent === undefined ? [] : keysOf('pubkey of the body', sent);
-  const others = {
+  const bodyKeys = sent === undefined ? [] : keysOf('pubkey of the body', sent);
+  const keysOfOthers = {
     *[Symbol.iterator]() {
-      yield* own;
+      yield* bodyKeys;
       yield* otherKeys;
     },
   };
-  const facts = { body, key, signatureText: signature, otherKeys: others };
+  const facts = { body, key, signatureText: signature, otherKeys: keysOfOthers };
   return { fits: false, about, ...(diagnoseSignature(facts) ?? describeUnexplained(facts)) };
 }
 

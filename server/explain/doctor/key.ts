@@ -115,10 +115,10 @@ export const keyCauses: readonly KeyCause[] = [
       const [, label, base64 = ''] = pemStart.exec(text) ?? [];
       if (label !== 'PUBLIC KEY') return false;
       const der = Buffer.from(base64, 'base64');
-      const whole = lengthOf(der);
+      const fullLength = lengthOf(der);
       const hasGaps = /\S \S/.test(base64);
-      if (whole === undefined || der.length >= whole || hasGaps) return false;
-      return `after ${text.length} characters: ${der.length} of the ${whole} bytes of the key`;
+      if (fullLength === undefined || der.length >= fullLength || hasGaps) return false;
+      return `after ${text.length} characters: ${der.length} of the ${fullLength} bytes of the key`;
     },
   },
   {
@@ -138,11 +138,11 @@ export const keyCauses: readonly KeyCause[] = [
     sentence: 'The text contains more than the PEM block of the key.',
     remedy: 'Send only the block from BEGIN PUBLIC KEY to END PUBLIC KEY.',
     fits: ({ text, label }) => {
-      const found = /-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----/.exec(
+      const pemMatch = /-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----/.exec(
         text,
       );
       const hasOwnCause = label !== undefined || privateBlock.test(text);
-      return !hasOwnCause && found !== null && isTaken(found[0]);
+      return !hasOwnCause && pemMatch !== null && isTaken(pemMatch[0]);
     },
   },
   {
@@ -202,8 +202,9 @@ export function diagnoseKey(text: string): Diagnosis | undefined {
   if (text.length > TEXT_MAX_CHARACTERS || isTaken(text)) return undefined;
   const key = keyTextOf(text.trim());
   for (const row of keyCauses) {
-    const found = row.fits(key);
-    if (found !== false) return diagnosisOf(row, { detail: found === true ? undefined : found });
+    const evidence = row.fits(key);
+    if (evidence !== false)
+      return diagnosisOf(row, { detail: evidence === true ? undefined : evidence });
   }
   return undefined;
 }

@@ -107,18 +107,18 @@ function* boundedTexts(
 ): Generator<OtherJson> {
   const entries = body.length <= BODY_MAX_BYTES ? entriesOf(body.toString('utf8')) : undefined;
   if (!entries) return;
-  const seen = new Set([body, ...otherLineEnds(body)].map((text) => text.toString('latin1')));
-  const known = seen.size;
+  const knownTexts = new Set([body, ...otherLineEnds(body)].map((text) => text.toString('latin1')));
+  const firstCount = knownTexts.size;
   let written = 0;
   for (const { how, text } of write(entries)) {
     written += text.length;
     if (written > WRITTEN_MAX_CHARACTERS) return;
     const bytes = Buffer.from(text);
-    const name = bytes.toString('latin1');
-    if (seen.has(name)) continue;
-    seen.add(name);
+    const latin1 = bytes.toString('latin1');
+    if (knownTexts.has(latin1)) continue;
+    knownTexts.add(latin1);
     yield { bytes, how };
-    if (seen.size - known >= TEXTS_MAX) return;
+    if (knownTexts.size - firstCount >= TEXTS_MAX) return;
   }
 }
 
@@ -149,10 +149,10 @@ function* withoutMembers(entries: [string, unknown][]): Generator<JsonText> {
   if (entries.length > MEMBERS_MAX) return;
   const single = entries.map((_, at) => entries.toSpliced(at, 1));
   const fewer = entries.map((_, at) => entries.slice(0, at));
-  for (const kept of [...single, ...fewer].filter(({ length }) => length > 0)) {
-    const left = new Set(kept.map(([name]) => name));
-    const lost = entries.flatMap(([name]) => (left.has(name) ? [] : [name]));
-    for (const { how, text } of written(kept, orders.slice(0, 1))) {
+  for (const remainder of [...single, ...fewer].filter(({ length }) => length > 0)) {
+    const remainingNames = new Set(remainder.map(([name]) => name));
+    const lost = entries.flatMap(([name]) => (remainingNames.has(name) ? [] : [name]));
+    for (const { how, text } of written(remainder, orders.slice(0, 1))) {
       yield { how: `without ${lost.join(', ')}, ${how}`, text };
     }
   }

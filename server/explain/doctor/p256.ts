@@ -69,12 +69,12 @@ function integerOf(value: bigint): Buffer {
  * Returns true if the pair is the key's signature over this number, of which only the first 32
  * bytes count.
  */
-export function signsNumber(given: Buffer, key: KeyObject, { r, s }: SignaturePair): boolean {
-  if (r <= 0n || r >= order || s <= 0n || s >= order || given.length === 0) return false;
+export function signsNumber(digest: Buffer, key: KeyObject, { r, s }: SignaturePair): boolean {
+  if (r <= 0n || r >= order || s <= 0n || s >= order || digest.length === 0) return false;
   const { x = '', y = '' } = key.export({ format: 'jwk' });
   const point = [Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')];
   const signature = new p256.Signature(r, s).toBytes('compact');
-  const number = given.subarray(0, NUMBER_BYTES);
+  const number = digest.subarray(0, NUMBER_BYTES);
   return p256.verify(signature, number, Buffer.concat(point), { prehash: false, lowS: false });
 }
 

@@ -141,8 +141,8 @@ function textsIn(text: string): { readonly text: string; readonly causes: readon
   }
   const plain = unescaped(text);
   if (plain !== text) texts.push({ text: plain, causes: [escaped.id] });
-  for (const { text: whole, causes } of [...texts]) {
-    const inner = longestRun(whole);
+  for (const { text: fullText, causes } of [...texts]) {
+    const inner = longestRun(fullText);
     if (inner === undefined) continue;
     texts.push({ text: inner, causes: [around.id, ...causes] });
   }

@@ -17,9 +17,9 @@ export function diagnoseSignature(refused: SignatureFacts): Diagnosis | undefine
   if (right) return writingDiagnosis(right);
   for (const { bytes, causes } of readings.filter(isInOrder)) {
     for (const row of signingCauses) {
-      const found = foundIn(row, { refused, bytes });
-      if (found === false) continue;
-      const detail = found === true ? undefined : found;
+      const evidence = foundIn(row, { refused, bytes });
+      if (evidence === false) continue;
+      const detail = evidence === true ? undefined : evidence;
       return diagnosisOf(row, { detail, also: causes });
     }
   }

@@ -73,13 +73,15 @@ const remarks: readonly Remark[] = [
       'Make the buffer as long as the longest signature (ECDSA 72 bytes, RSA as its modulus), and write base64 without line breaks.',
     fits: (remains) => {
       const { bytes, key, signatureText } = remains;
-      const whole = lengths[key.keyType](remains);
+      const fullLength = lengths[key.keyType](remains);
       const length = bytes?.length ?? 0;
       // An ECDSA signature is recognized by the start of a SEQUENCE. One line of base64 has as many
       // bytes as SHA-384, so that length is not taken for a digest.
       const isDigest = digestNames[length] !== undefined && length !== LINE_BYTES;
-      const isShort = length < whole && (key.keyType === 'ecdsa' || !isDigest);
-      return isShort && `after ${length} of ${whole} bytes, ${signatureText.length} characters`;
+      const isShort = length < fullLength && (key.keyType === 'ecdsa' || !isDigest);
+      return (
+        isShort && `after ${length} of ${fullLength} bytes, ${signatureText.length} characters`
+      );
     },
   },
   {
@@ -99,11 +101,11 @@ const remarks: readonly Remark[] = [
     remedy: `Send the bytes that the signing function returns. ${compareKeys}`,
     fits: (remains) => {
       const { bytes, key } = remains;
-      const whole = lengths[key.keyType](remains);
+      const fullLength = lengths[key.keyType](remains);
       if (key.keyType === 'ecdsa' && bytes && !pairInSequence(bytes)) {
         return `${bytes.length} bytes that are no ASN.1 SEQUENCE of two INTEGERs`;
       }
-      return bytes?.length !== whole && `${bytes?.length} bytes; it must be ${whole}`;
+      return bytes?.length !== fullLength && `${bytes?.length} bytes; it must be ${fullLength}`;
     },
   },
   {
@@ -116,8 +118,8 @@ const remarks: readonly Remark[] = [
       if (!content) return false;
       const digest = content.subarray(-DIGEST_BYTES);
       if (!content.equals(namedDigest(digest))) return 'and without the name of SHA-256';
-      const own = createHash('sha256').update(body).digest('hex');
-      return `bytes with SHA-256 ${digest.toString('hex')} were signed; the ${body.length} bytes of the body have ${own}`;
+      const bodyDigest = createHash('sha256').update(body).digest('hex');
+      return `bytes with SHA-256 ${digest.toString('hex')} were signed; the ${body.length} bytes of the body have ${bodyDigest}`;
     },
   },
   {
@@ -146,8 +148,9 @@ const PSS_TRAILER = 0xbc;
 export function describeUnexplained(facts: SignatureFacts): Diagnosis {
   const remains = { ...facts, bytes: bytesIn(facts.signatureText) };
   for (const row of remarks) {
-    const found = row.fits(remains);
-    if (found !== false) return diagnosisOf(row, { detail: found === true ? undefined : found });
+    const evidence = row.fits(remains);
+    if (evidence !== false)
+      return diagnosisOf(row, { detail: evidence === true ? undefined : evidence });
   }
   throw new Error('the last remark holds for every signature');
 }

@@ -202,10 +202,10 @@ async function writeUpTo(
   position: BodyPosition,
   head?: ResponseHead,
 ): Promise<void> {
-  const own = await response.head;
-  const { status, headers } = head ?? own;
+  const responseHead = await response.head;
+  const { status, headers } = head ?? responseHead;
   context.wire.head(status, headers);
-  await writeRest(context, response, await bytesUpTo(position, response, lengthOf(own)));
+  await writeRest(context, response, await bytesUpTo(position, response, lengthOf(responseHead)));
   await context.wire.flush();
 }
 

@@ -124,10 +124,10 @@ const response = defineAction({
         : { mediaType: body.mediaType, bytes: Buffer.from(body.text) };
     const type = made.mediaType === undefined ? [] : [['Content-Type', made.mediaType] as const];
     const defaults = [...type, ...(made.headers ?? [])];
-    const own = Object.entries(headers);
-    const names = own.map(([name]) => name.toLowerCase());
+    const plannedHeaders = Object.entries(headers);
+    const names = plannedHeaders.map(([name]) => name.toLowerCase());
     const rest = defaults.filter(([name]) => !names.includes(name.toLowerCase()));
-    await context.wire.answer(status, [...idOf(context), ...rest, ...own], made.bytes);
+    await context.wire.answer(status, [...idOf(context), ...rest, ...plannedHeaders], made.bytes);
     return 'response-sent';
   },
 });
@@ -213,13 +213,14 @@ const alteredJson = defineAction({
   },
   injectionPoints: ['body'],
   fits: (_given, head) => /\bjson\b/i.test(headerOf(head, 'Content-Type') ?? ''),
-  transform: async ({ set }, { wire }, held) => {
-    const head = await held.head;
+  transform: async ({ set }, { wire }, heldResponse) => {
+    const head = await heldResponse.head;
     const chunks: Buffer[] = [];
-    for (let chunk = await held.next(); chunk; chunk = await held.next()) chunks.push(chunk);
-    const whole = Buffer.concat(chunks);
-    const body = parsedJson(whole.toString('utf8'));
-    const bytes = isObject(body) ? Buffer.from(JSON.stringify(withMembers(body, set))) : whole;
+    for (let chunk = await heldResponse.next(); chunk; chunk = await heldResponse.next())
+      chunks.push(chunk);
+    const content = Buffer.concat(chunks);
+    const body = parsedJson(content.toString('utf8'));
+    const bytes = isObject(body) ? Buffer.from(JSON.stringify(withMembers(body, set))) : content;
     const framing = { 'Content-Length': undefined, 'Transfer-Encoding': undefined };
     await wire.answer(head.status, replaceHeaders(head, framing), bytes);
   },
@@ -230,10 +231,10 @@ function withMembers(body: JsonObject, set: JsonObject): JsonObject {
   let altered = body;
   for (const [path, value] of Object.entries(set)) {
     const [name = '', ...rest] = path.split('.');
-    const { [name]: former, ...others } = altered;
+    const { [name]: former, ...otherMembers } = altered;
     const inner = isObject(former) ? former : {};
     const member = rest.length > 0 ? withMembers(inner, { [rest.join('.')]: value }) : value;
-    altered = member === null ? others : { ...others, [name]: member };
+    altered = member === null ? otherMembers : { ...otherMembers, [name]: member };
   }
   return altered;
 }

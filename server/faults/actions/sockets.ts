@@ -73,9 +73,9 @@ const closeSocket = defineAction({
   entries: { ...due, code: whole(0, 65_535), reason: v.optional(reasonShape, '') },
   injectionPoints: ['body'],
   applies: requestsSocket,
-  onSocket: (given, context) =>
-    whenDue(given, context, () => {
-      const { code, reason } = given;
+  onSocket: (action, context) =>
+    whenDue(action, context, () => {
+      const { code, reason } = action;
       try {
         context.socket.close(code, reason);
       } catch {
@@ -117,8 +117,8 @@ const halfOpen = defineAction({
   entries: { ...due, maxSeconds: v.optional(whole(1, HOUR_SECONDS), 300) },
   injectionPoints: ['body'],
   applies: requestsSocket,
-  onSocket: (given, context) =>
-    whenDue(given, context, () => {
+  onSocket: (action, context) =>
+    whenDue(action, context, () => {
       const { socket, tenant, signal } = context;
       const end = (): void => socket.terminate();
       stopHeartbeat(socket);
@@ -129,7 +129,7 @@ const halfOpen = defineAction({
         pong: callBackWithoutSending,
         close: end,
       });
-      const timer = tenant.clock.after(given.maxSeconds * 1000, end, true);
+      const timer = tenant.clock.after(action.maxSeconds * 1000, end, true);
       signal.addEventListener('abort', end, { once: true });
       socket.once('close', () => {
         timer.cancel();
@@ -153,12 +153,12 @@ const oversizeMessage = defineAction({
   },
   injectionPoints: ['body'],
   applies: requestsSocket,
-  onSocket: (given, context) =>
-    whenDue(given, context, () => {
+  onSocket: (action, context) =>
+    whenDue(action, context, () => {
       const message = {
         proto: connectProtocols.shell,
         typ: 'shell',
-        body: Buffer.alloc(given.bytes),
+        body: Buffer.alloc(action.bytes),
       };
       context.socket.send(encodeConnectMessage(message));
     }),
@@ -170,9 +170,9 @@ const duplicateMessage = defineAction({
   entries: due,
   injectionPoints: ['body'],
   applies: requestsSocket,
-  onSocket: (given, context) =>
+  onSocket: (action, context) =>
     whenDue(
-      given,
+      action,
       context,
       (fired) => {
         const { socket } = context;
@@ -199,12 +199,12 @@ const garbage = defineAction({
   },
   injectionPoints: ['body'],
   applies: requestsSocket,
-  onSocket: (given, context) =>
-    whenDue(given, context, () => {
+  onSocket: (action, context) =>
+    whenDue(action, context, () => {
       // The byte 0xc1 never occurs in msgpack. As the head of a frame, 0xff has reserved bits and a
       // reserved opcode.
-      if (given.as === 'message') context.socket.send(Buffer.alloc(given.bytes, 0xc1));
-      else context.connection.write(Buffer.alloc(given.bytes, 0xff));
+      if (action.as === 'message') context.socket.send(Buffer.alloc(action.bytes, 0xc1));
+      else context.connection.write(Buffer.alloc(action.bytes, 0xff));
     }),
 });
 

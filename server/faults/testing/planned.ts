@@ -35,9 +35,9 @@ export async function plan(
 export async function ruleCounts(server: TestServer, id = 'fault'): Promise<RuleCounts> {
   const { text } = await control(server, 'GET', '/faults');
   const { rules } = JSON.parse(text) as { rules: RuleCounts[] };
-  const found = rules.find((rule) => rule.id === id);
-  if (!found) throw new Error(`there is no rule ${id}`);
-  return found;
+  const namedRule = rules.find((rule) => rule.id === id);
+  if (!namedRule) throw new Error(`there is no rule ${id}`);
+  return namedRule;
 }
 
 /** Asks the control listener whether every planned fault has fired. */

@@ -50,18 +50,18 @@ export async function makeBrokenTls(
     validity: longValidity(nowMs),
     key,
   };
-  const shown = (cert: string): TlsIdentity => ({ key: key.pem, cert });
+  const identityOf = (cert: string): TlsIdentity => ({ key: key.pem, cert });
   const outside = (side: 'before' | 'after') => ({
     ...inOrder,
     validity: outsideValidity(nowMs, side),
   });
   return {
-    expired: shown(authority.issue(outside('before'))),
-    notYetValid: shown(authority.issue(outside('after'))),
-    wrongHost: shown(authority.issue({ ...inOrder, names: [strangeName] })),
-    unknownCa: shown(unknownCa.issue(inOrder)),
-    selfSigned: shown(selfSigned(inOrder, random)),
-    oldProtocol: { ...shown(authority.issue(inOrder)), ...oldProtocol },
+    expired: identityOf(authority.issue(outside('before'))),
+    notYetValid: identityOf(authority.issue(outside('after'))),
+    wrongHost: identityOf(authority.issue({ ...inOrder, names: [strangeName] })),
+    unknownCa: identityOf(unknownCa.issue(inOrder)),
+    selfSigned: identityOf(selfSigned(inOrder, random)),
+    oldProtocol: { ...identityOf(authority.issue(inOrder)), ...oldProtocol },
   };
 }
 

@@ -10,7 +10,7 @@ import type { TlsIdentity } from './identity.ts';
 /** The keys and certificates that the listeners present. */
 export interface PreparedTls {
   /** Identity of the listeners for the API and for artifact files. */
-  readonly own: TlsIdentity;
+  readonly identity: TlsIdentity;
   /** The test CA's certificate in PEM; absent when the user supplied a certificate. */
   readonly caPem?: string;
   readonly brokenTls?: Readonly<Record<TlsDefect, TlsIdentity>>;
@@ -34,10 +34,14 @@ export async function prepareTls(
     rejectUnauthorized: true,
   };
   if (certFile !== undefined && keyFile !== undefined) {
-    return { own: { ...(await readIdentity({ certFile, keyFile }, nowMs)), ...callers } };
+    return { identity: { ...(await readIdentity({ certFile, keyFile }, nowMs)), ...callers } };
   }
-  const { own, ...rest } = await makeIdentity(tls, { nowMs, host, random: random.stream('tls') });
-  return { own: { ...own, ...callers }, ...rest };
+  const { identity: own, ...rest } = await makeIdentity(tls, {
+    nowMs,
+    host,
+    random: random.stream('tls'),
+  });
+  return { identity: { ...own, ...callers }, ...rest };
 }
 
 async function makeIdentity(
@@ -61,7 +65,7 @@ async function makeIdentity(
   // Broken TLS has a self-signed certificate, which requires an RSA key.
   const brokenKey = 'spki' in key.forged ? await freshSigningKey() : { ...key, forged: key.forged };
   return {
-    own: { key: key.pem, cert },
+    identity: { key: key.pem, cert },
     caPem: authority.certificatePem,
     ...(brokenTls && {
       brokenTls: await makeBrokenTls({ authority, key: brokenKey, names, nowMs, random }),

@@ -64,8 +64,8 @@ export function isUncommitted(path: string): boolean {
  * be closed.
  */
 export function ensureSums(path: string): SavedSums {
-  const known = readSums(path);
-  if (known) return known;
+  const storedSums = readSums(path);
+  if (storedSums) return storedSums;
   const made = sizeOf(path) === 0 ? noSums : sumsOf(path);
   writeSums(path, made);
   return made;
@@ -226,6 +226,6 @@ function* pagesOf(path: string, pageBytes: number): Generator<[number, Buffer]> 
 function sizeOf(path: string): number;
 function sizeOf(path: string, mayBeAbsent: true): number | undefined;
 function sizeOf(path: string, mayBeAbsent = false): number | undefined {
-  const found = statSync(plainFile(path), { throwIfNoEntry: false });
-  return found?.size ?? (mayBeAbsent ? undefined : 0);
+  const stats = statSync(plainFile(path), { throwIfNoEntry: false });
+  return stats?.size ?? (mayBeAbsent ? undefined : 0);
 }

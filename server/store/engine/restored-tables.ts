@@ -15,9 +15,9 @@ export function restoreTables(sql: Sql, keptTables: ReadonlySet<string>): void {
     const table = text(row, 'name');
     if (!keptTables.has(table)) restoreTable(sql, table, row.wr === 0);
   }
-  const others = `WHERE name NOT IN (${[...keptTables].map((table) => `'${table}'`).join(', ')})`;
-  sql.run(`DELETE FROM main.sqlite_sequence ${others}`);
-  sql.run(`INSERT INTO main.sqlite_sequence SELECT * FROM snapshot.sqlite_sequence ${others}`);
+  const otherTables = `WHERE name NOT IN (${[...keptTables].map((table) => `'${table}'`).join(', ')})`;
+  sql.run(`DELETE FROM main.sqlite_sequence ${otherTables}`);
+  sql.run(`INSERT INTO main.sqlite_sequence SELECT * FROM snapshot.sqlite_sequence ${otherTables}`);
 }
 
 function restoreTable(sql: Sql, table: string, hasRowId: boolean): void {

@@ -225,7 +225,7 @@ class MemorySql extends Transactional implements Sql {
     const from = copy.database;
     const restored = await this.#copyOf({ from, isOver, isWritten: () => false });
     context.before();
-    const kept = [...context.keptTables].map((table) => {
+    const keptRows = [...context.keptTables].map((table) => {
       return { table, rows: this.all(`SELECT * FROM ${table}`) };
     });
     this.#prepared.clear();
@@ -233,7 +233,7 @@ class MemorySql extends Transactional implements Sql {
     this.#database = restored;
     this.changes.noteAll();
     this.atomically(() => {
-      for (const { table, rows } of kept) this.#replace(table, rows);
+      for (const { table, rows } of keptRows) this.#replace(table, rows);
       context.within();
     });
     context.after();

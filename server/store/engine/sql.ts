@@ -102,8 +102,8 @@ export class PreparedStatements<Statement> {
   }
 
   get(text: string): Statement {
-    const known = this.#known.get(text);
-    if (known) return known;
+    const cachedStatement = this.#known.get(text);
+    if (cachedStatement) return cachedStatement;
     if (this.#known.size >= PREPARED_MAX) this.#forgetOldest();
     const statement = this.#prepare(text);
     this.#known.set(text, statement);

@@ -59,8 +59,8 @@ export class ReadCache<Value, Key = string> {
 
   /** Returns the cached value, or reads and caches it. */
   get(key: Key, read: () => Value): Value {
-    const kept = this.peek(key);
-    if (kept !== undefined) return kept;
+    const cachedValue = this.peek(key);
+    if (cachedValue !== undefined) return cachedValue;
     const value = read();
     if (this.#values.size >= this.#max) this.#values.clear();
     this.#values.set(key, value);
@@ -84,8 +84,8 @@ export class ReadCache<Value, Key = string> {
   writeOne(key: Key, write: () => void, after?: (kept: Value) => Value | undefined): void {
     const isCurrent = this.#asOf === this.#changes.of(this.#tables);
     write();
-    const kept = isCurrent ? this.#values.get(key) : undefined;
-    const next = kept !== undefined ? after?.(kept) : undefined;
+    const cachedValue = isCurrent ? this.#values.get(key) : undefined;
+    const next = cachedValue !== undefined ? after?.(cachedValue) : undefined;
     if (next === undefined) this.#values.delete(key);
     else this.#values.set(key, next);
     if (isCurrent) this.#asOf = this.#changes.of(this.#tables);

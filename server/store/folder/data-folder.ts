@@ -68,8 +68,8 @@ export class DataFolder {
 
   /** Returns the secret of this name; creates and stores it if missing. */
   async secret(name: string, make: () => Buffer | Promise<Buffer>): Promise<Buffer> {
-    const known = this.#sql.first('SELECT value FROM secrets WHERE name = ?', [name])?.value;
-    if (known instanceof Uint8Array) return Buffer.from(known);
+    const secret = this.#sql.first('SELECT value FROM secrets WHERE name = ?', [name])?.value;
+    if (secret instanceof Uint8Array) return Buffer.from(secret);
     const made = await make();
     this.keepSecret(name, made);
     return made;

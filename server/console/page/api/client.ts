@@ -138,8 +138,8 @@ export interface RequestSettings {
 /** Sends a request with the control token. Throws as `request` does. */
 export async function send(target: string, sent: RequestSettings = {}): Promise<Response> {
   const { method = 'GET', json, body, signal } = sent;
-  const shown = token.value;
-  const headers = new Headers({ Authorization: `Bearer ${shown}` });
+  const sentToken = token.value;
+  const headers = new Headers({ Authorization: `Bearer ${sentToken}` });
   if (json !== undefined) headers.set('Content-Type', 'application/json');
   const response = await fetch(target, {
     method,
@@ -151,7 +151,7 @@ export async function send(target: string, sent: RequestSettings = {}): Promise<
   const text = await response.text();
   // If the user has logged in again meanwhile, a 401 for the earlier token must not log the user
   // out.
-  if (response.status === 401 && shown === token.value) {
+  if (response.status === 401 && sentToken === token.value) {
     logOut('The token was refused. Use the one that fleetbed serve prints when it is ready.');
   }
   throw new ApiError(response.status, bodyOf(text));

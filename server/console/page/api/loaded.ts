@@ -33,7 +33,7 @@ export function useLoaded<Data>(
   { isLive = false, pauseTicks = 1 }: { isLive?: boolean; pauseTicks?: number } = {},
 ): ViewState<Data> {
   const key = `${tenant.value} ${question}`;
-  const [kept, setKept] = useState<LastLoad<Data>>({ key });
+  const [lastLoad, setLastLoad] = useState<LastLoad<Data>>({ key });
   const [reloadCount, setReloadCount] = useState(0);
   const refreshCount = isLive ? Math.floor(tick.value / pauseTicks) : 0;
   const loader = useRef(load);
@@ -55,14 +55,14 @@ export function useLoaded<Data>(
       // running.
       if (state.key !== key) return;
       state.key = '';
-      setKept((before) =>
+      setLastLoad((before) =>
         before.key === key ? { ...before, error: undefined, ...outcome } : outcome,
       );
       if (state.wanted !== begun) await run();
     };
     void run();
   }, [key, wanted]);
-  const current = kept.key === key ? kept : undefined;
+  const current = lastLoad.key === key ? lastLoad : undefined;
   const error = current?.error;
   return {
     data: current?.data,

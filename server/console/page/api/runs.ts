@@ -48,7 +48,7 @@ const nothing: RunLog = { lines: [] };
 
 /** Returns the output of a run so far, and updates it as lines arrive. */
 export function useLog(id: number | undefined): RunLog {
-  const [known, setKnown] = useState({ id, log: nothing });
+  const [loadedLog, setLoadedLog] = useState({ id, log: nothing });
   useEffect(() => {
     if (id === undefined) return;
     let lines: string[] = [];
@@ -56,7 +56,7 @@ export function useLog(id: number | undefined): RunLog {
       lines.push(...more);
       const exit = exitIn(lines.at(-1));
       const log = exit ? { lines: lines.slice(0, -1), exit } : { lines: [...lines] };
-      setKnown({ id, log });
+      setLoadedLog({ id, log });
     });
     const unfollow = followStream(
       () => {
@@ -74,7 +74,7 @@ export function useLog(id: number | undefined): RunLog {
       arrived.cancel();
     };
   }, [id]);
-  return known.id === id ? known.log : nothing;
+  return loadedLog.id === id ? loadedLog.log : nothing;
 }
 
 function exitIn(line = ''): RunExit | undefined {

@@ -21,10 +21,10 @@ export const tenant = signal(sessionStorage.getItem(TENANT_KEY) ?? '');
 export const link = signal<'connecting' | 'live' | 'lost'>('connecting');
 
 /** Stores the token for the lifetime of this tab. */
-export function logIn(given: string): void {
-  sessionStorage.setItem(TOKEN_KEY, given);
+export function logIn(newToken: string): void {
+  sessionStorage.setItem(TOKEN_KEY, newToken);
   loginError.value = '';
-  token.value = given;
+  token.value = newToken;
 }
 
 /** Deletes the token, and shows the reason if there is one. */
@@ -69,11 +69,11 @@ export function followAddress(): void {
 function readAddress(): void {
   const fragment = location.hash.slice(1);
   if (fragment.startsWith('/')) return;
-  const given = new URLSearchParams(fragment);
-  const request = given.get('request');
-  const known = given.get('token');
-  if (known) logIn(known);
-  if (!known && request === null) return;
+  const parameters = new URLSearchParams(fragment);
+  const request = parameters.get('request');
+  const linkToken = parameters.get('token');
+  if (linkToken) logIn(linkToken);
+  if (!linkToken && request === null) return;
   const view = request === null ? '/' : `/explain/${encodeURIComponent(request)}`;
   goTo(view, { replace: true });
 }

@@ -17,10 +17,10 @@ const notice = signal<Notice | undefined>(undefined);
 
 /** Shows a message for some seconds. */
 function say(text: string, isError = false): void {
-  const shown = { text, isError };
-  notice.value = shown;
+  const message = { text, isError };
+  notice.value = message;
   after(NOTICE_MS, () => {
-    if (notice.value === shown) notice.value = undefined;
+    if (notice.value === message) notice.value = undefined;
   });
 }
 

@@ -31,13 +31,13 @@ const units = ['B', 'KiB', 'MiB', 'GiB'];
 
 /** Returns a number of bytes in a readable unit. */
 export function bytesText(bytes: number): string {
-  let left = bytes;
+  let size = bytes;
   let unit = 0;
-  while (left >= 1024 && unit < units.length - 1) {
-    left /= 1024;
+  while (size >= 1024 && unit < units.length - 1) {
+    size /= 1024;
     unit += 1;
   }
-  return `${unit === 0 ? left : left.toFixed(1)} ${units[unit]}`;
+  return `${unit === 0 ? size : size.toFixed(1)} ${units[unit]}`;
 }
 
 /** Returns a string unchanged and any other value as JSON. */

@@ -29,7 +29,9 @@ export function useVirtual({
   keyOf: (index: number) => string | number;
 }): Virtualizer<HTMLElement, HTMLTableRowElement> {
   const [, render] = useReducer((round: number) => round + 1, 0);
-  const kept = useRef<Virtualizer<HTMLElement, HTMLTableRowElement> | undefined>(undefined);
+  const virtualizerRef = useRef<Virtualizer<HTMLElement, HTMLTableRowElement> | undefined>(
+    undefined,
+  );
   const options = {
     count,
     getScrollElement: () => element.current,
@@ -42,8 +44,8 @@ export function useVirtual({
     scrollToFn: elementScroll,
     onChange: () => render(0),
   };
-  kept.current ??= new Virtualizer<HTMLElement, HTMLTableRowElement>(options);
-  const virtualizer = kept.current;
+  virtualizerRef.current ??= new Virtualizer<HTMLElement, HTMLTableRowElement>(options);
+  const virtualizer = virtualizerRef.current;
   virtualizer.setOptions(options);
   useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
   useLayoutEffect(() => virtualizer._willUpdate());

@@ -30,11 +30,11 @@ export function BulkActions({
       action: word,
     };
     if (!(await confirmed(confirmation))) return;
-    const left = [...ids];
+    const remainingIds = [...ids];
     const worker = async (): Promise<void> => {
-      for (let id = left.shift(); id !== undefined; id = left.shift()) {
+      for (let id = remainingIds.shift(); id !== undefined; id = remainingIds.shift()) {
         await work(id);
-        setProgress(`${ids.length - left.length} of ${many}`);
+        setProgress(`${ids.length - remainingIds.length} of ${many}`);
       }
     };
     const workers = Array.from({ length: AT_ONCE }, worker);

@@ -46,7 +46,7 @@ function Duties({ client, reload }: { client: Client; reload: () => void }) {
   const meant = duties.filter((duty) => duty.level !== 'observed' || duty.state === 'observed');
   const broken = duties.filter((duty) => duty.state === 'broken');
   const hasBrokenMust = broken.some(({ level }) => level === 'must');
-  const shown = meant.filter((duty) => state === '' || duty.state === state);
+  const filteredDuties = meant.filter((duty) => state === '' || duty.state === state);
   const tone = hasBrokenMust ? 'negative' : broken.length > 0 ? 'pending' : 'positive';
   return (
     <>
@@ -66,10 +66,10 @@ function Duties({ client, reload }: { client: Client; reload: () => void }) {
       <search class="filters">
         <Choice label="State" value={state} choices={stateChoicesOf(meant)} onChoose={setState} />
       </search>
-      {shown.length === 0 ? (
+      {filteredDuties.length === 0 ? (
         <Empty title="No duty is in this state now" />
       ) : (
-        <Paged what="duties" rows={byImportance(shown)}>
+        <Paged what="duties" rows={byImportance(filteredDuties)}>
           {(rows) => rows.map((duty) => <DutyCard key={duty.duty} duty={duty} reload={reload} />)}
         </Paged>
       )}

@@ -51,7 +51,9 @@ function Overview({
     );
   }
   const names = new Map(clients.map(({ client, identity }) => [client, deviceName(identity)]));
-  const shown = byImportance(duties).filter((duty) => state === '' || duty.state === state);
+  const filteredDuties = byImportance(duties).filter(
+    (duty) => state === '' || duty.state === state,
+  );
   return (
     <>
       {eventsOverLimit > 0 && (
@@ -80,7 +82,7 @@ function Overview({
       <LongTable
         caption="Duties over all clients"
         columns={dutyColumns(names)}
-        rows={shown}
+        rows={filteredDuties}
         keyOf={({ duty }) => duty}
       />
     </>

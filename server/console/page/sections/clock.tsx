@@ -84,9 +84,9 @@ const dayOf = (day: number): string => new Date(endMs + day * DAY_MS).toISOStrin
 function Calendar({ nowMs, reload }: { nowMs: number; reload: () => void }) {
   const [day, setDay] = useState<number | undefined>(undefined);
   const today = Math.floor((nowMs - endMs) / DAY_MS);
-  const shown = day ?? Math.max(-HALF_RANGE_DAYS, Math.min(today, HALF_RANGE_DAYS));
+  const shownDay = day ?? Math.max(-HALF_RANGE_DAYS, Math.min(today, HALF_RANGE_DAYS));
   const isOutside = Math.abs(today) > HALF_RANGE_DAYS;
-  const date = new Date(endMs + shown * DAY_MS).toISOString();
+  const date = new Date(endMs + shownDay * DAY_MS).toISOString();
   const move = async (): Promise<void> => {
     await attempt(
       () => post({ now: `${date.slice(0, 11)}00:00:00Z` }),
@@ -95,7 +95,7 @@ function Calendar({ nowMs, reload }: { nowMs: number; reload: () => void }) {
     setDay(undefined);
     reload();
   };
-  const hasEnded = shown >= 0;
+  const hasEnded = shownDay >= 0;
   return (
     <Card title="Deprecation calendar">
       <p class="muted">
@@ -109,7 +109,7 @@ function Calendar({ nowMs, reload }: { nowMs: number; reload: () => void }) {
           type="range"
           min={-HALF_RANGE_DAYS}
           max={HALF_RANGE_DAYS}
-          value={shown}
+          value={shownDay}
           aria-valuetext={date.slice(0, 10)}
           onInput={(event) => setDay(Number(event.currentTarget.value))}
         />
@@ -121,7 +121,7 @@ function Calendar({ nowMs, reload }: { nowMs: number; reload: () => void }) {
         <Badge tone={hasEnded ? 'negative' : 'positive'}>
           {hasEnded
             ? `${deprecatedApis.length} operations have been removed`
-            : `${-shown} days until ${deprecatedApis.length} operations are removed`}
+            : `${-shownDay} days until ${deprecatedApis.length} operations are removed`}
         </Badge>
       </div>
       <Table

@@ -153,7 +153,7 @@ const columns: readonly LongColumn<CaseVerdict>[] = [
 
 function Verdicts({ verdicts }: { verdicts: readonly CaseVerdict[] }) {
   const [verdict, setVerdict] = useState('');
-  const shown = verdicts.filter((each) => verdict === '' || each.verdict === verdict);
+  const filteredVerdicts = verdicts.filter((each) => verdict === '' || each.verdict === verdict);
   return (
     <>
       <search class="filters">
@@ -164,7 +164,7 @@ function Verdicts({ verdicts }: { verdicts: readonly CaseVerdict[] }) {
           onChoose={setVerdict}
         />
       </search>
-      {shown.length === 0 ? (
+      {filteredVerdicts.length === 0 ? (
         <Empty
           title={
             verdict === '' ? 'No case has a verdict yet' : `No case has the verdict ${verdict}`
@@ -174,7 +174,7 @@ function Verdicts({ verdicts }: { verdicts: readonly CaseVerdict[] }) {
         <LongTable
           caption="Verdicts, newest first"
           columns={columns}
-          rows={shown.toReversed()}
+          rows={filteredVerdicts.toReversed()}
           keyOf={({ id }) => id}
         />
       )}
@@ -187,9 +187,9 @@ function Coverage({ facts: { verdicts, end } }: { facts: RunOutput }) {
   const areas = new Map<string, { decided: Set<string>; undecided: number }>();
   const areaOf = (requirement: string) => {
     const name = requirement.split('.')[0] ?? '';
-    const known = areas.get(name) ?? { decided: new Set<string>(), undecided: 0 };
-    areas.set(name, known);
-    return known;
+    const area = areas.get(name) ?? { decided: new Set<string>(), undecided: 0 };
+    areas.set(name, area);
+    return area;
   };
   for (const { requirements, verdict } of verdicts) {
     if (verdict === 'skip') continue;

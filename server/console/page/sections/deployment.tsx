@@ -113,13 +113,13 @@ interface DeploymentDeviceRow extends DeploymentDevice {
 
 /** Loads all device deployments of a deployment, and the identities of their devices. */
 async function loadDevices(id: string, status: string): Promise<readonly DeploymentDeviceRow[]> {
-  const found = await manageAll<DeploymentDevice>('list-deployment-devices', {
+  const rows = await manageAll<DeploymentDevice>('list-deployment-devices', {
     parameters: { id },
     query: { status },
   });
   const { devices } = await requestJson('GET /devices');
   const names = new Map(devices.map((device) => [device.id, deviceName(device.identity)]));
-  return found.map((device) => ({ ...device, title: names.get(device.id) ?? device.id }));
+  return rows.map((device) => ({ ...device, title: names.get(device.id) ?? device.id }));
 }
 
 function Devices({ deploymentId }: { deploymentId: string }) {

@@ -51,13 +51,13 @@ export default function DeploymentsSection() {
         />
       </search>
       <View what="the deployments" loaded={loaded}>
-        {(deployments) => <List all={deployments} shown={deployments.filter(isShown)} />}
+        {(deployments) => <List all={deployments} filtered={deployments.filter(isShown)} />}
       </View>
     </>
   );
 }
 
-function List({ all, shown }: { all: readonly Deployment[]; shown: readonly Deployment[] }) {
+function List({ all, filtered }: { all: readonly Deployment[]; filtered: readonly Deployment[] }) {
   if (all.length === 0) {
     return (
       <Empty title="No deployments yet">
@@ -67,18 +67,18 @@ function List({ all, shown }: { all: readonly Deployment[]; shown: readonly Depl
       </Empty>
     );
   }
-  if (shown.length === 0) return <Empty title="No deployments match the filters" />;
+  if (filtered.length === 0) return <Empty title="No deployments match the filters" />;
   return (
-    <Paged what="deployments" rows={shown}>
-      {(deployments) => <Page deployments={deployments} caption={countText(shown, all)} />}
+    <Paged what="deployments" rows={filtered}>
+      {(deployments) => <Page deployments={deployments} caption={countText(filtered, all)} />}
     </Paged>
   );
 }
 
-const countText = (shown: readonly unknown[], all: readonly unknown[]): string =>
-  shown.length === all.length
+const countText = (filtered: readonly unknown[], all: readonly unknown[]): string =>
+  filtered.length === all.length
     ? `${all.length} deployments`
-    : `${shown.length} of ${all.length} deployments`;
+    : `${filtered.length} of ${all.length} deployments`;
 
 function Page({ deployments, caption }: { deployments: readonly Deployment[]; caption: string }) {
   return (

@@ -50,7 +50,7 @@ function Devices({ rows, reload }: { rows: readonly SearchableDevice[]; reload: 
   const [status, setStatus] = useQuery('status');
   const [order, setOrder] = useQuery('sort');
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const shown = useMemo(
+  const filteredRows = useMemo(
     () => sorted(filtered(rows, text, status), order),
     [rows, text, status, order],
   );
@@ -67,8 +67,8 @@ function Devices({ rows, reload }: { rows: readonly SearchableDevice[]; reload: 
     else next.delete(id);
     setChosen(next);
   };
-  const pending = shown.filter((row) => row.status === 'pending').map(({ id }) => id);
-  const selected = shown.filter(({ id }) => chosen.has(id)).map(({ id }) => id);
+  const pending = filteredRows.filter((row) => row.status === 'pending').map(({ id }) => id);
+  const selected = filteredRows.filter(({ id }) => chosen.has(id)).map(({ id }) => id);
   const finished = (): void => {
     setChosen(new Set());
     reload();
@@ -86,19 +86,19 @@ function Devices({ rows, reload }: { rows: readonly SearchableDevice[]; reload: 
       </search>
       <div class="actions">
         <span role="status" class="muted">
-          {shown.length === rows.length
+          {filteredRows.length === rows.length
             ? `${rows.length} devices`
-            : `${shown.length} of ${rows.length} devices`}
+            : `${filteredRows.length} of ${rows.length} devices`}
         </span>
         <BulkActions pending={pending} selected={selected} onDone={finished} />
       </div>
-      {shown.length === 0 ? (
+      {filteredRows.length === 0 ? (
         <Empty title="No devices match the filters" />
       ) : (
         <LongTable
           caption="Devices"
           columns={columnsWith(chosen, choose)}
-          rows={shown}
+          rows={filteredRows}
           keyOf={({ id }) => id}
           order={order}
           onOrder={setOrder}

@@ -14,7 +14,7 @@ export function Funnel({
     const devices = statistics[status] ?? 0;
     return devices > 0 ? [[status, devices] as const] : [];
   });
-  const whole = Math.max(count, 1);
+  const total = Math.max(count, 1);
   return (
     <div class="funnel">
       <div class="funnel-bar" aria-hidden="true">
@@ -22,7 +22,7 @@ export function Funnel({
           <span
             key={status}
             data-tone={toneOf(status)}
-            style={{ width: `${(devices / whole) * 100}%` }}
+            style={{ width: `${(devices / total) * 100}%` }}
           />
         ))}
       </div>

@@ -140,7 +140,7 @@ const columns: readonly LongColumn<EntryView>[] = [
 /** Returns the newest entries that match the filter, and adds new ones until paused. */
 function useEntries(filter: JournalQuery, isPaused: boolean) {
   const key = useSettled(JSON.stringify([filter, tenant.value]));
-  const [known, setKnown] = useState<{
+  const [loadedEntries, setLoadedEntries] = useState<{
     key: string;
     entries?: readonly EntryView[];
     error?: string;
@@ -157,10 +157,10 @@ function useEntries(filter: JournalQuery, isPaused: boolean) {
         query: { ...query, limit: FIRST_ENTRIES },
       });
       if (isOver) return;
-      setKnown({ key, entries: page.entries.toReversed() });
+      setLoadedEntries({ key, entries: page.entries.toReversed() });
       let { next } = page;
       const arrived = createBatch<EntryView>((entries) =>
-        setKnown((before) =>
+        setLoadedEntries((before) =>
           before.key === key
             ? {
                 key,
@@ -188,13 +188,13 @@ function useEntries(filter: JournalQuery, isPaused: boolean) {
       };
     };
     begin().catch((error: unknown) => {
-      if (!isOver) setKnown({ key, error: reasonOf(error) });
+      if (!isOver) setLoadedEntries({ key, error: reasonOf(error) });
     });
     return () => {
       isOver = true;
       stop();
     };
   }, [key, isPaused]);
-  const current = known.key === key ? known : undefined;
+  const current = loadedEntries.key === key ? loadedEntries : undefined;
   return { entries: current?.entries, error: current?.error ?? '' };
 }

@@ -57,7 +57,7 @@ export function OverviewSection() {
 
 function Counts({ counts }: { counts: Overview['deviceCounts'] }) {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const shown = Object.entries(counts).filter(([, count]) => count > 0);
+  const positiveCounts = Object.entries(counts).filter(([, count]) => count > 0);
   return (
     <ul class="counts" aria-label="Devices by state">
       <li>
@@ -65,7 +65,7 @@ function Counts({ counts }: { counts: Overview['deviceCounts'] }) {
           <b>{all}</b> devices
         </Link>
       </li>
-      {shown.map(([status, count]) => (
+      {positiveCounts.map(([status, count]) => (
         <li key={status}>
           <Link href={`/devices?status=${status}`}>
             <b>{count}</b> {statusLabel(status).toLowerCase()}

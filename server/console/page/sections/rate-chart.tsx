@@ -86,9 +86,12 @@ export default function RateChart() {
 function labelOf({ requests, errors }: RequestCountsView): string {
   const sum = (values: readonly (number | null)[]): number =>
     values.reduce<number>((all, value) => all + (value ?? 0), 0);
-  const known = requests.filter((value) => value !== null).length;
-  const since = known < requests.length ? ', since the server was started' : '';
-  const period = known < 60 ? counted(known, 'second') : counted(Math.floor(known / 60), 'minute');
+  const secondsKnown = requests.filter((value) => value !== null).length;
+  const since = secondsKnown < requests.length ? ', since the server was started' : '';
+  const period =
+    secondsKnown < 60
+      ? counted(secondsKnown, 'second')
+      : counted(Math.floor(secondsKnown / 60), 'minute');
   return `${sum(requests)} requests and ${sum(errors)} refusals or errors in the last ${period}${since}; ${requests.at(-1) ?? 0} requests in the last second.`;
 }
 

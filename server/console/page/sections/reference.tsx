@@ -92,9 +92,9 @@ function Name({ row: { method, path, operation } }: { row: PlacedOperation }) {
 }
 
 function Operation({ id, document }: { id: string; document: OpenApiDocument }) {
-  const found = operationsOf(document).find(({ operation }) => operation.operationId === id);
-  if (!found) return <Empty title={`There is no operation ${id}`} />;
-  const { method, path, operation } = found;
+  const entry = operationsOf(document).find(({ operation }) => operation.operationId === id);
+  if (!entry) return <Empty title={`There is no operation ${id}`} />;
+  const { method, path, operation } = entry;
   const { summary, description, parameters = [], requestBody } = operation;
   const requirements = (operation['x-requirements'] ?? []).flatMap((each) => {
     const requirement = document['x-requirements'][each];
