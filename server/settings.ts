@@ -105,14 +105,14 @@ const users = inGroup('Users and devices', {
     flag: '--token-lifetime <duration>',
     help: 'lifetime of tokens, such as 30s, 15m or 7d',
     cli: { kind: 'lifetime' },
-    default: { value: limits.tokenLifetimeSeconds, shown: '7d' },
+    default: { value: limits.tokenLifetimeSeconds, text: '7d' },
     problem: wholeNumberProblem('tokenLifetimeSeconds', 1, LIFETIME_MAX_SECONDS),
   },
   linkLifetimeSeconds: {
     flag: '--link-lifetime <duration>',
     help: 'lifetime of download links, such as 30s, 15m or 7d',
     cli: { kind: 'lifetime' },
-    default: { value: limits.linkLifetimeSeconds, shown: '1d' },
+    default: { value: limits.linkLifetimeSeconds, text: '1d' },
     problem: wholeNumberProblem('linkLifetimeSeconds', 1, LIFETIME_MAX_SECONDS),
   },
 } as const satisfies UngroupedRows);
@@ -143,7 +143,7 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
     flag: '--provisioning-delay <duration>',
     help: 'delay in the dialect asynchronous-provisioning',
     cli: { kind: 'duration' },
-    default: { value: 1000, shown: '1s' },
+    default: { value: 1000, text: '1s' },
     problem: wholeNumberProblem('provisioningDelayMs', 0, PROVISIONING_DELAY_MAX_MS),
   },
   /** Absent: every response has its default form. */
@@ -178,7 +178,7 @@ const bounds = inGroup('Limits', {
     flag: '--device-limit <count>',
     help: 'maximum number of accepted devices',
     cli: { kind: 'count', min: 0, max: DEVICE_LIMIT_MAX },
-    default: { value: limits.deviceLimitNone, shown: 'unlimited' },
+    default: { value: limits.deviceLimitNone, text: 'unlimited' },
     problem: (limit: number) =>
       Number.isSafeInteger(limit) && limit >= limits.deviceLimitNone
         ? undefined
@@ -204,7 +204,7 @@ const bounds = inGroup('Limits', {
     flag: '--transfer-idle <duration>',
     help: 'end a transfer that stalls for so long, such as 30s or 5m',
     cli: { kind: 'duration' },
-    default: { value: 60_000, shown: '60s' },
+    default: { value: 60_000, text: '60s' },
     problem: wholeNumberProblem('transferIdleMs', TRANSFER_IDLE_MIN_MS, TRANSFER_IDLE_MAX_MS),
   },
   transferRateMin: {

@@ -65,7 +65,7 @@ function optionOf(row: ShownRow, parse: OptionParser | undefined): Option {
   if (parse) option.argParser((text: string, previous: unknown) => parse(text, previous as never));
   if ('of' in cli && cli.kind === 'choices') option.choices(cli.of as readonly string[]);
   if (defaultValue && !defaultValue.isOmittedFromHelp)
-    option.default(defaultValue.value, defaultValue.shown);
+    option.default(defaultValue.value, defaultValue.text);
   if (conflicts) option.conflicts([...conflicts]);
   if (variable !== undefined) option.env(variable);
   return option;

@@ -28,7 +28,7 @@ const virtualRows = inGroup(group, {
     flag: '--virtual-start <time>',
     help: 'start date of the run',
     cli: { kind: 'moment' },
-    default: { value: Date.parse('2026-11-21T12:00:00Z'), shown: '2026-11-21T12:00:00Z' },
+    default: { value: Date.parse('2026-11-21T12:00:00Z'), text: '2026-11-21T12:00:00Z' },
   },
   interleave: {
     flag: '--interleave',

@@ -52,7 +52,8 @@ export function correctBody(operation: Operation, refused: InvalidBody): Correct
   const better = sentJson && correctedValue(schema, sentJson.value);
   // An empty body would be valid, but it would remove existing data.
   const isEmpty = !request.body && Object.keys(better?.needs ?? {}).length === 0;
-  const isSound = request.body !== undefined && sentJson !== undefined && v.is(schema, sentJson.value);
+  const isSound =
+    request.body !== undefined && sentJson !== undefined && v.is(schema, sentJson.value);
   if (!better || isEmpty || (!isSound && hasOtherNumbers(text ?? ''))) {
     return corrected(refused, schema);
   }
@@ -66,7 +67,8 @@ export function correctBody(operation: Operation, refused: InvalidBody): Correct
     : better.value;
   const maskedValue = withoutSecrets(inOwnForm(ruled));
   const ofSound = isSound && ruled === sentJson.value && inOwnForm(ruled) === ruled;
-  if (ofSound && maskedValue === sentJson.value) return { text: [text ?? ''], needs, isAsSent: true };
+  if (ofSound && maskedValue === sentJson.value)
+    return { text: [text ?? ''], needs, isAsSent: true };
   const marked = jsonWithVariables(maskedValue);
   return { text: marked, needs, ...(ofSound && { isAsSent: true as const }) };
 }

@@ -142,7 +142,13 @@ function requestFor(
   const bare = { ...request, search, headers: new Map(), body: undefined, bodyBytes: 0 };
   const correctedRequest = isOther ? bare : request;
   if (!isPollOperation(operation)) {
-    return correctRequest(operation, { request: correctedRequest, parameters, status, location, expected });
+    return correctRequest(operation, {
+      request: correctedRequest,
+      parameters,
+      status,
+      location,
+      expected,
+    });
   }
   // A request with a signed link has no token that identifies the device.
   const linked = isOther && status !== 403 ? parameters.device_id : undefined;
@@ -194,14 +200,17 @@ function instead(meant: Operation, { refusal, location, operation, mounts }: Cor
   const knownOperations = operationsOf(mounts);
   if (status === 410 && meant.deprecated) return successorOf(meant.deprecated, knownOperations);
   const link: Operation = operations['get-artifact-link'];
-  if (meant.id === storageOperations['download-artifact'].id && knownOperations.includes(link)) return link;
+  if (meant.id === storageOperations['download-artifact'].id && knownOperations.includes(link))
+    return link;
   if (meant.authorization === 'link') return operations['get-next-deployment'];
   const isMissing = operation !== undefined && location.startsWith('path.') && status !== 403;
   // A conflict with a remedy can be resolved, so the same request succeeds later. For any other
   // conflict a lookup is suggested.
   const isState =
     status === 409 && !location.startsWith('body.') && refusal.detail?.remedy === undefined;
-  return (isMissing || isState) && status !== 400 ? listOperationFor(meant, knownOperations) : undefined;
+  return (isMissing || isState) && status !== 400
+    ? listOperationFor(meant, knownOperations)
+    : undefined;
 }
 
 function successorOf(

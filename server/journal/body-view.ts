@@ -43,7 +43,7 @@ export function headerOf(flat: readonly (string | readonly string[])[], name: st
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function bodyView({ content: content, bytes, mediaType }: StoredBody): BodyView {
+function bodyView({ content, bytes, mediaType }: StoredBody): BodyView {
   const buffer = Buffer.from(content);
   const isTruncated = bytes > buffer.length;
   const view = { ...shownAs(buffer, { isTruncated, mediaType }) };

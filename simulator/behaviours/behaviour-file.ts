@@ -50,11 +50,11 @@ export async function readBehaviourFile(
   path: string,
   readsTypeScript = nodeReadsTypeScript,
 ): Promise<readonly Behaviour[]> {
-  const known = filesRead.get(resolve(path));
-  if (known) return known;
+  const cachedBehaviours = filesRead.get(resolve(path));
+  if (cachedBehaviours) return cachedBehaviours;
   refuseLanguage(path, readsTypeScript);
-  const given = await defaultExportOf(path);
-  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+  const exported = await defaultExportOf(path);
+  const list: readonly unknown[] = Array.isArray(exported) ? exported : [exported];
   if (list.length > BEHAVIOURS_MAX)
     throw fileError(path, `holds more than ${BEHAVIOURS_MAX} of them`);
   const rows = list.map((row) => checked(row, sourceOf(path)));
@@ -220,9 +220,13 @@ interface Guard {
   readonly rethrow: (error: unknown) => never;
 }
 
-function run(hook: AnyFunction | undefined, given: unknown[], { name, rethrow }: Guard): unknown {
+function run(
+  hook: AnyFunction | undefined,
+  hookArguments: unknown[],
+  { name, rethrow }: Guard,
+): unknown {
   try {
-    const response = hook?.(...given);
+    const response = hook?.(...hookArguments);
     if (numericHooks.includes(name) && !Number.isFinite(response)) {
       throw new TypeError(`it must return a number, not ${String(response)}`);
     }

@@ -14,23 +14,25 @@ const rows: readonly Behaviour[] = [
   ...defectiveClients,
 ];
 
-const known = new Map(rows.map((behaviour) => [behaviour.name, behaviour]));
+const behavioursByName = new Map(rows.map((behaviour) => [behaviour.name, behaviour]));
 
 /** Every behaviour by name: the built-in ones, and those of behaviour files that have been read. */
-export const behaviours: ReadonlyMap<string, Behaviour> = known;
+export const behaviours: ReadonlyMap<string, Behaviour> = behavioursByName;
 
 /**
  * Adds either all of the behaviours or none. Adding a behaviour twice has no effect.
  * @returns the names that other behaviours already use; empty when all were added
  */
 export function addBehaviours(added: readonly Behaviour[]): string[] {
-  const taken = added.filter((each) => (known.get(each.name) ?? each) !== each);
-  if (taken.length === 0) for (const behaviour of added) known.set(behaviour.name, behaviour);
+  const taken = added.filter((each) => (behavioursByName.get(each.name) ?? each) !== each);
+  if (taken.length === 0)
+    for (const behaviour of added) behavioursByName.set(behaviour.name, behaviour);
   return taken.map(({ name }) => name);
 }
 
 /** Access to the catalogue for the checks of a plan. */
 export const knownBehaviours: KnownBehaviours = {
-  names: () => [...known.keys()],
-  parametersProblem: (name, changed) => changedParametersProblem(known.get(name), changed),
+  names: () => [...behavioursByName.keys()],
+  parametersProblem: (name, changed) =>
+    changedParametersProblem(behavioursByName.get(name), changed),
 };

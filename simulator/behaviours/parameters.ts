@@ -2,23 +2,23 @@
 import type { Behaviour } from './behaviour.ts';
 
 interface Unit {
-  readonly shown: string;
+  readonly symbol: string;
   readonly min: number;
   readonly max: number;
-  readonly whole: boolean;
+  readonly isWhole: boolean;
 }
 
 const YEAR_MS = 366 * 86_400_000;
 
 /** Units by name suffix. When two suffixes match, the longer one applies. */
 const parameterUnits: Readonly<Record<string, Unit>> = {
-  Ms: { shown: 'ms', min: 0, max: YEAR_MS, whole: true },
-  SkewMs: { shown: 'ms', min: -100 * YEAR_MS, max: 100 * YEAR_MS, whole: true },
-  Hour: { shown: "o'clock UTC", min: 0, max: 24, whole: false },
-  Bytes: { shown: 'bytes', min: 0, max: 2 ** 40, whole: true },
-  BytesPerSecond: { shown: 'bytes/s', min: 0, max: 2 ** 40, whole: true },
-  Count: { shown: '', min: 0, max: 1_000_000, whole: true },
-  Share: { shown: 'of 1', min: 0, max: 1, whole: false },
+  Ms: { symbol: 'ms', min: 0, max: YEAR_MS, isWhole: true },
+  SkewMs: { symbol: 'ms', min: -100 * YEAR_MS, max: 100 * YEAR_MS, isWhole: true },
+  Hour: { symbol: "o'clock UTC", min: 0, max: 24, isWhole: false },
+  Bytes: { symbol: 'bytes', min: 0, max: 2 ** 40, isWhole: true },
+  BytesPerSecond: { symbol: 'bytes/s', min: 0, max: 2 ** 40, isWhole: true },
+  Count: { symbol: '', min: 0, max: 1_000_000, isWhole: true },
+  Share: { symbol: 'of 1', min: 0, max: 1, isWhole: false },
 };
 
 /** A behaviour parameter with its unit, for display. */
@@ -31,7 +31,7 @@ export interface ShownParameter {
 /** Returns the parameters of a behaviour with their units, in the row's order. */
 export function shownParameters({ parameters }: Behaviour): ShownParameter[] {
   return Object.entries(parameters).map(([name, value]) => {
-    return { name, value, unit: unitOf(name)?.shown ?? '' };
+    return { name, value, unit: unitOf(name)?.symbol ?? '' };
   });
 }
 
@@ -45,8 +45,8 @@ export function parameterProblem(name: string, value: unknown): string | undefin
     return `must end in its unit: ${Object.keys(parameterUnits).join(', ')}`;
   }
   const fits = typeof value === 'number' && value >= unit.min && value <= unit.max;
-  if (fits && (Number.isInteger(value) || !unit.whole)) return undefined;
-  return `must be a ${unit.whole ? 'whole ' : ''}number from ${unit.min} to ${unit.max}`;
+  if (fits && (Number.isInteger(value) || !unit.isWhole)) return undefined;
+  return `must be a ${unit.isWhole ? 'whole ' : ''}number from ${unit.min} to ${unit.max}`;
 }
 
 /**
@@ -59,9 +59,9 @@ export function changedParametersProblem(
 ): string | undefined {
   if (behaviour === undefined) return 'is not a known behaviour';
   for (const [name, value] of Object.entries(changed)) {
-    const known = Object.keys(behaviour.parameters);
-    if (!known.includes(name))
-      return `has no parameter ${name}; its parameters are ${known.join(', ')}`;
+    const parameterNames = Object.keys(behaviour.parameters);
+    if (!parameterNames.includes(name))
+      return `has no parameter ${name}; its parameters are ${parameterNames.join(', ')}`;
     const problem = parameterProblem(name, value);
     if (problem !== undefined) return `${name} ${problem}`;
   }

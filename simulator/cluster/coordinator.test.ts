@@ -93,7 +93,7 @@ describe('the coordinator of a run', () => {
     const { coordinator, messages } = headOf(2, {
       deploy: () => Promise.reject(new Error('a second one')),
     });
-    coordinator.onMessage(0, 'a', { ...accepted('one'), kept });
+    coordinator.onMessage(0, 'a', { ...accepted('one'), earlierDeployment: kept });
     coordinator.onMessage(1, 'a', accepted('two'));
     await Promise.resolve();
     expect(messages).toEqual([{ type: 'deployment', runDeployment: kept }]);

@@ -134,7 +134,7 @@ export class Coordinator {
     const state = this.#shards[shard];
     if (state === undefined || state.result || state.isGivenUp || state.worker === worker) return;
     if (state.lastWorker !== undefined) {
-      const kept = this.#reports.keep(shard);
+      const keptFigures = this.#reports.keep(shard);
       state.takeover = {
         shard,
         afterMs: this.#elapsedMs(),
@@ -142,7 +142,7 @@ export class Coordinator {
         to: worker,
         reason: state.lostReason ?? 'it stopped reporting',
         adopted: 0,
-        ...(kept && { kept }),
+        ...(keptFigures && { kept: keptFigures }),
       };
       this.#takeovers.push(state.takeover);
     }
@@ -254,8 +254,14 @@ export class Coordinator {
     const lost = [...this.#shards.entries()].flatMap(([shard, { isGivenUp, lostReason }]) => {
       if (!isGivenUp) return [];
       this.#reports.ended(shard, this.#options.clock.monotonicMs());
-      const kept = this.#reports.keep(shard);
-      return [{ shard, reason: lostReason ?? 'no worker ran it', ...(kept && { kept }) }];
+      const keptFigures = this.#reports.keep(shard);
+      return [
+        {
+          shard,
+          reason: lostReason ?? 'no worker ran it',
+          ...(keptFigures && { kept: keptFigures }),
+        },
+      ];
     });
     const missingDeviceMs = this.#missingDeviceMs();
     const missing = missingDeviceMs === 0 ? {} : { missingDeviceMs };
@@ -281,11 +287,11 @@ export class Coordinator {
     const { clock, onProgress, onNoResponse } = this.#options;
     // The report is undefined until all shards have reported, because a part would look like the
     // whole.
-    const whole = this.#reports.whole((shard) => this.#shards[shard]?.isGivenUp === false);
-    if (whole) {
+    const fleetReport = this.#reports.whole((shard) => this.#shards[shard]?.isGivenUp === false);
+    if (fleetReport) {
       this.#hasLooked = true;
-      onProgress?.(whole.progress);
-      this.#judge(whole);
+      onProgress?.(fleetReport.progress);
+      this.#judge(fleetReport);
     }
     const minMs = clock.monotonicMs() - SILENCE_MAX_MS;
     for (const [shard, { worker, lastMessageMs, result }] of this.#shards.entries()) {
@@ -333,9 +339,9 @@ export class Coordinator {
     if (lost > 0) this.#options.onEventsLost?.(lost);
   }
 
-  #noteAccepted(state: ShardState, { deviceIds, kept }: AcceptedMessage): void {
+  #noteAccepted(state: ShardState, { deviceIds, earlierDeployment }: AcceptedMessage): void {
     state.deviceIds = deviceIds;
-    this.#earlierDeployment ??= kept;
+    this.#earlierDeployment ??= earlierDeployment;
   }
 
   #noteAdopted(state: ShardState, adopted: number): void {
@@ -380,11 +386,11 @@ function newShardState(): ShardState {
  * Merges the results of all shards, and adds the restarted and lost shards.
  * @throws ClusterError when there is no result
  */
-export function mergedResult({ results, spread, lastFigures: kept }: ClusterOutcome): FleetResult {
+export function mergedResult({ results, spread, lastFigures }: ClusterOutcome): FleetResult {
   if (results.length === 0) {
     const reason = spread.lost[0]?.reason ?? 'no worker ran it';
     const sentence = `no shard of the run finished (${reason}); there is no result`;
     throw new ClusterError(sentence, 'no-result');
   }
-  return { ...mergeResults(results, kept), spread };
+  return { ...mergeResults(results, lastFigures), spread };
 }

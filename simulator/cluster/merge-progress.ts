@@ -17,14 +17,14 @@ interface MergedShards {
 /** Merges progress reports, with exact percentiles. Returns undefined when there are none. */
 export function mergeProgress(
   parts: readonly FleetProgress[],
-  { together, lastFigures: kept }: MergedShards,
+  { together, lastFigures }: MergedShards,
 ): FleetProgress | undefined {
-  const [first, ...others] = parts;
+  const [first, ...otherParts] = parts;
   if (first === undefined) return undefined;
-  const sum = others.reduce(addProgress, first);
+  const sum = otherParts.reduce(addProgress, first);
   const traffic = together.traffic(sum.elapsedMs);
-  const keptErrors = kept.flatMap(({ errors }) => errors);
-  const keptCounts = kept.map(({ operations }) => countsOf(operations, []));
+  const keptErrors = lastFigures.flatMap(({ errors }) => errors);
+  const keptCounts = lastFigures.map(({ operations }) => countsOf(operations, []));
   return {
     ...sum,
     exchanges: keptCounts.reduce((total, { exchanges }) => total + exchanges, sum.exchanges),

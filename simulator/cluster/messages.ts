@@ -40,7 +40,7 @@ export type WorkerMessage =
       readonly type: 'accepted';
       readonly deviceIds: readonly string[];
       /** The deployment that the devices remember from an earlier run. */
-      readonly kept?: RunDeployment | undefined;
+      readonly earlierDeployment?: RunDeployment | undefined;
     }
   | { readonly type: 'adopted'; readonly devices: number }
   | {

@@ -140,9 +140,9 @@ class ShardLink implements CoordinatorLink {
 
   deploymentFor(
     deviceIds: readonly string[],
-    kept: RunDeployment | undefined,
+    earlierDeployment: RunDeployment | undefined,
   ): Promise<RunDeployment> {
-    this.#channel.send({ type: 'accepted', deviceIds, kept });
+    this.#channel.send({ type: 'accepted', deviceIds, earlierDeployment });
     return this.#runDeployment.value;
   }
 

@@ -25,12 +25,12 @@ export class ArtifactIntake {
   }
 
   /** Returns an intake that has read the bytes that an earlier run wrote to disk. */
-  static async resume(kept: PartialDownload | undefined): Promise<ArtifactIntake> {
+  static async resume(partialDownload: PartialDownload | undefined): Promise<ArtifactIntake> {
     const intake = new ArtifactIntake(noProgress());
-    if (kept?.progress === undefined) return intake;
-    const { totalBytes, validator } = kept.progress;
+    if (partialDownload?.progress === undefined) return intake;
+    const { totalBytes, validator } = partialDownload.progress;
     Object.assign(intake.progress, { totalBytes, validator });
-    for await (const chunk of kept.chunks()) {
+    for await (const chunk of partialDownload.chunks()) {
       if (!(await intake.#handover.give(chunk))) break;
       intake.progress.receivedBytes += chunk.length;
     }
@@ -50,12 +50,12 @@ export class ArtifactIntake {
 
   async #store(
     chunks: AsyncIterable<Buffer>,
-    kept: PartialDownload | undefined,
+    partialDownload: PartialDownload | undefined,
   ): Promise<ArtifactContents> {
     let storedBytes = this.progress.receivedBytes;
     try {
       for await (const chunk of chunks) {
-        kept?.append(chunk, this.progress);
+        partialDownload?.append(chunk, this.progress);
         if (!(await this.#handover.give(chunk))) return this.#contents;
         storedBytes += chunk.length;
       }

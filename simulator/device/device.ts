@@ -172,14 +172,17 @@ export function beginDeployment(
   deploymentId: string,
   artifactName: string,
 ): DeploymentRecord {
-  const known = device.deployments.find((deployment) => deployment.deploymentId === deploymentId);
-  if (known) {
-    const continues = known.interruptedBy === 'simulator' && isBeforeInstall(known);
-    known.interruptedBy = undefined;
-    if (continues) return known;
-    known.state = 'offered';
-    known.attempts++;
-    return known;
+  const deviceDeployment = device.deployments.find(
+    (deployment) => deployment.deploymentId === deploymentId,
+  );
+  if (deviceDeployment) {
+    const continues =
+      deviceDeployment.interruptedBy === 'simulator' && isBeforeInstall(deviceDeployment);
+    deviceDeployment.interruptedBy = undefined;
+    if (continues) return deviceDeployment;
+    deviceDeployment.state = 'offered';
+    deviceDeployment.attempts++;
+    return deviceDeployment;
   }
   const deployment: DeploymentRecord = {
     deploymentId,

@@ -131,20 +131,20 @@ function readable(contents: ArtifactContents): ArtifactContents {
 async function takenIn(subject: DeviceInRun, fetching: FetchContext): Promise<ArtifactContents> {
   const { deployment } = fetching.context;
   const { device, environment } = subject;
-  const kept = environment.downloads?.open(device, deployment);
-  const intake = takeKeptIntake(deployment) ?? (await ArtifactIntake.resume(kept));
+  const partialDownload = environment.downloads?.open(device, deployment);
+  const intake = takeKeptIntake(deployment) ?? (await ArtifactIntake.resume(partialDownload));
   const { receivedBytes } = intake.progress;
   if (receivedBytes > 0) fetching.log.add('info', `${receivedBytes} bytes were downloaded before`);
   fetching.context.fromByte = receivedBytes;
   const download = downloadOf(subject, fetching);
   try {
     const chunks = downloadedBytes(download, intake.progress);
-    return await intake.takeIn(asReceived(subject, fetching, chunks), kept);
+    return await intake.takeIn(asReceived(subject, fetching, chunks), partialDownload);
   } catch (error) {
     if (error instanceof PowerLoss) keepIntake(deployment, intake);
     throw error;
   } finally {
-    kept?.close();
+    partialDownload?.close();
   }
 }
 

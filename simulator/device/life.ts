@@ -140,12 +140,12 @@ function isAuthenticationDue(subject: DeviceInRun): boolean {
 
 async function authenticate(subject: DeviceInRun): Promise<void> {
   const { device, session, environment } = subject;
-  const held = session.token;
+  const currentToken = session.token;
   try {
     await environment.client.authenticate(session);
   } catch (error) {
     const passing = error instanceof ClientError && error.isTransient;
-    if (held === undefined || !passing) throw error;
+    if (currentToken === undefined || !passing) throw error;
     // The held token is still valid for a while, so the device keeps it and retries in the next
     // cycle.
     environment.metrics.countError(error);

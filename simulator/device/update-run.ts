@@ -326,9 +326,9 @@ class UpdateRun {
   /** Waits while the control map pauses this state. The map is fetched once per poll interval. */
   async #holdWhilePaused(context: ControlMapState, hold: UpdateEvent): Promise<void> {
     const { device, environment } = this.#subject;
-    let held = this.#deployment.state.startsWith('pause_');
-    for (; await this.#controlMap.holdsAt(context); held = true) {
-      if (!held) await this.#advance(hold);
+    let isHeld = this.#deployment.state.startsWith('pause_');
+    for (; await this.#controlMap.holdsAt(context); isHeld = true) {
+      if (!isHeld) await this.#advance(hold);
       await sleepUntilDue(device, environment, device.cohort.policy.pollIntervalMs);
     }
   }

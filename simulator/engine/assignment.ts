@@ -21,10 +21,10 @@ export function assignByWeight<Choice>(
   count: number,
 ): readonly Choice[] {
   const quotas = quotasOf(weighted, count);
-  const given = quotas.map(() => 0);
+  const assignedCounts = quotas.map(() => 0);
   return Array.from({ length: count }, (_, position) => {
-    const chosen = mostBehind(quotas, given, (position + 1) / count);
-    given[chosen] = (given[chosen] ?? 0) + 1;
+    const chosen = mostBehind(quotas, assignedCounts, (position + 1) / count);
+    assignedCounts[chosen] = (assignedCounts[chosen] ?? 0) + 1;
     const row = weighted[chosen];
     if (row === undefined) throw new RangeError('there is nothing to assign');
     return row.choice;
@@ -54,20 +54,24 @@ function quotasOf(weighted: readonly WeightedChoice<unknown>[], count: number): 
   if (!(total > 0)) throw new RangeError('at least one weight must be above zero');
   const shares = weighted.map(({ weight }) => (count * weight) / total);
   const quotas = shares.map(Math.floor);
-  const left = count - quotas.reduce((sum, quota) => sum + quota, 0);
+  const remainder = count - quotas.reduce((sum, quota) => sum + quota, 0);
   const byRemainder = [...shares.keys()].sort(
     (one, other) => ((shares[other] ?? 0) % 1) - ((shares[one] ?? 0) % 1),
   );
-  for (const index of byRemainder.slice(0, left)) quotas[index] = (quotas[index] ?? 0) + 1;
+  for (const index of byRemainder.slice(0, remainder)) quotas[index] = (quotas[index] ?? 0) + 1;
   return quotas;
 }
 
 /** Returns the index of the choice that is furthest below its quota. */
-function mostBehind(quotas: readonly number[], given: readonly number[], progress: number): number {
+function mostBehind(
+  quotas: readonly number[],
+  assignedCounts: readonly number[],
+  progress: number,
+): number {
   let chosen = 0;
   let largestDue = Number.NEGATIVE_INFINITY;
   for (const [index, quota] of quotas.entries()) {
-    const had = given[index] ?? 0;
+    const had = assignedCounts[index] ?? 0;
     const due = had < quota ? quota * progress - had : Number.NEGATIVE_INFINITY;
     if (due > largestDue) {
       largestDue = due;

@@ -72,8 +72,8 @@ export class BackoffWatch {
   }
 
   #countsOf(cohort: string): number[] {
-    const known = this.#perSecond.get(cohort);
-    if (known) return known;
+    const cohortCounts = this.#perSecond.get(cohort);
+    if (cohortCounts) return cohortCounts;
     const counts: number[] = [];
     this.#perSecond.set(cohort, counts);
     return counts;

@@ -42,15 +42,15 @@ function assignments(plan: FleetPlan): readonly Assignment[] {
   const cohorts = cohortsOf(plan).map((cohort) => ({ choice: cohort, weight: cohort.weight }));
   const members = new Map<Cohort, number[]>();
   for (const [index, cohort] of assignByWeight(cohorts, plan.devices).entries()) {
-    const known = members.get(cohort);
-    if (known) known.push(index);
+    const indices = members.get(cohort);
+    if (indices) indices.push(index);
     else members.set(cohort, [index]);
   }
   const assigned: Assignment[] = new Array(plan.devices);
   for (const [cohort, indices] of members) {
-    const own = cohortAssignments(cohort, indices.length);
+    const ownAssignments = cohortAssignments(cohort, indices.length);
     for (const [position, index] of indices.entries()) {
-      const assignment = own[position];
+      const assignment = ownAssignments[position];
       if (assignment) assigned[index] = assignment;
     }
   }

@@ -44,8 +44,8 @@ export function deploymentSource(from: DeploymentSourceFacts): DeploymentSource 
   if (deploy === undefined) return undefined;
   if (coordinator) return (deviceIds) => fromCoordinator(coordinator, deviceIds, from);
   return async (deviceIds) => {
-    const kept = from.earlierDeployment();
-    if (kept?.artifactName === deploy) return kept;
+    const earlierDeployment = from.earlierDeployment();
+    if (earlierDeployment?.artifactName === deploy) return earlierDeployment;
     return createPlannedDeployment(management, deviceIds, {
       plan,
       deploy,
@@ -96,11 +96,14 @@ export async function createPlannedDeployment(
 async function fromCoordinator(
   coordinator: CoordinatorLink,
   deviceIds: readonly string[],
-  { plan, management, devices, adopted: adopt, earlierDeployment: kept }: DeploymentSourceFacts,
+  { plan, management, devices, adopted: adopt, earlierDeployment }: DeploymentSourceFacts,
 ): Promise<RunDeployment> {
-  const known = kept();
-  const isSame = known?.artifactName === plan.deploy;
-  const runDeployment = await coordinator.deploymentFor(deviceIds, isSame ? known : undefined);
+  const keptDeployment = earlierDeployment();
+  const isSame = keptDeployment?.artifactName === plan.deploy;
+  const runDeployment = await coordinator.deploymentFor(
+    deviceIds,
+    isSame ? keptDeployment : undefined,
+  );
   if (!coordinator.isTakeover) return runDeployment;
   const recorded: DeploymentDevice[] = [];
   for await (const page of management.deploymentDevices(runDeployment.deploymentId)) {

@@ -62,10 +62,10 @@ async function compareRecords(
   management: ManagementClient,
 ): Promise<Reconciliation> {
   const { runDeployment, devices } = subject;
-  const seen = new Set(runDeployment === undefined ? [] : [runDeployment.deploymentId]);
+  const idsOfDeployments = new Set(runDeployment === undefined ? [] : [runDeployment.deploymentId]);
   for (const { deployments } of devices)
-    for (const deployment of deployments) seen.add(deployment.deploymentId);
-  const deploymentIds = [...seen].slice(0, DEPLOYMENTS_MAX);
+    for (const deployment of deployments) idsOfDeployments.add(deployment.deploymentId);
+  const deploymentIds = [...idsOfDeployments].slice(0, DEPLOYMENTS_MAX);
   const differences: ReconciliationDifference[] = [];
   const sums = new ServersSums(management);
   let withoutArtifact = 0;
@@ -78,11 +78,11 @@ async function compareRecords(
     differences.push(...devices.flatMap((device) => differenceOf(device, compared)));
     if (!subject.isShard) await sums.compare(deploymentId, servers);
   }
-  const partly = `only ${deploymentIds.length} of ${seen.size} deployments were compared`;
+  const partly = `only ${deploymentIds.length} of ${idsOfDeployments.size} deployments were compared`;
   return {
     checked: true,
     ok: differences.length === 0 && sums.differences.length === 0,
-    ...(seen.size > deploymentIds.length && { reason: partly }),
+    ...(idsOfDeployments.size > deploymentIds.length && { reason: partly }),
     sources: ['list', ...sums.sources],
     deploymentsChecked: deploymentIds.length,
     withoutArtifact,
@@ -159,22 +159,24 @@ function differenceOf(
   const { deploymentId, servers } = compared;
   const deployment = device.deployments.find((each) => each.deploymentId === deploymentId);
   const listed = device.id === undefined ? undefined : servers.get(device.id);
-  const theirs = listed?.status;
+  const serverStatus = listed?.status;
   const isDoubled = (listed?.times ?? 0) > 1;
   const agree =
     !isDoubled &&
     (deployment
-      ? deploymentAgrees(deployment, theirs, compared)
-      : absenceAgrees(device, theirs, compared));
+      ? deploymentAgrees(deployment, serverStatus, compared)
+      : absenceAgrees(device, serverStatus, compared));
   if (agree) return [];
   return [
     {
       deploymentId,
       deviceId: device.id ?? 'unknown',
       deviceIndex: device.index,
-      kind: isDoubled ? 'doubled' : kindOf(deployment, theirs),
-      fleetStatus: deployment ? oursOf(deployment, theirs) : NO_DEPLOYMENT,
-      serverStatus: isDoubled ? `${theirs}, listed ${listed?.times} times` : (theirs ?? NOT_LISTED),
+      kind: isDoubled ? 'doubled' : kindOf(deployment, serverStatus),
+      fleetStatus: deployment ? oursOf(deployment, serverStatus) : NO_DEPLOYMENT,
+      serverStatus: isDoubled
+        ? `${serverStatus}, listed ${listed?.times} times`
+        : (serverStatus ?? NOT_LISTED),
     },
   ];
 }
@@ -186,13 +188,13 @@ function differenceOf(
  */
 function kindOf(
   deployment: DeploymentRecord | undefined,
-  theirs: string | undefined,
+  serverStatus: string | undefined,
 ): ReconciliationDifference['kind'] {
   if (deployment === undefined) return 'unknown';
-  if (lacksSuccess(deployment, theirs)) return 'lost';
-  if (deployment.state === 'aborted' && theirs === deployment.refused) return 'doubled';
+  if (lacksSuccess(deployment, serverStatus)) return 'lost';
+  if (deployment.state === 'aborted' && serverStatus === deployment.refused) return 'doubled';
   const before = ['pending', ...deployment.reported.slice(0, -1)];
-  return theirs === undefined || before.includes(theirs) ? 'lost' : 'unknown';
+  return serverStatus === undefined || before.includes(serverStatus) ? 'lost' : 'unknown';
 }
 
 /**
@@ -214,14 +216,14 @@ function oursOf(deployment: DeploymentRecord, theirs: string | undefined): strin
  */
 function deploymentAgrees(
   deployment: DeploymentRecord,
-  theirs: string | undefined,
+  serverStatus: string | undefined,
   { isAborted }: Pick<ComparedDeployment, 'isAborted'>,
 ): boolean {
-  if (lacksSuccess(deployment, theirs)) return false;
-  if (theirs === expectedServerStatus(deployment)) return true;
-  if (theirs === 'aborted')
+  if (lacksSuccess(deployment, serverStatus)) return false;
+  if (serverStatus === expectedServerStatus(deployment)) return true;
+  if (serverStatus === 'aborted')
     return (isAborted || deployment.abortRequested) && !isFinal(deployment.state);
-  return theirs !== undefined && theirs === deployment.unanswered;
+  return serverStatus !== undefined && serverStatus === deployment.unanswered;
 }
 
 /**
@@ -230,13 +232,14 @@ function deploymentAgrees(
  */
 function absenceAgrees(
   device: SimulatedDevice,
-  theirs: string | undefined,
+  serverStatus: string | undefined,
   compared: ComparedDeployment,
 ): boolean {
-  if (theirs === undefined || theirs === 'pending' || theirs === 'noartifact') return true;
+  if (serverStatus === undefined || serverStatus === 'pending' || serverStatus === 'noartifact')
+    return true;
   const { runDeployment, deploymentId, isAborted } = compared;
-  if (isAborted && theirs === 'aborted') return true;
-  const ours = runDeployment !== undefined && runDeployment.deploymentId === deploymentId;
-  const hasIt = ours && device.provides.artifact_name === runDeployment.artifactName;
-  return hasIt && theirs === 'already-installed';
+  if (isAborted && serverStatus === 'aborted') return true;
+  const isOfRun = runDeployment !== undefined && runDeployment.deploymentId === deploymentId;
+  const hasIt = isOfRun && device.provides.artifact_name === runDeployment.artifactName;
+  return hasIt && serverStatus === 'already-installed';
 }

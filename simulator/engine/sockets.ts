@@ -202,8 +202,8 @@ export class FleetSockets {
   }
 
   #stateOf(device: SimulatedDevice): SocketState {
-    const known = this.#states.get(device);
-    if (known) return known;
+    const socketState = this.#states.get(device);
+    if (socketState) return socketState;
     const state = {
       socket: undefined,
       spoken: undefined,

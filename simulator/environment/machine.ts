@@ -45,13 +45,13 @@ export function openFilesCheck(
   const needed = OWN_FILES + shared + (connect ? devices : 0);
   const bound = Number.isFinite(limit) ? { connectedDevicesMax: max } : {};
   const reach = Number.isFinite(limit) ? `${max} devices with --connect` : 'any number of devices';
-  const found = `The limit of open files is ${text}: enough for ${reach}; without --connect, ${OWN_FILES + SHARED_CONNECTIONS} files are enough for any number.`;
+  const finding = `The limit of open files is ${text}: enough for ${reach}; without --connect, ${OWN_FILES + SHARED_CONNECTIONS} files are enough for any number.`;
   if (needed > limit) {
     const lacking = `The limit of open files is ${text}, and ${devices} devices${connect ? ' with --connect' : ''} need ${needed}: ${connect ? `only ${max} devices fit` : 'the run would fail at its first connections'}.`;
     return { ...failedCheck(name, lacking, raise), ...bound };
   }
-  if (devices > max) return { ...warningCheck(name, found, `For --connect: ${raise}`), ...bound };
-  return { ...passedCheck(name, found), ...bound };
+  if (devices > max) return { ...warningCheck(name, finding, `For --connect: ${raise}`), ...bound };
+  return { ...passedCheck(name, finding), ...bound };
 }
 
 /**
@@ -92,13 +92,13 @@ export function localPortsCheck(
   }
   const ports = Math.max(0, Number(last) - Number(first) + 1);
   const max = Math.max(0, ports - SHARED_CONNECTIONS);
-  const found = `${ports} outgoing ports (${first} to ${last}) carry ${max} devices with --connect from one address to one server.`;
+  const finding = `${ports} outgoing ports (${first} to ${last}) carry ${max} devices with --connect from one address to one server.`;
   const remedy =
     'Widen it with `sysctl net.ipv4.ip_local_port_range="1024 65535"`, or run from several addresses.';
   const isShort = devices > max;
   const row =
-    isShort && connect ? failedCheck(name, found, remedy) : warningCheck(name, found, remedy);
-  return { ...(isShort ? row : passedCheck(name, found)), connectedDevicesMax: max };
+    isShort && connect ? failedCheck(name, finding, remedy) : warningCheck(name, finding, remedy);
+  return { ...(isShort ? row : passedCheck(name, finding)), connectedDevicesMax: max };
 }
 
 /** Returns the range of outgoing ports; undefined when the system does not report it. */

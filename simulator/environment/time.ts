@@ -30,15 +30,15 @@ export function clockCheck(nowMs: number, server: ServerTime | undefined): Envir
   if (server?.dateMs === undefined) return passedCheck(name, `The clock shows ${now}.`);
   const offsetMs = nowMs - server.dateMs;
   const offset = `${Math.abs(Math.round(offsetMs / 1000))} s ${offsetMs < 0 ? 'behind' : 'ahead of'}`;
-  const found = `The clock shows ${now}, ${offset} the server's.`;
-  if (Math.abs(offsetMs) <= OFFSET_FREE_MS) return passedCheck(name, found);
+  const finding = `The clock shows ${now}, ${offset} the server's.`;
+  if (Math.abs(offsetMs) <= OFFSET_FREE_MS) return passedCheck(name, finding);
   if (server.isAdjusted) {
     return warningCheck(
       name,
-      `${found} The server reports that its time is not the system's.`,
+      `${finding} The server reports that its time is not the system's.`,
       'Reset the clock of the server if this is not intended.',
     );
   }
   const row = Math.abs(offsetMs) <= OFFSET_MAX_MS ? warningCheck : failedCheck;
-  return row(name, found, setClock);
+  return row(name, finding, setClock);
 }

@@ -83,9 +83,9 @@ export async function tlsCheck({
   });
   if (error) return failedCheck(name, ...foundAndWayOut(error, url, sentenceOf));
   const days = Math.floor((validTo - clock.now()) / DAY_MS);
-  const found = `The certificate is trusted (${protocol}) and valid for ${days} more days.`;
-  if (days >= EXPIRY_NEAR_DAYS) return passedCheck(name, found);
-  return warningCheck(name, found, 'Renew it before it expires during a run.');
+  const finding = `The certificate is trusted (${protocol}) and valid for ${days} more days.`;
+  if (days >= EXPIRY_NEAR_DAYS) return passedCheck(name, finding);
+  return warningCheck(name, finding, 'Renew it before it expires during a run.');
 }
 
 /** Checks that the server implements the API: it must answer 401 to a request without a token. */
@@ -129,10 +129,10 @@ export async function responseCheck({
   };
 
   function other(status = 0): EnvironmentCheck {
-    const found = `A request without a token was answered with ${status} instead of 401.`;
+    const finding = `A request without a token was answered with ${status} instead of 401.`;
     return warningCheck(
       name,
-      found,
+      finding,
       'Check the path of --url, and that no other service answers there.',
     );
   }
@@ -145,8 +145,8 @@ export async function trustCheck(
 ): Promise<EnvironmentCheck> {
   const name = 'trust';
   if (environment.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
-    const found = 'NODE_TLS_REJECT_UNAUTHORIZED=0 disables all certificate checks.';
-    return warningCheck(name, found, 'Unset it, and trust a certificate with --ca FILE.');
+    const finding = 'NODE_TLS_REJECT_UNAUTHORIZED=0 disables all certificate checks.';
+    return warningCheck(name, finding, 'Unset it, and trust a certificate with --ca FILE.');
   }
   const file = environment.NODE_EXTRA_CA_CERTS;
   if (file === undefined || file === '')
@@ -159,10 +159,10 @@ export async function trustCheck(
   if (!certificates) return failedCheck(name, `${what}, which contains no certificates.`, remedy);
   const expired = certificates.filter(({ validTo }) => Date.parse(validTo) < nowMs).length;
   // Some expired certificates are normal: every operating system's own bundle has some.
-  const found = `${what}, with ${certificates.length} certificates, ${expired} of them expired.`;
+  const chainFinding = `${what}, with ${certificates.length} certificates, ${expired} of them expired.`;
   return expired < certificates.length
-    ? passedCheck(name, found)
-    : warningCheck(name, found, 'Renew them.');
+    ? passedCheck(name, chainFinding)
+    : warningCheck(name, chainFinding, 'Renew them.');
 }
 
 const CERTIFICATES_MAX = 1000;
@@ -210,9 +210,10 @@ function foundAndWayOut(
   sentenceOf: ServerCheckOptions['sentenceOf'],
 ): [found: string, remedy: string] {
   const sentence = sentenceOf(error, url.host);
-  const [found = sentence, remedy = 'check --url and that the server runs'] = sentence.split('; ');
+  const [finding = sentence, remedy = 'check --url and that the server runs'] =
+    sentence.split('; ');
   const code = 'code' in error ? String(error.code) : error.message;
-  const what = found.startsWith('internal error') ? `${url.host}: ${code}` : found;
+  const what = finding.startsWith('internal error') ? `${url.host}: ${code}` : finding;
   return [`${what}.`, `${capital(remedy)}.`];
 }
 

@@ -52,11 +52,11 @@ export async function idDataSource(
  * @throws IdentityError that names the first two devices with the same `id_data`
  */
 export function requireDistinct(idData: Iterable<IdData>): void {
-  const seen = new Map<string, number>();
+  const indexByIdentity = new Map<string, number>();
   let index = 0;
   for (const each of idData) {
     const key = identityKey(each);
-    const first = seen.get(key);
+    const first = indexByIdentity.get(key);
     if (first !== undefined) {
       const text = firstCharacters(JSON.stringify(each), 200);
       throw new IdentityError(
@@ -64,7 +64,7 @@ export function requireDistinct(idData: Iterable<IdData>): void {
           'put {index}, {mac} or {serial} into the template of id_data.',
       );
     }
-    seen.set(key, index++);
+    indexByIdentity.set(key, index++);
   }
 }
 

@@ -68,13 +68,13 @@ function wrong(problem: {
 }
 
 function problemIn(text: string): string | undefined {
-  for (const [whole, inside = ''] of text.matchAll(placeholderPattern)) {
+  for (const [placeholderText, inside = ''] of text.matchAll(placeholderPattern)) {
     const { slot: placeholder, length } = partsOf(inside);
     if (!(placeholder in placeholders)) {
-      return `${whole} is unknown; use {${Object.keys(placeholders).join('}, {')}}`;
+      return `${placeholderText} is unknown; use {${Object.keys(placeholders).join('}, {')}}`;
     }
     if (length !== undefined && !(length >= 1 && length <= LENGTH_MAX)) {
-      return `the length in ${whole} must be from 1 to ${LENGTH_MAX}`;
+      return `the length in ${placeholderText} must be from 1 to ${LENGTH_MAX}`;
     }
   }
   return /[{}]/.test(text.replace(placeholderPattern, ''))

@@ -70,8 +70,8 @@ export class Keyring {
    * @throws IdentityError when the pool cannot be used; FleetStopped
    */
   async keyFor({ index, keyType }: KeyOwner, generation = 0): Promise<DeviceKey> {
-    const own = this.#own?.[(index + generation) % this.#own.length];
-    if (own !== undefined) return own;
+    const ownKey = this.#own?.[(index + generation) % this.#own.length];
+    if (ownKey !== undefined) return ownKey;
     if (keyTypeRows[keyType].derive) return deviceKey(this.#random, index, keyType, generation);
     return this.#pool.key((index + generation) % this.#pool.size);
   }

@@ -57,8 +57,8 @@ export class RsaPool {
    * @throws IdentityError when the file of the key is damaged or cannot be used; FleetStopped
    */
   key(position: number): Promise<DeviceKey> {
-    const known = this.#keys.get(position);
-    if (known) return known;
+    const cachedKey = this.#keys.get(position);
+    if (cachedKey) return cachedKey;
     const key = this.#obtain(position);
     this.#keys.set(position, key);
     return key;
@@ -73,9 +73,9 @@ export class RsaPool {
     if (saved !== undefined) return heldKey('rsa', saved);
     this.#notify({ missing: 1, made: 0 });
     const pem = await this.#makers.make(this.#options.bits);
-    const kept = await this.#keep(position, pem);
+    const storedPem = await this.#keep(position, pem);
     this.#notify({ missing: 0, made: 1 });
-    return heldKey('rsa', kept);
+    return heldKey('rsa', storedPem);
   }
 
   #notify(more: { readonly missing: number; readonly made: number }): void {

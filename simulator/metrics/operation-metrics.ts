@@ -90,8 +90,8 @@ export class OperationMetrics {
   }
 
   #entry(operation: string): OperationEntry {
-    const known = this.#entries.get(operation);
-    if (known) return known;
+    const metrics = this.#entries.get(operation);
+    if (metrics) return metrics;
     const entry = {
       latencies: DurationHistogram.empty(),
       waiting: DurationHistogram.empty(),

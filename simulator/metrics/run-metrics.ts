@@ -122,8 +122,8 @@ export class RunMetrics implements ExchangeMeter {
    */
   countError(error: Pick<ClientError, 'operation' | 'label'>): void {
     const { operation, label } = error;
-    const known = this.#errors.get(`${operation} ${label}`);
-    if (known) known.count++;
+    const errorCount = this.#errors.get(`${operation} ${label}`);
+    if (errorCount) errorCount.count++;
     else this.#errors.set(`${operation} ${label}`, { operation, cause: label, count: 1 });
   }
 

@@ -24,14 +24,14 @@ export class UpdateMetrics {
   }
 
   figures(): UpdateFigures {
-    const whole = [...this.#whole].sort(byKey).map(([key, histogram]) => {
+    const updates = [...this.#whole].sort(byKey).map(([key, histogram]) => {
       const [from, outcome] = key.split(separator) as [UpdateStart, FinalState];
       return { from, outcome, ...histogram.figures() };
     });
     const statuses = [...this.#statuses].sort(byKey).map(([status, histogram]) => {
       return { status, ...histogram.figures() };
     });
-    return { whole, statuses };
+    return { whole: updates, statuses };
   }
 }
 
@@ -40,9 +40,9 @@ function recorded<Key>(
   key: Key,
   durationMs: number,
 ): void {
-  const known = histograms.get(key) ?? DurationHistogram.empty();
-  histograms.set(key, known);
-  known.record(durationMs);
+  const histogram = histograms.get(key) ?? DurationHistogram.empty();
+  histograms.set(key, histogram);
+  histogram.record(durationMs);
 }
 
 function byKey([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {

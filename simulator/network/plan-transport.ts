@@ -63,16 +63,16 @@ export async function expectApi(
   transport: Transport,
   { clock, baseUrl }: { readonly clock: Clock; readonly baseUrl: string },
 ): Promise<void> {
-  const found = otherServerAt(transport, baseUrl);
+  const otherServer = otherServerAt(transport, baseUrl);
   // The request may fail after the five seconds, when nobody awaits it any more.
-  found.catch(() => undefined);
+  otherServer.catch(() => undefined);
   const limitMs = Math.min(API_SHOWN_MAX_MS, transport.requestTimeLimitMs);
   let limit: Timer | undefined;
   const late = new Promise<never>((_, reject) => {
     limit = clock.after(limitMs, () => reject(new TimeoutError(limitMs, subjectFor(limitMs))));
   });
   try {
-    const met = await Promise.race([found, late]);
+    const met = await Promise.race([otherServer, late]);
     if (met) throw new ResponseError('other-server', met.sentence, subjectFor(met.elapsedMs));
   } finally {
     limit?.cancel();

@@ -69,7 +69,7 @@ export const connectionOptions = inGroup('Connection', {
     flag: '--request-time-limit <duration>',
     help: 'time limit of a request',
     cli: { kind: 'positive-duration' },
-    default: { value: '30s', shown: '30s' },
+    default: { value: '30s', text: '30s' },
     value: duration(1),
     field: 'requestTimeLimitMs',
     result: v.exactOptional(number),

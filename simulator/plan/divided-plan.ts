@@ -85,12 +85,12 @@ function isGiven(input: OwnPlan, name: string): boolean {
 export function wholePlan(
   half: v.InferOutput<typeof sentPlanShape>,
   needs: WorkerNeeds,
-  own: OwnPlan,
+  workerPlan: OwnPlan,
 ): object {
   const isNeeded = (name: string): boolean => needs.own.includes(name);
-  const { rsaPoolFolder, url, acceptWith, tls, sourceAddresses, ...others } = own;
+  const { rsaPoolFolder, url, acceptWith, tls, sourceAddresses, ...otherMembers } = workerPlan;
   const { certPem: _, keyPem: __, ...trust } = tls ?? {};
-  const entries = Object.entries(others).filter(([name]) => isNeeded(name));
+  const entries = Object.entries(otherMembers).filter(([name]) => isNeeded(name));
   return {
     ...half,
     ...Object.fromEntries(entries),
@@ -122,15 +122,15 @@ function mayActFor(user: OwnPlan['acceptWith'], login: string): boolean {
  * can.
  */
 export function missingIn(
-  own: OwnPlan,
+  workerPlan: OwnPlan,
   { url, login, own: names }: WorkerNeeds,
 ): string | undefined {
-  if (own.url !== url) {
-    return `the run is against ${url}, but the --url of this worker is ${own.url}`;
+  if (workerPlan.url !== url) {
+    return `the run is against ${url}, but the --url of this worker is ${workerPlan.url}`;
   }
-  if (login !== undefined && !mayActFor(own.acceptWith, login)) {
+  if (login !== undefined && !mayActFor(workerPlan.acceptWith, login)) {
     return `it cannot log in as ${login}: start it with FLEETBED_EMAIL and FLEETBED_PASSWORD, or FLEETBED_TOKEN, in its environment`;
   }
-  const missing = names.find((name) => !isGiven(own, name));
+  const missing = names.find((name) => !isGiven(workerPlan, name));
   return missing && needed[missing];
 }

@@ -64,8 +64,8 @@ export function readExchangeFault(text: string): ExchangeFault {
 
 /** Formats a fault as text that `readExchangeFault` accepts. */
 export function exchangeFaultText({ name, lasting, ...rest }: ExchangeFault): string {
-  const given = Object.entries(rest).filter(([, value]) => value !== undefined);
-  const parts = given.map(([word, value]) => `${word}: ${value}`);
+  const entries = Object.entries(rest).filter(([, value]) => value !== undefined);
+  const parts = entries.map(([word, value]) => `${word}: ${value}`);
   const time = lasting === undefined ? [] : [`lasting: ${durationText(lasting)}`];
   return [name, ...parts, ...time].join(', ');
 }

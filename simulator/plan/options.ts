@@ -97,7 +97,7 @@ const loadOptions = inGroup('Load', {
     flag: '--ramp <duration>',
     help: 'time over which the devices make first contact',
     ...kinds.duration(0),
-    default: { value: '1s', shown: '1s' },
+    default: { value: '1s', text: '1s' },
     field: 'rampMs',
     result: number,
   },
@@ -180,7 +180,7 @@ const loadOptions = inGroup('Load', {
     flag: '--drain <duration>',
     help: 'after the end of the run, wait this long for open deployments',
     ...kinds.duration(0),
-    default: { value: '30s', shown: '30s' },
+    default: { value: '30s', text: '30s' },
     field: 'drainMs',
   },
 } as const satisfies UngroupedPlanOptions);

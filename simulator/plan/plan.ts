@@ -170,14 +170,14 @@ export interface KnownBehaviours {
  * Converts values in the notation of users into a plan.
  * @throws PlanError when any value is invalid
  */
-export function planOf(input: object, known: KnownBehaviours): FleetPlan {
+export function planOf(input: object, knownBehaviours: KnownBehaviours): FleetPlan {
   const read = v.safeParse(planShape, input);
   if (!read.success) throw new PlanError(read.issues.map(problemSentence));
   const plan = read.output;
   const broken = planConstraints.filter(({ holds }) => !holds(plan));
   const problems = [
     ...broken.map(({ word, message: said }) => `${word} ${said}`),
-    ...behaviourProblems(plan, known),
+    ...behaviourProblems(plan, knownBehaviours),
     ...scopeProblems(plan),
   ];
   if (problems.length > 0) throw new PlanError(problems);
@@ -213,8 +213,8 @@ function stageNames({ stages = [], incidents = [] }: FleetPlan): readonly string
   return ['run', ...stages.map(stageName), ...numbered];
 }
 
-function behaviourProblems(plan: FleetPlan, known: KnownBehaviours): string[] {
-  const names = known.names();
+function behaviourProblems(plan: FleetPlan, knownBehaviours: KnownBehaviours): string[] {
+  const names = knownBehaviours.names();
   const cohorts = (plan.cohorts ?? []).map(
     (cohort, index) => [`cohort.${index}.`, cohort] as const,
   );
@@ -226,7 +226,7 @@ function behaviourProblems(plan: FleetPlan, known: KnownBehaviours): string[] {
           : `${path}behaviour must be one of ${names.join(', ')}, not ${shown(name)}`,
       ),
       ...Object.entries(behaviourParameters).flatMap(([name, changed]) => {
-        const problem = known.parametersProblem(name, changed);
+        const problem = knownBehaviours.parametersProblem(name, changed);
         return problem === undefined ? [] : `${path}behaviourParameter ${name} ${problem}`;
       }),
     ],

@@ -191,9 +191,9 @@ export function thresholdOf(text: string): Threshold {
   try {
     const scope = scopeText === undefined ? {} : scopeOf(scopeText);
     for (const { pattern, read } of syntaxes) {
-      const found = plain.length <= TEXT_MAX_CHARACTERS && pattern.exec(plain);
-      if (found) {
-        const groups = found.slice(1).map((group: string | undefined) => group ?? '');
+      const match = plain.length <= TEXT_MAX_CHARACTERS && pattern.exec(plain);
+      if (match) {
+        const groups = match.slice(1).map((group: string | undefined) => group ?? '');
         return {
           text: plain.replace(SCOPE, () => scopeText ?? ''),
           ...read(groups),

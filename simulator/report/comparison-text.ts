@@ -10,7 +10,7 @@ import { columns } from './columns.ts';
 type ComparedFigure = RunComparison['rows'][number];
 
 /** Verdicts whose rows are listed, in this order; of the other verdicts only the count is shown. */
-const shown = [
+const countWords = [
   ['regression', 'worse'],
   ['improvement', 'better'],
 ] as const;
@@ -19,11 +19,11 @@ const shown = [
 export function comparisonText({ verdict, rows, notes }: RunComparison): string {
   const of = (wanted: ComparedFigure['verdict']): readonly ComparedFigure[] =>
     rows.filter((row) => row.verdict === wanted);
-  const counts = shown.map(([name, word]) => `${of(name).length} ${word}`);
+  const counts = countWords.map(([name, word]) => `${of(name).length} ${word}`);
   const lines = [
     `Comparison of B with A: ${verdict} (${measures(rows)}: ${counts.join(', ')})`,
     ...notes.map((note) => `  note: ${note}`),
-    ...shown.flatMap(([name, word]) => listed(word, of(name))),
+    ...countWords.flatMap(([name, word]) => listed(word, of(name))),
     `No difference: ${measures(of('no difference'))}`,
     `Not enough data: ${measures(of('not enough data'))}`,
   ];

@@ -134,8 +134,8 @@ class TextList {
   }
 
   numberOf(word: string): number {
-    const known = this.#numbers.get(word);
-    if (known !== undefined) return known;
+    const wordNumber = this.#numbers.get(word);
+    if (wordNumber !== undefined) return wordNumber;
     const number = this.#numbers.size;
     this.#numbers.set(word, number);
     this.spend(word);

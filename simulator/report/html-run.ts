@@ -64,13 +64,13 @@ function differenceTables(
   differences: FleetResult['reconciliation']['differences'],
 ): readonly ShownTable[] {
   if (differences.length === 0) return [];
-  const shown = differences.slice(0, DIFFERENCES_MAX);
-  const more = differences.length - shown.length;
+  const listed = differences.slice(0, DIFFERENCES_MAX);
+  const more = differences.length - listed.length;
   return [
     {
       caption: more > 0 ? `Differences (${more} more are in the JSON report)` : 'Differences',
       columns: ['Device', 'ID', 'Kind', 'Device reports', 'Server lists'],
-      rows: shown.map((row) => {
+      rows: listed.map((row) => {
         return [String(row.deviceIndex), row.deviceId, row.kind, row.fleetStatus, row.serverStatus];
       }),
     },

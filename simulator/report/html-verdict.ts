@@ -7,7 +7,7 @@ import type { FleetFacts, ShownTone } from './page-facts.ts';
 
 type VerdictReason = FleetFacts['verdict']['reason'][number];
 
-const shown = {
+const badges = {
   passed: { title: 'Passed', tone: 'positive' },
   failed: { title: 'Failed', tone: 'negative' },
   inconclusive: { title: 'Inconclusive', tone: 'pending' },
@@ -44,7 +44,7 @@ export function verdictOf(result: FleetResult): FleetFacts['verdict'] {
   const inOrder = reason.toSorted(
     (one, other) => order.indexOf(one.tone) - order.indexOf(other.tone),
   );
-  return { ...shown[verdict], reason: inOrder.slice(0, NAMED_MAX) };
+  return { ...badges[verdict], reason: inOrder.slice(0, NAMED_MAX) };
 }
 
 function metLine(findings: readonly RunFinding[]): readonly VerdictReason[] {

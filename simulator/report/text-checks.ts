@@ -22,18 +22,18 @@ export function checkSections({ checks, series }: FleetResult): string[][] {
   if (violated.length === 0) {
     const peak = Math.max(0, ...series.rows.map((row) => row.requests)) / (series.widthMs / 1000);
     const unseen = checks.requirements.length - judged.length;
-    const kept = `${counted(judged.length, 'requirement')} met, ${unseen} not tested`;
-    return [[`Checks: ${sample}: ${kept}, at up to ${rate(peak)}`]];
+    const metText = `${counted(judged.length, 'requirement')} met, ${unseen} not tested`;
+    return [[`Checks: ${sample}: ${metText}, at up to ${rate(peak)}`]];
   }
   const head = `Checks: ${sample}: ${violated.length} of ${counted(judged.length, 'requirement')} VIOLATED`;
-  const shown = violated.slice(0, VIOLATED_MAX);
-  const more = violated.length - shown.length;
+  const listed = violated.slice(0, VIOLATED_MAX);
+  const more = violated.length - listed.length;
   return [
     [
       head,
-      ...columns(stageTable(shown)),
+      ...columns(stageTable(listed)),
       ...(more > 0 ? [`  and ${more} more`] : []),
-      ...shown.flatMap(violationLines),
+      ...listed.flatMap(violationLines),
     ],
   ];
 }

@@ -212,8 +212,8 @@ function latencyLines({ latencies, generator }: FleetResult): string[] {
   const { lateness } = generator.schedule;
   // This row shows which part of the latencies is the generator's lateness, since they count from
   // when a request was due.
-  const own = { operation: 'of it, late by the generator', ...lateness };
-  return columns(latencyRows([...latencies, own]));
+  const latenessRow = { operation: 'of it, late by the generator', ...lateness };
+  return columns(latencyRows([...latencies, latenessRow]));
 }
 
 /** Returns the section with the two parts of the latencies; empty when they are not known. */

@@ -63,10 +63,10 @@ export function rankTest(first: CountedSample, second: CountedSample): RankTest 
   let wins = 0;
   let ties = 0;
   let below = 0;
-  for (const [ours, theirs] of aligned(first, second)) {
-    wins += theirs * (below + ours / 2);
-    ties += (ours + theirs) ** 3 - (ours + theirs);
-    below += ours;
+  for (const [firstCount, secondCount] of aligned(first, second)) {
+    wins += secondCount * (below + firstCount / 2);
+    ties += (firstCount + secondCount) ** 3 - (firstCount + secondCount);
+    below += firstCount;
   }
   const pairs = firstSize * secondSize;
   const variance = (pairs / 12) * (size + 1 - ties / (size * (size - 1)));
@@ -93,12 +93,12 @@ export function proportionTest(first: Proportion, second: Proportion): number {
  * value.
  */
 function atRank(sample: CountedSample, rank: number): number {
-  let seen = 0;
+  let passedCount = 0;
   let last = 0;
   for (const [value, count] of sample) {
-    seen += count;
+    passedCount += count;
     last = value;
-    if (seen >= rank) return value;
+    if (passedCount >= rank) return value;
   }
   return last;
 }

@@ -122,11 +122,11 @@ function withDirection(row: UndirectedRow): ComparisonRow {
 }
 
 function overall(rows: readonly ComparisonRow[]): ComparisonVerdict {
-  const found = (verdict: ComparisonVerdict): boolean =>
+  const hasVerdict = (verdict: ComparisonVerdict): boolean =>
     rows.some((row) => row.verdict === verdict);
-  if (found('regression')) return 'regression';
-  if (found('improvement')) return 'improvement';
-  return found('no difference') ? 'no difference' : 'not enough data';
+  if (hasVerdict('regression')) return 'regression';
+  if (hasVerdict('improvement')) return 'improvement';
+  return hasVerdict('no difference') ? 'no difference' : 'not enough data';
 }
 
 interface SamplePair {
@@ -192,8 +192,8 @@ function rankRow({ subject, before, after }: SamplePair, floor: NoiseFloor): Und
 }
 
 function errorRows(before: FleetResult, after: FleetResult): UndirectedRow[] {
-  const known = new Set(before.operations.map(({ operation }) => operation));
-  const both = after.operations.filter(({ operation }) => known.has(operation));
+  const operationsBefore = new Set(before.operations.map(({ operation }) => operation));
+  const both = after.operations.filter(({ operation }) => operationsBefore.has(operation));
   return both.map(({ operation: subject }) => {
     const [first, second] = [before, after].map(({ operations }) => {
       const { errors, exchanges } = countsOf(operations, [subject]);

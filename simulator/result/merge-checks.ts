@@ -26,8 +26,8 @@ export function mergedChecks(
   parts: readonly (Checks | undefined)[],
   run: RatedRun,
 ): Checks | undefined {
-  const [first, ...others] = parts.flatMap((part) => part ?? []);
-  return first && ratedChecks(others.reduce(added, first), run);
+  const [first, ...otherParts] = parts.flatMap((part) => part ?? []);
+  return first && ratedChecks(otherParts.reduce(added, first), run);
 }
 
 /** Returns the checks with the fleet's request rates, and with stages in chronological order. */
@@ -93,14 +93,14 @@ export function violationsByInterval(violations: ViolationIntervals): ViolationI
 }
 
 function added(one: Checks, other: Checks): Checks {
-  const others = new Map(other.requirements.map((row) => [row.requirement, row]));
-  const known = new Set(one.requirements.map(({ requirement }) => requirement));
+  const rowsOfOther = new Map(other.requirements.map((row) => [row.requirement, row]));
+  const requirementsOfOne = new Set(one.requirements.map(({ requirement }) => requirement));
   return {
     devices: one.devices + other.devices,
     exchanges: one.exchanges + other.exchanges,
     requirements: [
-      ...one.requirements.map((row) => together(row, others.get(row.requirement))),
-      ...other.requirements.filter(({ requirement }) => !known.has(requirement)),
+      ...one.requirements.map((row) => together(row, rowsOfOther.get(row.requirement))),
+      ...other.requirements.filter(({ requirement }) => !requirementsOfOne.has(requirement)),
     ],
   };
 }

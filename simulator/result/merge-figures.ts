@@ -40,9 +40,9 @@ function inOrder(responses: OperationCount['responses']): OperationCount['respon
 function latencyRow(parts: PartValues<OperationLatency>): OperationLatency {
   const { operation } = parts[0];
   const figures = mergedDurations(parts).figures();
-  const known = (part: 'waiting' | 'service'): readonly Figures[] =>
+  const figuresOf = (part: 'waiting' | 'service'): readonly Figures[] =>
     parts.flatMap((row) => row[part] ?? []);
-  const [waiting, service] = [known('waiting'), known('service')];
+  const [waiting, service] = [figuresOf('waiting'), figuresOf('service')];
   return {
     operation,
     ...figures,

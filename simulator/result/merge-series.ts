@@ -41,15 +41,15 @@ function summedRows(
   const standing: DeviceStateCounts[] = tables.map(() => emptyAccounts);
   const rows = new Map<number, SeriesRow>();
   for (const index of indices) {
-    const whole = emptyRow();
+    const sum = emptyRow();
     for (const [part, table] of tables.entries()) {
       const row = table.get(index);
       if (row === undefined) continue;
-      addCounts(whole, row);
+      addCounts(sum, row);
       standing[part] = row.devices ?? emptyAccounts;
     }
-    whole.devices = counts([emptyAccounts, ...standing]);
-    rows.set(index, whole);
+    sum.devices = counts([emptyAccounts, ...standing]);
+    rows.set(index, sum);
   }
   return rows;
 }

@@ -48,19 +48,19 @@ const DIFFERENCES_MAX = 1000;
 
 /**
  * Merges all parts. Their order does not affect the result.
- * @param kept measurements of failed workers, whose shard was restarted or never ended
+ * @param lastFigures measurements of failed workers, whose shard was restarted or never ended
  * @throws MergeError when the parts have different plans or seeds, overlap, or cannot be read
  */
 export function mergeResults(
   results: readonly FleetResult[],
-  kept: readonly ShardFigures[] = [],
+  lastFigures: readonly ShardFigures[] = [],
 ): FleetResult {
   const [first] = results;
   if (first === undefined) throw new MergeError('there is no result to merge');
   checkSamePlan(first, results);
   checkApart(results);
   try {
-    return merged(first, results, kept);
+    return merged(first, results, lastFigures);
   } catch (error) {
     if (!(error instanceof HistogramError)) throw error;
     throw new MergeError(`a result is damaged: ${error.message}`, { cause: error });
@@ -123,18 +123,18 @@ const mergedSections = fields<Sections>({
 function merged(
   one: FleetResult,
   results: readonly FleetResult[],
-  kept: readonly ShardFigures[],
+  lastFigures: readonly ShardFigures[],
 ): FleetResult {
   const span = spanOf(results);
-  const generator = mergedGenerator(results, kept, span.durationMs);
-  const sections = mergedSections([...results, ...kept.map(keptSections)]);
+  const generator = mergedGenerator(results, lastFigures, span.durationMs);
+  const sections = mergedSections([...results, ...lastFigures.map(keptSections)]);
   const checks = mergedChecks(
-    [...results, ...kept].map((part) => part.checks),
+    [...results, ...lastFigures].map((part) => part.checks),
     sections,
   );
   const traffic = trafficOf(sections.operations, span.durationMs);
   const { schema, seed, plan } = one;
-  const whole: Omit<FleetResult, 'thresholds'> = {
+  const mergedResult: Omit<FleetResult, 'thresholds'> = {
     schema,
     seed,
     plan,
@@ -148,8 +148,8 @@ function merged(
     ...(checks && { checks }),
     devices: results.flatMap(({ devices }) => devices).sort((a, b) => a.index - b.index),
   };
-  const thresholds = thresholdVerdicts(plan.thresholds ?? [], measuresOf(whole));
-  return { ...whole, thresholds };
+  const thresholds = thresholdVerdicts(plan.thresholds ?? [], measuresOf(mergedResult));
+  return { ...mergedResult, thresholds };
 }
 
 /**
@@ -221,7 +221,7 @@ function spanOf(results: readonly FleetResult[]): Pick<FleetResult, 'startedAt' 
 
 function mergedGenerator(
   results: readonly FleetResult[],
-  kept: readonly ShardFigures[],
+  lastFigures: readonly ShardFigures[],
   durationMs: number,
 ): GeneratorFacts {
   const processes = results
@@ -229,7 +229,7 @@ function mergedGenerator(
     .sort((one, other) => one.shard - other.shard || one.durationMs - other.durationMs);
   const schedules = [
     ...results.map(({ generator }) => generator.schedule),
-    ...kept.map(({ schedule }) => schedule),
+    ...lastFigures.map(({ schedule }) => schedule),
   ];
   return judgedGenerator({ processes, schedule: scheduleOf(schedules, durationMs) });
 }

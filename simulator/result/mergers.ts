@@ -43,8 +43,8 @@ export function fields<T extends object>(mergers: Mergers<T>): (parts: readonly 
   return (parts) => {
     const entries = names.flatMap((name) => {
       const values: readonly (T[typeof name] | undefined)[] = parts.map((part) => part[name]);
-      const given = values.filter(isGiven);
-      const value = areSome(given) ? mergers[name](given) : undefined;
+      const definedValues = values.filter(isGiven);
+      const value = areSome(definedValues) ? mergers[name](definedValues) : undefined;
       return value === undefined ? [] : [[name, value]];
     });
     return Object.fromEntries(entries) as T;

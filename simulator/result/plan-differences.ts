@@ -15,18 +15,21 @@ const DIGEST = 'digest';
 export function planDifferences(one: PlanSummary, other: PlanSummary): readonly string[] {
   const { digest: _one, ...first } = one;
   const { digest: _other, ...second } = other;
-  const found = differencesIn(first, second, '').slice(0, DIFFERENCES_MAX);
-  if (found.length > 0 || one.digest === other.digest) return found;
+  const differences = differencesIn(first, second, '').slice(0, DIFFERENCES_MAX);
+  if (differences.length > 0 || one.digest === other.digest) return differences;
   return [clause(DIGEST, one.digest, other.digest)];
 }
 
 function differencesIn(one: unknown, other: unknown, path: string): string[] {
   if (hasMembers(one) && hasMembers(other) && Array.isArray(one) === Array.isArray(other)) {
-    const [ours, theirs] = [new Map(Object.entries(one)), new Map(Object.entries(other))];
-    const names = new Set([...ours.keys(), ...theirs.keys()]);
+    const [membersOfOne, membersOfOther] = [
+      new Map(Object.entries(one)),
+      new Map(Object.entries(other)),
+    ];
+    const names = new Set([...membersOfOne.keys(), ...membersOfOther.keys()]);
     const isList = Array.isArray(one);
     return [...names].flatMap((name) =>
-      differencesIn(ours.get(name), theirs.get(name), pathOf(path, name, isList)),
+      differencesIn(membersOfOne.get(name), membersOfOther.get(name), pathOf(path, name, isList)),
     );
   }
   return JSON.stringify(one) === JSON.stringify(other) ? [] : [clause(path, one, other)];

@@ -184,10 +184,10 @@ function bucketOf(latencyMs: number): number {
 function percentileMs(buckets: Uint32Array, share: number): number {
   const total = buckets.reduce((sum, count) => sum + count, 0);
   if (total === 0) return 0;
-  let seen = 0;
+  let passedCount = 0;
   const bucket = buckets.findIndex((count) => {
-    seen += count;
-    return seen >= total * share;
+    passedCount += count;
+    return passedCount >= total * share;
   });
   return 2 ** (bucket / BUCKETS_PER_OCTAVE) / MICROSECONDS_PER_MS;
 }

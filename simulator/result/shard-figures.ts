@@ -79,9 +79,9 @@ export class MergedFigures {
     this.#shards = [...shards, ...lost];
     this.#rollouts = shards.map(({ rollout }) => rollout);
     for (const { operation, ...figures } of this.#shards.flatMap(({ latencies }) => latencies)) {
-      const whole = this.#histograms.get(operation) ?? DurationHistogram.empty();
-      this.#histograms.set(operation, whole);
-      whole.add(DurationHistogram.of(figures));
+      const histogram = this.#histograms.get(operation) ?? DurationHistogram.empty();
+      this.#histograms.set(operation, histogram);
+      histogram.add(DurationHistogram.of(figures));
     }
   }
 

@@ -107,11 +107,11 @@ export function durationsOf(
   histograms: ReadonlyMap<string, DurationHistogram>,
   wanted: readonly string[],
 ): DurationHistogram {
-  const whole = DurationHistogram.empty();
+  const sum = DurationHistogram.empty();
   for (const [operation, histogram] of histograms) {
-    if (isWanted(operation, wanted)) whole.add(histogram);
+    if (isWanted(operation, wanted)) sum.add(histogram);
   }
-  return whole;
+  return sum;
 }
 
 function updatesOf(result: Omit<FleetResult, 'thresholds'>): UpdateMeasures {

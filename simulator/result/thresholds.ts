@@ -28,8 +28,8 @@ export function thresholdVerdicts(
     if (value === undefined) return { threshold: text, verdict: 'inconclusive', observed };
     if (isMet(threshold, value)) return { threshold: text, verdict: 'met', observed };
     const isOpen = !measures.isOver && !isUnattainable(threshold, measures);
-    const seen = observed + latenessText(threshold, measures);
-    return { threshold: text, verdict: isOpen ? 'inconclusive' : 'missed', observed: seen };
+    const observedText = observed + latenessText(threshold, measures);
+    return { threshold: text, verdict: isOpen ? 'inconclusive' : 'missed', observed: observedText };
   });
 }
 

@@ -99,18 +99,18 @@ export class CleanupLedger {
    * @throws FleetStateError when the file cannot be used or belongs to another server
    */
   static open(path: string, baseUrl: string): CleanupLedger {
-    const known = readLedger(path);
-    if (known !== undefined && known.baseUrl !== baseUrl) {
+    const existingLedger = readLedger(path);
+    if (existingLedger !== undefined && existingLedger.baseUrl !== baseUrl) {
       throw new FleetStateError(
-        `the ledger ${path} belongs to ${known.baseUrl}, not to ${baseUrl}; use another file.`,
+        `the ledger ${path} belongs to ${existingLedger.baseUrl}, not to ${baseUrl}; use another file.`,
       );
     }
     const ledger = new CleanupLedger(path, openToAppend(path));
-    for (const { index, ids, isSought } of known?.devices.values() ?? []) {
+    for (const { index, ids, isSought } of existingLedger?.devices.values() ?? []) {
       // A removed device is left out, so that it is recorded again before its next first contact.
       if (ids.size > 0 || isSought) ledger.#noted.set(index, [...ids].at(-1) ?? '');
     }
-    if (known === undefined) ledger.append({ ledger: 'fleetbed-fleet-ledger/1', baseUrl });
+    if (existingLedger === undefined) ledger.append({ ledger: 'fleetbed-fleet-ledger/1', baseUrl });
     return ledger;
   }
 

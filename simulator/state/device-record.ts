@@ -124,10 +124,10 @@ export function restoreDevice(device: SimulatedDevice | undefined, line: DeviceL
   if (memory !== undefined) device.memory = memory ?? undefined;
   if (offUntilMs !== undefined) device.offUntilMs = offUntilMs ?? undefined;
   if (token !== undefined || endpoint !== undefined) {
-    const known = device.remembered;
+    const rememberedState = device.remembered;
     device.remembered = {
-      token: token === undefined ? known?.token : (token ?? undefined),
-      nextEndpoint: endpoint ?? known?.nextEndpoint ?? nextEndpoints[0],
+      token: token === undefined ? rememberedState?.token : (token ?? undefined),
+      nextEndpoint: endpoint ?? rememberedState?.nextEndpoint ?? nextEndpoints[0],
     };
   }
   if (deployment) restoreDeployment(device, deployment);
@@ -135,11 +135,13 @@ export function restoreDevice(device: SimulatedDevice | undefined, line: DeviceL
 
 function restoreDeployment(
   device: SimulatedDevice,
-  kept: NonNullable<DeviceLine['deployment']>,
+  deploymentLine: NonNullable<DeviceLine['deployment']>,
 ): void {
-  const { deploymentId, artifactName, state, reported, unanswered, abortRequested } = kept;
-  const { offeredMs, stateSinceMs, endedMs, before, abortIgnored, attempts, reboots } = kept;
-  const fetched = kept.fetched && { settings: undefined, ...kept.fetched };
+  const { deploymentId, artifactName, state, reported, unanswered, abortRequested } =
+    deploymentLine;
+  const { offeredMs, stateSinceMs, endedMs, before, abortIgnored, attempts, reboots } =
+    deploymentLine;
+  const fetched = deploymentLine.fetched && { settings: undefined, ...deploymentLine.fetched };
   const deployment: DeploymentRecord = {
     deploymentId,
     artifactName,
@@ -156,7 +158,7 @@ function restoreDeployment(
     endedMs,
     before,
     fetched,
-    interruptedBy: kept.interruptedBy,
+    interruptedBy: deploymentLine.interruptedBy,
   };
   if (!isSettled(deployment)) deployment.interruptedBy ??= 'simulator';
   rememberDeployment(device, deployment);

@@ -70,12 +70,12 @@ export class DownloadFolder implements PartialDownloads {
   open(device: SimulatedDevice, { deploymentId }: DeploymentRecord): PartialDownload {
     const { index } = device;
     const path = join(this.#folder, String(index));
-    const kept = this.#sizes.has(index) ? headOf(path) : undefined;
-    if (kept?.deploymentId !== deploymentId) this.forget(device);
+    const head = this.#sizes.has(index) ? headOf(path) : undefined;
+    if (head?.deploymentId !== deploymentId) this.forget(device);
     return new OpenDownload({
       path,
       deploymentId,
-      earlierPart: kept?.deploymentId === deploymentId ? kept : undefined,
+      earlierPart: head?.deploymentId === deploymentId ? head : undefined,
       makeRoom: (bytes) => this.#grow(index, bytes),
       giveUp: () => this.forget(device),
     });
@@ -132,9 +132,9 @@ class OpenDownload implements PartialDownload {
 
   append(chunk: Buffer, { totalBytes, validator }: DownloadProgress): void {
     if (this.#isOver) return;
-    const { path, deploymentId, earlierPart: kept, makeRoom, giveUp } = this.#options;
+    const { path, deploymentId, earlierPart, makeRoom, giveUp } = this.#options;
     guarded(`cannot write ${path}`, () => {
-      const isNew = this.#file === undefined && kept === undefined;
+      const isNew = this.#file === undefined && earlierPart === undefined;
       const head = isNew ? `${JSON.stringify({ deploymentId, totalBytes, validator })}\n` : '';
       if (!makeRoom(Buffer.byteLength(head) + chunk.length)) {
         this.close();

@@ -22,22 +22,22 @@ export type StateHead = v.InferOutput<typeof stateHeadShape>;
  * Checks that the state in a folder belongs to the fleet of the plan.
  * @throws FleetStateError that names the first difference
  */
-export function requireSameFleet(kept: StateHead, planned: StateHead, folder: string): void {
+export function requireSameFleet(storedHead: StateHead, planned: StateHead, folder: string): void {
   const differences: readonly (readonly [string, unknown, unknown])[] = [
-    ['the server', kept.baseUrl, planned.baseUrl],
-    ['the seed', kept.seed, planned.seed],
-    ['the number of devices', kept.devices, planned.devices],
-    ['the shard', shown(kept.shard), shown(planned.shard)],
+    ['the server', storedHead.baseUrl, planned.baseUrl],
+    ['the seed', storedHead.seed, planned.seed],
+    ['the number of devices', storedHead.devices, planned.devices],
+    ['the shard', shown(storedHead.shard), shown(planned.shard)],
   ];
   const way = 'use the same plan, or another folder';
-  for (const [what, theirs, ours] of differences) {
-    if (theirs === ours) continue;
-    const difference = `${what} is ${JSON.stringify(theirs)} there and ${JSON.stringify(ours)} in the plan`;
+  for (const [what, storedValue, plannedValue] of differences) {
+    if (storedValue === plannedValue) continue;
+    const difference = `${what} is ${JSON.stringify(storedValue)} there and ${JSON.stringify(plannedValue)} in the plan`;
     throw new FleetStateError(
       `the state folder ${folder} belongs to another fleet: ${difference}; ${way}.`,
     );
   }
-  if (kept.identities === planned.identities) return;
+  if (storedHead.identities === planned.identities) return;
   throw new FleetStateError(
     `the state folder ${folder} belongs to another fleet: its devices have other key types or id_data; ${way}.`,
   );
@@ -63,9 +63,9 @@ export function keptSeed(folder: string): string | undefined {
  */
 export function requireSameCut(folder: string, shard: StateHead['shard']): void {
   const planned = shard === undefined ? 'one process' : `${shard.of} shards`;
-  const kept = shardFolders(folder).map((each) => `${each.split('-of-').at(-1)} shards`);
-  if (existsSync(join(folder, stateFile))) kept.push('one process');
-  const other = kept.find((each) => each !== planned);
+  const storedParts = shardFolders(folder).map((each) => `${each.split('-of-').at(-1)} shards`);
+  if (existsSync(join(folder, stateFile))) storedParts.push('one process');
+  const other = storedParts.find((each) => each !== planned);
   if (other === undefined) return;
   throw new FleetStateError(
     `the state folder ${folder} belongs to a fleet in ${other}, not in ${planned}; ` +

@@ -29,7 +29,7 @@ export function parseExposition(text: string): ReadonlyMap<string, MetricFamily>
   if (!text.endsWith('\n')) throw new Error('the text does not end with a line feed');
   const families = new Map<string, { type: string; help: string; samples: MetricSample[] }>();
   const helps = new Map<string, string>();
-  const seen = new Set<string>();
+  const sampleKeys = new Set<string>();
   for (const line of text.split('\n')) {
     const [, comment, about = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
     if (comment === 'HELP') helps.set(about, rest);
@@ -39,8 +39,8 @@ export function parseExposition(text: string): ReadonlyMap<string, MetricFamily>
     } else if (line !== '') {
       const sample = parsed(line);
       const key = JSON.stringify([sample.name, Object.entries(sample.labels).sort()]);
-      if (seen.has(key)) throw new Error(`the sample repeats an earlier one: ${line}`);
-      seen.add(key);
+      if (sampleKeys.has(key)) throw new Error(`the sample repeats an earlier one: ${line}`);
+      sampleKeys.add(key);
       familyOf(sample.name, families).samples.push(sample);
     }
   }
@@ -79,14 +79,14 @@ function familyOf<Kind extends { type: string }>(name: string, families: Map<str
  */
 function checkHistogram(name: string, samples: readonly MetricSample[]): void {
   const before = new Map<string, number>();
-  for (const { name: own, labels, value } of samples) {
+  for (const { name: sampleName, labels, value } of samples) {
     const { le, ...group } = labels;
     const key = JSON.stringify(group);
-    if (own === `${name}_bucket`) {
+    if (sampleName === `${name}_bucket`) {
       if (le === undefined || value < (before.get(key) ?? 0))
         throw new Error(`a bucket of ${name} is smaller than the one before`);
       before.set(key, value);
-    } else if (own === `${name}_count` && before.get(key) !== value) {
+    } else if (sampleName === `${name}_count` && before.get(key) !== value) {
       throw new Error(`${name}_count is ${value}, which differs from its last bucket`);
     }
   }

@@ -116,7 +116,7 @@ export class SmallServer {
   #letIn(asked: PretendRequest): PretendResponse {
     const { id_data, pubkey } = asked.json() as { id_data: string; pubkey: string };
     const number = this.devices.size + 1;
-    const known = this.devices.get(pubkey) ?? {
+    const device = this.devices.get(pubkey) ?? {
       id: `device-${number}`,
       authSetId: `set-${number}`,
       identity_data: JSON.parse(id_data),
@@ -124,8 +124,8 @@ export class SmallServer {
       accepted: false,
       status: undefined,
     };
-    this.devices.set(pubkey, known);
-    return known.accepted ? { status: 200, body: tokenFor(known.id) } : { status: 401 };
+    this.devices.set(pubkey, device);
+    return device.accepted ? { status: 200, body: tokenFor(device.id) } : { status: 401 };
   }
 
   #listed(status: string | null) {

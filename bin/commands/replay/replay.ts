@@ -39,13 +39,13 @@ const rows = inGroup('Options', {
     flag: '--pause-max <duration>',
     help: 'longest pause between two requests',
     cli: { kind: 'duration' },
-    default: { value: 0, shown: '0s' },
+    default: { value: 0, text: '0s' },
   },
   acceptanceTime: {
     flag: '--acceptance-time <duration>',
     help: 'time for a user to accept a device that was accepted in the recording',
     cli: { kind: 'duration' },
-    default: { value: 30_000, shown: '30s' },
+    default: { value: 30_000, text: '30s' },
   },
   json: {
     flag: '--json',

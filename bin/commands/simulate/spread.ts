@@ -70,14 +70,14 @@ export const spreadRows = {
     group,
     help: 'longest time that a shard may wait for a worker',
     cli: { kind: 'positive-duration' },
-    default: { value: 120_000, shown: '2m' },
+    default: { value: 120_000, text: '2m' },
   },
   takeoverAfter: {
     flag: '--takeover-after <duration>',
     group,
     help: 'time without a message after which a worker counts as failed',
     cli: { kind: 'read', read: takeoverMs, accepted: 'a duration from 1s to 10m' },
-    default: { value: 10_000, shown: '10s' },
+    default: { value: 10_000, text: '10s' },
   },
 } as const satisfies OptionRows;
 

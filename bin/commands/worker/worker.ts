@@ -74,7 +74,7 @@ async function followedRuns(
     const random = systemRandom;
     const version = packageVersion();
     await followRuns(
-      { link, clock: systemClock, random, secret, own, version, print: progress },
+      { link, clock: systemClock, random, secret, workerPlan: own, version, print: progress },
       signal,
     );
   } finally {

@@ -53,7 +53,8 @@ export async function awaitEntries(tenant: Tenant, awaited: AwaitedEntries): Pro
     if (take(entry)) return { matching, others: otherEntries };
   }
   // Reads the remaining entries synchronously up to the subscription, so that no entry is missed.
-  for (const entry of journal.entries(last)) if (take(entry)) return { matching, others: otherEntries };
+  for (const entry of journal.entries(last))
+    if (take(entry)) return { matching, others: otherEntries };
   if (disconnected?.aborted || timeoutSeconds === 0) return { matching, others: otherEntries };
   const enough = new AbortController();
   const end = (): void => enough.abort();

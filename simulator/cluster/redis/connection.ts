@@ -86,29 +86,29 @@ export class RedisLink {
  * @throws ClusterError
  */
 export async function openRedis(address: RedisAddress, clock: Clock): Promise<RedisLink> {
-  const shown = shownRedis(address.url);
+  const shownUrl = shownRedis(address.url);
   const probe = redisClient(address, { retryStrategy: () => null, lazyConnect: true });
   let lastError: unknown;
   probe.on('error', (error) => {
     lastError = error;
   });
-  const given = new AbortController();
+  const timeLimit = new AbortController();
   const responses = probe.connect().then(() => Promise.all([probe.info('server'), probe.time()]));
   try {
-    const late = clock.sleep(CONNECT_MAX_MS, given.signal).then(() => undefined);
+    const late = clock.sleep(CONNECT_MAX_MS, timeLimit.signal).then(() => undefined);
     const received = await Promise.race([responses, late]);
     if (received === undefined) {
-      throw setUpProblem(shown, noResponseText(address));
+      throw setUpProblem(shownUrl, noResponseText(address));
     }
     const [info, [seconds, microseconds]] = received;
-    checkVersion(shown, info);
+    checkVersion(shownUrl, info);
     const nowMs = Number(seconds) * 1000 + Number(microseconds) / 1000;
     return new RedisLink(address, clock, nowMs - clock.now());
   } catch (error) {
     if (error instanceof ClusterError) throw error;
-    throw setUpProblem(shown, reasonOf(lastError ?? error), error);
+    throw setUpProblem(shownUrl, reasonOf(lastError ?? error), error);
   } finally {
-    given.abort();
+    timeLimit.abort();
     responses.catch(() => undefined);
     probe.disconnect();
   }
@@ -141,13 +141,13 @@ function noResponseText({ url }: RedisAddress): string {
     : 'does not answer; check --redis and that Redis runs there';
 }
 
-function checkVersion(shown: string, info: string): void {
+function checkVersion(shownUrl: string, info: string): void {
   const version = /redis_version:(\S+)/.exec(info)?.[1] ?? 'unknown';
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [majorMin, minorMin] = VERSION_MIN;
   if (major > majorMin || (major === majorMin && minor >= minorMin)) return;
   throw setUpProblem(
-    shown,
+    shownUrl,
     `has version ${version}; version ${VERSION_MIN.join('.')} or newer is needed`,
   );
 }

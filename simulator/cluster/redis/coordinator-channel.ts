@@ -67,8 +67,8 @@ export class CoordinatorChannel {
   async requestShard(sender: MessageSender, waitMs: number): Promise<OwnerMessage | undefined> {
     const { clock } = this.#options;
     const { token } = sender;
-    const given = new AbortController();
-    const signal = AbortSignal.any([given.signal, this.#over.signal]);
+    const waitEnd = new AbortController();
+    const signal = AbortSignal.any([waitEnd.signal, this.#over.signal]);
     const response = new Promise<OwnerMessage>((resolve) => this.#requests.set(token, resolve));
     const late = clock.sleep(waitMs, signal).then(() => undefined);
     try {
@@ -76,7 +76,7 @@ export class CoordinatorChannel {
       const received = await Promise.race([response, late]);
       return received?.token === token ? received : undefined;
     } finally {
-      given.abort();
+      waitEnd.abort();
       this.#requests.delete(token);
     }
   }

@@ -19,7 +19,7 @@ export interface FollowOptions {
   readonly random: Random;
   /** Secret shared with the coordinators of the runs. */
   readonly secret: string;
-  readonly own: OwnPlan;
+  readonly workerPlan: OwnPlan;
   readonly print: (text: string) => void;
 }
 
@@ -138,18 +138,18 @@ class Follower {
       ? this.#reasonAgainst(info.output)
       : this.#otherVersion('another one');
     if (reason !== undefined || !info.success) return this.#refuse(run, reason ?? '');
-    const known = this.#runs.get(run) ?? (await this.#join(run, info.output));
-    known.takeAtOnce(info.output.atOnce);
+    const workerRun = this.#runs.get(run) ?? (await this.#join(run, info.output));
+    workerRun.takeAtOnce(info.output.atOnce);
   }
 
   #reasonAgainst({ version, needs }: RunInfo): string | undefined {
-    if (version === this.#options.version) return missingIn(this.#options.own, needs);
+    if (version === this.#options.version) return missingIn(this.#options.workerPlan, needs);
     return this.#otherVersion(version);
   }
 
   #otherVersion(version: string): string {
-    const own = this.#options.version;
-    return `its version is ${own}, but that of the run is ${version}: install the same version`;
+    const ownVersion = this.#options.version;
+    return `its version is ${ownVersion}, but that of the run is ${version}: install the same version`;
   }
 
   async #refuseUnsigned(run: string): Promise<void> {
@@ -162,8 +162,8 @@ class Follower {
     const { link, secret, print } = this.#options;
     const refuses = `does not take part in run ${run}: ${reason}`;
     print(`${this.#name} ${refuses}`);
-    const left = this.#runs.get(run);
-    if (left) await this.#leave(run, left.close());
+    const endedRun = this.#runs.get(run);
+    if (endedRun) await this.#leave(run, endedRun.close());
     const signer = new RunSigner(secret, run);
     const channel = {
       client: link.client,

@@ -152,9 +152,9 @@ async function nextEntries(client: Redis, stream: string, lastId: string) {
 }
 
 /** Returns the notice about ignored messages without a valid signature. */
-export function unsignedAt(shown: string): string {
+export function unsignedAt(shownUrl: string): string {
   return (
-    `${shown} holds messages that are not signed with --worker-secret; they are ignored ` +
+    `${shownUrl} holds messages that are not signed with --worker-secret; they are ignored ` +
     '(the sender has another secret, or is not part of this run)'
   );
 }

@@ -83,8 +83,8 @@ const jobKeys = (keys: RunKeys, shards: number): readonly string[] =>
 function persistentKeys(keys: RunKeys, shards: number): readonly string[] {
   const queue = new QueueKeys(keys.prefix);
   const { 'stalled-check': _, ...ofQueue } = queue.getKeys(QUEUE_NAME);
-  const own = [keys.info, keys.workers, keys.up, keys.down];
-  return [...own, ...Object.values(ofQueue), ...jobKeys(keys, shards)];
+  const runKeys = [keys.info, keys.workers, keys.up, keys.down];
+  return [...runKeys, ...Object.values(ofQueue), ...jobKeys(keys, shards)];
 }
 
 /**

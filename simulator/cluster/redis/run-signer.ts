@@ -41,9 +41,11 @@ export class RunSigner {
   open(purpose: SignedPurpose, signed: string, charactersMax: number): string | undefined {
     if (signed.length > SIGNATURE_CHARACTERS + charactersMax) return undefined;
     const text = signed.slice(SIGNATURE_CHARACTERS);
-    const given = Buffer.from(signed.slice(0, SIGNATURE_CHARACTERS));
+    const sentSignature = Buffer.from(signed.slice(0, SIGNATURE_CHARACTERS));
     const right = Buffer.from(this.#signature(purpose, text));
-    return given.length === right.length && timingSafeEqual(given, right) ? text : undefined;
+    return sentSignature.length === right.length && timingSafeEqual(sentSignature, right)
+      ? text
+      : undefined;
   }
 
   #signature(purpose: SignedPurpose, text: string): string {

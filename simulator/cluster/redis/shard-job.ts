@@ -33,13 +33,13 @@ const jobShape = v.strictObject({ plan: sentPlanShape, sendsEvents: v.boolean() 
 interface JobContext {
   readonly signer: RunSigner;
   readonly needs: WorkerNeeds;
-  readonly own: OwnPlan;
+  readonly workerPlan: OwnPlan;
 }
 
 /** Returns the job, or the reason for refusing it as a clause. */
 export function jobIn(
   { id = '', data }: { readonly id?: string | undefined; readonly data: unknown },
-  { signer, needs, own }: JobContext,
+  { signer, needs, workerPlan }: JobContext,
 ): ShardJob | string {
   const shard = shardOf(id);
   if (shard === undefined || typeof data !== 'string')
@@ -48,7 +48,7 @@ export function jobIn(
   if (text === undefined) return 'it is not signed with the --worker-secret of this worker';
   try {
     const { plan: half, sendsEvents } = v.parse(jobShape, JSON.parse(text));
-    const plan = planOf(wholePlan(half, needs, own), knownBehaviours);
+    const plan = planOf(wholePlan(half, needs, workerPlan), knownBehaviours);
     if (plan.shard?.index !== shard) return 'it is for another shard';
     return { shard, plan, sendsEvents };
   } catch (error) {

@@ -27,7 +27,7 @@ export interface WorkerRunOptions {
   /** Name of this worker. Each shard that it runs gets a name derived from it. */
   readonly name: string;
   readonly needs: WorkerNeeds;
-  readonly own: OwnPlan;
+  readonly workerPlan: OwnPlan;
   readonly takeoverAfterMs: number;
   readonly print: (text: string) => void;
   /**
@@ -128,8 +128,8 @@ export class WorkerRun {
 
   /** Runs a job. A job that the coordinator did not write fails, and the worker reports it. */
   async #take(job: Job<unknown>): Promise<void> {
-    const { signer, needs, own, name, print } = this.#options;
-    const read = jobIn(job, { signer, needs, own });
+    const { signer, needs, workerPlan, name, print } = this.#options;
+    const read = jobIn(job, { signer, needs, workerPlan });
     if (typeof read === 'string') {
       const refuses = `refuses the job ${printable(job.id ?? '', 40)}: ${read}`;
       print(`${name} ${refuses}`);

@@ -102,18 +102,18 @@ function failed(error: string, status: number): CommandResult {
  */
 function splitArguments(
   rest: readonly string[],
-  known: string,
+  knownLetters: string,
 ): {
   readonly flags: Flags;
   readonly operands: readonly string[];
   readonly unknownFlag?: string;
 } {
-  const isFlag = (argument: string): boolean => known !== '' && /^-\w/.test(argument);
+  const isFlag = (argument: string): boolean => knownLetters !== '' && /^-\w/.test(argument);
   const end = rest.findIndex((argument) => !isFlag(argument));
-  const given = rest.slice(0, end < 0 ? rest.length : end);
-  const operands = rest.slice(given.length);
-  const letters = given.flatMap((argument) => [...argument.slice(1)]);
-  const unknownFlag = letters.find((letter) => !known.includes(letter));
+  const flags = rest.slice(0, end < 0 ? rest.length : end);
+  const operands = rest.slice(flags.length);
+  const letters = flags.flatMap((argument) => [...argument.slice(1)]);
+  const unknownFlag = letters.find((letter) => !knownLetters.includes(letter));
   return {
     flags: new Set(letters),
     operands,
@@ -127,12 +127,12 @@ function usages(): string[] {
 
 /** Runs `callback` for each path. A FileError is reported and does not stop the remaining paths. */
 function eachPath(run: CommandRun, callback: (path: string, shown: string) => void): void {
-  for (const shown of run.operands) {
+  for (const operand of run.operands) {
     try {
-      callback(absolutePath(shown, run.context.workingFolder), shown);
+      callback(absolutePath(operand, run.context.workingFolder), operand);
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
-      run.error(`${shown}: ${error.message}`);
+      run.error(`${operand}: ${error.message}`);
     }
   }
 }
@@ -167,9 +167,9 @@ function env({ context, out }: CommandRun): void {
 function ls(run: CommandRun): void {
   const { files } = run.context;
   const wanted = run.operands.length === 0 ? ['.'] : run.operands;
-  eachPath({ ...run, operands: wanted }, (path, shown) => {
-    if (!files.stat(path).isFolder) return run.out(listing(run, [[shown, path]]));
-    if (wanted.length > 1) run.out(`${shown}:\n`);
+  eachPath({ ...run, operands: wanted }, (path, operand) => {
+    if (!files.stat(path).isFolder) return run.out(listing(run, [[operand, path]]));
+    if (wanted.length > 1) run.out(`${operand}:\n`);
     const names = files.list(path).filter((name) => run.flags.has('a') || !name.startsWith('.'));
     run.out(
       listing(
@@ -239,8 +239,8 @@ function uname({ context, flags, out }: CommandRun): void {
     ['m', 'armv7l'],
   ];
   const wanted = flags.size === 0 ? new Set('s') : flags;
-  const shown = parts.filter(([letter]) => wanted.has('a') || wanted.has(letter));
-  out(`${shown.map(([, text]) => text).join(' ')}\n`);
+  const wantedParts = parts.filter(([letter]) => wanted.has('a') || wanted.has(letter));
+  out(`${wantedParts.map(([, text]) => text).join(' ')}\n`);
 }
 
 /** Formats a time as the `date` command does: `Sat Jan 31 12:00:00 UTC 2026`. */

@@ -87,16 +87,14 @@ export class FileTransfer implements ProtocolHandler {
 
   #stat(message: ConnectMessage): readonly OutgoingMessage[] {
     const { path } = request(filePathShape, message);
-    const found = about(`failed to get file info from path '${path}'`, () =>
-      this.#files.stat(path),
-    );
+    const stat = about(`failed to get file info from path '${path}'`, () => this.#files.stat(path));
     const info = {
       path,
-      size: found.sizeBytes,
-      uid: found.uid,
-      gid: found.gid,
-      mode: found.mode + (found.isFolder ? fileModes.directory : 0),
-      modtime: new Date(found.modifiedMs),
+      size: stat.sizeBytes,
+      uid: stat.uid,
+      gid: stat.gid,
+      mode: stat.mode + (stat.isFolder ? fileModes.directory : 0),
+      modtime: new Date(stat.modifiedMs),
     };
     return [reply('file_info', { body: encodeBody(info) })];
   }

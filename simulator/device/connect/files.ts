@@ -58,9 +58,9 @@ const FILE_MODE = 0o644;
 
 /** Returns the absolute path without `.`, `..` and repeated slashes. */
 export function absolutePath(path: string, workingFolder = '/'): string {
-  const whole = path.startsWith('/') ? path : `${workingFolder}/${path}`;
+  const fullPath = path.startsWith('/') ? path : `${workingFolder}/${path}`;
   const parts: string[] = [];
-  for (const part of whole.split('/')) {
+  for (const part of fullPath.split('/')) {
     if (part === '..') parts.pop();
     else if (part !== '' && part !== '.') parts.push(part);
   }
@@ -145,16 +145,16 @@ export class DeviceFiles {
 
   /** Returns the parent folder and the name of a path. */
   #locationOf(path: string): readonly [Folder, string] {
-    const whole = absolutePath(path);
-    const cut = whole.lastIndexOf('/');
-    const name = whole.slice(cut + 1);
+    const fullPath = absolutePath(path);
+    const cut = fullPath.lastIndexOf('/');
+    const name = fullPath.slice(cut + 1);
     if (name === '') throw new FileError('Is a directory');
     const isLong =
       Buffer.byteLength(name) > fileLimits.nameMaxBytes ||
-      Buffer.byteLength(whole) > fileLimits.pathMaxBytes;
+      Buffer.byteLength(fullPath) > fileLimits.pathMaxBytes;
     if (isLong) throw new FileError('File name too long');
     if (name.includes('\0')) throw new FileError('Invalid argument');
-    const folder = this.#entryAt(whole.slice(0, cut) || '/');
+    const folder = this.#entryAt(fullPath.slice(0, cut) || '/');
     if (!isFolder(folder)) throw new FileError('Not a directory');
     return [folder, name];
   }

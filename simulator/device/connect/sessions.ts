@@ -94,8 +94,8 @@ export class Sessions {
   }
 
   #session(sid: string): Session | undefined {
-    const known = this.#sessions.get(sid);
-    if (known) return known;
+    const openSession = this.#sessions.get(sid);
+    if (openSession) return openSession;
     if (this.#sessions.size >= sessionLimits.sessionsMax) return undefined;
     const session = { sid, handlers: new Map(), lastActivityMs: 0, isPinged: false };
     this.#sessions.set(sid, session);

@@ -113,17 +113,17 @@ export class Shells {
     const { perDeviceMax, perUserMax } = shellLimits;
     if (this.#shells.size >= perDeviceMax) return 'too many shells spawned';
     if (this.#shells.has(sid)) return 'failed to start shell: shell is already running';
-    const own = [...this.#shells.values()].filter((shell) => shell.userId === userId);
-    return own.length >= perUserMax ? 'user has too many open sessions' : undefined;
+    const userShells = [...this.#shells.values()].filter((shell) => shell.userId === userId);
+    return userShells.length >= perUserMax ? 'user has too many open sessions' : undefined;
   }
 
   #type(message: ConnectMessage): ShellMessages {
     return this.#with(message, (shell) => {
       shell.activeMs = this.#nowMs();
-      const shown = screen(shell, shell.terminal.type(message.body ?? new Uint8Array()));
-      if (!shell.terminal.hasEnded) return shown;
+      const screenMessages = screen(shell, shell.terminal.type(message.body ?? new Uint8Array()));
+      if (!shell.terminal.hasEnded) return screenMessages;
       this.#shells.delete(shell.sid);
-      return [...shown, ended(shell, messageStatuses.normal)];
+      return [...screenMessages, ended(shell, messageStatuses.normal)];
     });
   }
 
@@ -146,10 +146,10 @@ export class Shells {
       });
     }
     const userId = textProp(message, 'user_id');
-    const own = [...this.#shells.values()].filter((shell) => shell.userId === userId);
-    if (own.length === 0) return [failure(message, 'session not found')];
-    for (const { sid } of own) this.#shells.delete(sid);
-    return own.map((shell) => ended(shell, messageStatuses.normal));
+    const userShells = [...this.#shells.values()].filter((shell) => shell.userId === userId);
+    if (userShells.length === 0) return [failure(message, 'session not found')];
+    for (const { sid } of userShells) this.#shells.delete(sid);
+    return userShells.map((shell) => ended(shell, messageStatuses.normal));
   }
 
   #ping(message: ConnectMessage): ShellMessages {

@@ -115,10 +115,10 @@ export class DeviceShell {
 
   #prompt(): string {
     const { facts, workingFolder } = this.#context;
-    const shown = `${workingFolder}/`.startsWith(`${HOME}/`)
+    const shownFolder = `${workingFolder}/`.startsWith(`${HOME}/`)
       ? `~${workingFolder.slice(HOME.length)}`
       : workingFolder;
-    return `root@${facts.hostname}:${shown}# `;
+    return `root@${facts.hostname}:${shownFolder}# `;
   }
 
   /** Prints text, with line feeds converted to the CR LF that a terminal needs. */
@@ -139,13 +139,13 @@ export class DeviceShell {
 
   /** Returns the output since the last call. Output beyond the limit is replaced by a note. */
   #shown(): Buffer {
-    const whole = Buffer.concat(this.#screen);
+    const output = Buffer.concat(this.#screen);
     const isCut = this.#isOverfull();
     this.#screen = [];
     this.#screenBytes = 0;
-    if (!isCut) return whole;
+    if (!isCut) return output;
     const notice = `${LINE_END}sh: output cut after ${SCREEN_MAX_BYTES} bytes${LINE_END}`;
     const end = this.hasEnded ? '' : this.#prompt();
-    return Buffer.concat([whole.subarray(0, SCREEN_MAX_BYTES), Buffer.from(notice + end)]);
+    return Buffer.concat([output.subarray(0, SCREEN_MAX_BYTES), Buffer.from(notice + end)]);
   }
 }

@@ -40,14 +40,14 @@ const tones: Readonly<Record<ShownTone, string>> = {
 };
 
 /** Returns the options of a chart without its size. */
-export function optionsOf(shown: ChartInPage): Omit<uPlot.Options, 'width' | 'height'> {
-  const { chart, marks, startsAt, container } = shown;
+export function optionsOf(chartInPage: ChartInPage): Omit<uPlot.Options, 'width' | 'height'> {
+  const { chart, marks, startsAt, container } = chartInPage;
   const colour = (variable: string) => (): string => colourOf(container, variable);
   const axis = { stroke: colour('--muted'), font: '12px system-ui, sans-serif' };
   const grid = { stroke: colour('--line'), width: 1 };
   return {
     padding: [marks.length > 0 ? MARKS_HEIGHT : 8, 30, 0, 0],
-    cursor: cursorOf(shown),
+    cursor: cursorOf(chartInPage),
     // The colours come from CSS, because a fixed colour would not follow a change of the theme.
     legend: { markers: { show: false, stroke: () => 'inherit' } },
     scales: {
@@ -75,7 +75,7 @@ export function optionsOf(shown: ChartInPage): Omit<uPlot.Options, 'width' | 'he
     ],
     hooks: {
       drawClear: [(plot) => drawMarks(plot, marks, (variable) => colourOf(container, variable))],
-      setSelect: [(plot) => reportSelection(plot, shown)],
+      setSelect: [(plot) => reportSelection(plot, chartInPage)],
     },
   };
 }

@@ -31,9 +31,9 @@ export function Chart({
   const isPrinting = usePrinting();
   useLayoutEffect(() => {
     if (!container.current) return;
-    const shown = { chart, marks, startsAt, container: container.current, onRange };
+    const chartInPage = { chart, marks, startsAt, container: container.current, onRange };
     const made = new uPlot(
-      { ...optionsOf(shown), width: container.current.clientWidth, height: HEIGHT },
+      { ...optionsOf(chartInPage), width: container.current.clientWidth, height: HEIGHT },
       [[...chart.seconds], ...chart.lines.map(({ values }) => [...values])],
       container.current,
     );
@@ -83,9 +83,9 @@ function following(made: uPlot, container: HTMLElement): () => void {
 
 function highestText({ lines, unit, seconds }: ShownChart): string {
   const peaks = lines.flatMap(({ name, values }) => {
-    const known = values.filter((value) => value !== null);
-    if (known.length === 0) return [];
-    const max = known.reduce((one, other) => Math.max(one, other));
+    const numbers = values.filter((value) => value !== null);
+    if (numbers.length === 0) return [];
+    const max = numbers.reduce((one, other) => Math.max(one, other));
     const at = seconds[values.indexOf(max)] ?? 0;
     return [`${name} ${exactNumber(max)}${unit} at ${clockText(at)}`];
   });

@@ -6,16 +6,16 @@ const DAY = 24 * HOUR;
 
 /** Formats seconds since the start as `m:ss`, `h:mm:ss` or `3d 04:00`. */
 export function clockText(seconds: number): string {
-  const whole = Math.round(seconds);
+  const wholeSeconds = Math.round(seconds);
   const part = (unit: number, of: number): string =>
-    String(Math.floor((whole % of) / unit)).padStart(2, '0');
-  if (whole >= DAY) {
-    return `${Math.floor(whole / DAY)}d ${part(HOUR, DAY)}:${part(MINUTE, HOUR)}`;
+    String(Math.floor((wholeSeconds % of) / unit)).padStart(2, '0');
+  if (wholeSeconds >= DAY) {
+    return `${Math.floor(wholeSeconds / DAY)}d ${part(HOUR, DAY)}:${part(MINUTE, HOUR)}`;
   }
-  if (whole >= HOUR) {
-    return `${Math.floor(whole / HOUR)}:${part(MINUTE, HOUR)}:${part(1, MINUTE)}`;
+  if (wholeSeconds >= HOUR) {
+    return `${Math.floor(wholeSeconds / HOUR)}:${part(MINUTE, HOUR)}:${part(1, MINUTE)}`;
   }
-  return `${Math.floor(whole / MINUTE)}:${part(1, MINUTE)}`;
+  return `${Math.floor(wholeSeconds / MINUTE)}:${part(1, MINUTE)}`;
 }
 
 const compact = new Intl.NumberFormat('en', {

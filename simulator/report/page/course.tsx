@@ -15,9 +15,9 @@ const ROOM_SHARE = 0.25;
 /** Renders the charts and the selection of their range. */
 export function RunTimeline({ course }: { course: ShownCourse }) {
   const { charts, marks, hint, startsAt } = course;
-  const whole: TimeRange = { from: 0, to: Math.max(course.endSeconds, 1) };
-  const [range, setRange] = useState(whole);
-  const show = (wanted: TimeRange = whole): void => setRange(wanted);
+  const fullRange: TimeRange = { from: 0, to: Math.max(course.endSeconds, 1) };
+  const [range, setRange] = useState(fullRange);
+  const show = (wanted: TimeRange = fullRange): void => setRange(wanted);
   useLightPrint();
   const drawn = charts.filter(({ seconds }) => seconds.length > 0);
   if (drawn.length === 0) {
@@ -33,7 +33,7 @@ export function RunTimeline({ course }: { course: ShownCourse }) {
     <div id="course">
       <Card title="The run over time">
         <div class="report-stack">
-          <RangeChoice marks={marks} range={range} whole={whole} onRange={show} />
+          <RangeChoice marks={marks} range={range} whole={fullRange} onRange={show} />
           <p class="report-hint">
             Drag over a chart to zoom all of them, double-click to zoom out. {hint} 0:00 is{' '}
             {startsAt}.

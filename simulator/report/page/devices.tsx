@@ -66,7 +66,7 @@ const noFilter: DeviceListFilter = { search: '', outcome: '', cohort: '', page: 
 export function Devices({ devices }: { devices: ShownDevices }) {
   const all = useMemo(() => devicesOf(devices), [devices]);
   const [filter, setFilter] = useState(noFilter);
-  const shown = useMemo(() => filtered(all, filter), [all, filter]);
+  const filteredDevices = useMemo(() => filtered(all, filter), [all, filter]);
   const first = filter.page * PAGE_SIZE;
   return (
     <div id="devices">
@@ -76,13 +76,13 @@ export function Devices({ devices }: { devices: ShownDevices }) {
             <p class="report-hint">{devices.missing} more devices are in the JSON report.</p>
           )}
           <Filters devices={all} filter={filter} onFilter={setFilter} />
-          {shown.length === 0 ? (
+          {filteredDevices.length === 0 ? (
             <Empty title="No device matches these filters." />
           ) : (
             <Table
               caption="Devices of this page"
               isCaptionHidden
-              rows={shown.slice(first, first + PAGE_SIZE)}
+              rows={filteredDevices.slice(first, first + PAGE_SIZE)}
               keyOf={({ index }) => index}
               columns={columns}
             />
@@ -91,7 +91,7 @@ export function Devices({ devices }: { devices: ShownDevices }) {
             what="devices"
             page={filter.page}
             pageSize={PAGE_SIZE}
-            rows={shown.length}
+            rows={filteredDevices.length}
             onChoose={(page) => setFilter({ ...filter, page })}
           />
         </div>

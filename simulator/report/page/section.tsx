@@ -59,7 +59,7 @@ function Content({ section }: { section: ShownSection }) {
 function Block({ table }: { table: ShownTable }) {
   const { caption, columns, rows, isClosed = false } = table;
   if (rows.length === 0) return <p class="report-hint">{caption}: nothing to show.</p>;
-  const whole = (
+  const fullTable = (
     <Table
       caption={caption}
       isCaptionHidden={isClosed}
@@ -71,10 +71,10 @@ function Block({ table }: { table: ShownTable }) {
       }))}
     />
   );
-  if (!isClosed) return whole;
+  if (!isClosed) return fullTable;
   return (
     <Group summary={caption}>
-      <div class="inside">{whole}</div>
+      <div class="inside">{fullTable}</div>
     </Group>
   );
 }
