@@ -87,6 +87,24 @@ const anonymous = defineScenario<TestContext>({
         ),
     },
     {
+      id: 'preflight-allows-the-method',
+      title: 'OPTIONS of a path with PUT, PATCH or DELETE names the method, if it names any.',
+      requirements: ['service.preflight-allows-the-method'],
+      run: async (context) => {
+        for (const [id, url] of Object.entries(context.offered(paths))) {
+          const { method } = operations[id as OperationId];
+          // Browsers send these without asking, whatever the response names.
+          if (method === 'GET' || method === 'POST') continue;
+          const headers = preflight(id as OperationId);
+          const response = await context.session.send({ method: 'OPTIONS', url, headers });
+          const allowed = response.headers['access-control-allow-methods'] ?? '*';
+          const names = allowed.split(',').map((name) => name.trim());
+          const isAllowed = names.includes(method) || names.includes('*');
+          expectThat(isAllowed, `${method} among the methods of ${url}`, describeValue(allowed));
+        }
+      },
+    },
+    {
       id: 'cors-headers',
       title: 'Which origins, methods and headers OPTIONS allows.',
       requirements: ['service.cors-headers'],

@@ -105,6 +105,17 @@ export const auditExportDefects: readonly Defect[] = [
   ...Object.entries(parameters).map(ignored),
   ...ignoredBeside.map(ignoredBesideAnother),
   {
+    id: 'export-ignores-dotted-names-beside-a-separator',
+    title: 'With another separator, the export knows names with that separator only.',
+    violates: ['audit.export-ignore-form'],
+    operations,
+    alter: parameterBecomes('ignore', undefined, (request) => {
+      const query = queryOf(request);
+      const isOther = ![null, '.'].includes(query.get('format_separator'));
+      return isOther && query.getAll('ignore').some((name) => name.includes('.'));
+    }),
+  },
+  {
     id: 'export-is-made-whole',
     title: 'The export is built first and sent with a Content-Length.',
     violates: ['audit.export-is-streamed'],

@@ -94,6 +94,10 @@ const verbDefects: readonly Defect[] = [
   },
 ];
 
+function methodsWithout(verb: string): string {
+  return ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((name) => name !== verb).join(', ');
+}
+
 /** Spec: What the service does */
 export const serviceDefects: readonly Defect[] = [
   ...areaDefects,
@@ -115,6 +119,20 @@ export const serviceDefects: readonly Defect[] = [
         method === 'OPTIONS' && isSuccess(response) ? withStatus(response, 401) : response,
     }),
   },
+  ...(['PUT', 'PATCH'] as const).map(
+    (verb): Defect => ({
+      id: `preflight-lacks-${verb.toLowerCase()}`,
+      title: `The methods that OPTIONS names for browsers lack ${verb}.`,
+      violates: ['service.preflight-allows-the-method'],
+      operations: 'all',
+      alter: () => ({
+        response: (response, { method }) =>
+          method === 'OPTIONS'
+            ? withHeaders(response, { 'access-control-allow-methods': methodsWithout(verb) })
+            : response,
+      }),
+    }),
+  ),
   {
     id: 'form-is-taken-for-json',
     title: 'A form body is read as a request and answered with 401.',
