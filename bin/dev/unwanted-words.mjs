@@ -29,6 +29,11 @@ export const unwanted = [
     legal: ['bin/virtual/'],
   },
   {
+    pattern: /\b[iI]nvariants?\b|\b(invariant|Invariant)[A-Z]\w*|\w+Invariants?\b/g,
+    instead: 'passive check; an invariant is one of the virtual time of the simulator',
+    legal: ['bin/virtual/', 'bin/commands/simulate/', 'simulator/'],
+  },
+  {
     pattern: /\bscenes?\b/g,
     instead: 'incident',
     legal: [

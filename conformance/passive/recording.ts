@@ -1,5 +1,5 @@
 /**
- * Judges a server by a recording of its exchanges with devices. The checks of `watch.ts` judge the
+ * Judges a server by a recording of its exchanges with devices. The checks of `device-judge.ts` judge the
  * entries; every entry that they cannot judge is counted with the reason.
  */
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
@@ -13,9 +13,14 @@ import {
   type RecordingFormat,
 } from '../recordings/recording.ts';
 import { recognizeRequest } from '../target/operation-at.ts';
+import {
+  DeviceJudge,
+  deviceChecks,
+  deviceRequirements,
+  type ViolationEvidence,
+} from './device-judge.ts';
 import { SOURCE } from './device-memory.ts';
 import { RecordedDevices } from './recorded-device.ts';
-import { DeviceWatch, type WatchEvidence, watchChecks, watchedRequirements } from './watch.ts';
 
 /** Limit on the size of a recording, which is held in memory to sort its entries by time. */
 const RECORDING_MAX_BYTES = 134_217_728;
@@ -54,7 +59,7 @@ interface RecordedRequirement {
   readonly firstViolation?: RecordedViolation;
 }
 
-interface RecordedViolation extends WatchEvidence {
+interface RecordedViolation extends ViolationEvidence {
   /** The place in the file of the entry that revealed the violation. */
   readonly entry: string;
   /** Time at which the request was sent, in ISO 8601 and UTC. */
@@ -157,7 +162,7 @@ interface RecordedTally {
 
 /** Accumulates the judgement of a recording, entry by entry. */
 class JudgementCount {
-  readonly #watch: DeviceWatch;
+  readonly #judge: DeviceJudge;
   readonly #faultHeader: string;
   readonly #devices = new RecordedDevices();
   readonly #tallies = new Map<RequirementId, RecordedTally>();
@@ -167,7 +172,7 @@ class JudgementCount {
   #alone = 0;
 
   constructor(headerPrefix: string) {
-    this.#watch = new DeviceWatch(headerPrefix);
+    this.#judge = new DeviceJudge(headerPrefix);
     this.#faultHeader = vendorNames(headerPrefix).testbed.fault.toLowerCase();
   }
 
@@ -209,7 +214,7 @@ class JudgementCount {
       judged: this.#judged,
       devices: this.#devices.count,
       alone: this.#alone,
-      requirements: watchedRequirements.map(({ requirement }) => ({
+      requirements: deviceRequirements.map(({ requirement }) => ({
         requirement,
         sentence: requirements[requirement].sentence,
         ...(this.#tallies.get(requirement) ?? { judged: 0, violated: 0 }),
@@ -221,7 +226,7 @@ class JudgementCount {
   #see(exchange: FullExchange, operation: string, device: number): boolean {
     const { method, sentMs, endedMs, status, location } = exchange;
     const body = exchange.requestBody();
-    const verdicts = this.#watch.see({
+    const verdicts = this.#judge.see({
       device,
       operation,
       method,
@@ -253,7 +258,7 @@ class JudgementCount {
   }
 }
 
-const judgedOperations = new Set(watchChecks.flatMap(({ operations: ids = [] }) => ids));
+const judgedOperations = new Set(deviceChecks.flatMap(({ operations: ids = [] }) => ids));
 
 /** Returns the ID of the operation that an entry calls, or the reason why it cannot be judged. */
 function operationOf(

@@ -17,9 +17,9 @@ const verdict = verdictOn(
   { level: 'must', violations: [violation] },
 );
 const line =
-  'invariant: get-configuration: 200 body: /timezone must be a string, not the number 7 (configuration.read-strings)';
+  'passive check: get-configuration: 200 body: /timezone must be a string, not the number 7 (configuration.read-strings)';
 
-describe('the violation of an invariant in a report', () => {
+describe('the violation of a passive check in a report', () => {
   it('is shown in the text and in JUnit, by operation and requirement', () => {
     const result = resultOf([verdict]);
     expect(conformanceReport(result)).toContain(`violation ${line}`);

@@ -79,7 +79,7 @@ export function judgedStep(
   const violating = failed?.violations?.[0]?.exchange.request;
   const isViolating = ({ request }: ScriptExchange): boolean =>
     request.line === violating?.line && request.body === violating.body;
-  const ofViolation = failed?.actual?.startsWith('invariant: ')
+  const ofViolation = failed?.actual?.startsWith('passive check: ')
     ? steps.findLastIndex(isViolating)
     : -1;
   if (ofViolation >= 0) return ofViolation;

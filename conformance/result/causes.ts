@@ -27,8 +27,8 @@ export function causeOf(
   }
   if (verdict.verdict !== 'fail') return undefined;
   const { violations = [], violated = verdict.requirements } = verdict;
-  const byInvariants = violations.flatMap(({ requirements }) => requirements);
-  if (!violated.every((id) => byInvariants.includes(id))) return undefined;
+  const byPassiveChecks = violations.flatMap(({ requirements }) => requirements);
+  if (!violated.every((id) => byPassiveChecks.includes(id))) return undefined;
   const causes = violations.map(
     (violation) => failed.find((each) => shows(each, violation, tested))?.id,
   );

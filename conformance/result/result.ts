@@ -55,9 +55,9 @@ export function waiverText({ owner, expires, reason, follows }: AppliedWaiver): 
   return `waived by ${owner} until ${expires}: ${reason}${cause}`;
 }
 
-/** A violation of an invariant by an exchange of a case. */
+/** A violation of a passive check by an exchange of a case. */
 export interface ReportedViolation {
-  /** The requirement of the invariant, and one of the operation if it is violated too. */
+  /** The requirement of the passive check, and one of the operation if it is violated too. */
   readonly requirements: readonly string[];
   readonly level: RequirementLevel;
   readonly operation: string;
@@ -73,7 +73,7 @@ export function violationText({
   text,
   requirements: violated,
 }: Pick<ReportedViolation, 'operation' | 'text' | 'requirements'>): string {
-  return `invariant: ${operation}: ${text} (${violated.join(', ')})`;
+  return `passive check: ${operation}: ${text} (${violated.join(', ')})`;
 }
 
 /** The number of judged exchanges of each operation, for a requirement on all operations. */
@@ -98,7 +98,7 @@ export interface CaseVerdict extends Finding, CaseListing {
   /** The attempts, if the case was run more than once. */
   readonly attempts?: readonly CaseAttempt[];
   /**
-   * Fail: the invariants that the exchanges of the case violated, whatever the case itself tests.
+   * Fail: the passive checks that the exchanges of the case violated, whatever the case itself tests.
    */
   readonly violations?: readonly ReportedViolation[];
   /** Present if the case failed, or is inconclusive, and a waiver covers it. */
@@ -339,6 +339,6 @@ export interface RunStart {
 export const violationExpectation = 'every exchange of';
 
 /** Returns true if a failed case failed by violations alone, and not by its own expectation. */
-export function failedByInvariantsOnly({ violations, expected = '' }: CaseVerdict): boolean {
+export function failedByViolationsOnly({ violations, expected = '' }: CaseVerdict): boolean {
   return violations !== undefined && expected.startsWith(violationExpectation);
 }

@@ -146,7 +146,7 @@ describe('a case that follows from a waived failure', () => {
       {
         verdict: 'fail',
         expected: 'every exchange',
-        actual: 'invariant',
+        actual: 'passive check',
         violated: [violated] as never,
       },
       { violations: [violation('errors.request-id-is-string', operation)] },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ExchangeViolation } from '../passive/invariant-judge.ts';
+import type { ExchangeViolation } from '../passive/exchange-judge.ts';
 import type { Finding } from '../result/result.ts';
 import type { RunnableCase } from '../suite/case.ts';
 import { withViolations } from './violations.ts';
@@ -33,7 +33,7 @@ const judging: RunnableCase = {
 };
 const observed: Finding = { verdict: 'observed', observation: 'something' };
 
-describe('the violation of an invariant in a case', () => {
+describe('the violation of a passive check in a case', () => {
   it.each<[string, RunnableCase, Finding]>([
     ['passed', judging, { verdict: 'pass' }],
     ['observed', observing, observed],
@@ -43,7 +43,9 @@ describe('the violation of an invariant in a case', () => {
     expect(finding).toEqual({
       verdict: 'fail',
       expected: 'every exchange of get-configuration to keep the contract',
-      actual: expect.stringContaining('invariant: get-configuration: the status must be below 500'),
+      actual: expect.stringContaining(
+        'passive check: get-configuration: the status must be below 500',
+      ),
       violated: ['errors.no-needless-fault', 'configuration.read'],
     });
     expect(listing).toMatchObject({

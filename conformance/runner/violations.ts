@@ -1,8 +1,8 @@
-/** Merges the violations of invariants in the exchanges of a case into the verdict on the case. */
+/** Merges the violations of passive checks in the exchanges of a case into the verdict on the case. */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
 import type { UndocumentedResponse } from '../context/start-states.ts';
-import { type ExchangeViolation, isMissingResponse } from '../passive/invariant-judge.ts';
+import { type ExchangeViolation, isMissingResponse } from '../passive/exchange-judge.ts';
 import {
   type CaseVerdict,
   type Finding,
@@ -24,7 +24,7 @@ export function listingOf(each: RunnableCase): VerdictListing {
 
 /**
  * Returns the finding and the listing of a case with its violations. A case with a violation fails,
- * and also names the requirements of the invariants. The verdict `error` is kept.
+ * and also names the requirements of the passive checks. The verdict `error` is kept.
  */
 export function withViolations(
   each: RunnableCase,
@@ -36,8 +36,8 @@ export function withViolations(
   );
   const [first] = violations;
   if (!first) return { finding: own, listing: listingOf(each) };
-  const violatedInvariants = [...new Set(violations.flatMap(({ requirements: ids }) => ids))];
-  const named = [...new Set([...each.requirements, ...violatedInvariants])];
+  const violatedByExchanges = [...new Set(violations.flatMap(({ requirements: ids }) => ids))];
+  const named = [...new Set([...each.requirements, ...violatedByExchanges])];
   const isOwnFailure = own.verdict === 'fail';
   const level = worst([
     ...violations.map((violation) => violation.level),
@@ -46,8 +46,8 @@ export function withViolations(
   const listing = { ...listingOf({ ...each, level, requirements: named }), violations };
   if (own.verdict === 'error') return { finding: own, listing: { ...listing, level: each.level } };
   const violated = isOwnFailure
-    ? [...new Set([...(own.violated ?? each.requirements), ...violatedInvariants])]
-    : violatedInvariants;
+    ? [...new Set([...(own.violated ?? each.requirements), ...violatedByExchanges])]
+    : violatedByExchanges;
   return { finding: { ...failureOf(own, first, violations.length), violated }, listing };
 }
 

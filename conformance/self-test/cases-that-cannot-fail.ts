@@ -1,9 +1,9 @@
 /**
  * Searches for cases that cannot fail: each judging case is played with wrong responses to what it
- * does from its start state on. Only the expectations of the case itself count, not the invariants.
+ * does from its start state on. Only the expectations of the case itself count, not the passive checks.
  */
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import { type CaseVerdict, failedByInvariantsOnly } from '../result/result.ts';
+import { type CaseVerdict, failedByViolationsOnly } from '../result/result.ts';
 import { ActiveDefect } from './active-defect.ts';
 import { DefectProxy } from './proxy.ts';
 import type { SelfTestOptions } from './self-test.ts';
@@ -41,7 +41,7 @@ export async function findCasesThatCannotFail(options: SearchOptions): Promise<S
 }
 
 function hasFailed(verdict: CaseVerdict): boolean {
-  return verdict.verdict === 'fail' && !failedByInvariantsOnly(verdict);
+  return verdict.verdict === 'fail' && !failedByViolationsOnly(verdict);
 }
 
 /** Runs the cases one at a time; the responses are wrong while a case acts. */

@@ -7,7 +7,7 @@ import type { KillMatrix, MatrixRow, MatrixTotals } from './matrix.ts';
 import {
   type CodeHashes,
   codeHashes,
-  invariantJudge,
+  exchangeJudge,
   modulesById,
   packageFolder,
 } from './source-hashes.ts';
@@ -69,7 +69,7 @@ export async function loadCommittedRows(result = readCommittedResult()): Promise
   const modules = await modulesById();
   const rows = new Map(result.defects.map((row) => [row.id, row]));
   const isSame = (path: string): boolean => now[path] === result.code[path];
-  if (!isSame(invariantJudge)) return () => undefined;
+  if (!isSame(exchangeJudge)) return () => undefined;
   const isUnchanged = (id: string): boolean => {
     const path = modules.get(id);
     return path !== undefined && isSame(path);

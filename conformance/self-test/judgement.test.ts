@@ -29,7 +29,7 @@ function judged(violated: readonly RequirementId[], violations?: readonly Report
   return judgeDefect(defect, { verdicts: [verdict], changes: 1 });
 }
 
-describe('a case that fails only by an invariant', () => {
+describe('a case that fails only by a passive check', () => {
   it('is neither a kill nor a false failure on an operation of the defect', () => {
     const result = judged(['errors.body-is-error'], [violationOn('get-configuration')]);
     expect(result).toMatchObject({
@@ -50,7 +50,7 @@ describe('a case that fails only by an invariant', () => {
     expect(result.falseFailures).toMatchObject([{ caseId: id }]);
   });
 
-  it('is a kill when the defect violates the requirement of the invariant', () => {
+  it('is a kill when the defect violates the requirement of the passive check', () => {
     expect(judged(['configuration.read'], [violationOn('get-configuration')])).toMatchObject({
       outcome: 'killed',
       alsoViolates: [],

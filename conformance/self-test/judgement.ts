@@ -29,7 +29,7 @@ export interface DefectResult {
   readonly proves: readonly RequirementId[];
   readonly falseFailures: readonly FalseFailure[];
   /**
-   * Further requirements that were violated without being false failures: those of invariants on
+   * Further requirements that were violated without being false failures: those of passive checks of
    * the operations of the defect, since a wrong response is often wrong in several ways, and
    * sweeping ones.
    */
@@ -69,7 +69,7 @@ export function judgeDefect(defect: Defect, { verdicts, changes }: DefectRun): D
   const violated = new Set(kills.flatMap(violatedBy));
   const killedBy = kills.map(({ id }) => id);
   const isAlsoViolating = (each: CaseVerdict): boolean =>
-    isOfInvariants(each, defect) || violatedBy(each).some((id) => generalRequirements.has(id));
+    isByPassiveChecks(each, defect) || violatedBy(each).some((id) => generalRequirements.has(id));
   const alsoViolating = failed.filter((each) => !kills.includes(each) && isAlsoViolating(each));
   return {
     id: defect.id,
@@ -108,16 +108,16 @@ function violatedBy({ violated, requirements }: CaseVerdict): readonly Requireme
   return violated ?? requirements;
 }
 
-/** Returns true if the case failed only by invariants, all on operations of the defect. */
-function isOfInvariants(verdict: CaseVerdict, { operations }: Defect): boolean {
+/** Returns true if the case failed only by passive checks, all on operations of the defect. */
+function isByPassiveChecks(verdict: CaseVerdict, { operations }: Defect): boolean {
   const { violations = [] } = verdict;
-  const byInvariants = new Set(violations.flatMap(({ requirements }) => requirements));
+  const violatedIds = new Set(violations.flatMap(({ requirements }) => requirements));
   const isTouched = (operation: string): boolean =>
     operations === 'all' || operations.some((each) => each === operation);
   return (
     violations.length > 0 &&
     violations.every(({ operation }) => isTouched(operation)) &&
-    violatedBy(verdict).every((id) => byInvariants.has(id))
+    violatedBy(verdict).every((id) => violatedIds.has(id))
   );
 }
 

@@ -1,6 +1,6 @@
 /**
  * Hashes the code that determines the result of a self-test: cases, model, defects and the judge of
- * invariants, each with the modules that it imports from these folders and from those below them.
+ * exchanges, each with the modules that it imports from these folders and from those below them.
  * Comments, white space and import paths do not affect the hashes.
  */
 import { createHash } from 'node:crypto';
@@ -8,8 +8,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** The judge of invariants, which affects the verdict of every case. */
-export const invariantJudge = 'conformance/passive/invariant-judge.ts';
+/** The judge of exchanges, which affects the verdict of every case. */
+export const exchangeJudge = 'conformance/passive/exchange-judge.ts';
 
 const decidingFolders = ['conformance/cases', 'conformance/model', 'conformance/self-test/defects'];
 
@@ -50,7 +50,7 @@ export async function codeHashes(read: (path: string) => string = sourceText): P
   for (const path of [...deciding, ...modulesIn(importedFolders)]) {
     sources.set(path, await parsedOnce(read(path), path));
   }
-  const hashed = [...deciding, invariantJudge];
+  const hashed = [...deciding, exchangeJudge];
   return Object.fromEntries(hashed.map((path) => [path, hashOf(path, sources)]));
 }
 

@@ -26,7 +26,7 @@ export const coverage = coverageOf(listCases());
 const waiver = { reason: hostile, owner: hostile, expires: '2026-12-31' };
 /** The case whose failure is waived. */
 export const waived = 'errors/error-says-why';
-/** The violation of an invariant in the failed case. */
+/** The violation of a passive check in the failed case. */
 export const violation = {
   requirements: ['errors.no-needless-fault'],
   level: 'must',

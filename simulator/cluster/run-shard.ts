@@ -7,7 +7,7 @@ import type { FleetEvent } from '../device/events.ts';
 import type { CoordinatorLink } from '../engine/coordinator-link.ts';
 import { Deferred } from '../engine/deferred.ts';
 import { simulateFleet } from '../engine/simulate-fleet.ts';
-import type { ExchangeJudge } from '../metrics/check-metrics.ts';
+import type { SampledExchangeJudge } from '../metrics/check-metrics.ts';
 import { FleetStopped } from '../network/errors.ts';
 import type { EndReason } from '../result/result.ts';
 import { figuresPeriodSeconds, type ShardFigures } from '../result/shard-figures.ts';
@@ -29,7 +29,7 @@ export interface ShardRunOptions {
   /** Version of Fleetbed, for the result. */
   readonly version?: string;
   /** Judges the exchanges of watched devices; required when the plan has a `checkShare`. */
-  readonly judge?: ExchangeJudge | undefined;
+  readonly judge?: SampledExchangeJudge | undefined;
   /** Describes an error in a sentence for the user and returns its exit code. */
   readonly describeError: (error: unknown) => {
     readonly sentence: string;

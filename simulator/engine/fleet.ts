@@ -9,7 +9,7 @@ import type { DeviceEnvironment } from '../device/environment.ts';
 import { discardedEvents, type EventFact, type EventSink } from '../device/events.ts';
 import { runDevice } from '../device/life.ts';
 import type { Identities } from '../identity/identities.ts';
-import { CheckMetrics, type ExchangeJudge } from '../metrics/check-metrics.ts';
+import { CheckMetrics, type SampledExchangeJudge } from '../metrics/check-metrics.ts';
 import type { OpenCounts } from '../metrics/generator-watch.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import { ScopeMetrics } from '../metrics/scope-metrics.ts';
@@ -57,7 +57,7 @@ export interface FleetEnvironment {
   readonly identities: Identities;
   readonly events?: EventSink;
   readonly coordinator?: CoordinatorLink | undefined;
-  readonly judge?: ExchangeJudge | undefined;
+  readonly judge?: SampledExchangeJudge | undefined;
   readonly inProcess?: InProcessTransport | undefined;
   /** Milliseconds between two rounds of the user; the default when undefined. */
   readonly userIntervalMs?: number | undefined;

@@ -10,7 +10,7 @@ import { readBehaviourFiles } from '../behaviours/behaviour-file.ts';
 import { discardedEvents, EventSource, type FleetEvent } from '../device/events.ts';
 import { Identities } from '../identity/identities.ts';
 import type { KeyProgress } from '../identity/rsa-pool.ts';
-import type { ExchangeJudge } from '../metrics/check-metrics.ts';
+import type { SampledExchangeJudge } from '../metrics/check-metrics.ts';
 import { type Machine, thisMachine, thisMachineFacts } from '../metrics/generator-machine.ts';
 import { GeneratorWatch } from '../metrics/generator-watch.ts';
 import { FleetStopped } from '../network/errors.ts';
@@ -34,7 +34,7 @@ import { resultOf } from './result-of-fleet.ts';
 export { BehaviourFileError } from '../behaviours/behaviour-file.ts';
 export type { FleetEvent } from '../device/events.ts';
 export { IdentityError } from '../identity/identity-error.ts';
-export type { ExchangeJudge } from '../metrics/check-metrics.ts';
+export type { SampledExchangeJudge } from '../metrics/check-metrics.ts';
 export { ClientError } from '../network/errors.ts';
 export { type FleetPlan, PlanError } from '../plan/plan.ts';
 export type { FleetProgress, FleetResult } from '../result/result.ts';
@@ -82,7 +82,7 @@ export interface FleetHooks {
   /** Connection to the coordinator of the run, when the plan is that of a shard. */
   readonly coordinator?: CoordinatorLink;
   /** Judges the exchanges of watched devices; required when the plan has a `checkShare`. */
-  readonly judge?: ExchangeJudge | undefined;
+  readonly judge?: SampledExchangeJudge | undefined;
 }
 
 /** Intervals in milliseconds of the work that visits all devices. */
@@ -191,7 +191,10 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
  * Returns the judge of the watched devices. Without one, the sample would pass whatever the server
  * does, so its absence is an error.
  */
-function judgeFor({ checkShare }: FleetPlan, { judge }: FleetHooks): ExchangeJudge | undefined {
+function judgeFor(
+  { checkShare }: FleetPlan,
+  { judge }: FleetHooks,
+): SampledExchangeJudge | undefined {
   if (checkShare === undefined) return undefined;
   if (judge === undefined) throw new PlanError(['checkShare needs a judge in the hooks']);
   return judge;

@@ -23,7 +23,7 @@ interface RequirementVerdict {
  * Judges watched exchanges. The caller supplies the judge, because the simulator has no conformance
  * rules of its own.
  */
-export interface ExchangeJudge {
+export interface SampledExchangeJudge {
   /** All requirements that the judge can check. */
   readonly requirements: readonly Pick<RequirementChecks, 'requirement' | 'sentence'>[];
   /** Called with each watched exchange when it ends; returns the verdicts. */
@@ -53,13 +53,13 @@ interface RequirementTally extends CheckTally {
 
 /** The verdicts of one run. */
 export class CheckMetrics {
-  readonly #judge: ExchangeJudge;
+  readonly #judge: SampledExchangeJudge;
   readonly #onViolation: (violation: ViolationNotice) => void;
   readonly #tallies = new Map<string, RequirementTally>();
   #exchanges = 0;
 
   constructor(
-    judge: ExchangeJudge,
+    judge: SampledExchangeJudge,
     onViolation: (violation: ViolationNotice) => void = () => undefined,
   ) {
     this.#judge = judge;

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { mergeProgress } from '../cluster/merge-progress.ts';
 import type { EventFact } from '../device/events.ts';
-import { CheckMetrics, type ExchangeJudge } from '../metrics/check-metrics.ts';
+import { CheckMetrics, type SampledExchangeJudge } from '../metrics/check-metrics.ts';
 import type { WatchedExchange } from '../network/exchange-tap.ts';
 import { fleetHtml } from '../report/html.ts';
 import { fleetJunit } from '../report/junit.ts';
@@ -26,7 +26,7 @@ const evidence = {
  * A judge of exchanges: every exchange meets `kept`, and those whose method is DELETE violate
  * `violated`.
  */
-const judge: ExchangeJudge = {
+const judge: SampledExchangeJudge = {
   requirements: ['kept', 'violated', 'unseen'].map((requirement) => ({
     requirement,
     sentence: `What is ${requirement} is so.`,

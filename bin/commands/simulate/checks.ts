@@ -1,16 +1,16 @@
 /** Lets the conformance suite judge a sample of a fleet's exchanges. */
-import type { ExchangeJudge, FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
+import type { FleetPlan, SampledExchangeJudge } from '../../../simulator/engine/simulate-fleet.ts';
 
 /** Returns the judge of the sampled exchanges; undefined when the plan has no sample. */
 export async function judgeFor({
   checkShare,
   headerPrefix,
-}: Pick<FleetPlan, 'checkShare' | 'headerPrefix'>): Promise<ExchangeJudge | undefined> {
+}: Pick<FleetPlan, 'checkShare' | 'headerPrefix'>): Promise<SampledExchangeJudge | undefined> {
   if (checkShare === undefined) return undefined;
   // The suite is loaded only when there is a sample.
-  const { DeviceWatch, watchedRequirements } = await import(
-    '../../../conformance/passive/watch.ts'
+  const { DeviceJudge, deviceRequirements } = await import(
+    '../../../conformance/passive/device-judge.ts'
   );
-  const watch = new DeviceWatch(headerPrefix);
-  return { requirements: watchedRequirements, see: (exchange) => watch.see(exchange) };
+  const judge = new DeviceJudge(headerPrefix);
+  return { requirements: deviceRequirements, see: (exchange) => judge.see(exchange) };
 }

@@ -1,5 +1,5 @@
 /**
- * Invariants on artifacts: a field has the same value in every response that shows the artifact.
+ * Passive checks of artifacts: a field has the same value in every response that shows the artifact.
  * Spec: Artifact; DeploymentInstructions (v1)
  */
 
@@ -148,7 +148,7 @@ function isAnswered(ids: readonly string[]): PassiveCheck['applies'] {
   return ({ row, status, hasBody }) => status === 200 && hasBody && ids.includes(row.id);
 }
 
-export const artifactInvariants: readonly PassiveCheck[] = [
+export const artifactChecks: readonly PassiveCheck[] = [
   {
     id: 'artifact-stays-the-same',
     applies: isAnswered(['get-artifact', 'list-artifacts']),

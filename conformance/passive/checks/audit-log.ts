@@ -1,4 +1,4 @@
-/** Invariants on the audit log: filters, order, total and page links match the request. */
+/** Passive checks of the audit log: filters, order, total and page links match the request. */
 
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { readCsv } from '../../target/csv.ts';
@@ -189,7 +189,7 @@ function ofLog(
 }
 
 /** Spec: AuditLog entry; Audit logs */
-export const auditInvariants: readonly PassiveCheck[] = [
+export const auditChecks: readonly PassiveCheck[] = [
   ofLog('entries-are-filtered', filteredOut),
   ofLog('entries-are-sorted', unsortedPage),
   ofLog('entries-fill-by-type', filledOtherMember, 'audit.object-fields-by-type'),

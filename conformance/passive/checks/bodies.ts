@@ -1,5 +1,5 @@
 /**
- * Invariants on the bodies of responses and their media types.
+ * Passive checks of the bodies of responses and their media types.
  * Spec: Resources and their fields; Endpoints
  */
 import * as v from 'valibot';
@@ -101,7 +101,7 @@ function badLink(operation: OperationId, { json, status }: JudgedExchange): Viol
 }
 
 /** Spec: What the service does, "Request and response bodies are JSON unless stated otherwise" */
-export const bodyInvariants: readonly PassiveCheck[] = [
+export const bodyChecks: readonly PassiveCheck[] = [
   {
     id: 'body-is-json',
     requirement: 'service.bodies-are-json',

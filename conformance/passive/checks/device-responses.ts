@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { describeValue } from '../../target/expectations.ts';
-import { invariants } from '../catalogue.ts';
+import { passiveChecks } from '../catalogue.ts';
 import { type ExchangeMemory, otherStatus, type PassiveCheck } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import { requirementOn } from '../response-parts.ts';
@@ -39,25 +39,25 @@ const bodiless = [
   'patch-attributes',
 ] as const satisfies readonly OperationId[];
 
-/** Returns an invariant limited to some operations, optionally for another requirement. */
-export function invariantOn(
+/** Returns a passive check limited to some operations, optionally for another requirement. */
+export function passiveCheckOn(
   name: string,
   ids: readonly OperationId[],
   requirement?: RequirementId,
 ): PassiveCheck {
-  const found = invariants.find(({ id }) => id === name);
-  if (!found) throw new Error(`there is no invariant ${name}`);
+  const found = passiveChecks.find(({ id }) => id === name);
+  if (!found) throw new Error(`there is no passive check ${name}`);
   return { ...found, operations: ids, ...(requirement && { requirement }) };
 }
 
-/** The invariants on errors that hold even if a proxy is in front of the server. */
-const errorChecks: readonly PassiveCheck[] = [
-  invariantOn('error-body', deviceOperations),
-  invariantOn('error-body', ['post-auth-request'], 'auth.refusals-are-errors'),
+/** The passive checks of errors that hold even if a proxy is in front of the server. */
+const proxiedErrorChecks: readonly PassiveCheck[] = [
+  passiveCheckOn('error-body', deviceOperations),
+  passiveCheckOn('error-body', ['post-auth-request'], 'auth.refusals-are-errors'),
   ...[
     ...['error-is-string', 'request-id-is-string', 'request-id-of-the-server'],
     ...['request-id-equals-header', 'body-is-json'],
-  ].map((name) => invariantOn(name, deviceOperations)),
+  ].map((name) => passiveCheckOn(name, deviceOperations)),
 ];
 
 const configurationChecks: readonly PassiveCheck[] = [
@@ -91,8 +91,8 @@ const configurationChecks: readonly PassiveCheck[] = [
 
 /** Checks on errors of every operation, and on configuration, monitor and inventory. */
 export const responseChecks: readonly PassiveCheck[] = [
-  ...errorChecks,
-  ...bodiless.map((id) => invariantOn('no-body', [id], requirementOn(id, ['body']))),
+  ...proxiedErrorChecks,
+  ...bodiless.map((id) => passiveCheckOn('no-body', [id], requirementOn(id, ['body']))),
   ...configurationChecks,
   succeedsWith(204, 'post-alerts', 'alerts.are-accepted'),
   succeedsWith(204, 'post-monitor-configuration', 'monitor.is-accepted'),

@@ -1,4 +1,4 @@
-/** Invariants on refusals: the Error body and its request ID. Spec: Error; Errors */
+/** Passive checks of refusals: the Error body and its request ID. Spec: Error; Errors */
 import { describeValue, responseSummary } from '../../target/expectations.ts';
 import type { PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
@@ -57,7 +57,7 @@ function idViolation(exchange: JudgedExchange, must: string): Violation {
   });
 }
 
-export const errorInvariants: readonly PassiveCheck[] = [
+export const errorChecks: readonly PassiveCheck[] = [
   {
     id: 'error-body',
     requirement: 'errors.body-is-error',

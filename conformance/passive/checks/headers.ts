@@ -1,4 +1,4 @@
-/** Invariants on headers of responses. Spec: Audit logs; Versioning */
+/** Passive checks of headers of responses. Spec: Audit logs; Versioning */
 import { describeValue } from '../../target/expectations.ts';
 import type { PassiveCheck } from '../check.ts';
 
@@ -13,7 +13,7 @@ const forms: Readonly<Record<string, RegExp>> = {
   sunset: httpDate,
 };
 
-export const headerInvariants: readonly PassiveCheck[] = [
+export const headerChecks: readonly PassiveCheck[] = [
   {
     id: 'total-count',
     requirement: 'audit.total',

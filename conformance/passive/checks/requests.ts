@@ -1,5 +1,5 @@
 /**
- * Invariants that compare a response with its request, such as IDs and filters.
+ * Passive checks that compare a response with its request, such as IDs and filters.
  * Spec: Endpoints; Device deployments v1; Device deployments v2; Device connect
  */
 import { createHash } from 'node:crypto';
@@ -129,7 +129,7 @@ function isWholeTar(bytes: Buffer): boolean {
   return at <= bytes.length && bytes[at] !== undefined;
 }
 
-export const requestInvariants: readonly PassiveCheck[] = [
+export const requestChecks: readonly PassiveCheck[] = [
   {
     id: 'artifact-of-the-path',
     requirement: 'artifacts.fields',

@@ -1,4 +1,4 @@
-/** Invariants on statuses. Spec: Endpoints; Errors */
+/** Passive checks of statuses. Spec: Endpoints; Errors */
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import { responseSummary } from '../../target/expectations.ts';
 import type { NamedViolation, PassiveCheck, Violation } from '../check.ts';
@@ -34,7 +34,7 @@ function listedStatuses({ row }: JudgedExchange): string {
 }
 
 /** Spec: Errors, "Unexpected server-side error"; Endpoints */
-export const statusInvariants: readonly PassiveCheck[] = [
+export const statusChecks: readonly PassiveCheck[] = [
   {
     id: 'no-fault',
     requirement: 'errors.no-needless-fault',

@@ -10,7 +10,7 @@ import { membersOf } from '../../target/json-members.ts';
 import type { ExchangeMemory, PassiveCheck } from '../check.ts';
 import { acceptsToken, type TokenGrant, type TokenRefusal } from '../device-memory.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
-import { deviceOperations, invariantOn } from './device-responses.ts';
+import { deviceOperations, passiveCheckOn } from './device-responses.ts';
 
 const WEEK_SECONDS = 604_800;
 const WEEK_MS = WEEK_SECONDS * 1000;
@@ -78,7 +78,7 @@ function lifetimeSeconds({ response }: JudgedExchange): number | undefined {
 }
 
 export const tokenChecks: readonly PassiveCheck[] = [
-  invariantOn('token-is-bare', ['post-auth-request']),
+  passiveCheckOn('token-is-bare', ['post-auth-request']),
   {
     requirement: 'auth.token-is-a-jwt',
     operations: ['post-auth-request'],

@@ -62,8 +62,8 @@ export function violatedBy({
   requirements,
   violations = [],
 }: ShownVerdict): readonly string[] {
-  const byInvariants = violations.flatMap((each) => each.requirements);
-  return [...new Set([...(violated ?? requirements), ...byInvariants])];
+  const byPassiveChecks = violations.flatMap((each) => each.requirements);
+  return [...new Set([...(violated ?? requirements), ...byPassiveChecks])];
 }
 
 /** Returns the command that runs one case again. */

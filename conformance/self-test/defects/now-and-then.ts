@@ -1,4 +1,4 @@
-/** Defects of one response in three, which only invariants on every exchange find reliably. */
+/** Defects of one response in three, which only passive checks of every exchange find reliably. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { changedAt, changedJson, withHeaders, withText } from '../alter.ts';
 import { oneResponseOf } from '../alterations.ts';

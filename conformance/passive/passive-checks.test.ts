@@ -10,8 +10,8 @@ import {
   type InventedParts,
   violationsIn,
 } from '../testing/invented-exchanges.ts';
-import { invariants } from './catalogue.ts';
-import { InvariantJudge, isMissingResponse } from './invariant-judge.ts';
+import { passiveChecks } from './catalogue.ts';
+import { ExchangeJudge, isMissingResponse } from './exchange-judge.ts';
 import { linkPaths, requirementOn } from './response-parts.ts';
 
 const base = 'http://host:8080/prefix';
@@ -44,7 +44,7 @@ const refused = (body: unknown, given: InventedParts = {}): InventedExchange => 
   { body, ...given },
 ];
 
-describe('the invariants of the contract', () => {
+describe('the passive checks of the contract', () => {
   it.each<[string, RequirementId, readonly InventedExchange[], string]>([
     ['a fault', 'errors.no-needless-fault', [['get-configuration', 500, { body: error }]], '500'],
     ['another success', 'configuration.write', [['put-configuration', 200]], 'must be 204'],
@@ -174,7 +174,7 @@ describe('the invariants of the contract', () => {
   });
 });
 
-describe('the invariants of the contract', () => {
+describe('the passive checks of the contract', () => {
   const list = { 'x-total-count': '1', link: '</x?page=1>; rel=first' };
   it.each<[string, readonly InventedExchange[]]>([
     ['a refusal without a request ID', [refused({ error: 'no' })]],
@@ -265,9 +265,9 @@ describe('the invariants of the contract', () => {
   });
 });
 
-describe('the invariant judge', () => {
+describe('the exchange judge', () => {
   it('counts judged and violating exchanges by requirement and operation', () => {
-    const judge = new InvariantJudge(base, names);
+    const judge = new ExchangeJudge(base, names);
     const outcome = { status: 401, headers: {}, bytes: Buffer.alloc(0), text: '' };
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 1 });
@@ -277,7 +277,7 @@ describe('the invariant judge', () => {
   });
 
   it('reports an unanswered request as a violation of the operation', () => {
-    const each = new InvariantJudge(base, names).forCase();
+    const each = new ExchangeJudge(base, names).forCase();
     const outcome = new TransportFailure('request-time-limit', 'no complete response within 5 ms');
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
@@ -288,7 +288,7 @@ describe('the invariant judge', () => {
   });
 
   it('ignores an operation that the target does not offer', () => {
-    const each = new InvariantJudge(base, names, { offered: new Set(['connect']) }).forCase();
+    const each = new ExchangeJudge(base, names, { offered: new Set(['connect']) }).forCase();
     const outcome = { status: 404, headers: {}, bytes: Buffer.alloc(0), text: '' };
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
@@ -297,7 +297,7 @@ describe('the invariant judge', () => {
   });
 
   it('ignores requests that are no operation of the contract', () => {
-    const each = new InvariantJudge(base, names).forCase();
+    const each = new ExchangeJudge(base, names).forCase();
     const outcome = { status: 500, headers: {}, bytes: Buffer.alloc(0), text: '' };
     for (const url of ['http://other/api/devices/v1/deviceconfig/configuration', `${base}/x`]) {
       const request = { method: 'GET', url };
@@ -308,7 +308,7 @@ describe('the invariant judge', () => {
   });
 });
 
-describe('the invariants and their requirements', () => {
+describe('the passive checks and their requirements', () => {
   it.each(Object.keys(operations) as OperationId[])(
     'include a requirement on the status of %s',
     (id) => {
@@ -323,7 +323,7 @@ describe('the invariants and their requirements', () => {
   });
 
   it('have unique IDs', () => {
-    const ids = invariants.map(({ id }) => id);
+    const ids = passiveChecks.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
   });
 });

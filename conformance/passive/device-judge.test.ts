@@ -4,8 +4,13 @@ import { type RequirementId, requirements } from '../../fixtures/contract/requir
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { instructionFields } from '../suite/instruction-fields.ts';
+import {
+  DeviceJudge,
+  type DeviceVerdict,
+  deviceChecks,
+  deviceRequirements,
+} from './device-judge.ts';
 import { SOURCE } from './device-memory.ts';
-import { DeviceWatch, type WatchVerdict, watchChecks, watchedRequirements } from './watch.ts';
 
 const noonMs = Date.UTC(2026, 0, 31, 12);
 const DAY_SECONDS = 86_400;
@@ -38,14 +43,14 @@ function tokenOf(name: string, claims: object = { iat: 0, exp: WEEK_SECONDS }): 
 const first = tokenOf('first');
 const second = tokenOf('second');
 
-/** Returns the verdicts of the watch on the last of these exchanges. */
-function verdictsOn(steps: readonly GivenExchange[]): readonly WatchVerdict[] {
-  const watch = new DeviceWatch('X-SVC');
+/** Returns the verdicts of the judge on the last of these exchanges. */
+function verdictsOn(steps: readonly GivenExchange[]): readonly DeviceVerdict[] {
+  const judge = new DeviceJudge('X-SVC');
   let nowMs = noonMs;
-  let verdicts: readonly WatchVerdict[] = [];
+  let verdicts: readonly DeviceVerdict[] = [];
   for (const step of steps) {
     nowMs += (step.afterSeconds ?? 1) * 1000;
-    verdicts = watch.see(exchangeOf(step, nowMs));
+    verdicts = judge.see(exchangeOf(step, nowMs));
   }
   return verdicts;
 }
@@ -299,17 +304,17 @@ function violatedBy(steps: readonly GivenExchange[]): string[] {
   return verdictsOn(steps).flatMap(({ requirement, evidence }) => (evidence ? requirement : []));
 }
 
-const watched = watchedRequirements.map(({ requirement }) => requirement);
+const judgedIds = deviceRequirements.map(({ requirement }) => requirement);
 
-describe('the watch of a device', () => {
-  it('reports no violation by a correct server, and judges every watched requirement', () => {
+describe('the judge of a device', () => {
+  it('reports no violation by a correct server, and judges every requirement of devices', () => {
     const judged = new Set<string>();
     for (let length = 1; length <= honest.length; length++) {
       const steps = honest.slice(0, length);
       expect(violatedBy(steps), `step ${length}`).toEqual([]);
       for (const { requirement } of verdictsOn(steps)) judged.add(requirement);
     }
-    expect([...judged].toSorted()).toEqual([...watched].toSorted());
+    expect([...judged].toSorted()).toEqual([...judgedIds].toSorted());
   });
 
   it.each(violations)('reports a violation of %s', (requirement, steps) => {
@@ -318,12 +323,13 @@ describe('the watch of a device', () => {
 
   it('has a test of a violation for each requirement that it judges', () => {
     const known = new Set(violations.map(([requirement]) => requirement));
-    expect(watched.filter((requirement) => !known.has(requirement))).toEqual([]);
+    expect(judgedIds.filter((requirement) => !known.has(requirement))).toEqual([]);
   });
 
   it('judges only MUSTs of the server that device operations show', () => {
-    for (const { requirement, operations: places = [] } of watchChecks) {
-      if (requirement === undefined) throw new Error('a check of the watch names no requirement');
+    for (const { requirement, operations: places = [] } of deviceChecks) {
+      if (requirement === undefined)
+        throw new Error('a check of the judge of devices names no requirement');
       const row: Requirement = requirements[requirement];
       expect(row, requirement).toMatchObject({ level: 'must' });
       expect([row.actor, row.excluded], requirement).toEqual([undefined, undefined]);
@@ -335,7 +341,7 @@ describe('the watch of a device', () => {
   });
 });
 
-describe('the watch of a device', () => {
+describe('the judge of a device', () => {
   it.each<[string, readonly GivenExchange[]]>([
     ['of a server that is overloaded', [pollV2(page, { status: 503 })]],
     ['of a gateway that has no such path', [pollV2(page, { status: 404 })]],
@@ -396,7 +402,7 @@ describe('the watch of a device', () => {
 
   it('decides nothing about an exchange outside the contract, or without a response', () => {
     const other = { ...exchangeOf(pollV2(), noonMs), operation: 'list-devices' };
-    expect(new DeviceWatch('X-SVC').see(other)).toEqual([]);
+    expect(new DeviceJudge('X-SVC').see(other)).toEqual([]);
     expect(verdictsOn([pollV2(undefined, { isSilent: true })])).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Judges a server by its exchanges with devices that the suite does not control. The watch sends no
+ * Judges a server by its exchanges with devices that the suite does not control. The judge sends no
  * requests, and decides a requirement only when the exchanges leave no doubt.
  */
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
@@ -25,7 +25,7 @@ import { RunMemory } from './run-memory.ts';
 
 /** One request of a device and its response, as an observer recorded them. */
 export interface ObservedExchange {
-  /** Index of the device among the watched devices. */
+  /** Index of the device among the judged devices. */
   readonly device: number;
   /** ID of the contract's operation, or `download-artifact` for the source of a deployment. */
   readonly operation: string;
@@ -55,14 +55,14 @@ interface ObservedResponse {
 }
 
 /** The verdict of an exchange on one requirement. */
-export interface WatchVerdict {
+export interface DeviceVerdict {
   readonly requirement: RequirementId;
   /** Defined if the requirement is violated; returns the evidence, with secrets masked. */
-  readonly evidence: (() => WatchEvidence) | undefined;
+  readonly evidence: (() => ViolationEvidence) | undefined;
 }
 
 /** The evidence of a violation: the expected and the actual value, and the exchange. */
-export interface WatchEvidence {
+export interface ViolationEvidence {
   readonly expected: string;
   readonly actual: string;
   /** The request; `line` has the method and the full URL, and long bodies are truncated. */
@@ -74,20 +74,20 @@ export interface WatchEvidence {
   };
 }
 
-/** Every check of the watch. */
-export const watchChecks: readonly PassiveCheck[] = [
+/** Every check of the judge of devices. */
+export const deviceChecks: readonly PassiveCheck[] = [
   ...tokenChecks,
   ...deploymentChecks,
   ...responseChecks,
 ];
 
-/** The requirements that the watch can decide, each with its sentence. */
-export const watchedRequirements = [
-  ...new Set(watchChecks.flatMap(({ requirement }) => requirement ?? [])),
+/** The requirements that the judge of devices can decide, each with its sentence. */
+export const deviceRequirements = [
+  ...new Set(deviceChecks.flatMap(({ requirement }) => requirement ?? [])),
 ].map((requirement) => ({ requirement, sentence: requirements[requirement].sentence }));
 
 /** Judges the exchanges of many devices. The memory used for each device is bounded. */
-export class DeviceWatch {
+export class DeviceJudge {
   readonly #names: VendorNames;
   readonly #run = new RunMemory();
   readonly #devices = new Map<number, DeviceMemory>();
@@ -98,8 +98,8 @@ export class DeviceWatch {
   }
 
   /** Judges an exchange and returns its verdicts. Call it in the order in which exchanges end. */
-  see(observed: ObservedExchange): readonly WatchVerdict[] {
-    const row = watchedRows.get(observed.operation);
+  see(observed: ObservedExchange): readonly DeviceVerdict[] {
+    const row = judgedRows.get(observed.operation);
     if (row === undefined) return [];
     const device = this.#memoryOf(observed.device);
     const { response } = observed;
@@ -115,9 +115,9 @@ export class DeviceWatch {
     return verdicts;
   }
 
-  #verdictsOn(exchange: JudgedExchange, memory: ExchangeMemory): readonly WatchVerdict[] {
-    const verdicts = new Map<RequirementId, WatchVerdict>();
-    for (const { check, violation } of verdictsOn(watchChecks, exchange, memory)) {
+  #verdictsOn(exchange: JudgedExchange, memory: ExchangeMemory): readonly DeviceVerdict[] {
+    const verdicts = new Map<RequirementId, DeviceVerdict>();
+    for (const { check, violation } of verdictsOn(deviceChecks, exchange, memory)) {
       const requirement = violation?.requirement ?? check.requirement;
       // Several checks may decide one requirement, which holds only if none of them is violated.
       if (requirement === undefined || verdicts.get(requirement)?.evidence) continue;
@@ -137,8 +137,8 @@ export class DeviceWatch {
   }
 }
 
-/** The operations whose exchanges the watch judges, by ID. */
-const watchedRows = new Map<string, Operation>(
+/** The operations whose exchanges the judge of devices reads, by ID. */
+const judgedRows = new Map<string, Operation>(
   Object.entries({ ...operations, ...storageOperations }),
 );
 
@@ -171,7 +171,7 @@ function judgedExchange(
 function evidenceOf(
   { where, must, actual }: NamedViolation,
   { row, request: { url, headers, body, sentMs, endedMs }, response }: JudgedExchange,
-): WatchEvidence {
+): ViolationEvidence {
   const { request, response: recorded } = reportedExchange(
     exchangeOf({ method: row.method, url, headers: withoutSignature(headers), body }, response, {
       startMs: 0,

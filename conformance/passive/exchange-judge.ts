@@ -1,4 +1,4 @@
-/** Checks the exchanges of a run against the invariants, and collects the violations by case. */
+/** Checks the exchanges of a run against the passive checks, and collects the violations by case. */
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
@@ -7,7 +7,7 @@ import { joinedChunks, reportedExchange, type TargetExchange } from '../target/e
 import { recognizeRequest } from '../target/operation-at.ts';
 import type { SessionExchange, WireRequest } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
-import { invariants } from './catalogue.ts';
+import { passiveChecks } from './catalogue.ts';
 import {
   type CheckVerdict,
   type ExchangeMemory,
@@ -29,9 +29,9 @@ const noResponse = { status: 0, headers: {}, bytes: Buffer.alloc(0), text: '' } 
 /** Maximum number of violations kept for each case, since a broken server repeats its violations. */
 const VIOLATIONS_MAX = 10;
 
-/** A violation of an invariant by an exchange. */
+/** A violation of a passive check by an exchange. */
 export interface ExchangeViolation {
-  /** The requirement of the invariant, and one of the operation if it is violated too. */
+  /** The requirement of the passive check, and one of the operation if it is violated too. */
   readonly requirements: readonly [RequirementId, ...RequirementId[]];
   readonly level: RequirementLevel;
   /** The ID of the operation. */
@@ -69,7 +69,7 @@ export interface JudgeOptions {
 }
 
 /** Judges the exchanges of one run. */
-export class InvariantJudge {
+export class ExchangeJudge {
   readonly #names: VendorNames;
   readonly #base: string;
   readonly #offered: ReadonlySet<OperationId>;
@@ -136,7 +136,9 @@ export class InvariantJudge {
     if (!isAnswered) return hang(row.id, outcome, record);
     // An injected fault of a test server is not a violation by the server.
     if (isInjected) return [];
-    const checks = plansFaults ? invariants.filter(({ id }) => id !== 'no-fault') : invariants;
+    const checks = plansFaults
+      ? passiveChecks.filter(({ id }) => id !== 'no-fault')
+      : passiveChecks;
     const own = verdictsOn(checks, exchange, this.#memory).flatMap((verdict) => {
       this.#count(verdict, row.id);
       const { violation } = verdict;
