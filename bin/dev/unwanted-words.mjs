@@ -34,6 +34,17 @@ export const unwanted = [
     legal: ['bin/virtual/', 'bin/commands/simulate/', 'simulator/'],
   },
   {
+    pattern:
+      /\b(\w+)?(learn(Secrets?|NoResponse)|seeNoResponse)\b|\b(Duty|Client|Exchange|Run|Device|Deployment|Authentication|Retry|Fleet|Socket)Memory\b|\bremembered\.ts\b/g,
+    instead:
+      '…History for what a judge knows of earlier exchanges, record(exchange); memory is RAM',
+  },
+  {
+    pattern: /\bheard\b|\bhear\(/g,
+    instead: 'received, record',
+    legal: ['server/'],
+  },
+  {
     pattern: /\bscenes?\b/g,
     instead: 'incident',
     legal: [

@@ -27,7 +27,7 @@ export function clientReader(): ClientReader {
   const judge = new ClientJudge();
   return {
     duties: listed,
-    observe: (event) => judge.see(event),
+    observe: (event) => judge.judge(event),
     repeats: (client, times) => judge.repeats(client, times),
     rename: (former, client) => judge.rename(former, client),
     forget: (client) => judge.forget(client),

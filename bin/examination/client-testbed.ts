@@ -96,7 +96,7 @@ export class ClientTestbed {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     let baseUrl = 'http://localhost';
     const events = new ObservedEvents(
-      (event) => judge.see(event),
+      (event) => judge.judge(event),
       () => baseUrl,
     );
     const isLocal = plan.advertise === '127.0.0.1';
@@ -147,7 +147,7 @@ export class ClientTestbed {
       ...(about !== undefined && { about }),
     };
     this.#acts.push(event);
-    this.judge.see(event);
+    this.judge.judge(event);
   }
 
   /** From here on only requests that begin to end later are waited for. */

@@ -110,20 +110,20 @@ async function upload(path: string, content: Buffer, mode = '0644'): Promise<Res
 
 /** A user's socket to the device, with the received messages in order. */
 async function socket({ ready, id: deviceId } = connected) {
-  const heard: ConnectMessage[] = [];
+  const received: ConnectMessage[] = [];
   let wake: () => void = () => undefined;
   const options = { baseUrl: ready.baseUrl, token: ready.adminToken, deviceId };
   const reach = { ...options, clock: systemClock, requestTimeLimitMs: RUN_MAX_MS };
   const open = await UserSocket.open(reach, {
     message: (message) => {
-      heard.push(message);
+      received.push(message);
       wake();
     },
     closed: () => wake(),
   });
   const next = async (): Promise<ConnectMessage> => {
     for (;;) {
-      const first = heard.shift();
+      const first = received.shift();
       if (first) return first;
       await new Promise<void>((resolve) => {
         wake = resolve;

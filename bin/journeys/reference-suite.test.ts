@@ -61,7 +61,7 @@ describe('the OpenAPI document beside a run of the suite', () => {
       const isWhole = content.comment === undefined && response.comment === undefined;
       if (!client.operationIds.includes(id) || !isWhole) continue;
       const sent = headers.map(({ name, value }): [string, string] => [name, value]);
-      client.see(id, { status, headers: new Headers(sent) }, content.text ?? '');
+      client.record(id, { status, headers: new Headers(sent) }, content.text ?? '');
       seen.add(`${id} ${status}`);
     }
     expect([...new Set(client.problems)]).toEqual([]);

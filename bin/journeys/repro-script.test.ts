@@ -41,8 +41,8 @@ afterAll(async () => {
 
 function deviceOf(serial: string, key: SigningKey): SuiteDevice {
   const names = vendorNames(server.headerPrefix);
-  const learnSecret = (secret: string) => mask.learn(secret, 'device-token');
-  return new SuiteDevice(session, { identity: { serial }, key, names, learnSecret });
+  const maskSecret = (secret: string) => mask.addSecret(secret, 'device-token');
+  return new SuiteDevice(session, { identity: { serial }, key, names, maskSecret });
 }
 
 /** Returns the repro script of the last request that the suite sent. */

@@ -49,7 +49,7 @@ const shapes: readonly RegExp[] = [
 class Eavesdropper {
   readonly secrets = new Set<string>();
 
-  hear({ headers, body }: ProxiedMessage, query = ''): void {
+  record({ headers, body }: ProxiedMessage, query = ''): void {
     const texts = [`?${query}`, body.toString('utf8'), ...Object.values(headers)];
     for (const text of texts) {
       for (const shape of shapes) {
@@ -78,11 +78,11 @@ function listening(eavesdropper: Eavesdropper): Defect {
     operations: 'all',
     alter: () => ({
       request: (request) => {
-        eavesdropper.hear(request, request.query);
+        eavesdropper.record(request, request.query);
         return request;
       },
       response: (response, { headers, query }) => {
-        eavesdropper.hear(response);
+        eavesdropper.record(response);
         if (headers.authorization === undefined) return response;
         const sent = { 'x-sent': headers.authorization, 'x-query': encodeURIComponent(query) };
         return { ...response, headers: { ...response.headers, ...sent } };

@@ -35,7 +35,7 @@ export interface CheckedResponse {
   json<Body = Record<string, unknown>>(): Body;
 }
 
-/** Calls operations by their IDs, and remembers which ones it has called. */
+/** Calls operations by their IDs, and records which ones it has called. */
 export class DocumentClient {
   /** IDs of the operations that were answered with a success. */
   readonly driven = new Set<string>();
@@ -153,7 +153,7 @@ export class DocumentClient {
   }
 
   /** Checks a response that another client got; problems name the operation. */
-  see(id: string, response: Pick<Response, 'status' | 'headers'>, text: string): void {
+  record(id: string, response: Pick<Response, 'status' | 'headers'>, text: string): void {
     this.#check(this.#placed(id), response, text);
   }
 

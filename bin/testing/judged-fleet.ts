@@ -11,7 +11,7 @@ export function findingsOn({ testbed }: FleetOnTestbed): {
   const byDevice = new Map<string, string[]>();
   for (const entry of testbed.journal.list({})) {
     const { device } = entry as { device?: { id?: string } };
-    for (const { duty, message } of lint.see(entry)) {
+    for (const { duty, message } of lint.judge(entry)) {
       const id = device?.id ?? '';
       byDevice.set(id, [...(byDevice.get(id) ?? []), `${duty}: ${message}`]);
     }

@@ -26,10 +26,10 @@ export interface RedisServer {
   /** A client with full access. */
   readonly client: Redis;
   /**
-   * Calls `hear` with the arguments of each command that any client sends.
+   * Calls `onMessage` with the arguments of each command that any client sends.
    * @returns a function that stops it
    */
-  monitor(hear: OnRedisMessage): Promise<() => void>;
+  monitor(onMessage: OnRedisMessage): Promise<() => void>;
   /** Kills Redis immediately, like a power loss. */
   kill(): Promise<void>;
 }
@@ -73,7 +73,7 @@ export async function startRedis(password: string, tls?: RedisTlsFiles): Promise
     url,
     port,
     client,
-    monitor: (hear) => monitor(url, ca, hear),
+    monitor: (onMessage) => monitor(url, ca, onMessage),
     kill: async () => {
       client.disconnect();
       child.kill('SIGKILL');
@@ -90,7 +90,7 @@ export async function startRedis(password: string, tls?: RedisTlsFiles): Promise
 async function monitor(
   url: string,
   ca: Buffer | undefined,
-  hear: OnRedisMessage,
+  onMessage: OnRedisMessage,
 ): Promise<() => void> {
   const { port, password } = new URL(url);
   const to = { host: '127.0.0.1', port: Number(port) };
@@ -99,7 +99,7 @@ async function monitor(
   await new Promise<void>((resolve, reject) => {
     createInterface(socket).on('line', (line) => {
       if (line.startsWith('-')) reject(new Error(`Redis answers ${line}`));
-      else if (line !== '+OK') hear(argsOf(line));
+      else if (line !== '+OK') onMessage(argsOf(line));
       else if (++accepted === 2) resolve();
     });
     socket.on('error', reject).write(`AUTH ${password}\r\nMONITOR\r\n`);

@@ -39,7 +39,7 @@ export class EventLog {
     this.#written?.catch(() => undefined);
   }
 
-  readonly take = (event: FleetEvent): void => {
+  readonly record = (event: FleetEvent): void => {
     if (this.#instant[0] !== undefined && this.#instant[0].atMs !== event.atMs) this.#endInstant();
     this.#instant.push(event);
   };

@@ -36,12 +36,12 @@ async function controlOn(responses: Responses) {
   const secrets: string[] = [];
   const control = new HttpControl({ url: baseUrl, token: 'control-token' }, session);
   const newTenant = (): Promise<ControlledTenant> =>
-    control.newTenant({ session, name: 'one', learnSecret: (secret) => secrets.push(secret) });
+    control.newTenant({ session, name: 'one', maskSecret: (secret) => secrets.push(secret) });
   return { requests, control, newTenant, secrets, session };
 }
 
 describe('a tenant that a case creates', () => {
-  it('has a logged-in user, and its secrets are learned for masking', async () => {
+  it('has a logged-in user, and its secrets are added to the mask', async () => {
     const { newTenant, secrets, requests } = await controlOn(working);
     expect(await newTenant()).toMatchObject({ id: 't 1', tenantToken: 'tenant-token' });
     expect(secrets).toEqual(['password', 'tenant-token', 'user-token']);
@@ -139,7 +139,7 @@ describe('a user without permissions', () => {
       'GET /outbox': [200, { messages }],
     });
     const { control } = await newTenant();
-    const order = { session, name: 'weak', learnSecret: () => undefined };
+    const order = { session, name: 'weak', maskSecret: () => undefined };
     expect(await control.powerlessUser(order)).toBe('user-token');
     expect(requests.at(-2)).toContain('"secret_hash":"from the mail"');
   });
@@ -147,7 +147,7 @@ describe('a user without permissions', () => {
   it('cannot be created when the target does not show its outbox', async () => {
     const { newTenant, session } = await controlOn(invited);
     const { control } = await newTenant();
-    const order = { session, name: 'weak', learnSecret: () => undefined };
+    const order = { session, name: 'weak', maskSecret: () => undefined };
     await expect(control.powerlessUser(order)).rejects.toThrow(
       'show the outbox: it answered with 404',
     );

@@ -93,16 +93,16 @@ export class HttpControl implements Control {
     return new HttpControl(this.#address, session, { hasTenants: false, plans: this.#plans });
   }
 
-  async newTenant({ session, name, learnSecret }: TenantOrder): Promise<ControlledTenant> {
+  async newTenant({ session, name, maskSecret }: TenantOrder): Promise<ControlledTenant> {
     // With a plus, which a query must escape.
     const adminEmail = `admin+${name}@conformance.example`;
     const body = { name, adminEmail };
     const response = await this.#send('POST', controlPaths.tenants, body, session);
     const made = this.#read('create a tenant', response, madeTenant, 201);
-    learnSecret(made.adminPassword, 'password');
-    learnSecret(made.tenantToken, 'tenant-token');
+    maskSecret(made.adminPassword, 'password');
+    maskSecret(made.tenantToken, 'tenant-token');
     const adminToken = await userToken(session, made.adminEmail, made.adminPassword);
-    learnSecret(adminToken, 'user-token');
+    maskSecret(adminToken, 'user-token');
     return {
       id: made.id,
       tenantToken: made.tenantToken,
@@ -156,18 +156,18 @@ export class HttpControl implements Control {
     this.#done('limit the rate', response, 200);
   }
 
-  async powerlessUser({ session, name, learnSecret }: TenantOrder): Promise<string> {
+  async powerlessUser({ session, name, maskSecret }: TenantOrder): Promise<string> {
     const { adminToken } = this.#own('role-control');
     const email = `${name}@conformance.example`;
     const password = `of ${name}`;
-    learnSecret(password, 'password');
+    maskSecret(password, 'password');
     await inviteUserWithoutPermissions(session, adminToken, { role: name, email });
     const listed = await this.#send('GET', controlPaths.outbox, undefined, session);
     const { messages } = this.#read('show the outbox', listed, outbox, 200);
     const secret = messages.findLast(({ to }) => to === email)?.secret ?? '';
-    learnSecret(secret, 'password');
+    maskSecret(secret, 'password');
     const token = await userToken(session, email, password, secret);
-    learnSecret(token, 'user-token');
+    maskSecret(token, 'user-token');
     return token;
   }
 

@@ -100,7 +100,7 @@ export class Rights {
       probes.filter(isNeeded).map(async ({ request }) => {
         const headers = { ...request.headers, ...bearer(this.#user.token) };
         try {
-          this.#see(request, (await session.send({ ...request, headers })).status);
+          this.#record(request, (await session.send({ ...request, headers })).status);
         } catch (error) {
           if (!(error instanceof TransportFailure)) throw error;
         }
@@ -117,7 +117,7 @@ export class Rights {
   lackIn({ request, outcome }: SessionExchange): string | undefined {
     if (outcome instanceof Error) return undefined;
     if (request.headers?.authorization !== bearer(this.#user.token).authorization) return undefined;
-    const row = this.#see(request, outcome.status);
+    const row = this.#record(request, outcome.status);
     return row && lackText([row]);
   }
 
@@ -134,7 +134,7 @@ export class Rights {
   }
 
   /** Returns the operation of a request that was refused for lack of a right. */
-  #see({ method, url }: WireRequest, status: number): KnownRow | undefined {
+  #record({ method, url }: WireRequest, status: number): KnownRow | undefined {
     const { row } = recognizeRequest(method, url.split('?')[0] ?? '');
     if (row?.authorization !== 'user') return undefined;
     if (status >= 200 && status < 300) this.#held.add(row.id);

@@ -64,7 +64,7 @@ export async function openTargetControl(
 ): Promise<TargetControl> {
   const { target, session, mask, baseUrl } = runTarget;
   const { credentials, hooks: hookFile, control: address } = options;
-  learnSecrets(mask, credentials, address);
+  maskSecrets(mask, credentials, address);
   const hooks = hookFile && new Hooks(hookFile, baseUrl);
   const login = await loginOf(runTarget, { credentials, hooks });
   const user = login.kind === 'token' ? { ...login } : undefined;
@@ -107,11 +107,11 @@ function adminOf(
   return user ?? login;
 }
 
-function learnSecrets(mask: Mask, credentials: SuiteCredentials, control?: ControlAddress): void {
-  if (control) mask.learn(control.token, 'control-token');
+function maskSecrets(mask: Mask, credentials: SuiteCredentials, control?: ControlAddress): void {
+  if (control) mask.addSecret(control.token, 'control-token');
   if (credentials === 'none') return;
-  if ('token' in credentials) mask.learn(credentials.token, 'user-token');
-  else mask.learn(credentials.password, 'password');
+  if ('token' in credentials) mask.addSecret(credentials.token, 'user-token');
+  else mask.addSecret(credentials.password, 'password');
 }
 
 /** Returns the token of the hooks' user; undefined when no hook logs one in. */
@@ -123,7 +123,7 @@ async function hookLogin(
   if (!hooks.has('login')) return undefined;
   try {
     const { token } = await hooks.run(session, 'login');
-    mask.learn(token, 'user-token');
+    mask.addSecret(token, 'user-token');
     return token;
   } catch (error) {
     if (error instanceof MissingCapability) return undefined;

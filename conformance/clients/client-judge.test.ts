@@ -8,7 +8,7 @@ import { authenticationRequest, eventsOf, type Request, type Step } from './self
 
 function judged(steps: readonly Step[]) {
   const judge = new ClientJudge();
-  for (const event of eventsOf(steps)) judge.see(event);
+  for (const event of eventsOf(steps)) judge.judge(event);
   return judge.verdict('device-1')?.duties ?? [];
 }
 
@@ -124,7 +124,7 @@ describe('the judge of a client in unusual situations', () => {
     const judge = new ClientJudge();
     const steps = goodSteps();
     const offered = steps.findIndex(({ label }) => label === 'd1: downloading');
-    for (const event of eventsOf(steps.slice(0, offered))) judge.see(event);
+    for (const event of eventsOf(steps.slice(0, offered))) judge.judge(event);
     judge.end(0, true);
     const broken =
       judge.verdict('device-1')?.duties.filter(({ state }) => state === 'broken') ?? [];
@@ -145,7 +145,7 @@ describe('the judge of a client whose poll interval was measured before', () => 
       sixFailures(steps).slice(steps.findIndex(({ label }) => label === 'd2: offer'));
     const judge = (intervalMs?: number) => {
       const found = new ClientJudge(undefined, intervalMs);
-      for (const event of eventsOf(fromOffer(goodSteps())).slice(0, 14)) found.see(event);
+      for (const event of eventsOf(fromOffer(goodSteps())).slice(0, 14)) found.judge(event);
       const duties = found.verdict('device-1')?.duties ?? [];
       return duties.flatMap(({ duty, state }) => (state === 'broken' ? [duty] : []));
     };
@@ -163,7 +163,7 @@ describe('the judge that begins to watch in the middle of a session', () => {
     const broken = events.flatMap((_, first) => {
       if (first % SAMPLED > 0) return [];
       const judge = new ClientJudge();
-      for (const event of events.slice(first)) judge.see(event);
+      for (const event of events.slice(first)) judge.judge(event);
       const duties = judge.verdicts().flatMap((verdict) => verdict.duties);
       return duties.flatMap(({ duty, state }) =>
         state === 'broken' ? [`${duty}, from event ${first}`] : [],
@@ -178,9 +178,9 @@ describe('the judge that begins to watch in the middle of a session', () => {
       const judge = new ClientJudge();
       const client = 'device-1';
       events.forEach((event, at) => {
-        if (at !== lost) judge.see(event);
+        if (at !== lost) judge.judge(event);
         else
-          judge.see({
+          judge.judge({
             kind: 'server',
             event: 'events-dropped',
             client,
@@ -220,9 +220,9 @@ describe('the judge of a repeated poll', () => {
 
   it('judges a repeated poll as it judges the same poll in full', () => {
     const [whole, repeated] = [new ClientJudge(), new ClientJudge()];
-    for (const judge of [whole, repeated]) judge.see(last);
+    for (const judge of [whole, repeated]) judge.judge(last);
     for (const seconds of [5, 10, 15, 20, 25]) {
-      whole.see({ ...last, ...later(seconds) });
+      whole.judge({ ...last, ...later(seconds) });
       expect(repeated.repeats(last.client, later(seconds))).toBe(true);
     }
     expect(found(repeated)).toEqual(found(whole));
@@ -230,12 +230,12 @@ describe('the judge of a repeated poll', () => {
 
   it('gives fast repeated polls the verdict of full ones, and judges every tenth in full', () => {
     const [whole, repeated] = [new ClientJudge(), new ClientJudge()];
-    for (const judge of [whole, repeated]) judge.see(last);
+    for (const judge of [whole, repeated]) judge.judge(last);
     const taken = Array.from({ length: 20 }, (_, at) => {
       const times = later((at + 1) / 10);
-      whole.see({ ...last, ...times });
+      whole.judge({ ...last, ...times });
       const isTaken = repeated.repeats(last.client, times);
-      if (!isTaken) repeated.see({ ...last, ...times });
+      if (!isTaken) repeated.judge({ ...last, ...times });
       return isTaken;
     });
     expect(taken.flatMap((isTaken, at) => (isTaken ? [] : [at + 1]))).toEqual([9, 10]);
@@ -246,7 +246,7 @@ describe('the judge of a repeated poll', () => {
 
   it('does not accept a repeated poll of an unknown device', () => {
     const judge = new ClientJudge();
-    judge.see(last);
+    judge.judge(last);
     expect(judge.repeats('another', later(5))).toBe(false);
   });
 });

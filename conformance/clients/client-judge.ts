@@ -1,7 +1,7 @@
 /**
  * Judges device clients by the duties that one exchange, or the sequence of a device's events, can
  * show. It reads only: whoever has events hands them over in the order in which they ended. What it
- * remembers is bounded for each device and in the number of devices.
+ * records is bounded for each device and in the number of devices.
  */
 
 import { isPollOperation } from '../../fixtures/contract/operation-ids.ts';
@@ -14,18 +14,18 @@ import type {
 import type { DutyState } from '../../fixtures/control/clients.ts';
 import { appliedChecks, type PassiveCheck, type Violation } from '../passive/check.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
-import { ClientMemory } from './client-memory.ts';
+import { ClientHistory } from './client-history.ts';
 import type { ClientVerdict, DutyVerdict, DutyViolation } from './client-verdict.ts';
 import { duties } from './duties/duties.ts';
-import type { Duty, DutyMemory, EventMatcher, Sequence } from './duty.ts';
+import type { Duty, DutyHistory, EventMatcher, Sequence } from './duty.ts';
 import { DOWNLOAD_RETRY_MS, isAnswered, isInFlight, patienceMs } from './exemptions.ts';
-import { FleetMemory } from './fleet-memory.ts';
+import { FleetHistory } from './fleet-history.ts';
+import type { DueReaction } from './history-items.ts';
 import { judgedExchange, rowOf } from './recognized-exchange.ts';
-import type { DueReaction } from './remembered.ts';
 import { isRepeat } from './repeated-poll.ts';
 import { nextStep } from './scene-names.ts';
 
-/** Maximum number of devices that are remembered; the one that was silent longest is forgotten. */
+/** Maximum number of devices with a history; that of the one that was silent longest is dropped. */
 const DEVICES_MAX = 10_000;
 /** Number of violations of one duty that are kept; further ones are counted. */
 const VIOLATIONS_MAX = 5;
@@ -36,7 +36,8 @@ const optionalAreas: ReadonlySet<string> = new Set([
 
 const sequences = duties.flatMap((duty) => (duty.sequence ? [[duty, duty.sequence] as const] : []));
 /** What a duty says of an exchange. */
-interface DutyCheck extends Pick<PassiveCheck<DutyMemory>, 'operations' | 'applies' | 'violation'> {
+interface DutyCheck
+  extends Pick<PassiveCheck<DutyHistory>, 'operations' | 'applies' | 'violation'> {
   readonly duty: Duty;
 }
 
@@ -66,7 +67,7 @@ interface Tally {
 
 /** One device with what was judged. */
 interface JudgedClient {
-  memory: ClientMemory;
+  history: ClientHistory;
   readonly tallies: Map<string, Tally>;
   exchanges: number;
   dropped: number;
@@ -79,7 +80,7 @@ interface JudgedClient {
 /** Judges the events of many devices. */
 export class ClientJudge {
   readonly #clients = new Map<string, JudgedClient>();
-  readonly #fleet = new FleetMemory();
+  readonly #fleet = new FleetHistory();
   readonly #found: FoundViolation;
   readonly #intervalMs: number | undefined;
   #exchanges = 0;
@@ -101,7 +102,7 @@ export class ClientJudge {
   }
 
   /** Judges an event. Call it in the order in which the events ended. */
-  see(event: ClientEvent): void {
+  judge(event: ClientEvent): void {
     if (event.kind === 'server') this.#serverEvent(event);
     else if (event.kind === 'socket') this.#socket(event);
     else this.#exchange(event);
@@ -113,10 +114,10 @@ export class ClientJudge {
    */
   repeats(name: string, times: Pick<ClientExchange, 'sentMs' | 'endedMs'>): boolean {
     const client = this.#clients.get(name);
-    if (!client?.unchanged || client.memory.breaksPollLimit(times)) return false;
+    if (!client?.unchanged || client.history.breaksPollLimit(times)) return false;
     client.exchanges += 1;
     this.#exchanges += 1;
-    client.memory.pollRepeated(times);
+    client.history.pollRepeated(times);
     return true;
   }
 
@@ -172,28 +173,28 @@ export class ClientJudge {
   #exchange(event: ClientExchange): void {
     const known = this.#clients.get(event.client);
     const isUnchanged = known !== undefined && isRepeat(known, event);
-    const row = isUnchanged ? undefined : rowOf(event, known?.memory);
+    const row = isUnchanged ? undefined : rowOf(event, known?.history);
     if (row === undefined && !isUnchanged) return;
     const client = this.#clientOf(event.client);
     client.exchanges += 1;
     this.#exchanges += 1;
     if (row === undefined) {
-      client.memory.pollRepeated(event);
+      client.history.pollRepeated(event);
       return;
     }
     const exchange = judgedExchange(row, event);
-    const memory: DutyMemory = { client: client.memory, fleet: this.#fleet, event };
+    const history: DutyHistory = { client: client.history, fleet: this.#fleet, event };
     this.#isBroken = false;
     const location = { journalEntry: event.sequence, operation: row.id, atMs: event.endedMs };
-    for (const { check, violation } of appliedChecks(checksOf(row.id), exchange, memory)) {
+    for (const { check, violation } of appliedChecks(checksOf(row.id), exchange, history)) {
       this.#decide(client, check.duty, violation, location);
     }
     for (const [duty, sequence] of sequences) {
-      this.#advance(client, duty, sequence, exchange, memory);
+      this.#advance(client, duty, sequence, exchange, history);
     }
-    client.memory.learn(exchange, event);
+    client.history.record(exchange, event);
     const isIdle = event.status === 204 && isPollOperation(row) && isAnswered(event);
-    const { due, authentication } = client.memory;
+    const { due, authentication } = client.history;
     if (!isIdle) client.busyMs = event.endedMs;
     // Shortly after another exchange a poll is exempt from what it breaks later.
     const isSettled = !isInFlight(event, client.busyMs) && due.size === 0;
@@ -206,12 +207,12 @@ export class ClientJudge {
     duty: Duty,
     { dueAfter, keptBy, cancelledBy, brokenBy }: Sequence,
     exchange: JudgedExchange,
-    memory: DutyMemory,
+    history: DutyHistory,
   ): void {
-    const { event } = memory;
-    const due = client.memory.due.get(duty.id);
+    const { event } = history;
+    const due = client.history.due.get(duty.id);
     const happened = (watch: EventMatcher | undefined): boolean =>
-      watch?.exchange?.(exchange, memory) ?? false;
+      watch?.exchange?.(exchange, history) ?? false;
     // A request that began before the device could know is no response to it.
     if (due && event.sentMs >= due.sinceMs) {
       due.exchanges += 1;
@@ -222,56 +223,56 @@ export class ClientJudge {
         atMs: event.endedMs,
         contradicts: due.sequence,
       };
-      const broken = brokenBy?.(exchange, memory, due);
+      const broken = brokenBy?.(exchange, history, due);
       const isKept = broken === undefined && happened(keptBy);
       if (broken !== undefined || isKept) {
-        client.memory.due.delete(duty.id);
+        client.history.due.delete(duty.id);
         this.#decide(client, duty, broken, location);
-      } else if (happened(cancelledBy)) client.memory.due.delete(duty.id);
+      } else if (happened(cancelledBy)) client.history.due.delete(duty.id);
     }
-    if (!client.memory.due.has(duty.id) && happened(dueAfter)) {
-      client.memory.due.keep(duty.id, newDue(event.sequence, event.endedMs));
+    if (!client.history.due.has(duty.id) && happened(dueAfter)) {
+      client.history.due.keep(duty.id, newDue(event.sequence, event.endedMs));
     }
   }
 
   #socket(event: ClientSocketEvent): void {
     const client = this.#clientOf(event.client);
-    const memory = { client: client.memory, fleet: this.#fleet };
+    const history = { client: client.history, fleet: this.#fleet };
     client.unchanged = undefined;
     const location = { journalEntry: event.sequence, operation: 'socket', atMs: event.atMs };
     for (const duty of duties) {
-      const seen = duty.socket?.(event, memory);
+      const seen = duty.socket?.(event, history);
       if (seen !== undefined) {
-        client.memory.due.delete(duty.id);
+        client.history.due.delete(duty.id);
         this.#decide(client, duty, seen === 'kept' ? undefined : seen, location);
       }
       const { sequence } = duty;
-      const due = client.memory.due.get(duty.id);
-      if (due && sequence?.keptBy.socket?.(event, memory)) {
-        client.memory.due.delete(duty.id);
+      const due = client.history.due.get(duty.id);
+      if (due && sequence?.keptBy.socket?.(event, history)) {
+        client.history.due.delete(duty.id);
         this.#decide(client, duty, undefined, location);
-      } else if (due && sequence?.cancelledBy?.socket?.(event, memory)) {
-        client.memory.due.delete(duty.id);
-      } else if (!due && sequence?.dueAfter.socket?.(event, memory)) {
-        client.memory.due.keep(duty.id, newDue(event.sequence, event.atMs));
+      } else if (due && sequence?.cancelledBy?.socket?.(event, history)) {
+        client.history.due.delete(duty.id);
+      } else if (!due && sequence?.dueAfter.socket?.(event, history)) {
+        client.history.due.keep(duty.id, newDue(event.sequence, event.atMs));
       }
     }
-    client.memory.socket(event);
+    client.history.socket(event);
   }
 
   #serverEvent(serverEvent: ServerEvent): void {
     const { client: name, event, atMs, count = 1 } = serverEvent;
     // What an event without a device says concerns those that are known.
     const all = name === undefined ? [...this.#clients.values()] : [this.#clientOf(name)];
-    const concerned = all.filter(({ memory }) => isConcerned(serverEvent, memory));
+    const concerned = all.filter(({ history }) => isConcerned(serverEvent, history));
     for (const client of concerned) {
       client.unchanged = undefined;
       if (event === 'events-dropped') {
         client.dropped += count;
-        client.memory = client.memory.afterGap();
+        client.history = client.history.afterGap();
       }
       for (const { id, sequence } of duties) {
-        if (sequence?.cancelledBy?.acts?.includes(event)) client.memory.due.delete(id);
+        if (sequence?.cancelledBy?.acts?.includes(event)) client.history.due.delete(id);
       }
       if (event === 'scene-ended') {
         this.#endOf(client, atMs);
@@ -283,25 +284,25 @@ export class ClientJudge {
             this.#decide(client, duty, undefined, location);
         }
       }
-      client.memory.interrupted(serverEvent);
+      client.history.interrupted(serverEvent);
       for (const { id, sequence } of duties) {
         const { acts, when } = sequence?.dueAfter ?? {};
-        const isDue = acts?.includes(event) && (when?.(client.memory) ?? true);
-        if (isDue) client.memory.due.keep(id, newDue(0, atMs));
+        const isDue = acts?.includes(event) && (when?.(client.history) ?? true);
+        if (isDue) client.history.due.keep(id, newDue(0, atMs));
       }
     }
   }
 
   #endOf(client: JudgedClient, nowMs: number, hasCrashed = false): void {
-    const { paceMs, chosenPauseMs, deployments } = client.memory;
+    const { paceMs, chosenPauseMs, deployments } = client.history;
     const patience = hasCrashed ? Number.NEGATIVE_INFINITY : patienceMs(paceMs, chosenPauseMs);
     const { failedDownloadMs = Number.NEGATIVE_INFINITY } = deployments;
     const isRetrying = deployments.active && nowMs - failedDownloadMs < DOWNLOAD_RETRY_MS;
     if (isRetrying && !hasCrashed) return;
     for (const duty of duties) {
-      const due = client.memory.due.get(duty.id);
+      const due = client.history.due.get(duty.id);
       if (due === undefined || !duty.sequence || nowMs - due.sinceMs < patience) continue;
-      client.memory.due.delete(duty.id);
+      client.history.due.delete(duty.id);
       const seconds = ((nowMs - due.sinceMs) / 1000).toFixed(0);
       const actual = hasCrashed ? 'end with an error' : `nothing of the kind in ${seconds} s`;
       const violation = { where: 'the device', must: duty.sequence.must, actual };
@@ -344,14 +345,14 @@ export class ClientJudge {
 /** An abort without a device concerns those that were offered the deployment. */
 function isConcerned(
   { event, client, about = '' }: ServerEvent,
-  { deployments }: ClientMemory,
+  { deployments }: ClientHistory,
 ): boolean {
   return event !== 'deployment-aborted' || client !== undefined || deployments.offers.has(about);
 }
 
 function newClient(intervalMs?: number): JudgedClient {
-  const memory = new ClientMemory(intervalMs);
-  return { memory, tallies: new Map(), exchanges: 0, dropped: 0, unchanged: undefined, busyMs: 0 };
+  const history = new ClientHistory(intervalMs);
+  return { history, tallies: new Map(), exchanges: 0, dropped: 0, unchanged: undefined, busyMs: 0 };
 }
 
 function newDue(sequence: number, sinceMs: number): DueReaction {
@@ -364,7 +365,7 @@ function verdictOf(name: string, client: JudgedClient): ClientVerdict {
 }
 
 function dutyIn(duty: Duty, client: JudgedClient): DutyVerdict {
-  const { memory, tallies } = client;
+  const { history, tallies } = client;
   const { judged, violations, violationCount } = tallies.get(duty.id) ?? {
     judged: 0,
     violationCount: 0,
@@ -373,36 +374,36 @@ function dutyIn(duty: Duty, client: JudgedClient): DutyVerdict {
   const state = stateOf(duty, client);
   const decided = { duty: duty.id, state, judged, violations, violationCount };
   if (state === 'broken' || state === 'kept') return decided;
-  const observation = state === 'observed' ? duty.observation?.(memory) : undefined;
+  const observation = state === 'observed' ? duty.observation?.(history) : undefined;
   if (state === 'observed')
     return { ...decided, ...(observation !== undefined && { observation }) };
-  const openSinceMs = memory.due.get(duty.id)?.sinceMs;
+  const openSinceMs = history.due.get(duty.id)?.sinceMs;
   if (state === 'open' && openSinceMs !== undefined) return { ...decided, openSinceMs };
   return { ...decided, next: nextStep(duty.scene) };
 }
 
-function stateOf(duty: Duty, { memory, tallies, dropped }: JudgedClient): DutyState {
+function stateOf(duty: Duty, { history, tallies, dropped }: JudgedClient): DutyState {
   const { id, level, observation } = duty;
   const { judged = 0, violationCount = 0 } = tallies.get(id) ?? {};
   if (violationCount > 0) return 'broken';
-  if (observation?.(memory) !== undefined) return 'observed';
-  if (memory.due.has(id)) return 'open';
+  if (observation?.(history) !== undefined) return 'observed';
+  if (history.due.has(id)) return 'open';
   if (judged > 0) return level === 'observed' ? 'observed' : 'kept';
-  return undecided(duty, memory, dropped);
+  return undecided(duty, history, dropped);
 }
 
 /** Returns why nothing is known about a duty. */
-function undecided(duty: Duty, memory: ClientMemory, dropped: number): DutyState {
+function undecided(duty: Duty, history: ClientHistory, dropped: number): DutyState {
   const [area = ''] = duty.id.split('.');
   if (dropped > 0) return 'not-judged';
-  const isConcerned = duty.appliesToClient?.(memory) ?? true;
-  if (!isConcerned || (optionalAreas.has(area) && !isUsed(area, memory))) return 'not-applicable';
+  const isConcerned = duty.appliesToClient?.(history) ?? true;
+  if (!isConcerned || (optionalAreas.has(area) && !isUsed(area, history))) return 'not-applicable';
   const isHidden = !duty.applies && !duty.socket && !duty.sequence && !duty.observation;
   return isHidden ? 'not-observable' : 'not-exercised';
 }
 
 /** A client uses control maps if it announces them, and alerts are part of the monitor. */
-function isUsed(area: string, { areas, announcesMaps }: ClientMemory): boolean {
+function isUsed(area: string, { areas, announcesMaps }: ClientHistory): boolean {
   if (area === 'map') return announcesMaps || areas.has(area);
   return areas.has(area === 'alert' ? 'monitor' : area);
 }

@@ -76,7 +76,11 @@ export class DownloadProgress {
    * Records the response to a download.
    * @param isNew true if the device cannot have an earlier part of the file
    */
-  learn({ status, response, header }: JudgedDownload, event: ClientExchange, isNew: boolean): void {
+  record(
+    { status, response, header }: JudgedDownload,
+    event: ClientExchange,
+    isNew: boolean,
+  ): void {
     if (status !== 200 && status !== 206) {
       // What was stored is of no use after a 416.
       if (status === 416) {

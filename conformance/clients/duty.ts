@@ -11,31 +11,31 @@ import type {
 import type { DutyLevel } from '../../fixtures/control/clients.ts';
 import type { PassiveCheck, Violation } from '../passive/check.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
-import type { ClientMemory } from './client-memory.ts';
-import type { FleetMemory } from './fleet-memory.ts';
-import type { DueReaction } from './remembered.ts';
+import type { ClientHistory } from './client-history.ts';
+import type { FleetHistory } from './fleet-history.ts';
+import type { DueReaction } from './history-items.ts';
 import type { SceneName } from './scene-names.ts';
 
 /** What is known when a duty looks at an exchange. */
-export interface DutyMemory {
+export interface DutyHistory {
   /** The device before this exchange. */
-  readonly client: ClientMemory;
+  readonly client: ClientHistory;
   /** All devices before this exchange. */
-  readonly fleet: FleetMemory;
+  readonly fleet: FleetHistory;
   /** The exchange as it was seen, with what the server did to it. */
   readonly event: ClientExchange;
 }
 
 /** What a duty on WebSockets knows. */
-type SocketMemory = Pick<DutyMemory, 'client' | 'fleet'>;
+type SocketHistory = Pick<DutyHistory, 'client' | 'fleet'>;
 
-/** Events that a sequence waits for. An exchange is seen before the device's memory learns it. */
+/** Events that a sequence waits for. An exchange is seen before the device's history records it. */
 export interface EventMatcher {
-  readonly exchange?: (exchange: JudgedExchange, memory: DutyMemory) => boolean;
-  readonly socket?: (event: ClientSocketEvent, memory: SocketMemory) => boolean;
+  readonly exchange?: (exchange: JudgedExchange, history: DutyHistory) => boolean;
+  readonly socket?: (event: ClientSocketEvent, history: SocketHistory) => boolean;
   readonly acts?: readonly ServerEvent['event'][];
   /** Restricts `acts` to devices of which it is true. */
-  readonly when?: (client: ClientMemory) => boolean;
+  readonly when?: (client: ClientHistory) => boolean;
 }
 
 /**
@@ -48,7 +48,7 @@ export interface Sequence {
   readonly keptBy: EventMatcher;
   readonly brokenBy?: (
     exchange: JudgedExchange,
-    memory: DutyMemory,
+    history: DutyHistory,
     due: DueReaction,
   ) => Violation | undefined;
   /** Events after which the reaction is no longer due. */
@@ -63,7 +63,7 @@ export interface Sequence {
  * nor sequence is observed, or only the device could show it.
  */
 export interface Duty
-  extends Partial<Pick<PassiveCheck<DutyMemory>, 'operations' | 'applies' | 'violation'>> {
+  extends Partial<Pick<PassiveCheck<DutyHistory>, 'operations' | 'applies' | 'violation'>> {
   /** Area and name, such as `get.method-get`; never changes. */
   readonly id: string;
   readonly level: DutyLevel;
@@ -78,13 +78,13 @@ export interface Duty
   /** What the author of the client changes. */
   readonly remedy: string;
   /** False for a device that has no such duty, by what it sends. */
-  readonly appliesToClient?: (client: ClientMemory) => boolean;
+  readonly appliesToClient?: (client: ClientHistory) => boolean;
   /** The scene that exercises it; absent if ordinary traffic does. */
   readonly scene?: SceneName;
   /** Returns what an event of a WebSocket shows: `kept`, a violation, or nothing. */
   readonly socket?: (
     event: ClientSocketEvent,
-    memory: SocketMemory,
+    history: SocketHistory,
   ) => Violation | 'kept' | undefined;
   readonly sequence?: Sequence;
   /** Why its scene may leave it inconclusive, as the end of a sentence about the scene. */
@@ -92,7 +92,7 @@ export interface Duty
   /** The scene whose end without a violation keeps the duty. */
   readonly keptAtEndOfScene?: SceneName;
   /** Returns what was observed so far; undefined if nothing was. */
-  readonly observation?: (client: ClientMemory) => string | undefined;
+  readonly observation?: (client: ClientHistory) => string | undefined;
 }
 
 /** A duty that an exchange breaks. */

@@ -28,7 +28,7 @@ function brokenBy(steps: readonly Step[], lint = new Lint()): string[][] {
   let nowMs = noonMs;
   return steps.map((step, index) => {
     nowMs += step.afterMs ?? 60_000;
-    return lint.see(entryOf(step, index + 1, nowMs)).map(({ duty }) => duty);
+    return lint.judge(entryOf(step, index + 1, nowMs)).map(({ duty }) => duty);
   });
 }
 
@@ -312,7 +312,7 @@ describe('a duty of a device client', () => {
 
 describe('the lint of a journal', () => {
   it('shows exchange, sentence and remedy of a finding', () => {
-    const [finding] = new Lint().see(entryOf(logged('[masked]'), 7, noonMs));
+    const [finding] = new Lint().judge(entryOf(logged('[masked]'), 7, noonMs));
     expect(finding).toEqual({
       duty: 'log.no-secrets',
       level: 'should',
@@ -345,7 +345,7 @@ describe('the lint of a journal', () => {
     entryOf({ operation: 'list-audit-logs', status: 200 }, 1, noonMs),
   ])('ignores an entry that no device caused: %j', (entry) => {
     const lint = new Lint();
-    expect([lint.see(entry), lint.exchanges]).toEqual([[], 0]);
+    expect([lint.judge(entry), lint.exchanges]).toEqual([[], 0]);
   });
 
   it('takes about the same time for each part of a long journal of many devices', () => {
@@ -353,7 +353,7 @@ describe('the lint of a journal', () => {
     const costOf = (from: number): number => {
       const before = process.cpuUsage();
       for (let at = from; at < from + 6000; at += 1) {
-        lint.see(entryOf(poll({ device: `d-${at}` }), at, noonMs + at * 1000));
+        lint.judge(entryOf(poll({ device: `d-${at}` }), at, noonMs + at * 1000));
       }
       const { user } = process.cpuUsage(before);
       return user;

@@ -41,7 +41,7 @@ export class Lint {
    * in the order of the entries.
    * @throws RecordingError if the entry is not one of a journal
    */
-  see(entry: unknown): readonly LintFinding[] {
+  judge(entry: unknown): readonly LintFinding[] {
     this.#findings = [];
     const { sequence, device } = membersOf(entry);
     const { id, identity } = membersOf(device);
@@ -51,7 +51,7 @@ export class Lint {
     const exchange = exchangeIn('the journal', `entry ${sequence}`, entry);
     if (exchange === undefined) return this.#findings;
     const event = clientExchangeOf(exchange, Number(sequence), client);
-    this.#judge.see({ ...event, ...doneBy(entry) });
+    this.#judge.judge({ ...event, ...doneBy(entry) });
     return this.#findings;
   }
 
@@ -65,7 +65,7 @@ export class Lint {
       ...(typeof typ === 'string' && { typ }),
       ...(typeof sid === 'string' && { sid }),
     });
-    this.#judge.see({
+    this.#judge.judge({
       kind: 'socket',
       event: 'message',
       sequence: Number(sequence),

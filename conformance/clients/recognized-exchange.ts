@@ -8,7 +8,7 @@ import { defaultHeaderPrefix, vendorNames } from '../../fixtures/contract/vendor
 import type { ClientExchange, HeaderList } from '../../fixtures/control/client-event.ts';
 import { JudgedExchange } from '../passive/judged-exchange.ts';
 import { recognizeRequest } from '../target/operation-at.ts';
-import type { ClientMemory } from './client-memory.ts';
+import type { ClientHistory } from './client-history.ts';
 import { isOfDevice, linkOf } from './exchange-facts.ts';
 
 const { requestId: requestIdHeader } = vendorNames(defaultHeaderPrefix);
@@ -30,7 +30,7 @@ const unknownRow: Operation = {
 /** Returns the operation of an exchange; undefined for one that is no business of devices. */
 export function rowOf(
   event: ClientExchange,
-  client: ClientMemory | undefined,
+  client: ClientHistory | undefined,
 ): Operation | undefined {
   const { method, url } = event;
   if (!URL.canParse(url)) return undefined;

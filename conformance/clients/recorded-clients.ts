@@ -28,7 +28,7 @@ export async function verdictsOfRecording(
     sequence += 1;
     isBroken = false;
     const event = senders.exchangeOf(exchange, sequence);
-    judge.see(event);
+    judge.judge(event);
     judged(event, isBroken);
   }
   return judge.verdicts();

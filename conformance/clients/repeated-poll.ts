@@ -1,10 +1,10 @@
 /** Recognizes polls that repeat the last one, and so show nothing new. */
 import type { ClientExchange, HeaderList } from '../../fixtures/control/client-event.ts';
-import type { ClientMemory } from './client-memory.ts';
+import type { ClientHistory } from './client-history.ts';
 
 /** A device with its last exchange, if a repeat of it shows nothing new. */
 interface LastPoll {
-  readonly memory: ClientMemory;
+  readonly history: ClientHistory;
   readonly unchanged: ClientExchange | undefined;
 }
 
@@ -18,7 +18,7 @@ export function isRepeat(client: LastPoll, event: ClientExchange): boolean {
     event.status === 204 &&
     event.method === unchanged.method &&
     event.url === unchanged.url &&
-    !client.memory.breaksPollLimit(event) &&
+    !client.history.breaksPollLimit(event) &&
     event.isDelivered &&
     event.interference.length === 0 &&
     isEqual(event.requestBody, unchanged.requestBody) &&

@@ -6,7 +6,7 @@
 import type { RateLimit } from '../../fixtures/base/option-row.ts';
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
-import type { LearnSecret } from '../target/mask.ts';
+import type { MaskSecret } from '../target/mask.ts';
 import type { TargetSession } from '../target/target.ts';
 import type { Capability } from './capabilities.ts';
 import type { TargetAdmin } from './target-admin.ts';
@@ -17,7 +17,7 @@ export interface TenantOrder {
   readonly session: TargetSession;
   /** A name that only this run uses. */
   readonly name: string;
-  readonly learnSecret: LearnSecret;
+  readonly maskSecret: MaskSecret;
 }
 
 /** A tenant created for one case. */

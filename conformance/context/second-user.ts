@@ -25,11 +25,11 @@ export interface SecondUser {
  * removed with it. Throws NotObservable when the target creates no user with a password.
  */
 export async function secondUser(context: TestContext): Promise<SecondUser> {
-  const { session, learnSecret } = context;
+  const { session, maskSecret } = context;
   const name = context.newName();
   const email = `second-${name}@conformance.example`;
   const password = `of ${name}`;
-  learnSecret(password, 'password');
+  maskSecret(password, 'password');
   const headers = authorizationOf(context.admin);
   const made = await session.send(requestOf(create, { body: { email, password }, headers }));
   needed('create a user', made, 201);
@@ -43,7 +43,7 @@ export async function secondUser(context: TestContext): Promise<SecondUser> {
         requestOf(login, { headers: { authorization: `Basic ${basic}` } }),
       );
       needed('log a user in', response, 200);
-      learnSecret(response.text, 'user-token');
+      maskSecret(response.text, 'user-token');
       return new ManagementAdmin(session, { token: response.text });
     },
     remove: async () => {

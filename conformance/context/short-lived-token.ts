@@ -27,7 +27,7 @@ export async function createShortLivedToken(
   const { status, text } = await context.session.send(requestOf(create, { body, headers }));
   if (status !== 200)
     throw new NotObservable(`the target does not create personal tokens: status ${status}`);
-  context.learnSecret(text, 'user-token');
+  context.maskSecret(text, 'user-token');
   return text;
 }
 

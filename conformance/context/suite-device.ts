@@ -38,7 +38,7 @@ export class SuiteDevice {
   readonly #session: TargetSession;
   readonly #names: VendorNames;
   readonly #tenantToken: string | undefined;
-  readonly #learnSecret: (secret: string) => void;
+  readonly #maskSecret: (secret: string) => void;
 
   constructor(
     session: TargetSession,
@@ -49,7 +49,7 @@ export class SuiteDevice {
       /** The device's `tenant_token`; absent when it sends none. */
       readonly tenantToken?: string | undefined;
       /** Called with each token that the device is granted. */
-      readonly learnSecret: (secret: string) => void;
+      readonly maskSecret: (secret: string) => void;
       /** Called when the device's ID on the server becomes known. */
       readonly onId?: (id: string) => void;
     },
@@ -59,7 +59,7 @@ export class SuiteDevice {
     this.key = given.key;
     this.#names = given.names;
     this.#tenantToken = given.tenantToken;
-    this.#learnSecret = given.learnSecret;
+    this.#maskSecret = given.maskSecret;
     this.#onId = given.onId;
   }
 
@@ -87,7 +87,7 @@ export class SuiteDevice {
   async authenticate(changes: AuthenticationChanges = {}): Promise<HttpResponse> {
     this.known = true;
     const response = await this.#session.send(this.authenticationRequest(changes));
-    if (response.status === 200) this.#learnSecret(response.text);
+    if (response.status === 200) this.#maskSecret(response.text);
     return response;
   }
 

@@ -12,7 +12,7 @@ import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 import type { SigningKey } from '../signing/signing-key.ts';
 import { ApiCaller, bearer } from '../target/call.ts';
 import { NotObservable } from '../target/expectations.ts';
-import type { LearnSecret } from '../target/mask.ts';
+import type { MaskSecret } from '../target/mask.ts';
 import type { HttpResponse } from '../target/response.ts';
 import type { TargetSession } from '../target/target.ts';
 import type { Capability } from './capabilities.ts';
@@ -49,7 +49,7 @@ export interface ContextParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly signal: AbortSignal;
-  readonly learnSecret: LearnSecret;
+  readonly maskSecret: MaskSecret;
   /** Options of the run for its random cases. */
   readonly model?: ModelOptions | undefined;
 }
@@ -82,8 +82,8 @@ export class TestContext {
   }
 
   /** Registers a secret to be masked in all records from now on. */
-  get learnSecret(): LearnSecret {
-    return this.#parts.learnSecret;
+  get maskSecret(): MaskSecret {
+    return this.#parts.maskSecret;
   }
 
   /** Control over the target. A case that uses it must declare that in its needs. */
@@ -114,14 +114,14 @@ export class TestContext {
 
   /** Returns a context in another tenant, which is removed with everything that belongs to it. */
   async inNewTenant(): Promise<TestContext> {
-    const { session, learnSecret } = this.#parts;
+    const { session, maskSecret } = this.#parts;
     const name = this.newName();
     let removal = async (): Promise<boolean> => {
       throw new Error('unknown whether the target created it');
     };
     const resource = { kind: 'tenant', name } as const;
     const owned = await this.created.announce(resource, () => removal());
-    const tenant = await this.control.newTenant({ session, learnSecret, name });
+    const tenant = await this.control.newTenant({ session, maskSecret, name });
     owned.made(tenant.id);
     const { tenantToken, admin, control } = tenant;
     // Everything created in the tenant is removed with it.
@@ -149,7 +149,7 @@ export class TestContext {
     keyType: KeyType = 'ecdsa',
     members: Readonly<Record<string, unknown>> = {},
   ): Promise<SuiteDevice> {
-    const { runId, names, random, learnSecret, tenantToken } = this.#parts;
+    const { runId, names, random, maskSecret, tenantToken } = this.#parts;
     const serial = random.bytes(8).toString('hex');
     const identity = { maker: 'conformance suite', run: runId, serial, ...members };
     const key = await this.#parts.keyFor(keyType);
@@ -159,7 +159,7 @@ export class TestContext {
       return isUnknown ? false : removeResource(resource, device.id || undefined, admin);
     });
     const onId = (id: string): void => owned.made(id);
-    const given = { identity, key, names, tenantToken, learnSecret, onId };
+    const given = { identity, key, names, tenantToken, maskSecret, onId };
     const device = new SuiteDevice(this.session, given);
     return device;
   }

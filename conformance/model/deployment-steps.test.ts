@@ -27,7 +27,7 @@ async function take(baseUrl: string, steps: readonly ModelStep[]): Promise<void>
     context,
     devices: [await context.newDevice()],
     deployments: ['one', 'two'].map((id) => ({ deploymentId: id, id })),
-    note: () => undefined,
+    recordObservation: () => undefined,
     eventually: (read) => read(),
   };
   await startOf(expectedState, targetSide);

@@ -68,7 +68,7 @@ export function pollStep(index: number, variant: PollVariant): ModelStep {
       const active = own.find(({ offer, over }) => offer === 'offered' && over === undefined);
       if (response.status === 409 && active !== undefined && active.openedBy !== variant.slug) {
         // The contract leaves open if two variants of the request contradict each other.
-        targetSide.note('polling again in another way', '409');
+        targetSide.recordObservation('polling again in another way', '409');
         active.offer = 'unsure';
         return;
       }
@@ -177,7 +177,7 @@ function note(
   );
   if (offered.offer !== 'waiting' || waiting.length < 2) return;
   const isOldest = waiting[0] === offered;
-  targetSide.note(
+  targetSide.recordObservation(
     'of several pending deployments',
     isOldest ? 'the oldest first' : 'a newer first',
   );
@@ -214,7 +214,7 @@ export function reports(index: number, number: number, status: ReportableStatus)
       }
       if (deployment.offer !== 'offered') {
         expectStatus(response, [204, 404, 409], 'status.each-value-is-accepted');
-        targetSide.note('a report for what was never offered', `${response.status}`);
+        targetSide.recordObservation('a report for what was never offered', `${response.status}`);
         deployment.offer = 'unsure';
         return;
       }

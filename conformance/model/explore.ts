@@ -146,7 +146,7 @@ class Explorer {
       context: this.#context,
       devices,
       deployments: [],
-      note: (matter, seen) => {
+      recordObservation: (matter, seen) => {
         this.readings.set(matter, (this.readings.get(matter) ?? new Set()).add(seen));
       },
       eventually: (read, holds) => this.#eventually(read, holds),

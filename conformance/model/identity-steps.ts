@@ -37,7 +37,7 @@ export function authenticates(index: number): ModelStep {
         expectStatus(response, [401, 403], 'auth.rejected-is-refused');
       else expectStatus(response, [401, 403], 'auth.undecided-is-401', 'auth.first-contact-is-401');
       if (model.identity === 'decommissioned')
-        targetSide.note('a decommissioned device', `${response.status}`);
+        targetSide.recordObservation('a decommissioned device', `${response.status}`);
       const isRecorded = response.status === 401 && model.identity !== 'rejected';
       if (isRecorded) model.identity = 'pending';
     },

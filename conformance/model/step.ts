@@ -19,7 +19,7 @@ export interface TargetSide {
   readonly devices: readonly SuiteDevice[];
   readonly deployments: RealDeployment[];
   /** Records the target's choice where the contract is silent. */
-  readonly note: (matter: string, seen: string) => void;
+  readonly recordObservation: (matter: string, seen: string) => void;
   /** Reads until the predicate holds or the time limit ends, since effects may be delayed. */
   readonly eventually: <T>(read: () => Promise<T>, holds: (value: T) => boolean) => Promise<T>;
 }

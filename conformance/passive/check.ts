@@ -1,9 +1,9 @@
 /** Passive checks: each judges an exchange with the server, whoever sent the request. */
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { responseSummary } from '../target/expectations.ts';
-import type { DeviceMemory } from './device-memory.ts';
+import type { DeviceHistory } from './device-history.ts';
 import type { JudgedExchange } from './judged-exchange.ts';
-import type { RunMemory } from './run-memory.ts';
+import type { RunHistory } from './run-history.ts';
 
 /** A violation of a check. It reads as a sentence: `where` must `must`, not `actual`. */
 export interface Violation {
@@ -24,20 +24,20 @@ export interface NamedViolation extends Violation {
   readonly requirement: RequirementId;
 }
 
-/** The facts learned from earlier exchanges. */
-export interface ExchangeMemory {
+/** The facts recorded of earlier exchanges. */
+export interface ExchangeHistory {
   /** Facts about the server, from the requests of any client. */
-  readonly run: RunMemory;
+  readonly run: RunHistory;
   /** Facts about the device before this exchange; empty if the device is unknown. */
-  readonly device: DeviceMemory;
+  readonly device: DeviceHistory;
 }
 
 /**
  * One check. A check does not apply to an exchange that it cannot decide without doubt. Checks
- * about servers know `ExchangeMemory`; the duties of device clients (`clients/duty.ts`) have a
- * memory of their own.
+ * about servers know `ExchangeHistory`; the duties of device clients (`clients/duty.ts`) have a
+ * history of their own.
  */
-export interface PassiveCheck<Known = ExchangeMemory> {
+export interface PassiveCheck<Known = ExchangeHistory> {
   /** Stable name by which other code refers to it, such as `error-body`. */
   readonly id?: string;
   /** The requirement that the check decides; undefined if each violation names its requirement. */
@@ -45,11 +45,11 @@ export interface PassiveCheck<Known = ExchangeMemory> {
   /** IDs of the operations to which the check applies; every operation when absent. */
   readonly operations?: readonly string[];
   /** Returns true if the check decides the exchange. Must be fast: it runs for every exchange. */
-  readonly applies: (exchange: JudgedExchange, memory: Known) => boolean;
+  readonly applies: (exchange: JudgedExchange, history: Known) => boolean;
   /** Returns the violation; undefined if the exchange satisfies the check. */
-  readonly violation: (exchange: JudgedExchange, memory: Known) => Violation | undefined;
+  readonly violation: (exchange: JudgedExchange, history: Known) => Violation | undefined;
   /** Returns the exchange that shows the violation, if that is an earlier one of the device. */
-  readonly about?: (exchange: JudgedExchange, memory: Known) => JudgedExchange | undefined;
+  readonly about?: (exchange: JudgedExchange, history: Known) => JudgedExchange | undefined;
 }
 
 /** The verdict of an applicable check on an exchange. */
@@ -63,9 +63,9 @@ export interface CheckVerdict {
 export function verdictsOn(
   checks: readonly PassiveCheck[],
   exchange: JudgedExchange,
-  memory: ExchangeMemory,
+  history: ExchangeHistory,
 ): readonly CheckVerdict[] {
-  return appliedChecks(checks, exchange, memory).map(({ check, violation }) => {
+  return appliedChecks(checks, exchange, history).map(({ check, violation }) => {
     if (violation === undefined) return { check, violation };
     const requirement = violation.requirement ?? check.requirement;
     if (requirement === undefined) throw new Error(`the check ${check.id} names no requirement`);
@@ -77,12 +77,12 @@ export function verdictsOn(
 export function appliedChecks<
   Known,
   Check extends Pick<PassiveCheck<Known>, 'operations' | 'applies' | 'violation'>,
->(checks: readonly Check[], exchange: JudgedExchange, memory: Known) {
+>(checks: readonly Check[], exchange: JudgedExchange, history: Known) {
   const operation = exchange.row.id;
   return checks
     .filter(({ operations }) => operations?.includes(operation) ?? true)
-    .filter((check) => check.applies(exchange, memory))
-    .map((check) => ({ check, violation: check.violation(exchange, memory) }));
+    .filter((check) => check.applies(exchange, history))
+    .map((check) => ({ check, violation: check.violation(exchange, history) }));
 }
 
 /** Returns a violation if the status of the response is none of these; otherwise undefined. */

@@ -4,13 +4,13 @@ import { type RequirementId, requirements } from '../../fixtures/contract/requir
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
 import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { instructionFields } from '../suite/instruction-fields.ts';
+import { SOURCE } from './device-history.ts';
 import {
   DeviceJudge,
   type DeviceVerdict,
   deviceChecks,
   deviceRequirements,
 } from './device-judge.ts';
-import { SOURCE } from './device-memory.ts';
 
 const noonMs = Date.UTC(2026, 0, 31, 12);
 const DAY_SECONDS = 86_400;
@@ -50,7 +50,7 @@ function verdictsOn(steps: readonly GivenExchange[]): readonly DeviceVerdict[] {
   let verdicts: readonly DeviceVerdict[] = [];
   for (const step of steps) {
     nowMs += (step.afterSeconds ?? 1) * 1000;
-    verdicts = judge.see(exchangeOf(step, nowMs));
+    verdicts = judge.judge(exchangeOf(step, nowMs));
   }
   return verdicts;
 }
@@ -402,7 +402,7 @@ describe('the judge of a device', () => {
 
   it('decides nothing about an exchange outside the contract, or without a response', () => {
     const other = { ...exchangeOf(pollV2(), noonMs), operation: 'list-devices' };
-    expect(new DeviceJudge('X-SVC').see(other)).toEqual([]);
+    expect(new DeviceJudge('X-SVC').judge(other)).toEqual([]);
     expect(verdictsOn([pollV2(undefined, { isSilent: true })])).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import { exchangeOf, type Headers, reportedExchange } from '../target/exchange.t
 import { MASKED, Mask } from '../target/mask.ts';
 import type { HttpResponse } from '../target/response.ts';
 import {
-  type ExchangeMemory,
+  type ExchangeHistory,
   type NamedViolation,
   type PassiveCheck,
   verdictsOn,
@@ -19,9 +19,9 @@ import {
 import { deploymentChecks } from './checks/deployments.ts';
 import { responseChecks } from './checks/device-responses.ts';
 import { tokenChecks } from './checks/tokens.ts';
-import { DeviceMemory } from './device-memory.ts';
+import { DeviceHistory } from './device-history.ts';
 import { JudgedExchange } from './judged-exchange.ts';
-import { RunMemory } from './run-memory.ts';
+import { RunHistory } from './run-history.ts';
 
 /** One request of a device and its response, as an observer recorded them. */
 export interface ObservedExchange {
@@ -89,8 +89,8 @@ export const deviceRequirements = [
 /** Judges the exchanges of many devices. The memory used for each device is bounded. */
 export class DeviceJudge {
   readonly #names: VendorNames;
-  readonly #run = new RunMemory();
-  readonly #devices = new Map<number, DeviceMemory>();
+  readonly #run = new RunHistory();
+  readonly #devices = new Map<number, DeviceHistory>();
 
   /** @param headerPrefix the vendor's part of header names, such as `X-SVC` */
   constructor(headerPrefix: string) {
@@ -98,42 +98,42 @@ export class DeviceJudge {
   }
 
   /** Judges an exchange and returns its verdicts. Call it in the order in which exchanges end. */
-  see(observed: ObservedExchange): readonly DeviceVerdict[] {
+  judge(observed: ObservedExchange): readonly DeviceVerdict[] {
     const row = judgedRows.get(observed.operation);
     if (row === undefined) return [];
-    const device = this.#memoryOf(observed.device);
+    const device = this.#historyOf(observed.device);
     const { response } = observed;
     // An injected fault of a test server is not a violation by the server.
     const isPlanned = response?.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
     if (response === undefined || isPlanned) {
-      device.learnNoResponse(row.id, observed.url);
+      device.recordNoResponse(row.id, observed.url);
       return [];
     }
     const exchange = judgedExchange(row, { ...observed, response }, this.#names);
     const verdicts = this.#verdictsOn(exchange, { run: this.#run, device });
-    device.learn(exchange);
+    device.record(exchange);
     return verdicts;
   }
 
-  #verdictsOn(exchange: JudgedExchange, memory: ExchangeMemory): readonly DeviceVerdict[] {
+  #verdictsOn(exchange: JudgedExchange, history: ExchangeHistory): readonly DeviceVerdict[] {
     const verdicts = new Map<RequirementId, DeviceVerdict>();
-    for (const { check, violation } of verdictsOn(deviceChecks, exchange, memory)) {
+    for (const { check, violation } of verdictsOn(deviceChecks, exchange, history)) {
       const requirement = violation?.requirement ?? check.requirement;
       // Several checks may decide one requirement, which holds only if none of them is violated.
       if (requirement === undefined || verdicts.get(requirement)?.evidence) continue;
-      const shows = check.about?.(exchange, memory) ?? exchange;
+      const shows = check.about?.(exchange, history) ?? exchange;
       const evidence = violation && (() => evidenceOf(violation, shows));
       verdicts.set(requirement, { requirement, evidence });
     }
     return [...verdicts.values()];
   }
 
-  #memoryOf(index: number): DeviceMemory {
+  #historyOf(index: number): DeviceHistory {
     const known = this.#devices.get(index);
     if (known) return known;
-    const memory = new DeviceMemory();
-    this.#devices.set(index, memory);
-    return memory;
+    const history = new DeviceHistory();
+    this.#devices.set(index, history);
+    return history;
   }
 }
 
@@ -189,13 +189,13 @@ function evidenceOf(
 
 /**
  * Returns a mask that knows the token which the response grants. No pattern recognizes a token that
- * is not a JWT, and a report may show it truncated, so the mask also learns its prefixes.
+ * is not a JWT, and a report may show it truncated, so the mask also gets its prefixes.
  */
 function maskFor({ id }: Operation, { status, text }: HttpResponse): Mask {
   const mask = new Mask();
   if (id !== 'post-auth-request' || status !== 200) return mask;
   const token = text.trim().replaceAll('"', '');
-  for (const length of shownLengths) mask.learn(token.slice(0, length), 'device-token');
+  for (const length of shownLengths) mask.addSecret(token.slice(0, length), 'device-token');
   return mask;
 }
 

@@ -10,14 +10,14 @@ import { TransportFailure } from '../target/transport-failure.ts';
 import { passiveChecks } from './catalogue.ts';
 import {
   type CheckVerdict,
-  type ExchangeMemory,
+  type ExchangeHistory,
   type NamedViolation,
   verdictsOn,
 } from './check.ts';
 import { missingResponseOf } from './checks/statuses.ts';
-import { DeviceMemory } from './device-memory.ts';
+import { DeviceHistory } from './device-history.ts';
 import { JudgedExchange, type JudgedRequest } from './judged-exchange.ts';
-import { RunMemory } from './run-memory.ts';
+import { RunHistory } from './run-history.ts';
 import type { AllowanceId, Allows } from './trackers/allowances.ts';
 import { CaseTrackers, type TrackingOptions } from './trackers/case-trackers.ts';
 import { type ReadBackCounts, ReadingCounts } from './trackers/reading-counts.ts';
@@ -76,7 +76,7 @@ export class ExchangeJudge {
   readonly #tracking: TrackingOptions;
   readonly #allows: Allows;
   readonly #readings = new ReadingCounts();
-  readonly #memory: ExchangeMemory = { run: new RunMemory(), device: new DeviceMemory() };
+  readonly #history: ExchangeHistory = { run: new RunHistory(), device: new DeviceHistory() };
   readonly #tallies = new Map<RequirementId, Map<string, JudgementCount>>();
 
   /**
@@ -132,20 +132,20 @@ export class ExchangeJudge {
     });
     const isInjected =
       exchange.response.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
-    if (!isAnswered || isInjected) trackers.seeNoResponse(exchange);
+    if (!isAnswered || isInjected) trackers.recordNoResponse(exchange);
     if (!isAnswered) return hang(row.id, outcome, record);
     // An injected fault of a test server is not a violation by the server.
     if (isInjected) return [];
     const checks = plansFaults
       ? passiveChecks.filter(({ id }) => id !== 'no-fault')
       : passiveChecks;
-    const own = verdictsOn(checks, exchange, this.#memory).flatMap((verdict) => {
+    const own = verdictsOn(checks, exchange, this.#history).flatMap((verdict) => {
       this.#count(verdict, row.id);
       const { violation } = verdict;
       return violation ? [violationOf(violation, row.id, record)] : [];
     });
     const tracked = trackers
-      .see(exchange)
+      .judge(exchange)
       .map(({ operation = row.id, ...violation }) => violationOf(violation, operation, record));
     return [...own, ...tracked];
   }
@@ -185,7 +185,7 @@ export class CaseJudge {
   }
 
   /** Judges an exchange. Call it with each exchange of the case, when the exchange ends. */
-  readonly see = (observed: SessionExchange): void => {
+  readonly judge = (observed: SessionExchange): void => {
     for (const violation of this.#judge(observed)) {
       const key = `${violation.operation} ${violation.requirements.join()}`;
       const isFirst = !this.#violations.has(key) && this.#violations.size < VIOLATIONS_MAX;

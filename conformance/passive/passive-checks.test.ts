@@ -271,7 +271,7 @@ describe('the exchange judge', () => {
     const outcome = { status: 401, headers: {}, bytes: Buffer.alloc(0), text: '' };
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 1 });
-    judge.forCase().see({ request, url: request.url, outcome, record });
+    judge.forCase().judge({ request, url: request.url, outcome, record });
     const tally = judge.tallies.get('errors.body-is-error')?.get('get-configuration');
     expect(tally).toEqual({ judged: 1, violated: 1 });
   });
@@ -281,7 +281,7 @@ describe('the exchange judge', () => {
     const outcome = new TransportFailure('request-time-limit', 'no complete response within 5 ms');
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
-    each.see({ request, url: request.url, outcome, record });
+    each.judge({ request, url: request.url, outcome, record });
     expect(
       each.violations.map((violation) => [violation.requirements, isMissingResponse(violation)]),
     ).toEqual([[['configuration.read'], true]]);
@@ -292,7 +292,7 @@ describe('the exchange judge', () => {
     const outcome = { status: 404, headers: {}, bytes: Buffer.alloc(0), text: '' };
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
-    each.see({ request, url: request.url, outcome, record });
+    each.judge({ request, url: request.url, outcome, record });
     expect(each.violations).toEqual([]);
   });
 
@@ -302,7 +302,7 @@ describe('the exchange judge', () => {
     for (const url of ['http://other/api/devices/v1/deviceconfig/configuration', `${base}/x`]) {
       const request = { method: 'GET', url };
       const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
-      each.see({ request, url, outcome, record });
+      each.judge({ request, url, outcome, record });
     }
     expect(each.violations).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** Identifies the device that sent a recorded exchange, so that each device has its own memory. */
+/** Identifies the device that sent a recorded exchange, so that each device has its own history. */
 
 import { parsedJson } from '../../fixtures/base/json.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
@@ -41,7 +41,7 @@ export class RecordedDevices {
   }
 
   /** Records the token, or the link in the instructions, that the response gives to the device. */
-  learn(exchange: FullExchange, device: number): void {
+  record(exchange: FullExchange, device: number): void {
     const text = exchange.responseBytes()?.toString('utf8') ?? '';
     const identity = identityIn(exchange);
     if (identity !== undefined && exchange.status === 200) {

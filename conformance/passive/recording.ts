@@ -13,13 +13,13 @@ import {
   type RecordingFormat,
 } from '../recordings/recording.ts';
 import { recognizeRequest } from '../target/operation-at.ts';
+import { SOURCE } from './device-history.ts';
 import {
   DeviceJudge,
   deviceChecks,
   deviceRequirements,
   type ViolationEvidence,
 } from './device-judge.ts';
-import { SOURCE } from './device-memory.ts';
 import { RecordedDevices } from './recorded-device.ts';
 
 /** Limit on the size of a recording, which is held in memory to sort its entries by time. */
@@ -80,7 +80,7 @@ export interface RecordingJudgement {
   readonly judged: number;
   /** Number of devices that could be identified. */
   readonly devices: number;
-  /** Number of entries judged without memory of earlier ones, since their device is unknown. */
+  /** Number of entries judged without a history, since their device is unknown. */
   readonly alone: number;
   /** Every requirement that a recording can decide. */
   readonly requirements: readonly RecordedRequirement[];
@@ -194,8 +194,8 @@ class JudgementCount {
     }
     const known = ofLink ?? this.#devices.find(exchange);
     const device = known ?? this.#devices.another();
-    const isDecided = this.#see(exchange, operation.id, device);
-    this.#devices.learn(exchange, device);
+    const isDecided = this.#judgeExchange(exchange, operation.id, device);
+    this.#devices.record(exchange, device);
     if (!isDecided) {
       this.leaveOut(this.#whyInconclusive(exchange), exchange.location);
       return;
@@ -223,10 +223,10 @@ class JudgementCount {
     };
   }
 
-  #see(exchange: FullExchange, operation: string, device: number): boolean {
+  #judgeExchange(exchange: FullExchange, operation: string, device: number): boolean {
     const { method, sentMs, endedMs, status, location } = exchange;
     const body = exchange.requestBody();
-    const verdicts = this.#judge.see({
+    const verdicts = this.#judge.judge({
       device,
       operation,
       method,

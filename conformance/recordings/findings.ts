@@ -75,7 +75,7 @@ export class TrafficCount {
       const uses = this.#finder.usesOf(exchange);
       if (!uses) continue;
       calls += 1;
-      for (const row of uses.rows) this.#note(row, exchange);
+      for (const row of uses.rows) this.#record(row, exchange);
       if (uses.unseen.length > 0) this.#unseen += 1;
     }
     this.#recordings.push({ file, format, exchanges: all, calls });
@@ -93,7 +93,7 @@ export class TrafficCount {
     return { on, endOfLife, outcome, recordings, unseen: this.#unseen, findings };
   }
 
-  #note(row: ScheduleRow, { atMs, status }: RecordedExchange): void {
+  #record(row: ScheduleRow, { atMs, status }: RecordedExchange): void {
     const count = this.#counts.get(row) ?? {
       exchanges: 0,
       refused: 0,

@@ -125,8 +125,8 @@ describe('a request that is repeated by its repro script', () => {
 describe('a repro script', () => {
   it('has a variable in place of each secret, and explains how to get it', async () => {
     const mask = new Mask();
-    mask.learn('device-secret-0123456789', 'device-token');
-    mask.learn('user-secret-0123456789', 'user-token');
+    mask.addSecret('device-secret-0123456789', 'device-token');
+    mask.addSecret('user-secret-0123456789', 'user-token');
     const { arrived, blockOf } = await listening(mask);
     const body = '{"a":"user-secret-0123456789\'","tenant_token":"of tenant"}';
     const headers = { authorization: 'Bearer device-secret-0123456789' };
@@ -150,7 +150,7 @@ describe('a repro script', () => {
 
   it('does not run while a secret is missing', async () => {
     const mask = new Mask();
-    mask.learn('device-secret-0123456789', 'device-token');
+    mask.addSecret('device-secret-0123456789', 'device-token');
     const { arrived, blockOf } = await listening(mask);
     const headers = { authorization: 'Bearer device-secret-0123456789' };
     const ran = await runBlock(await blockOf({ method: 'GET', url: '/x', headers }), folder);

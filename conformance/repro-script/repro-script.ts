@@ -277,7 +277,7 @@ function stepLines(options: StepLines): readonly string[] {
       ? signedLines(request, key.file)
       : recordedLines(request, index + 1);
   const file = responseFile(index);
-  const values = handed.map(({ mark, take }) => `${variableOf(mark)}=$(${take(file)})`);
+  const values = handed.map(({ mark, extract }) => `${variableOf(mark)}=$(${extract(file)})`);
   return [
     ...lines.slice(0, -1),
     `${lines.at(-1)} > ${file}`,

@@ -17,7 +17,7 @@ export interface RepeatedValue {
   /** Replaces the value in requests, as masks replace secrets. */
   readonly mark: string;
   /** Returns a bash command that prints the value, given the file with the response. */
-  readonly take: (file: string) => string;
+  readonly extract: (file: string) => string;
 }
 
 /** A device's key, as requests contain it. */
@@ -45,7 +45,7 @@ const plainName =
 interface CandidateValue {
   readonly name: string;
   readonly value: string;
-  readonly take: (file: string) => string;
+  readonly extract: (file: string) => string;
 }
 
 /** Returns the values that each step passes on, in the order of the steps. */
@@ -69,11 +69,11 @@ export function valuesPassedOn(
     const newValues: RepeatedValue[] = [];
     for (const candidate of candidatesOf(response, texts.slice(0, step + 1))) {
       if (!isNewValue(candidate)) continue;
-      const { name, value, take } = candidate;
+      const { name, value, extract } = candidate;
       known.add(value);
       const kind = /^<masked:([\w-]+)>$/.exec(maskText(value))?.[1] ?? name;
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
-      newValues.push({ value, take, mark: `<masked:${kind}-${counts.get(kind)}>` });
+      newValues.push({ value, extract, mark: `<masked:${kind}-${counts.get(kind)}>` });
     }
     return newValues;
   });
@@ -146,9 +146,9 @@ function candidatesOf(
     {
       name: 'id',
       value: created,
-      take: (file) => `grep -i '^location:' ${file} | tr -d '\\r' | sed 's#.*/##'`,
+      extract: (file) => `grep -i '^location:' ${file} | tr -d '\\r' | sed 's#.*/##'`,
     },
-    { name: 'token', value: body, take: (file) => `tr -d '\\r' < ${file} | sed '1,/^$/d'` },
+    { name: 'token', value: body, extract: (file) => `tr -d '\\r' < ${file} | sed '1,/^$/d'` },
     ...memberCandidates(body, sent),
   ];
   return candidates.filter(
@@ -165,20 +165,20 @@ function memberCandidates(body: string, sent: readonly string[]): readonly Candi
     const [, name = '', , written = ''] = match;
     const value = written.replaceAll('\\u0026', '&');
     // Searches the whole body, so it is done only for the few values that a script takes.
-    const take = (file: string) => takerOf(body, { name, at: match.index }, sent)(file);
-    return [{ name: kindOf(name), value, take }, ...queryCandidates(value, take)];
+    const extract = (file: string) => extractorOf(body, { name, at: match.index }, sent)(file);
+    return [{ name: kindOf(name), value, extract }, ...queryCandidates(value, extract)];
   });
 }
 
 /** Returns the parameters of a link, which a case may put into another link. */
 function queryCandidates(
   link: string,
-  takeLink: CandidateValue['take'],
+  extractLink: CandidateValue['extract'],
 ): readonly CandidateValue[] {
   return [...link.matchAll(/[?&]([\w-]+)=([^&#]+)/g)].map(([, name = '', value = '']) => ({
     name: `link-${name.toLowerCase()}`,
     value,
-    take: (file) => `${takeLink(file)} | grep -o '[?&]${name}=[^&]*' | cut -d= -f2-`,
+    extract: (file) => `${extractLink(file)} | grep -o '[?&]${name}=[^&]*' | cut -d= -f2-`,
   }));
 }
 
@@ -191,7 +191,7 @@ function kindOf(name: string): string {
  * the member, so the command uses its distance from a text that the case itself has sent, such as a
  * serial number.
  */
-function takerOf(
+function extractorOf(
   body: string,
   { name, at }: { readonly name: string; readonly at: number },
   sent: readonly string[],

@@ -228,7 +228,7 @@ export class SuiteRun {
     const judge = this.#exchangeJudge.forCase(each.needs.includes('fault-control'));
     let lack: string | undefined;
     const onExchange = (observed: SessionExchange): void => {
-      judge.see(observed);
+      judge.judge(observed);
       lack ??= rights?.lackIn(observed);
     };
     const sessionOfRun = target.session({ onExchange });
@@ -295,7 +295,7 @@ export class SuiteRun {
       clock,
       random,
       signal,
-      learnSecret: (secret, kind = 'device-token') => mask.learn(secret, kind),
+      maskSecret: (secret, kind = 'device-token') => mask.addSecret(secret, kind),
       model: this.#options.model,
     });
   }

@@ -26,8 +26,8 @@ describe('a recorded exchange', () => {
 
   it('contains invented credentials, and the kind of each known secret', () => {
     const mask = new Mask();
-    mask.learn(token, 'device-token');
-    mask.learn('an-opaque-user-token', 'user-token');
+    mask.addSecret(token, 'device-token');
+    mask.addSecret('an-opaque-user-token', 'user-token');
     const altered = `${token.slice(0, -1)}A`;
     const shown = [
       { authorization: 'Bearer nonsense', cookie: `JWT=${token}; a=b` },

@@ -192,7 +192,7 @@ function recordedHeaders(headers: Headers): Headers {
   );
 }
 
-/** Masks the values in Set-Cookie, which are secrets that the mask has not learned. */
+/** Masks the values in Set-Cookie, which are secrets that the mask does not have. */
 function recordedHeader(name: string, value: string): string {
   return name === 'set-cookie' ? value.replace(/=[^;,]*/g, `=${MASKED}`) : value;
 }

@@ -4,9 +4,9 @@ import { Mask } from './mask.ts';
 const token = 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJkZXZpY2UifQ.c2lnbmF0dXJl';
 
 describe('the mask of secrets', () => {
-  it('masks a learned secret everywhere, even when escaped', () => {
+  it('masks an added secret everywhere, even when escaped', () => {
     const mask = new Mask();
-    mask.learn('pa"ss/word');
+    mask.addSecret('pa"ss/word');
     const written = mask.value({
       plain: 'before pa"ss/word after',
       json: '{"password":"pa\\"ss/word"}',
@@ -19,12 +19,12 @@ describe('the mask of secrets', () => {
 
   it('masks the longer of two secrets when one is a prefix of the other', () => {
     const mask = new Mask();
-    mask.learn('secret');
-    mask.learn('secret-and-more');
+    mask.addSecret('secret');
+    mask.addSecret('secret-and-more');
     expect(mask.text('the secret-and-more.')).toBe('the <masked>.');
   });
 
-  it('masks every JWT, even one that was not learned', () => {
+  it('masks every JWT, even one that was not added', () => {
     expect(new Mask().text(`{"token":"${token}"}`)).toBe('{"token":"<masked>"}');
   });
 
@@ -43,14 +43,14 @@ describe('the mask of secrets', () => {
 
   it('ignores a string that is too short to be a secret', () => {
     const mask = new Mask();
-    mask.learn('abc');
+    mask.addSecret('abc');
     expect(mask.text('abcdef')).toBe('abcdef');
   });
 
   it('shows the kind of each secret', () => {
     const mask = new Mask();
-    mask.learn(token, 'device-token');
-    mask.learn('opaque-user-token', 'user-token');
+    mask.addSecret(token, 'device-token');
+    mask.addSecret('opaque-user-token', 'user-token');
     expect(mask.text(`${token} and opaque-user-token`)).toBe(
       '<masked:device-token> and <masked:user-token>',
     );
@@ -63,7 +63,7 @@ describe('the mask of secrets', () => {
     [token.replace('eyJh', 'eyJi'), 'header'],
   ])('shows for the altered token %s the part that was altered: %s', (altered, part) => {
     const mask = new Mask();
-    mask.learn(token, 'device-token');
+    mask.addSecret(token, 'device-token');
     expect(mask.text(altered)).toBe(`<masked:device-token, other ${part}>`);
   });
 
@@ -98,13 +98,13 @@ describe('the mask of secrets', () => {
 
   it('does not mask a page that came instead of a token', () => {
     const mask = new Mask();
-    mask.learn('<html>Log in</html>', 'device-token');
+    mask.addSecret('<html>Log in</html>', 'device-token');
     expect(mask.text('answered with 200: <html>Log in</html>')).toContain('<html>Log in</html>');
   });
 
   it('finds a secret in a body that is recorded byte by byte', () => {
     const mask = new Mask();
-    mask.learn('pässwört');
+    mask.addSecret('pässwört');
     expect(mask.text(Buffer.from('pässwört').toString('latin1'))).toBe('<masked>');
   });
 });

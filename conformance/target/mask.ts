@@ -15,7 +15,7 @@ export type SecretKind =
   | 'link-signature';
 
 /** Registers a secret with a mask. */
-export type LearnSecret = (secret: string, kind?: SecretKind) => void;
+export type MaskSecret = (secret: string, kind?: SecretKind) => void;
 
 /** Shorter texts are not masked: they are hardly secrets, and they occur in ordinary text. */
 const SECRET_MIN_CHARACTERS = 4;
@@ -42,9 +42,9 @@ const secretMembers = [
   ),
 ];
 
-/** Learns secrets as they appear and removes them from texts. */
+/** Collects secrets as they appear and removes them from texts. */
 export class Mask {
-  /** The mask of each learned text. */
+  /** The mask of each added secret. */
   readonly #secrets = new Map<string, string>();
   /** The masks of JSON web tokens. One pattern finds all tokens, so many of them cost no time. */
   readonly #tokens = new Map<string, string>();
@@ -54,7 +54,7 @@ export class Mask {
    * Masks `secret` from now on, also where it is escaped for JSON or for a query. A page received
    * in place of a token is not a secret, and a reader needs to see it.
    */
-  learn(secret: string, kind?: SecretKind): void {
+  addSecret(secret: string, kind?: SecretKind): void {
     if (secret.length < SECRET_MIN_CHARACTERS || markup.test(secret)) return;
     const mask = maskOf(kind);
     if (secret.replace(jsonWebToken, '') === '') {
@@ -79,22 +79,22 @@ export class Mask {
 
   /**
    * Returns a plain JSON value with every text in it masked. The credentials of its requests are
-   * learned first, since a target may repeat them anywhere.
+   * added first, since a target may repeat them anywhere.
    */
   value<T>(value: T): T {
-    this.#learnCredentials(value);
+    this.#addCredentials(value);
     return this.#masked(value);
   }
 
-  #learnCredentials(value: unknown): void {
+  #addCredentials(value: unknown): void {
     if (value === null || typeof value !== 'object') return;
     for (const [name, item] of Object.entries(value)) {
       const text = name === 'authorization' && typeof item === 'string' ? item : '';
       const [, scheme = '', secret = ''] = /^(\w+) +(\S+)$/.exec(text) ?? [];
       if (secret.length > INVENTION_MAX_CHARACTERS && this.text(secret) === secret) {
-        this.learn(secret, scheme.toLowerCase() === 'basic' ? 'basic' : undefined);
+        this.addSecret(secret, scheme.toLowerCase() === 'basic' ? 'basic' : undefined);
       }
-      this.#learnCredentials(item);
+      this.#addCredentials(item);
     }
   }
 

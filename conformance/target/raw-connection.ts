@@ -106,7 +106,7 @@ export class RawConnection {
 
   #read(chunk: Buffer): void {
     this.#bytes = Buffer.concat([this.#bytes, chunk]);
-    this.#take(false);
+    this.#parse(false);
     if (this.#bytes.length > BYTES_MAX) {
       const message = `the response is larger than ${BYTES_MAX} bytes; the suite read no further`;
       this.#end(new TransportFailure('response-too-large', message));
@@ -114,7 +114,7 @@ export class RawConnection {
     }
   }
 
-  #take(hasEnded: boolean): void {
+  #parse(hasEnded: boolean): void {
     try {
       for (let taken = parsedResponse(this.#bytes, hasEnded); taken; ) {
         const { head, response, rest } = taken;
@@ -138,7 +138,7 @@ export class RawConnection {
     if (this.#over) return;
     const closed = 'the server closed the connection without a response';
     this.#over = cause ?? new TransportFailure('connection-closed', closed);
-    if (!cause) this.#take(true);
+    if (!cause) this.#parse(true);
     for (const { reject } of this.#expectedResponses.splice(0)) reject(this.#over);
   }
 }

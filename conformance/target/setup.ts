@@ -83,7 +83,7 @@ async function passwordLogin(
   mask: Mask,
 ): Promise<Login> {
   const basic = Buffer.from(`${email}:${password}`).toString('base64');
-  mask.learn(basic, 'basic');
+  mask.addSecret(basic, 'basic');
   const headers = { authorization: `Basic ${basic}` };
   const response = await session.send(requestOf(managementOperations.login, { headers }));
   if (response.status === 401 || response.status === 403) {
@@ -95,7 +95,7 @@ async function passwordLogin(
   // The text is not shown, since it may contain a token.
   if (!isBearerToken(response.text))
     return unusable('the login', response, '200 without a plain token');
-  mask.learn(response.text, 'user-token');
+  mask.addSecret(response.text, 'user-token');
   return { kind: 'token', token: response.text };
 }
 

@@ -36,7 +36,7 @@ export function contextOn(
     clock,
     random,
     signal,
-    learnSecret: () => undefined,
+    maskSecret: () => undefined,
     model,
   });
 }

@@ -56,7 +56,7 @@ export function violatedBy(steps: readonly Step[], without?: AllowanceId): reado
     const result = status > 0 ? outcome : new TransportFailure('connection-closed', 'closed');
     const exactly = { startMs: from, elapsedMs: to - from };
     const record = exchangeOf({ ...request, url }, result, exactly);
-    judge.see({ request, url, outcome: result, record, exactly });
+    judge.judge({ request, url, outcome: result, record, exactly });
   }
   return judge.violations.flatMap(({ requirements }) => requirements);
 }

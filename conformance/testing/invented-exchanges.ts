@@ -38,7 +38,7 @@ export function violationsIn(steps: readonly InventedExchange[]): readonly strin
     const wire = { method: row.method, url, headers: sent, ...(request && { body: request }) };
     const record = exchangeOf(wire, outcome, { startMs: 0, elapsedMs: 1 });
     const each = judge.forCase(plansFaults);
-    each.see({ request: wire, url, outcome, record });
+    each.judge({ request: wire, url, outcome, record });
     return each.violations.map(({ requirements: ids, text: what }) => `${ids.join()}: ${what}`);
   });
 }

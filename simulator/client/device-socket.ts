@@ -174,8 +174,8 @@ export class DeviceSocket {
         // The library delivers a single Buffer unless `binaryType` is changed.
         const bytes = (data as Buffer).length;
         this.#options.observer.bytesReceived(operation.id, bytes);
-        if (this.#frames === undefined) this.#take(data);
-        else this.#frames.down.carry(bytes, () => this.#take(data));
+        if (this.#frames === undefined) this.#receive(data);
+        else this.#frames.down.carry(bytes, () => this.#receive(data));
       })
       .on('ping', noteActivity)
       .on('pong', noteActivity)
@@ -187,7 +187,7 @@ export class DeviceSocket {
   }
 
   /** Handles one message; text frames and binary frames are treated alike. */
-  #take(data: RawData): void {
+  #receive(data: RawData): void {
     const { respond } = this.#options;
     if (respond === undefined || this.#socket.readyState !== WebSocket.OPEN) return;
     try {

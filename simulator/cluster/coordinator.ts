@@ -159,14 +159,14 @@ export class Coordinator {
     const state = this.#shards[shard];
     if (state === undefined || state.worker !== worker || state.result) return;
     state.lastMessageMs = this.#options.clock.monotonicMs();
-    if (message.type === 'ready') this.#noteReady(shard, worker, message.plan);
-    else if (message.type === 'accepted') this.#noteAccepted(state, message);
-    else if (message.type === 'progress') this.#noteProgress(shard, worker, message);
-    else if (message.type === 'adopted') this.#noteAdopted(state, message.devices);
-    else if (message.type === 'events') this.#noteEvents(shard, message);
+    if (message.type === 'ready') this.#recordReady(shard, worker, message.plan);
+    else if (message.type === 'accepted') this.#recordAccepted(state, message);
+    else if (message.type === 'progress') this.#recordProgress(shard, worker, message);
+    else if (message.type === 'adopted') this.#recordAdopted(state, message.devices);
+    else if (message.type === 'events') this.#recordEvents(shard, message);
     else if (message.type === 'failed')
       this.fail(new WorkerFailed(message.sentence, message.exitCode));
-    else if (message.type === 'result') this.#noteResult(shard, message.result);
+    else if (message.type === 'result') this.#recordResult(shard, message.result);
     this.#advance();
   }
 
@@ -313,7 +313,7 @@ export class Coordinator {
     this.#options.send({ type: 'end', reason: 'threshold' });
   }
 
-  #noteReady(shard: number, worker: string, plan: string | undefined): void {
+  #recordReady(shard: number, worker: string, plan: string | undefined): void {
     const state = this.#shards[shard];
     this.#plan ??= plan;
     if (plan !== this.#plan) this.fail(otherPlan(worker));
@@ -321,30 +321,30 @@ export class Coordinator {
     this.#reports.ready(shard, worker, this.#options.clock.monotonicMs());
   }
 
-  #noteProgress(shard: number, worker: string, { progress, figures }: ProgressMessage): void {
+  #recordProgress(shard: number, worker: string, { progress, figures }: ProgressMessage): void {
     const atMs = this.#options.clock.monotonicMs();
     this.#reports.recordProgress(shard, worker, { progress, figures, atMs });
     // The first progress report is due at once, not after the first second.
     if (!this.#hasLooked) this.#look();
   }
 
-  #noteResult(shard: number, result: FleetResult): void {
+  #recordResult(shard: number, result: FleetResult): void {
     const state = this.#shards[shard];
     if (state) state.result = result;
     this.#order?.ended(shard);
   }
 
-  #noteEvents(shard: number, { events, untilMs, lost = 0 }: EventsMessage): void {
+  #recordEvents(shard: number, { events, untilMs, lost = 0 }: EventsMessage): void {
     this.#order?.add(shard, events, untilMs);
     if (lost > 0) this.#options.onEventsLost?.(lost);
   }
 
-  #noteAccepted(state: ShardState, { deviceIds, earlierDeployment }: AcceptedMessage): void {
+  #recordAccepted(state: ShardState, { deviceIds, earlierDeployment }: AcceptedMessage): void {
     state.deviceIds = deviceIds;
     this.#earlierDeployment ??= earlierDeployment;
   }
 
-  #noteAdopted(state: ShardState, adopted: number): void {
+  #recordAdopted(state: ShardState, adopted: number): void {
     const noted = state.takeover && this.#takeovers.indexOf(state.takeover);
     if (state.takeover === undefined || noted === undefined) return;
     state.takeover = { ...state.takeover, adopted };

@@ -92,7 +92,7 @@ export interface SimulatedDevice {
   /** Session with the server; undefined until the device's key has been created. */
   session: ClientSession | undefined;
   /** Session state from an earlier run, restored from the state folder. */
-  remembered: Pick<ClientSession, 'token' | 'nextEndpoint'> | undefined;
+  storedSession: Pick<ClientSession, 'token' | 'nextEndpoint'> | undefined;
   life: LifeState;
   /** Device type and installed software, as sent to the server. */
   provides: DeviceProvides;
@@ -143,7 +143,7 @@ export function newDevice(spec: DeviceSpec): SimulatedDevice {
     idData,
     id: undefined,
     session: undefined,
-    remembered: undefined,
+    storedSession: undefined,
     life: 'unstarted',
     provides: { device_type: deviceType, artifact_name: artifactName },
     configuration: {},
@@ -202,7 +202,7 @@ export function beginDeployment(
     fetched: undefined,
     interruptedBy: undefined,
   };
-  rememberDeployment(device, deployment);
+  recordDeployment(device, deployment);
   return deployment;
 }
 
@@ -212,7 +212,7 @@ export function isBeforeInstall({ state }: DeploymentRecord): boolean {
 }
 
 /** Adds a record of a deployment to the device, or replaces its existing record. */
-export function rememberDeployment(device: SimulatedDevice, deployment: DeploymentRecord): void {
+export function recordDeployment(device: SimulatedDevice, deployment: DeploymentRecord): void {
   const { deploymentId } = deployment;
   const at = device.deployments.findIndex((known) => known.deploymentId === deploymentId);
   if (at >= 0) device.deployments[at] = deployment;

@@ -58,7 +58,7 @@ async function sessionFor(
   session.renewsToken = hooks.renewsToken?.(parameters) ?? true;
   session.network = networkOf(device, environment);
   session.tap = environment.exchangeTap?.(device);
-  Object.assign(session, device.remembered);
+  Object.assign(session, device.storedSession);
   return session;
 }
 

@@ -30,7 +30,7 @@ export class FinishedDevices {
   /** Records a deployment that has ended on a device and whose end the server has acknowledged. */
   settled(device: SimulatedDevice, deployment: DeploymentRecord): void {
     this.#count(deployment);
-    this.#note(device);
+    this.#record(device);
   }
 
   /**
@@ -38,7 +38,7 @@ export class FinishedDevices {
    * at once.
    */
   deployed(): void {
-    for (const device of this.#options.devices) if (this.#isSettled(device)) this.#note(device);
+    for (const device of this.#options.devices) if (this.#isSettled(device)) this.#record(device);
   }
 
   #count(deployment: DeploymentRecord): void {
@@ -58,7 +58,7 @@ export class FinishedDevices {
    * Records a device that has finished a deployment. It may have been an older deployment, so once
    * all devices have finished one, each device is checked again.
    */
-  #note(device: SimulatedDevice): void {
+  #record(device: SimulatedDevice): void {
     const { plan, devices, onAll } = this.#options;
     this.#ended.add(device);
     if (plan.until !== 'settled' || this.#ended.size < devices.length) return;

@@ -70,7 +70,7 @@ describe('the reconciliation', () => {
     ['an abort', { state: 'aborted', reported: ['installing'] }, 'aborted'],
     ['an update midway', { state: 'installing', reported: ['installing'] }, 'installing'],
     [
-      'an abort by its own user that it has not heard of',
+      'an abort by its own user that no response has shown it',
       { state: 'installing', reported: ['installing'], abortRequested: true },
       'aborted',
     ],

@@ -269,13 +269,13 @@ describe('a device that receives messages over its socket', () => {
   async function spoken() {
     const { baseUrl, opened } = await socketServer();
     const fleet = await fleetOfOne(baseUrl);
-    const heard = new Happenings<ConnectMessage>();
+    const received = new Happenings<ConnectMessage>();
     const closed = new Happenings<number>();
     const connect = async (): Promise<WebSocket> => {
       const websocket = await connected({ ...fleet, opened });
       websocket.on('message', (data, isBinary) => {
         expect(isBinary).toBe(true);
-        heard.add(decodeConnectMessage(data as Buffer));
+        received.add(decodeConnectMessage(data as Buffer));
       });
       websocket.on('close', (code) => closed.add(code));
       return websocket;
@@ -283,9 +283,9 @@ describe('a device that receives messages over its socket', () => {
     const websocket = await connect();
     const ask = (message: ConnectMessage): Promise<ConnectMessage> => {
       websocket.send(encodeConnectMessage(message));
-      return heard.next();
+      return received.next();
     };
-    return { ...fleet, websocket, heard, closed, ask, connect };
+    return { ...fleet, websocket, received, closed, ask, connect };
   }
 
   const ping = { proto: 0xffff, typ: 'ping', sid: 's' };
@@ -307,9 +307,9 @@ describe('a device that receives messages over its socket', () => {
   });
 
   it('reads text frames as well', async () => {
-    const { websocket, heard } = await spoken();
+    const { websocket, received } = await spoken();
     websocket.send(encodeConnectMessage(ping), { binary: false });
-    expect(await heard.next()).toMatchObject({ typ: 'pong' });
+    expect(await received.next()).toMatchObject({ typ: 'pong' });
   });
 
   it('executes the commands to its update client', async () => {
@@ -320,10 +320,10 @@ describe('a device that receives messages over its socket', () => {
   });
 
   it('sends messages that fall due without a request', async () => {
-    const { ask, clock, heard } = await spoken();
+    const { ask, clock, received } = await spoken();
     await ask(ping);
     clock.advance(48_100);
-    expect(await heard.next()).toEqual(ping);
+    expect(await received.next()).toEqual(ping);
   });
 
   it.each([
@@ -347,9 +347,9 @@ describe('a device that receives messages over its socket', () => {
   });
 
   it('disconnects from a server that does not read the responses it requests', async () => {
-    const { ask, websocket, heard, sockets, clock, metrics } = await spoken();
+    const { ask, websocket, received, sockets, clock, metrics } = await spoken();
     await ask({ proto: 1, typ: 'new', sid: 's' });
-    await heard.next();
+    await received.next();
     const type = (text: string): void =>
       websocket.send(
         encodeConnectMessage({ proto: 1, typ: 'shell', sid: 's', body: Buffer.from(text) }),
@@ -366,9 +366,9 @@ describe('a device that receives messages over its socket', () => {
   });
 
   it('keeps its files over a new connection, but no session', async () => {
-    const { ask, websocket, sockets, clock, heard, connect } = await spoken();
+    const { ask, websocket, sockets, clock, received, connect } = await spoken();
     await ask({ proto: 1, typ: 'new', sid: 's' });
-    await heard.next();
+    await received.next();
     await ask({ proto: 1, typ: 'shell', sid: 's', body: Buffer.from('echo x > /tmp/a\r') });
     websocket.close(1001);
     await until(() => sockets.openCount() === 0);
@@ -376,9 +376,9 @@ describe('a device that receives messages over its socket', () => {
     clock.advance(1000);
     const again = await connect();
     again.send(encodeConnectMessage({ proto: 1, typ: 'shell', sid: 's' }));
-    expect(String((await heard.next()).body)).toBe('session not found');
+    expect(String((await received.next()).body)).toBe('session not found');
     const body = encodeBody({ path: '/tmp/a' });
     again.send(encodeConnectMessage({ proto: 2, typ: 'get_file', sid: 's', body }));
-    expect(String((await heard.next()).body)).toBe('x\n');
+    expect(String((await received.next()).body)).toBe('x\n');
   });
 });

@@ -27,7 +27,7 @@ export interface SampledExchangeJudge {
   /** All requirements that the judge can check. */
   readonly requirements: readonly Pick<RequirementChecks, 'requirement' | 'sentence'>[];
   /** Called with each watched exchange when it ends; returns the verdicts. */
-  see(exchange: WatchedExchange): readonly RequirementVerdict[];
+  judge(exchange: WatchedExchange): readonly RequirementVerdict[];
 }
 
 /** The part of a violation that is reported at once. */
@@ -78,7 +78,7 @@ export class CheckMetrics {
   /** Judges an exchange that ended in this stage and counts the verdicts. */
   record(exchange: WatchedExchange, stage: string): void {
     this.#exchanges++;
-    for (const { requirement, evidence } of this.#judge.see(exchange)) {
+    for (const { requirement, evidence } of this.#judge.judge(exchange)) {
       const requirementTally = this.#tallies.get(requirement);
       if (requirementTally === undefined) continue;
       const tally = requirementTally.stages.get(stage) ?? { judged: 0, violated: 0 };

@@ -64,7 +64,7 @@ export class EventLines {
   }
 
   /** Accepts an event. It neither waits nor throws. */
-  readonly take = (event: FleetEvent): void => {
+  readonly record = (event: FleetEvent): void => {
     const [first] = this.#instant;
     if (first !== undefined && first.atMs !== event.atMs) this.#endInstant();
     this.#instant.push(event);

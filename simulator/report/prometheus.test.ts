@@ -25,7 +25,7 @@ function sampleOf(
 function metricsOf(...facts: readonly EventFact[]): FleetMetrics {
   const metrics = new FleetMetrics();
   for (const [before, fact] of facts.entries()) {
-    metrics.take({ ...fact, atMs: 1000 * before, sequence: before + 1 });
+    metrics.record({ ...fact, atMs: 1000 * before, sequence: before + 1 });
   }
   return metrics;
 }
@@ -62,7 +62,7 @@ describe('the Prometheus metrics of a run', () => {
       { ...poll, cause: 'timeout', elapsedMs: 400 },
     );
     for (const progress of [sampleProgress, { ...sampleProgress, traffic: sampleTraffic }])
-      metrics.see(progress);
+      metrics.recordProgress(progress);
     const families = await familiesOf(metrics);
     const { operation } = poll;
     const sumOf = (name: string) => sampleOf(families, `${name}_sum`, { operation });
@@ -76,7 +76,7 @@ describe('the Prometheus metrics of a run', () => {
   it('count polls at a fixed rate by their outcome, as of the last progress', async () => {
     const metrics = metricsOf();
     for (const due of [5, 9]) {
-      metrics.see({
+      metrics.recordProgress({
         ...sampleProgress,
         fixedRatePolls: { due, sent: 4, late: 2, dropped: due - 4 },
       });
@@ -136,7 +136,7 @@ describe('the Prometheus metrics of a run', () => {
 
   it('show the states of the devices, in counts that add up to the fleet', async () => {
     const metrics = new FleetMetrics();
-    metrics.see({ ...sampleProgress, elapsedMs: 2500 });
+    metrics.recordProgress({ ...sampleProgress, elapsedMs: 2500 });
     const families = await familiesOf(metrics);
     const states = families.get('fleetbed_devices')?.samples ?? [];
     expect(states.map(({ labels }) => labels.state)).toContain('already-installed');
@@ -148,7 +148,7 @@ describe('the Prometheus metrics of a run', () => {
 
   it('show the load of the generator in each shard', async () => {
     const metrics = new FleetMetrics();
-    metrics.see(sampleProgress);
+    metrics.recordProgress(sampleProgress);
     const families = await familiesOf(metrics);
     const shard = { shard: '0' };
     expect(sampleOf(families, 'fleetbed_generator_cpu_ratio', shard)).toBeCloseTo(0.3);
@@ -159,8 +159,8 @@ describe('the Prometheus metrics of a run', () => {
 
   it('show the current stage of the run', async () => {
     const metrics = new FleetMetrics();
-    metrics.see({ ...sampleProgress, stage: 'ramp' });
-    metrics.see({ ...sampleProgress, stage: 'hold' });
+    metrics.recordProgress({ ...sampleProgress, stage: 'ramp' });
+    metrics.recordProgress({ ...sampleProgress, stage: 'hold' });
     const families = await familiesOf(metrics);
     expect(sampleOf(families, 'fleetbed_stage', { stage: 'ramp' })).toBe(0);
     expect(sampleOf(families, 'fleetbed_stage', { stage: 'hold' })).toBe(1);
@@ -184,8 +184,8 @@ describe('the Prometheus metrics of a run', () => {
 
   it('count the written and lost lines of the event stream', async () => {
     const metrics = new FleetMetrics();
-    metrics.seeEventLines({ written: 5, lost: 1 });
-    metrics.seeEventLines({ written: 9, lost: 2 });
+    metrics.recordEventLines({ written: 5, lost: 1 });
+    metrics.recordEventLines({ written: 9, lost: 2 });
     const families = await familiesOf(metrics);
     expect(sampleOf(families, 'fleetbed_event_lines_total', { outcome: 'written' })).toBe(9);
     expect(sampleOf(families, 'fleetbed_event_lines_total', { outcome: 'lost' })).toBe(2);

@@ -174,7 +174,7 @@ export class FleetMetrics {
   });
 
   /** Accepts an event. It never waits. */
-  readonly take = (event: FleetEvent): void => {
+  readonly record = (event: FleetEvent): void => {
     if (event.kind === 'exchange') this.#ended(event);
     else if (event.kind === 'update') this.#entered(event);
     else if (event.kind === 'violation') {
@@ -186,11 +186,11 @@ export class FleetMetrics {
   };
 
   /** Updates the metrics from a progress report of the run. */
-  see(progress: FleetProgress): void {
+  recordProgress(progress: FleetProgress): void {
     const { funnel, socketsOpen, elapsedMs, stage } = progress;
     this.#enteredStage(stage);
-    this.#seeGenerators(progress);
-    this.#seeTraffic(progress);
+    this.#recordGenerators(progress);
+    this.#recordTraffic(progress);
     this.#fixedRatePolls.reset();
     for (const [outcome, polls] of Object.entries(progress.fixedRatePolls ?? {}))
       this.#fixedRatePolls.inc({ outcome }, polls);
@@ -205,7 +205,7 @@ export class FleetMetrics {
   }
 
   /** Sets the counters of the event stream. */
-  seeEventLines({ written, lost }: EventLinesCount): void {
+  recordEventLines({ written, lost }: EventLinesCount): void {
     this.#eventLines.reset();
     this.#eventLines.inc({ outcome: 'written' }, written);
     this.#eventLines.inc({ outcome: 'lost' }, lost);
@@ -216,7 +216,7 @@ export class FleetMetrics {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
-  #seeGenerators({ generators, latenessP99Ms }: FleetProgress): void {
+  #recordGenerators({ generators, latenessP99Ms }: FleetProgress): void {
     this.#lateness.set(latenessP99Ms / MS_PER_SECOND);
     for (const facts of generators) {
       const { shard, cpuUserShare, cpuSystemShare, eventLoopLagP99Ms } = facts;
@@ -227,7 +227,7 @@ export class FleetMetrics {
     }
   }
 
-  #seeTraffic({ traffic }: FleetProgress): void {
+  #recordTraffic({ traffic }: FleetProgress): void {
     if (traffic === undefined) return;
     const { sentBytes, receivedBytes, downloadedBytes } = traffic;
     this.#bytes.reset();

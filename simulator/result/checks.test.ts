@@ -31,7 +31,7 @@ const judge: SampledExchangeJudge = {
     requirement,
     sentence: `What is ${requirement} is so.`,
   })),
-  see: ({ method }) => [
+  judge: ({ method }) => [
     { requirement: 'kept', evidence: undefined },
     { requirement: 'violated', evidence: method === 'DELETE' ? () => evidence : undefined },
   ],

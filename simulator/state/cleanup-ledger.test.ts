@@ -32,7 +32,7 @@ async function noted(...steps: readonly ('known' | 'accepted' | 'deployed' | 're
   for (const step of steps) {
     if (step === 'known') device.session ??= await sessionOf();
     if (step === 'accepted') device.id = 'id-0';
-    if (step === 'known' || step === 'accepted') ledger.note(device);
+    if (step === 'known' || step === 'accepted') ledger.record(device);
     if (step === 'deployed') ledger.deployed({ deploymentId: 'd-1', artifactName: 'release-2' });
     if (step === 'removed') ledger.append({ removed: 'id-0' });
   }

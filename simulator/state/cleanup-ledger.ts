@@ -87,7 +87,7 @@ export class CleanupLedger {
   readonly #path: string;
   readonly #file: number;
   /** The last ID recorded for each device; an empty string for a device without an ID. */
-  readonly #noted = new Map<number, string>();
+  readonly #recorded = new Map<number, string>();
 
   private constructor(path: string, file: number) {
     this.#path = path;
@@ -108,24 +108,24 @@ export class CleanupLedger {
     const ledger = new CleanupLedger(path, openToAppend(path));
     for (const { index, ids, isSought } of existingLedger?.devices.values() ?? []) {
       // A removed device is left out, so that it is recorded again before its next first contact.
-      if (ids.size > 0 || isSought) ledger.#noted.set(index, [...ids].at(-1) ?? '');
+      if (ids.size > 0 || isSought) ledger.#recorded.set(index, [...ids].at(-1) ?? '');
     }
     if (existingLedger === undefined) ledger.append({ ledger: 'fleetbed-fleet-ledger/1', baseUrl });
     return ledger;
   }
 
   /** Records a device before its first contact, and its ID as soon as it has one. */
-  note(device: SimulatedDevice): void {
+  record(device: SimulatedDevice): void {
     const { index, id = '', idData, session } = device;
-    const noted = this.#noted.get(index);
-    if (noted === undefined && session !== undefined) {
+    const recordedId = this.#recorded.get(index);
+    if (recordedId === undefined && session !== undefined) {
       const key = keyFingerprint(session.key.publicKeyPem) ?? '';
       this.append({ device: index, identity: idData, key });
-      this.#noted.set(index, '');
+      this.#recorded.set(index, '');
     }
-    if (id === '' || noted === id) return;
+    if (id === '' || recordedId === id) return;
     this.append({ device: index, id });
-    this.#noted.set(index, id);
+    this.#recorded.set(index, id);
   }
 
   /** Records a deployment that the run has created. */
@@ -164,7 +164,7 @@ export function readLedger(path: string): LedgerContent | undefined {
       );
     }
     // A kill can truncate a line. It can be ignored, because the recorded step had not started.
-    if (line !== undefined) reading.take(line);
+    if (line !== undefined) reading.record(line);
   }
   const { baseUrl, devices, deployments } = reading;
   return baseUrl === undefined ? undefined : { baseUrl, devices, deployments };
@@ -182,7 +182,7 @@ class LedgerReading {
   readonly deployments = new Set<string>();
   baseUrl: string | undefined;
 
-  take(line: LedgerRow): void {
+  record(line: LedgerRow): void {
     if ('ledger' in line) this.baseUrl = line.baseUrl;
     else if ('deployment' in line) this.deployments.add(line.deployment);
     else if ('removed' in line) this.#remove(line.removed);

@@ -5,7 +5,7 @@ import { nextEndpoints } from '../client/session.ts';
 import {
   type DeploymentRecord,
   isSettled,
-  rememberDeployment,
+  recordDeployment,
   type SimulatedDevice,
 } from '../device/device.ts';
 import { updateStates } from '../device/update-states.ts';
@@ -73,11 +73,11 @@ export const fieldNames = [
 
 /** Returns the current values of a device's stored fields, in the order of `fieldNames`. */
 export function fieldsOf(device: SimulatedDevice): readonly unknown[] {
-  const { session, remembered } = device;
+  const { session, storedSession } = device;
   return [
     device.id ?? null,
-    (session ?? remembered)?.token ?? null,
-    (session ?? remembered)?.nextEndpoint ?? nextEndpoints[0],
+    (session ?? storedSession)?.token ?? null,
+    (session ?? storedSession)?.nextEndpoint ?? nextEndpoints[0],
     device.keyGeneration,
     device.provides,
     device.configuration,
@@ -124,10 +124,10 @@ export function restoreDevice(device: SimulatedDevice | undefined, line: DeviceL
   if (memory !== undefined) device.memory = memory ?? undefined;
   if (offUntilMs !== undefined) device.offUntilMs = offUntilMs ?? undefined;
   if (token !== undefined || endpoint !== undefined) {
-    const rememberedState = device.remembered;
-    device.remembered = {
-      token: token === undefined ? rememberedState?.token : (token ?? undefined),
-      nextEndpoint: endpoint ?? rememberedState?.nextEndpoint ?? nextEndpoints[0],
+    const earlierSession = device.storedSession;
+    device.storedSession = {
+      token: token === undefined ? earlierSession?.token : (token ?? undefined),
+      nextEndpoint: endpoint ?? earlierSession?.nextEndpoint ?? nextEndpoints[0],
     };
   }
   if (deployment) restoreDeployment(device, deployment);
@@ -161,5 +161,5 @@ function restoreDeployment(
     interruptedBy: deploymentLine.interruptedBy,
   };
   if (!isSettled(deployment)) deployment.interruptedBy ??= 'simulator';
-  rememberDeployment(device, deployment);
+  recordDeployment(device, deployment);
 }

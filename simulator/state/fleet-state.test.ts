@@ -71,9 +71,9 @@ describe('a fleet kept in a state folder', () => {
     killed();
     const again = devicesOf(2);
     const state = stateOf(again);
-    const { session: _, remembered: __, deployments: ___, ...facts } = before ?? deviceOf();
+    const { session: _, storedSession: __, deployments: ___, ...facts } = before ?? deviceOf();
     expect(again[1]).toMatchObject(facts);
-    expect(again[1]?.remembered).toEqual({ token: 'a.b.c', nextEndpoint: 'post-v1' });
+    expect(again[1]?.storedSession).toEqual({ token: 'a.b.c', nextEndpoint: 'post-v1' });
     expect(again[1]?.deployments).toEqual([
       { ...before?.deployments[0], interruptedBy: 'simulator' },
     ]);
@@ -117,7 +117,7 @@ describe('a fleet kept in a state folder', () => {
     killed();
     const again = devicesOf(2);
     stateOf(again);
-    expect(again[1]?.remembered?.token).toBeUndefined();
+    expect(again[1]?.storedSession?.token).toBeUndefined();
     expect(again[1]?.deployments).toMatchObject([{ state: 'aborted', interruptedBy: undefined }]);
   });
 

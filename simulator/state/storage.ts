@@ -111,7 +111,7 @@ class FolderStorage implements RunStorage {
   }
 
   changed(device: SimulatedDevice, deployment?: DeploymentRecord): void {
-    this.#made?.ledger.note(device);
+    this.#made?.ledger.record(device);
     this.#state?.changed(device, deployment);
   }
 

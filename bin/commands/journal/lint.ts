@@ -35,7 +35,7 @@ export async function lintJournal(
   const counts = new Map<string, number>();
   const { from } = options;
   for await (const entry of from === undefined ? entriesOf(options) : entriesIn(from)) {
-    for (const finding of lint.see(entry)) {
+    for (const finding of lint.judge(entry)) {
       const { duty } = finding;
       const count = (counts.get(duty) ?? 0) + 1;
       counts.set(duty, count);
@@ -60,9 +60,9 @@ export async function lintRequest(
     const { id } = (found.device ?? {}) as { id?: string };
     const lint = new Lint();
     // Without a device, only the request itself can be judged.
-    if (id === undefined) return lint.see(found);
+    if (id === undefined) return lint.judge(found);
     for await (const entry of entriesOf({ ...own, device: id })) {
-      const findings = lint.see(entry);
+      const findings = lint.judge(entry);
       if (entry.sequence === found.sequence) return findings;
     }
   }

@@ -17,7 +17,7 @@ export class AcceptanceHint {
     this.#print = print;
   }
 
-  see({ funnel, elapsedMs }: FleetProgress): void {
+  show({ funnel, elapsedMs }: FleetProgress): void {
     if (funnel.pending === 0) this.#pendingSinceMs = undefined;
     else this.#pendingSinceMs ??= elapsedMs;
     const sinceMs = this.#pendingSinceMs;

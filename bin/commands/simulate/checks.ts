@@ -12,5 +12,5 @@ export async function judgeFor({
     '../../../conformance/passive/device-judge.ts'
   );
   const judge = new DeviceJudge(headerPrefix);
-  return { requirements: deviceRequirements, see: (exchange) => judge.see(exchange) };
+  return { requirements: deviceRequirements, judge: (exchange) => judge.judge(exchange) };
 }

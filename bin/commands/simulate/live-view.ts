@@ -12,7 +12,7 @@ import { endedCount, liveFrame, type Rates } from './live-frame.ts';
 export interface LiveView {
   /** Prints text above the frame. */
   above(say: () => void): void;
-  see(progress: FleetProgress): void;
+  show(progress: FleetProgress): void;
   close(): void;
 }
 
@@ -53,7 +53,7 @@ class LineView implements LiveView {
     this.#output = output;
   }
 
-  see(progress: FleetProgress): void {
+  show(progress: FleetProgress): void {
     const rates = this.#rates.after(progress);
     if (progress.elapsedMs < this.#dueMs) return;
     this.#dueMs = progress.elapsedMs + LINE_EVERY_MS;
@@ -94,7 +94,7 @@ class TerminalView implements LiveView {
     signal.addEventListener('abort', this.#drawAgain, { once: true });
   }
 
-  see(progress: FleetProgress): void {
+  show(progress: FleetProgress): void {
     const rates = this.#rates.after(progress);
     this.#last = () => this.#drawFrame(progress, rates);
     if (progress.elapsedMs - this.#drawnMs < DRAWN_EVERY_MS) return;

@@ -18,7 +18,7 @@ async function listening(metrics = new FleetMetrics()): Promise<MetricsListener>
 describe('the metrics listener of a fleet', () => {
   it('answers a scrape in the text format', async () => {
     const metrics = new FleetMetrics();
-    metrics.see({ ...sampleProgress, stage: 'ramp' });
+    metrics.recordProgress({ ...sampleProgress, stage: 'ramp' });
     const response = await fetch((await listening(metrics)).url);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);

@@ -15,7 +15,7 @@ export class ReadyWatch {
     this.#readyFile = readyFile;
   }
 
-  see(progress: FleetProgress): void {
+  record(progress: FleetProgress): void {
     const { noContact, off } = progress.funnel;
     if (noContact + off > 0 || this.readyWritten) return;
     const { baseUrl, devices, seed } = this.#plan;

@@ -40,7 +40,7 @@ interface RunObserversDependencies {
 export interface RunObservers {
   /** The hooks to pass to the run. */
   readonly hooks: Pick<FleetHooks, 'onEvent' | 'onEventsLost'>;
-  see(progress: FleetProgress): void;
+  show(progress: FleetProgress): void;
   /** The output for messages during the run; it does not disturb the live view. */
   readonly output: Output;
   /**
@@ -63,12 +63,12 @@ export async function openRunObservers(
   let listener: MetricsListener | undefined;
   if (metrics && counted) {
     listener = await listenForScrapes(metrics, () => {
-      if (lines) counted.seeEventLines(lines.count());
+      if (lines) counted.recordEventLines(lines.count());
       return counted.exposition();
     });
     output.progress(`metrics at ${listener.url}`);
   }
-  const listeners = [lines?.take, counted?.take].filter((each) => each !== undefined);
+  const listeners = [lines?.record, counted?.record].filter((each) => each !== undefined);
   const view = openLiveView({ title, output, signal });
   return {
     hooks: {
@@ -82,9 +82,9 @@ export async function openRunObservers(
       progress: (text) => view.above(() => output.progress(text)),
       warn: (text) => view.above(() => output.warn(text)),
     },
-    see: (progress) => {
-      counted?.see(progress);
-      view.see(progress);
+    show: (progress) => {
+      counted?.recordProgress(progress);
+      view.show(progress);
     },
     close: async () => {
       view.close();

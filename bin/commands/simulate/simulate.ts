@@ -183,9 +183,9 @@ async function simulate(
     print,
     onProgress: (progress: FleetProgress) => {
       last = progress;
-      watch.see(progress);
-      acceptance.see(progress);
-      audience.see(progress);
+      watch.record(progress);
+      acceptance.show(progress);
+      audience.show(progress);
     },
   };
   const repeated = { own: ['--seed', plan.seed], replaced: ['--seed'] };

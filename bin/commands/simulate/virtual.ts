@@ -90,9 +90,9 @@ async function runOnce(
   const cpu = process.cpuUsage();
   const { result, violations } = await virtualRun(trial, {
     ...hooks,
-    onEvent: log.take,
+    onEvent: log.record,
     mayContinue: () => log.hasRoom,
-    onProgress: progress.see,
+    onProgress: progress.record,
   }).finally(progress.close);
   const { user, system } = process.cpuUsage(cpu);
   const logged = await log.close().catch((error: unknown) => {
@@ -221,7 +221,7 @@ class ProgressLines {
     });
   }
 
-  readonly see = (progress: FleetProgress): void => {
+  readonly record = (progress: FleetProgress): void => {
     this.#last = progress;
   };
 

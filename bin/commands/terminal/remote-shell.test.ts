@@ -52,11 +52,11 @@ async function faultOf(work: Promise<unknown>): Promise<unknown> {
 
 describe("a user's shell", () => {
   it('is requested with the token, the subprotocol and the screen size', async () => {
-    const { requests, received: heard, remote } = await shellOn();
+    const { requests, received, remote } = await shellOn();
     const [request] = requests;
     expect(request?.url).toMatch(/\/devices\/device%2F1\/connect$/);
     expect(request?.headers.authorization).toBe(`Bearer ${token}`);
-    expect(heard[0]).toEqual({
+    expect(received[0]).toEqual({
       proto: 1,
       typ: 'new',
       props: { terminal_height: 24, terminal_width: 100 },
@@ -65,11 +65,11 @@ describe("a user's shell", () => {
   });
 
   it("shows the device's output, and sends keys under its session", async () => {
-    const { screen, remote, received: heard } = await shellOn();
+    const { screen, remote, received } = await shellOn();
     await screen.until(/# $/);
     await remote.type(Buffer.from('echo größe\r'));
     await screen.until(/\r\ngröße\r\n.*# $/s);
-    expect(heard.at(-1)).toMatchObject({ typ: 'shell', sid: SID });
+    expect(received.at(-1)).toMatchObject({ typ: 'shell', sid: SID });
     await remote.stop();
   });
 
@@ -82,10 +82,10 @@ describe("a user's shell", () => {
   });
 
   it('splits many keys into messages that a device can read', async () => {
-    const { screen, remote, received: heard } = await shellOn();
+    const { screen, remote, received } = await shellOn();
     await remote.type(Buffer.from(`${'x'.repeat(9000)}\x15pwd\r`));
     await screen.until(/\r\n\/root\r\n/);
-    const sizes = heard.slice(1).map(({ body }) => body?.length);
+    const sizes = received.slice(1).map(({ body }) => body?.length);
     expect(sizes).toEqual([4096, 4096, 9005 - 8192]);
     await remote.stop();
   });
@@ -108,12 +108,12 @@ describe("a user's shell", () => {
   });
 
   it('is stopped when the user leaves', async () => {
-    const { remote, received: heard, websocket } = await shellOn();
+    const { remote, received, websocket } = await shellOn();
     const closed = new Promise((resolve) => websocket.once('close', resolve));
     await remote.stop();
     expect(await remote.ended).toEqual({});
     await closed;
-    expect(heard.at(-1)).toMatchObject({ typ: 'stop', sid: SID });
+    expect(received.at(-1)).toMatchObject({ typ: 'stop', sid: SID });
   });
 
   it('is stopped once it is idle if it does not end by itself', async () => {

@@ -117,7 +117,7 @@ export class RemoteShell {
       this.#started = resolve;
     });
     this.#socket = await UserSocket.open(this.#options, {
-      message: (message) => this.#take(message),
+      message: (message) => this.#receive(message),
       closed: (cause) => this.#finish(cause),
     });
     await this.#say('new', { props: sizeProps(this.#screen.size) });
@@ -132,13 +132,13 @@ export class RemoteShell {
     throw new ShellRefused(error);
   }
 
-  #take(message: ConnectMessage): void {
+  #receive(message: ConnectMessage): void {
     if (this.#isInputOver) this.#stopWhenIdle();
-    if (message.proto === shell) this.#takeShell(message);
-    else if (message.proto === control) this.#takeControl(message);
+    if (message.proto === shell) this.#receiveShell(message);
+    else if (message.proto === control) this.#receiveControl(message);
   }
 
-  #takeShell(message: ConnectMessage): void {
+  #receiveShell(message: ConnectMessage): void {
     const { typ, body = new Uint8Array(), props } = message;
     const hasFailed = props?.status === STATUS_ERROR;
     if (typ === 'ping') void this.#say('pong', {});
@@ -148,17 +148,17 @@ export class RemoteShell {
     else if (typ === 'shell' && !this.#screen.show(body)) this.#socket?.pause();
   }
 
-  #takeControl(message: ConnectMessage): void {
+  #receiveControl(message: ConnectMessage): void {
     if (message.typ === 'ping') void this.#socket?.send({ ...message, typ: 'pong' });
     else if (message.typ === 'close') this.#finish('the device closed the session');
-    else if (message.typ === 'error') this.#takeError(message);
+    else if (message.typ === 'error') this.#receiveError(message);
   }
 
   /**
    * Handles an error message. Before the shell has started, any error is the reply to the request
    * for a shell.
    */
-  #takeError(message: ConnectMessage): void {
+  #receiveError(message: ConnectMessage): void {
     const { err, close } = errorIn(message);
     if (close || this.#sid === undefined) this.#finish(err);
     else this.#screen.note(err);

@@ -255,7 +255,7 @@ describe('a writer to Redis without the secret', { timeout: RUN_MAX_MS }, () => 
   it('cannot change a figure of the run, stop the run or prolong it', async () => {
     const { client } = redis;
     const forger = new Forger((key, text) => client.xadd(key, '*', 'message', text));
-    const endMonitor = await redis.monitor((args) => forger.see(args));
+    const endMonitor = await redis.monitor((args) => forger.record(args));
     await forger.add('down', JSON.stringify({ sequence: 0, message: { type: 'stop' } }));
     await queue.add('shard', signedJob, { jobId: 'shard-0', attempts: 4 });
     const { code, stdout, stderr } = await coordinator.ended;
@@ -319,7 +319,7 @@ class Forger {
     await this.#put(runKeys(run)[direction], text);
   }
 
-  see([command, key, ...args]: readonly string[]): void {
+  record([command, key, ...args]: readonly string[]): void {
     const signed = args.at(-1) ?? '';
     const direction = key?.endsWith(':up') ? 'up' : 'down';
     if (command !== 'xadd' || this.#seen.has(signed)) return;

@@ -129,9 +129,9 @@ async function openTooMany(
   const messages = await Promise.all(
     clients.map(async (client, index) => {
       const own = tokens.filter((_, position) => position % CLIENTS === index);
-      const heard = once(client, 'message');
+      const response = once(client, 'message');
       client.send({ port, tokens: own } satisfies WebsocketOrder);
-      const [message] = (await heard) as [WebsocketOutcomes];
+      const [message] = (await response) as [WebsocketOutcomes];
       return message;
     }),
   );

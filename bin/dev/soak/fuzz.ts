@@ -95,12 +95,12 @@ class RequestBatch {
   async fire(shots: readonly AimedRequest[]): Promise<void> {
     const queue = shots.values();
     const worker = async (): Promise<void> => {
-      for (const shot of queue) this.#take(shot, await statusOf(shot.port, shot.bytes));
+      for (const shot of queue) this.#record(shot, await statusOf(shot.port, shot.bytes));
     };
     await Promise.all(Array.from({ length: CONCURRENT }, worker));
   }
 
-  #take(shot: AimedRequest, status: number): void {
+  #record(shot: AimedRequest, status: number): void {
     const hundred = status === 503 ? '503' : `${Math.floor(status / 100)}xx`;
     const name = status > 0 ? hundred : 'none';
     this.classes.set(name, (this.classes.get(name) ?? 0) + 1);

@@ -161,7 +161,7 @@ class WriteLoad {
   readonly #server: ServerReady;
   readonly #name: string;
   readonly #keepsTenant: boolean;
-  readonly #note: (write: AcknowledgedWrite) => void;
+  readonly #record: (write: AcknowledgedWrite) => void;
 
   constructor(
     server: ServerReady,
@@ -170,7 +170,7 @@ class WriteLoad {
     this.#server = server;
     this.#name = rest.name;
     this.#keepsTenant = rest.keepsTenant;
-    this.#note = rest.note;
+    this.#record = rest.note;
   }
 
   /** Returns the lanes. A lane performs one write per call, and returns false when it is done. */
@@ -186,7 +186,7 @@ class WriteLoad {
 
   async #newDevice(at: number): Promise<boolean> {
     const { id, token } = await authenticate(this.#server, `${this.#name}-${at}`);
-    this.#note({
+    this.#record({
       what: `acceptance of device ${id}`,
       holds: async (server) => (await call(server, 'get-configuration', { token })).status === 200,
     });
@@ -198,7 +198,7 @@ class WriteLoad {
     const value = `${this.#name}-${at}`;
     const json = [{ name: `told-${at}`, value }];
     expectStatus(await call(this.#server, 'patch-attributes', { token, json }), 200);
-    this.#note({
+    this.#record({
       what: `attribute ${at} of ${id}`,
       holds: async (server) => {
         const { text } = await call(server, 'get-inventory', { parameters: { id } });
@@ -212,7 +212,7 @@ class WriteLoad {
     const { id } = await authenticate(this.#server, `${this.#name}-configured-${at}`);
     const json = { value: `${at}` };
     expectStatus(await call(this.#server, 'set-configuration', { parameters: { id }, json }), 204);
-    this.#note({
+    this.#record({
       what: `configuration of ${id}`,
       holds: async (server) => {
         const { text } = await call(server, 'show-configuration', { parameters: { id } });
@@ -233,7 +233,7 @@ class WriteLoad {
     const uploaded = await upload(this.#server, name);
     expectStatus(uploaded, 201);
     const artifact = uploaded.location;
-    this.#note({
+    this.#record({
       what: `upload ${name}`,
       holds: async (server) => (await downloadStatus(server, artifact)) === 200,
     });
@@ -242,7 +242,7 @@ class WriteLoad {
     const made = await call(this.#server, 'create-deployment', { json });
     expectStatus(made, 201);
     const id = made.location;
-    this.#note({ what: `deployment ${name}`, holds: (server) => isLogged(server, id) });
+    this.#record({ what: `deployment ${name}`, holds: (server) => isLogged(server, id) });
     const query = { device_type: 'board', artifact_name: 'old' };
     expectStatus(
       await call(this.#server, 'get-next-deployment', { token: device.token, query }),
@@ -251,7 +251,7 @@ class WriteLoad {
     for (const status of statuses) {
       const report = { token: device.token, parameters: { id }, json: { status } };
       expectStatus(await call(this.#server, 'put-deployment-status', report), 204);
-      this.#note({
+      this.#record({
         what: `status ${status} of ${name}`,
         holds: (server) => hasReached(server, { id, device: device.id, status }),
       });
@@ -271,7 +271,7 @@ class WriteLoad {
     expectStatus(made, 201);
     const { id } = JSON.parse(made.text) as { id: string };
     let isDropped = false;
-    this.#note({
+    this.#record({
       what: `tenant ${name}`,
       holds: async (server) => isDropped || (await tenantsOf(server)).includes(id),
     });
@@ -279,7 +279,7 @@ class WriteLoad {
     isDropped = true;
     const path = `/tenants/${id}`;
     expectStatus(await callControl(this.#server, { method: 'DELETE', path }), 200);
-    this.#note({
+    this.#record({
       what: `drop of ${name}`,
       holds: async (server) => !(await tenantsOf(server)).includes(id),
     });

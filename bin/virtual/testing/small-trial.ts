@@ -54,7 +54,7 @@ export async function runTrial(trial: VirtualTrial): Promise<TrialRun> {
     signal: new AbortController().signal,
     onEvent: (event) => {
       events.push(event);
-      log.take(event);
+      log.record(event);
     },
   });
   return { ...outcome, events, log: await log.close() };

@@ -75,12 +75,12 @@ export class HookControl implements Control {
     });
   }
 
-  async newTenant({ session, name, learnSecret }: TenantOrder): Promise<ControlledTenant> {
+  async newTenant({ session, name, maskSecret }: TenantOrder): Promise<ControlledTenant> {
     const made = await this.#hooks.run(session, 'make-tenant', { name });
     const tenantToken = made.tenantToken ?? undefined;
     const token = made.userToken ?? undefined;
-    if (tenantToken !== undefined) learnSecret(tenantToken, 'tenant-token');
-    if (token !== undefined) learnSecret(token, 'user-token');
+    if (tenantToken !== undefined) maskSecret(tenantToken, 'tenant-token');
+    if (token !== undefined) maskSecret(token, 'user-token');
     const hooks = this.#hooks.within(made.tenantId);
     return {
       id: made.tenantId,
@@ -114,9 +114,9 @@ export class HookControl implements Control {
     await this.#hooks.run(this.#session, 'limit-rate', { limit: limit ?? null });
   }
 
-  async powerlessUser({ session, name, learnSecret }: TenantOrder): Promise<string> {
+  async powerlessUser({ session, name, maskSecret }: TenantOrder): Promise<string> {
     const { token } = await this.#hooks.run(session, 'powerless-user', { name });
-    learnSecret(token, 'user-token');
+    maskSecret(token, 'user-token');
     return token;
   }
 }

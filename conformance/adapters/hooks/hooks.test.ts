@@ -216,8 +216,8 @@ describe('the target control that uses hooks', () => {
     await control.failNext(['connect']);
     await control.limitRate(undefined);
     const secrets: string[] = [];
-    const learnSecret = (secret: string) => secrets.push(secret);
-    const tenant = await control.newTenant({ session, name: 'n', learnSecret });
+    const maskSecret = (secret: string) => secrets.push(secret);
+    const tenant = await control.newTenant({ session, name: 'n', maskSecret });
     await tenant.control.suspend();
     await tenant.remove();
     expect(secrets).toEqual(['tenant secret']);
@@ -242,10 +242,10 @@ describe('the target control that uses hooks', () => {
 
   it('masks the token of a user without permissions', async () => {
     const { hooks, session } = hooksOf(prints({ token: 'weak' }));
-    const learned: unknown[] = [];
-    const order = { session, name: 'n', learnSecret: (...said: unknown[]) => learned.push(said) };
+    const masked: unknown[] = [];
+    const order = { session, name: 'n', maskSecret: (...said: unknown[]) => masked.push(said) };
     expect(await new HookControl(hooks, session).powerlessUser(order)).toBe('weak');
-    expect(learned).toEqual([['weak', 'user-token']]);
+    expect(masked).toEqual([['weak', 'user-token']]);
   });
 });
 

@@ -55,7 +55,7 @@ async function powerless(context: TestContext): Promise<string> {
   return context.control.powerlessUser({
     session: context.session,
     name: context.newName(),
-    learnSecret: context.learnSecret,
+    maskSecret: context.maskSecret,
   });
 }
 

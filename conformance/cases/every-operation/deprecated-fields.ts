@@ -62,7 +62,7 @@ const replacements = defineScenario<SecondUser>({
       run: async ({ logIn, password }, context) => {
         const headers = authorizationOf(await logIn());
         const changed = `of ${context.newName()}`;
-        context.learnSecret(changed, 'password');
+        context.maskSecret(changed, 'password');
         const body = {
           email: `${context.newName()}@conformance.example`,
           password: changed,

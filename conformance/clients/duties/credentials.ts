@@ -5,7 +5,7 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { keyTypeOf } from '../../signing/verify.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
-import type { Duty, DutyMemory } from '../duty.ts';
+import type { Duty, DutyHistory } from '../duty.ts';
 import { digestOf, identityIn, isOfDevice } from '../exchange-facts.ts';
 import { doubledName } from '../json-names.ts';
 import { holdsSecret, MASK } from '../secret-text.ts';
@@ -194,7 +194,7 @@ function signatureIn({ request: { headers } }: JudgedExchange): string | undefin
   return Object.entries(headers).find(([name]) => /^x-[a-z0-9-]+-signature$/.test(name))?.[1];
 }
 
-function holdsPrivateKey({ requestBody }: DutyMemory['event']): boolean {
+function holdsPrivateKey({ requestBody }: DutyHistory['event']): boolean {
   return requestBody?.includes('PRIVATE KEY-----') ?? false;
 }
 

@@ -4,7 +4,7 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { DownloadDefect } from '../download-progress.ts';
-import type { Duty, DutyMemory } from '../duty.ts';
+import type { Duty, DutyHistory } from '../duty.ts';
 import {
   digestOf,
   downloadOperations,
@@ -86,13 +86,13 @@ const linkDuties: readonly Duty[] = [
     remedy: 'send one range from the first missing byte, such as "Range: bytes=1024-"',
     scene: 'cut-download',
     operations: downloadOperations,
-    applies: (exchange, memory) =>
+    applies: (exchange, history) =>
       (exchange.status === 200 || exchange.status === 206) &&
-      (cutAt(exchange, memory) !== undefined ||
+      (cutAt(exchange, history) !== undefined ||
         (exchange.header('range') !== undefined && exchange.header('if-range') === undefined)),
-    violation: (exchange, memory) => {
+    violation: (exchange, history) => {
       const range = exchange.header('range');
-      const writtenBytes = cutAt(exchange, memory);
+      const writtenBytes = cutAt(exchange, history);
       if (writtenBytes !== undefined && writtenBytes > RESUMED_MIN_BYTES) {
         const must = `go on from byte ${writtenBytes} or shortly before`;
         if (range === undefined) return { where: 'a cut download', must, actual: 'from byte 0' };
@@ -229,15 +229,15 @@ const transferDuties: readonly Duty[] = [
     remedy: 'report failure after ten tries or so',
     scene: 'failing-download',
     operations: [...downloadOperations, ...reporting],
-    applies: (exchange, memory) => {
-      const { failures = 0 } = offerOf(exchange, memory)?.progress ?? {};
+    applies: (exchange, history) => {
+      const { failures = 0 } = offerOf(exchange, history)?.progress ?? {};
       const isReport = reporting.includes(exchange.row.id);
       if (isReport)
         return failures > TOO_FREQUENT_REPEATS_MAX && membersOf(exchange.sent).status === 'failure';
       return failures >= FAILURES_MAX;
     },
-    violation: (exchange, memory) => {
-      const isLast = offerOf(exchange, memory)?.progress.failures === FAILURES_MAX;
+    violation: (exchange, history) => {
+      const isLast = offerOf(exchange, history)?.progress.failures === FAILURES_MAX;
       if (reporting.includes(exchange.row.id) || !isLast) return undefined;
       return { where: 'a failing download', must: 'be given up', actual: `${FAILURES_MAX} tries` };
     },
@@ -275,10 +275,10 @@ const transferDuties: readonly Duty[] = [
     exemptions: 'what was sent before a download that was cut or failed',
     remedy: 'store what was fetched, and fetch a file again only after it was dropped',
     operations: downloadOperations,
-    applies: (exchange, memory) => (offerOf(exchange, memory)?.progress.totalBytes ?? 0) > 0,
-    violation: (exchange, memory) => {
-      const { sentBytes = 0, totalBytes = 0 } = offerOf(exchange, memory)?.progress ?? {};
-      const isFetch = exchange.isSuccess && memory.event.method === 'GET';
+    applies: (exchange, history) => (offerOf(exchange, history)?.progress.totalBytes ?? 0) > 0,
+    violation: (exchange, history) => {
+      const { sentBytes = 0, totalBytes = 0 } = offerOf(exchange, history)?.progress ?? {};
+      const isFetch = exchange.isSuccess && history.event.method === 'GET';
       if (!isFetch || sentBytes < 2 * totalBytes) return undefined;
       return { where: 'a file', must: 'be fetched once', actual: 'a third time' };
     },
@@ -378,16 +378,16 @@ const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen: actual, ...row }
   }),
   exemptions: 'a file that was fetched again whole',
   operations: reporting,
-  applies: (exchange, memory) => {
-    const { progress } = offerOf(exchange, memory) ?? {};
+  applies: (exchange, history) => {
+    const { progress } = offerOf(exchange, history) ?? {};
     const isFlawed = progress?.flaws.has(flaw) ?? false;
     // A checksum may have saved a device that joined what does not belong together.
     const isSaved = joinedFlaws.has(flaw) && progress?.isWhole === false && !progress.hasRefused;
     const isFailure = membersOf(exchange.sent).status === 'failure';
     return isFinalReport(exchange) && isFlawed && !(isSaved && isFailure);
   },
-  violation: (exchange, memory) => {
-    const isFlawed = offerOf(exchange, memory)?.progress.flaw === flaw;
+  violation: (exchange, history) => {
+    const isFlawed = offerOf(exchange, history)?.progress.flaw === flaw;
     if (membersOf(exchange.sent).status !== 'success' || !isFlawed) return undefined;
     return { where: 'success', must: 'follow a whole and true file', actual };
   },
@@ -405,7 +405,7 @@ function isFinal(statuses: readonly unknown[]) {
 }
 
 /** Returns the offer of a download or a report. */
-function offerOf({ row, request, deploymentId }: JudgedExchange, { client }: DutyMemory) {
+function offerOf({ row, request, deploymentId }: JudgedExchange, { client }: DutyHistory) {
   return downloadOperations.includes(row.id)
     ? client.deployments.ofLink(request.url)
     : client.deployments.offers.get(deploymentId);
@@ -414,6 +414,6 @@ function offerOf({ row, request, deploymentId }: JudgedExchange, { client }: Dut
 /**
  * Returns the bytes that were written before the last response was cut; undefined if it was not.
  */
-function cutAt(exchange: JudgedExchange, memory: DutyMemory): number | undefined {
-  return offerOf(exchange, memory)?.progress.cutAtBytes;
+function cutAt(exchange: JudgedExchange, history: DutyHistory): number | undefined {
+  return offerOf(exchange, history)?.progress.cutAtBytes;
 }

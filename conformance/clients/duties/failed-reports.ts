@@ -70,17 +70,17 @@ export const failedReportDuties: readonly Duty[] = [
     remedy: 'end the update at a 409, and roll back what was installed',
     scene: 'abort',
     operations: [...downloadOperations, ...reporting, ...pollOperations],
-    applies: ({ row }, memory) => {
-      const { conflictMs, isConflictOfFinal } = abortedOffer(memory) ?? {};
-      const isKnown = conflictMs !== undefined && memory.event.sentMs > conflictMs + STOP_MS;
+    applies: ({ row }, history) => {
+      const { conflictMs, isConflictOfFinal } = abortedOffer(history) ?? {};
+      const isKnown = conflictMs !== undefined && history.event.sentMs > conflictMs + STOP_MS;
       return isKnown && !(isConflictOfFinal && isPollOperation(row));
     },
-    violation: (exchange, memory) => {
+    violation: (exchange, history) => {
       const { row, request, sent, deploymentId, isSuccess } = exchange;
-      const offer = abortedOffer(memory);
+      const offer = abortedOffer(history);
       const where = 'an aborted deployment';
       if (downloadOperations.includes(row.id)) {
-        if (memory.client.deployments.ofLink(request.url) !== offer) return undefined;
+        if (history.client.deployments.ofLink(request.url) !== offer) return undefined;
         return { where, must: 'stop', actual: 'a download' };
       }
       if (reporting.includes(row.id)) {
@@ -148,12 +148,12 @@ export const failedReportDuties: readonly Duty[] = [
     remedy: 'mark an installation as complete only after the last byte was written and checked',
     scene: 'power-cut',
     operations: reporting,
-    applies: (exchange, memory) => {
-      const { progress } = offerOf(exchange, memory) ?? {};
+    applies: (exchange, history) => {
+      const { progress } = offerOf(exchange, history) ?? {};
       return isFinalReport(exchange) && (progress?.flaws.has('cut') ?? false);
     },
-    violation: (exchange, memory) => {
-      const isCut = offerOf(exchange, memory)?.progress.flaw === 'cut';
+    violation: (exchange, history) => {
+      const isCut = offerOf(exchange, history)?.progress.flaw === 'cut';
       if (membersOf(exchange.sent).status !== 'success' || !isCut) return undefined;
       return {
         where: 'success',

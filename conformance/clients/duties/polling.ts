@@ -7,7 +7,7 @@ import { pollOperations } from '../../../fixtures/contract/operations.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
-import type { Duty, DutyMemory } from '../duty.ts';
+import type { Duty, DutyHistory } from '../duty.ts';
 import {
   downloadOperations,
   isReportableFinal,
@@ -88,9 +88,9 @@ const requestDuties: readonly Duty[] = [
     remedy: 'store the new name together with success, and not before',
     scene: 'update',
     operations: pollOperations,
-    applies: (_, memory) => endedOffer(memory) !== undefined,
-    violation: (exchange, memory) => {
-      const { final, name, formerName } = endedOffer(memory) ?? {};
+    applies: (_, history) => endedOffer(history) !== undefined,
+    violation: (exchange, history) => {
+      const { final, name, formerName } = endedOffer(history) ?? {};
       const polled = pollData(exchange).artifact_name;
       const expected = final === 'failure' ? formerName : name;
       const other = final === 'failure' ? name : formerName;
@@ -124,10 +124,10 @@ const requestDuties: readonly Duty[] = [
     remedy: 'report the final status before you poll with the new artifact_name or other data',
     scene: 'restart-while-installing',
     operations: pollOperations,
-    applies: (exchange, memory) => activeOffer(exchange, memory)?.pollText !== undefined,
-    violation: (exchange, memory) => {
+    applies: (exchange, history) => activeOffer(exchange, history)?.pollText !== undefined,
+    violation: (exchange, history) => {
       const polled = pollData(exchange);
-      const { pollText: before = '{}' } = activeOffer(exchange, memory) ?? {};
+      const { pollText: before = '{}' } = activeOffer(exchange, history) ?? {};
       if (jsonInOrder(polled) === before) return undefined;
       const former = membersOf(JSON.parse(before));
       const names = [...new Set([...Object.keys(former), ...Object.keys(polled)])];
@@ -200,9 +200,9 @@ const reactionDuties: readonly Duty[] = [
     scene: 'update-restart',
     sequence: {
       dueAfter: {
-        exchange: (exchange, memory) => {
-          const known = offeredIn(exchange, memory);
-          return known !== undefined && known.reports.length > 0 && isAnswered(memory.event);
+        exchange: (exchange, history) => {
+          const known = offeredIn(exchange, history);
+          return known !== undefined && known.reports.length > 0 && isAnswered(history.event);
         },
       },
       keptBy: { exchange: isProgress },
@@ -377,7 +377,7 @@ const reactionDuties: readonly Duty[] = [
 export const pollingDuties: readonly Duty[] = [...requestDuties, ...reactionDuties];
 
 /** Returns the offer that ended last, if the device knew so before this poll began. */
-function endedOffer({ client, event }: DutyMemory) {
+function endedOffer({ client, event }: DutyHistory) {
   const latest = client.deployments.offers.newest?.[1];
   if (latest === undefined || latest.isConfiguration || latest.final === undefined)
     return undefined;
@@ -386,7 +386,7 @@ function endedOffer({ client, event }: DutyMemory) {
 }
 
 /** Returns the offer that a poll repeats; undefined for a new one. */
-function offeredIn({ row, status, json }: JudgedExchange, { client }: DutyMemory) {
+function offeredIn({ row, status, json }: JudgedExchange, { client }: DutyHistory) {
   const { id } = membersOf(json);
   if (!isPollOperation(row) || status !== 200 || typeof id !== 'string') return undefined;
   return client.deployments.offers.get(id);
@@ -413,7 +413,7 @@ function seconds(ms: number): string {
 }
 
 /** Returns the latest offer if it was to the same operation and has not ended. */
-function activeOffer({ row }: JudgedExchange, { client }: DutyMemory) {
+function activeOffer({ row }: JudgedExchange, { client }: DutyHistory) {
   const { active: latest } = client.deployments;
   return latest?.operation === row.id ? latest : undefined;
 }

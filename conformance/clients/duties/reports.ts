@@ -3,31 +3,34 @@
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { membersOf } from '../../target/json-members.ts';
-import type { DutyMemory } from '../duty.ts';
+import type { DutyHistory } from '../duty.ts';
 import { isReportableFinal } from '../exchange-facts.ts';
 import { isAnswered } from '../exemptions.ts';
-import type { Offer } from '../remembered.ts';
+import type { Offer } from '../history-items.ts';
 
 /** The operation by which a device reports. */
 export const reporting: readonly string[] = ['put-deployment-status'];
 
 export function offerOf(
   { deploymentId }: JudgedExchange,
-  { client }: DutyMemory,
+  { client }: DutyHistory,
 ): Offer | undefined {
   return client.deployments.offers.get(deploymentId);
 }
 
 /** Returns the deployment of a report, and the latest one for a poll. */
-export function conflictingOffer(exchange: JudgedExchange, memory: DutyMemory): Offer | undefined {
+export function conflictingOffer(
+  exchange: JudgedExchange,
+  history: DutyHistory,
+): Offer | undefined {
   const isReport = reporting.includes(exchange.row.id);
-  return isReport ? offerOf(exchange, memory) : memory.client.deployments.offers.newest?.[1];
+  return isReport ? offerOf(exchange, history) : history.client.deployments.offers.newest?.[1];
 }
 
 /** Returns true for a poll that brings a deployment which the device has not seen. */
 export function offersNew(
   { row, status, json }: JudgedExchange,
-  client: DutyMemory['client'],
+  client: DutyHistory['client'],
 ): boolean {
   const { id } = membersOf(json);
   const isOffer = isPollOperation(row) && status === 200 && typeof id === 'string';
@@ -39,7 +42,7 @@ export function isFinalAttempt({ row, sent }: JudgedExchange): boolean {
 }
 
 /** Returns true for a final status that has to be sent again. */
-export function isFailedFinal(exchange: JudgedExchange, event: DutyMemory['event']): boolean {
+export function isFailedFinal(exchange: JudgedExchange, event: DutyHistory['event']): boolean {
   const { status } = exchange;
   const isFailed = status >= 500 || status === 429 || status === 401 || !isAnswered(event);
   return isFinalAttempt(exchange) && isFailed;
@@ -54,7 +57,7 @@ export function isWithoutUpdate({ row, status }: JudgedExchange): boolean {
 }
 
 /** Returns the newest deployment if a 409 has ended it. */
-export function abortedOffer({ client }: DutyMemory): Offer | undefined {
+export function abortedOffer({ client }: DutyHistory): Offer | undefined {
   const latest = client.deployments.offers.newest?.[1];
   return latest?.conflictMs === undefined ? undefined : latest;
 }

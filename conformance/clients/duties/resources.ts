@@ -3,7 +3,7 @@ import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
-import type { Duty, DutyMemory } from '../duty.ts';
+import type { Duty, DutyHistory } from '../duty.ts';
 import { isLogDone, typeOf } from '../exchange-facts.ts';
 import { isAnswered, isInFlight, REPEATS_IN_FLIGHT_MAX } from '../exemptions.ts';
 import { holdsSecret } from '../secret-text.ts';
@@ -82,11 +82,11 @@ const logUploadDuties: readonly Duty[] = [
     remedy: 'keep the log of a deployment in a file, and upload it with failure',
     scene: 'failing-update',
     operations: reporting,
-    applies: (exchange, memory) => isFailure(exchange) && hasLog(exchange, memory) === true,
+    applies: (exchange, history) => isFailure(exchange) && hasLog(exchange, history) === true,
     violation: () => undefined,
     sequence: {
       dueAfter: {
-        exchange: (exchange, memory) => isFailure(exchange) && hasLog(exchange, memory) === false,
+        exchange: (exchange, history) => isFailure(exchange) && hasLog(exchange, history) === false,
       },
       keptBy: {
         exchange: (exchange, { client }) =>
@@ -398,7 +398,7 @@ function isFailure({ row, sent, isSuccess }: JudgedExchange): boolean {
 /**
  * Returns whether a log was uploaded for the deployment of a report; undefined for an unknown one.
  */
-function hasLog({ deploymentId }: JudgedExchange, { client }: DutyMemory): boolean | undefined {
+function hasLog({ deploymentId }: JudgedExchange, { client }: DutyHistory): boolean | undefined {
   return client.deployments.offers.get(deploymentId)?.hasLog;
 }
 

@@ -2,7 +2,7 @@
 
 import type { Violation } from '../../passive/check.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
-import type { ClientMemory } from '../client-memory.ts';
+import type { ClientHistory } from '../client-history.ts';
 import { pauseMs } from '../exchange-facts.ts';
 import { MIN_PAUSE_MS, TOO_FREQUENT_REPEATS_MAX } from '../exemptions.ts';
 
@@ -14,7 +14,7 @@ const POLITE_MS = 60_000;
 const GROWTH = 1.8;
 
 /** Returns true if the pause before this request follows failures that it can be compared with. */
-export function isRetry({ row }: JudgedExchange, client: ClientMemory): boolean {
+export function isRetry({ row }: JudgedExchange, client: ClientHistory): boolean {
   return (client.retries.failures.get(row.id)?.count ?? 0) > 1;
 }
 
@@ -25,7 +25,7 @@ export function isRetry({ row }: JudgedExchange, client: ClientMemory): boolean 
  */
 export function retryProblem(
   exchange: JudgedExchange,
-  client: ClientMemory,
+  client: ClientHistory,
 ): Violation | undefined {
   const { id } = exchange.row;
   const run = client.retries.failures.get(id);

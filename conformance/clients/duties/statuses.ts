@@ -195,16 +195,16 @@ export const statusDuties: readonly Duty[] = [
     exemptions: 'a deployment that was offered again, and a response that was lost',
     remedy: 'decide on success or failure once, store it, and report nothing but that',
     operations: reporting,
-    applies: (exchange, memory) => {
-      const offer = offerOf(exchange, memory);
+    applies: (exchange, history) => {
+      const offer = offerOf(exchange, history);
       const isFinal = isReportableFinal(membersOf(exchange.sent).status);
       return offer !== undefined && exchange.isSuccess && (isFinal || offer.final !== undefined);
     },
-    violation: (exchange, memory) => {
+    violation: (exchange, history) => {
       const { status } = membersOf(exchange.sent);
-      const { final, isFinalKnown, endedMs = 0 } = offerOf(exchange, memory) ?? {};
+      const { final, isFinalKnown, endedMs = 0 } = offerOf(exchange, history) ?? {};
       if (final === undefined || status === final) return undefined;
-      const isExempt = !isFinalKnown || memory.event.sentMs < endedMs;
+      const isExempt = !isFinalKnown || history.event.sentMs < endedMs;
       if (!isReportableFinal(status) && isExempt) return undefined;
       return {
         where: 'the final status',
@@ -221,13 +221,13 @@ export const statusDuties: readonly Duty[] = [
     evidence: 'downloads between the offer and the report; a copy from a proxy is not seen',
     remedy: 'report success after the file was fetched whole, checked and installed',
     operations: reporting,
-    applies: (exchange, memory) =>
+    applies: (exchange, history) =>
       membersOf(exchange.sent).status === 'success' &&
       exchange.isSuccess &&
-      offerOf(exchange, memory)?.link !== undefined,
-    violation: (exchange, memory) => {
-      const { link = '' } = offerOf(exchange, memory) ?? {};
-      if (memory.client.deployments.fetched.has(link)) return undefined;
+      offerOf(exchange, history)?.link !== undefined,
+    violation: (exchange, history) => {
+      const { link = '' } = offerOf(exchange, history) ?? {};
+      if (history.client.deployments.fetched.has(link)) return undefined;
       return { where: 'success', must: 'follow a download', actual: 'the link was never used' };
     },
   },
@@ -240,9 +240,9 @@ export const statusDuties: readonly Duty[] = [
     remedy: 'take a 409 as the end of the deployment: roll back, and poll by the interval',
     scene: 'abort',
     operations: [...reporting, ...pollOperations],
-    applies: (exchange, memory) => (conflictingOffer(exchange, memory)?.conflicts ?? 0) > 0,
-    violation: (exchange, memory) => {
-      const { conflicts } = offerOf(exchange, memory) ?? {};
+    applies: (exchange, history) => (conflictingOffer(exchange, history)?.conflicts ?? 0) > 0,
+    violation: (exchange, history) => {
+      const { conflicts } = offerOf(exchange, history) ?? {};
       if (exchange.status !== 409 || conflicts !== REPORTS_AFTER_CONFLICT_MAX) return undefined;
       return { where: 'a 409', must: 'end the reports', actual: 'a second report after it' };
     },

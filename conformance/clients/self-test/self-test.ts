@@ -93,7 +93,7 @@ export function alteredClients(count: number, seed: string): AlteredClients {
 /** Returns the duties that a client breaks. */
 function brokenBy(steps: readonly Step[]): readonly string[] {
   const judge = new ClientJudge();
-  for (const event of eventsOf(steps)) judge.see(event);
+  for (const event of eventsOf(steps)) judge.judge(event);
   const all = judge.verdict('device-1')?.duties ?? [];
   return all.filter(({ state }) => state === 'broken').map(({ duty }) => duty);
 }

@@ -6,10 +6,10 @@
 import { isObject } from '../../../fixtures/base/json.ts';
 import { fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
 import { describeValue } from '../../target/expectations.ts';
-import type { ExchangeMemory, PassiveCheck, Violation } from '../check.ts';
+import type { ExchangeHistory, PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import { memberAt, requirementOn, timeOf } from '../response-parts.ts';
-import type { RunMemory } from '../run-memory.ts';
+import type { RunHistory } from '../run-history.ts';
 
 /** Longer lists are not compared, since the comparison takes quadratic time. */
 const LIST_MAX = 100;
@@ -68,7 +68,7 @@ function areSamePairs(one: unknown, other: unknown): boolean {
 
 function violationIn(
   exchange: JudgedExchange,
-  run: RunMemory,
+  run: RunHistory,
   { artifact, at }: { readonly artifact: unknown; readonly at: string },
 ): Violation | undefined {
   const operation = exchange.contractOperation;
@@ -101,7 +101,10 @@ function violationIn(
   };
 }
 
-function changedArtifact(exchange: JudgedExchange, { run }: ExchangeMemory): Violation | undefined {
+function changedArtifact(
+  exchange: JudgedExchange,
+  { run }: ExchangeHistory,
+): Violation | undefined {
   const body = exchange.json;
   const artifacts = Array.isArray(body) ? [...body.entries()] : [['', body] as const];
   for (const [index, artifact] of artifacts) {
@@ -118,7 +121,7 @@ function changedArtifact(exchange: JudgedExchange, { run }: ExchangeMemory): Vio
  */
 function changedInstruction(
   exchange: JudgedExchange,
-  { run }: ExchangeMemory,
+  { run }: ExchangeHistory,
 ): Violation | undefined {
   const artifact = memberAt(exchange.json, ['artifact']);
   const [id, uri] = [memberAt(artifact, ['id']), memberAt(artifact, ['source', 'uri'])];

@@ -12,8 +12,8 @@ import { deploymentStatusShape } from '../../../fixtures/contract/resources.ts';
 import { instructionFields, instructionTypes } from '../../suite/instruction-fields.ts';
 import { describeValue, responseSummary } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
-import { type ExchangeMemory, otherStatus, type PassiveCheck, type Violation } from '../check.ts';
-import { type ObservedDeployment, SOURCE } from '../device-memory.ts';
+import { type ExchangeHistory, otherStatus, type PassiveCheck, type Violation } from '../check.ts';
+import { type ObservedDeployment, SOURCE } from '../device-history.ts';
 import { intermediateStatuses } from '../intermediate-statuses.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import { memberAt, timeOf } from '../response-parts.ts';
@@ -92,10 +92,10 @@ function keysSuffice(
   return {
     requirement,
     operations: [operation],
-    applies: (exchange, memory) => {
+    applies: (exchange, history) => {
       const { status, sent } = exchange;
       const { device_provides: provides = sent } = membersOf(sent);
-      const isJudged = status === 200 || status === 204 || isWronglyRefused(exchange, memory);
+      const isJudged = status === 200 || status === 204 || isWronglyRefused(exchange, history);
       return isJudged && areSuch(Object.keys(membersOf(provides)).length);
     },
     violation: (exchange) => otherStatus(exchange, 200, 204),
@@ -107,7 +107,7 @@ type EndTimeOf = (deployment: ObservedDeployment) => number | undefined;
 /** Returns the IDs of the deployments that, by `overMs`, ended before the device polled. */
 function overBefore(
   sentMs: number,
-  { device }: ExchangeMemory,
+  { device }: ExchangeHistory,
   overMs: EndTimeOf,
 ): readonly string[] {
   return [...device.deployments].flatMap(([id, deployment]) => {
@@ -120,12 +120,12 @@ function isOverOnce(requirement: RequirementId, how: string, overMs: EndTimeOf):
   return {
     requirement,
     operations: polls,
-    applies: (exchange, memory) => {
+    applies: (exchange, history) => {
       const isAnswered = exchange.status === 204 || isInstructed(exchange);
-      return isAnswered && overBefore(exchange.request.sentMs, memory, overMs).length > 0;
+      return isAnswered && overBefore(exchange.request.sentMs, history, overMs).length > 0;
     },
-    violation: ({ object, request }, memory) => {
-      const over = overBefore(request.sentMs, memory, overMs);
+    violation: ({ object, request }, history) => {
+      const over = overBefore(request.sentMs, history, overMs);
       const id = over.find((each) => each === object?.id);
       if (id === undefined) return undefined;
       const must = `not be offered any more, since ${how}`;
@@ -202,7 +202,7 @@ function otherMapId(id: unknown, wanted: unknown): Violation | undefined {
 
 function deploymentOf(
   { deploymentId }: JudgedExchange,
-  { device }: ExchangeMemory,
+  { device }: ExchangeHistory,
 ): ObservedDeployment | undefined {
   return device.deployments.get(deploymentId);
 }
@@ -213,8 +213,8 @@ const ends: readonly unknown[] = ['success', 'failure'];
  * Returns true if a server must accept the report although the contract leaves the order of
  * statuses open: the report is the first one, repeats the recorded status, or advances from it.
  */
-function isInOrder(exchange: JudgedExchange, memory: ExchangeMemory): boolean {
-  const { reports = 1, recorded } = deploymentOf(exchange, memory) ?? {};
+function isInOrder(exchange: JudgedExchange, history: ExchangeHistory): boolean {
+  const { reports = 1, recorded } = deploymentOf(exchange, history) ?? {};
   const { status } = membersOf(exchange.sent);
   if (reports === 0 || recorded?.status === status) return true;
   const at = intermediateStatuses.indexOf(String(recorded?.status));
@@ -226,11 +226,11 @@ type ReceivedReport = v.InferOutput<typeof deploymentStatusShape>;
 /** Returns the report if it is valid and the server accepted it or should have accepted it. */
 function judgedReport(
   exchange: JudgedExchange,
-  memory: ExchangeMemory,
+  history: ExchangeHistory,
 ): ReceivedReport | undefined {
   const { sent, isSuccess, status } = exchange;
   if (!v.is(deploymentStatusShape, sent)) return undefined;
-  return isSuccess || (status === 400 && isInOrder(exchange, memory)) ? sent : undefined;
+  return isSuccess || (status === 400 && isInOrder(exchange, history)) ? sent : undefined;
 }
 
 function accepts(
@@ -240,9 +240,9 @@ function accepts(
   return {
     requirement,
     operations: ['put-deployment-status'],
-    applies: (exchange, memory) => {
-      const report = judgedReport(exchange, memory);
-      return report !== undefined && isSuch(report, deploymentOf(exchange, memory)?.recorded);
+    applies: (exchange, history) => {
+      const report = judgedReport(exchange, history);
+      return report !== undefined && isSuch(report, deploymentOf(exchange, history)?.recorded);
     },
     violation: ({ response, status }) =>
       status === 400
@@ -268,9 +268,9 @@ const reportChecks: readonly PassiveCheck[] = [
   {
     requirement: 'status.aborted-is-409',
     operations: ['put-deployment-status'],
-    applies: (exchange, memory) => {
+    applies: (exchange, history) => {
       const { isSuccess, status, request } = exchange;
-      const { abortedMs = Number.POSITIVE_INFINITY } = deploymentOf(exchange, memory) ?? {};
+      const { abortedMs = Number.POSITIVE_INFINITY } = deploymentOf(exchange, history) ?? {};
       return abortedMs <= request.sentMs && (isSuccess || status === 409);
     },
     violation: (exchange) => otherStatus(exchange, 409),
@@ -278,9 +278,9 @@ const reportChecks: readonly PassiveCheck[] = [
   {
     requirement: 'next.v2-id-is-usable',
     operations: ['put-deployment-status'],
-    applies: (exchange, memory) => {
+    applies: (exchange, history) => {
       const { isSuccess, status } = exchange;
-      const { operation, reports } = deploymentOf(exchange, memory) ?? {};
+      const { operation, reports } = deploymentOf(exchange, history) ?? {};
       const isFirst = operation === 'post-next-deployment-v2' && reports === 0;
       return isFirst && (isSuccess || status === 404 || status === 409);
     },

@@ -6,7 +6,7 @@ import { type OperationId, operations } from '../../../fixtures/contract/operati
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { passiveChecks } from '../catalogue.ts';
-import { type ExchangeMemory, otherStatus, type PassiveCheck } from '../check.ts';
+import { type ExchangeHistory, otherStatus, type PassiveCheck } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import { requirementOn } from '../response-parts.ts';
 
@@ -104,7 +104,7 @@ export const responseChecks: readonly PassiveCheck[] = [
  * Returns true if the request was refused with 400 although its body has the contract's shape, is
  * small, and is no longer than a body that the server accepted from this device before.
  */
-export function isWronglyRefused(exchange: JudgedExchange, { device }: ExchangeMemory): boolean {
+export function isWronglyRefused(exchange: JudgedExchange, { device }: ExchangeHistory): boolean {
   const { contractOperation: operation, status, request, sent } = exchange;
   if (status !== 400 || operation === undefined) return false;
   const acceptedBytes = device.taken.get(operation);
@@ -123,7 +123,7 @@ export function succeedsWith(
   return {
     requirement,
     operations: [operation],
-    applies: (exchange, memory) => exchange.isSuccess || isWronglyRefused(exchange, memory),
+    applies: (exchange, history) => exchange.isSuccess || isWronglyRefused(exchange, history),
     violation: (exchange) => otherStatus(exchange, status),
   };
 }

@@ -8,7 +8,7 @@ import { describeValue, responseSummary } from '../../target/expectations.ts';
 import type { PassiveCheck, Violation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import { memberAt, timeOf } from '../response-parts.ts';
-import type { RunMemory } from '../run-memory.ts';
+import type { RunHistory } from '../run-history.ts';
 
 const LIST_MAX = 100;
 const SWITCHED = 101;
@@ -73,7 +73,7 @@ function otherId(steps: readonly string[], wanted: (exchange: JudgedExchange) =>
  */
 function otherMap(
   exchange: JudgedExchange,
-  run: RunMemory,
+  run: RunHistory,
   { deployment, at }: { readonly deployment: unknown; readonly at: readonly string[] },
 ): Violation | undefined {
   const id = memberAt(exchange.json, at);

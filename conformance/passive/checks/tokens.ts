@@ -7,8 +7,8 @@ import { isObject, parsedJson } from '../../../fixtures/base/json.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { responseSummary } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
-import type { ExchangeMemory, PassiveCheck } from '../check.ts';
-import { acceptsToken, type TokenGrant, type TokenRefusal } from '../device-memory.ts';
+import type { ExchangeHistory, PassiveCheck } from '../check.ts';
+import { acceptsToken, type TokenGrant, type TokenRefusal } from '../device-history.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import { deviceOperations, passiveCheckOn } from './device-responses.ts';
 
@@ -34,7 +34,7 @@ function isAuthRequest({ row }: JudgedExchange): boolean {
  */
 function wrongRefusal(
   { status, sent, request }: JudgedExchange,
-  { device }: ExchangeMemory,
+  { device }: ExchangeHistory,
 ): TokenRefusal | undefined {
   const { refusal } = device;
   if (refusal === undefined || status !== 200) return undefined;
@@ -52,22 +52,22 @@ function tokenIsAccepted(
   return {
     requirement,
     operations: deviceOperations,
-    applies: (exchange, memory) => {
-      const wrong = isAuthRequest(exchange) ? wrongRefusal(exchange, memory)?.grant : undefined;
+    applies: (exchange, history) => {
+      const wrong = isAuthRequest(exchange) ? wrongRefusal(exchange, history)?.grant : undefined;
       const isUsed = !isAuthRequest(exchange) && acceptsToken(exchange);
-      const grant = isUsed ? memory.device.grantOf(exchange.token) : wrong;
+      const grant = isUsed ? history.device.grantOf(exchange.token) : wrong;
       return grant !== undefined && appliesToGrant(grant);
     },
-    violation: (exchange, memory) => {
+    violation: (exchange, history) => {
       if (!isAuthRequest(exchange)) return undefined;
-      const seconds = Math.round((wrongRefusal(exchange, memory)?.ageMs ?? 0) / 1000);
+      const seconds = Math.round((wrongRefusal(exchange, history)?.ageMs ?? 0) / 1000);
       return {
         where: 'the token',
         must: `be accepted, ${seconds} s after it was granted`,
         actual: '401, although the device got a new token right after',
       };
     },
-    about: (exchange, memory) => wrongRefusal(exchange, memory)?.exchange,
+    about: (exchange, history) => wrongRefusal(exchange, history)?.exchange,
   };
 }
 

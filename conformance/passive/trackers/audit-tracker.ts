@@ -9,7 +9,7 @@ import type { JudgedExchange } from '../judged-exchange.ts';
 import { memberAt, timeOf } from '../response-parts.ts';
 import type { TrackedViolation, Tracker } from './tracker.ts';
 
-/** Maximum number of entries that are remembered for one case. */
+/** Maximum number of entries that are recorded for one case. */
 const ENTRIES_MAX = 1000;
 
 /** The parameters that select a page, and do not change which entries are listed. */
@@ -30,7 +30,7 @@ export class AuditTracker implements Tracker {
   /** The entries on acts of the case that were seen in any list, by object and action. */
   readonly #seen = new Map<string, unknown>();
 
-  see(exchange: JudgedExchange): readonly TrackedViolation[] {
+  judge(exchange: JudgedExchange): readonly TrackedViolation[] {
     const { row, status, json, hasBody, isOrdinary, repeatsParameter } = exchange;
     if (row.id !== 'list-audit-logs') {
       this.#act(exchange);
@@ -39,11 +39,11 @@ export class AuditTracker implements Tracker {
     if (status !== 200 || !hasBody || !isOrdinary || repeatsParameter) return [];
     if (!Array.isArray(json)) return [];
     const violations = [this.#twice(json), this.#missing(exchange, json)];
-    this.#remember(json);
+    this.#recordEntries(json);
     return violations.filter((each) => each !== undefined);
   }
 
-  seeNoResponse(exchange: JudgedExchange): void {
+  recordNoResponse(exchange: JudgedExchange): void {
     this.#act(exchange);
   }
 
@@ -93,8 +93,8 @@ export class AuditTracker implements Tracker {
     return { where: '200 body', must, actual: `${entries.length} others`, requirement };
   }
 
-  /** Remembers the entries on acts that were done once, so that one entry is one act. */
-  #remember(entries: readonly unknown[]): void {
+  /** Records the entries on acts that were done once, so that one entry is one act. */
+  #recordEntries(entries: readonly unknown[]): void {
     for (const entry of entries) {
       const key = keyOf(entry);
       if (this.#acts.get(key) === 1 && this.#seen.size < ENTRIES_MAX) this.#seen.set(key, entry);

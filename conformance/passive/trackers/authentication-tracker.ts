@@ -36,7 +36,7 @@ export class AuthenticationTracker implements Tracker {
   readonly #identities = new Map<string, string>();
   readonly #keyOfAuthSet = new Map<string, TrackedKey>();
 
-  see(exchange: JudgedExchange): readonly TrackedViolation[] {
+  judge(exchange: JudgedExchange): readonly TrackedViolation[] {
     const { row, isSuccess, json, status, request } = exchange;
     switch (row.id) {
       case 'post-auth-request':
@@ -52,11 +52,11 @@ export class AuthenticationTracker implements Tracker {
         for (const each of entriesOf(json)) this.#shown(each);
     }
     if (decidingOperations.includes(row.id) && isSuccess) this.#decided(exchange, request);
-    else if (status >= 500) this.seeNoResponse(exchange);
+    else if (status >= 500) this.recordNoResponse(exchange);
     return [];
   }
 
-  seeNoResponse(exchange: JudgedExchange): void {
+  recordNoResponse(exchange: JudgedExchange): void {
     const { row, request } = exchange;
     if (row.id === 'preauthorize-device') {
       this.#preauthorized(exchange, openEnded(request));

@@ -42,12 +42,12 @@ export class CaseTrackers implements Tracker {
     ];
   }
 
-  see(exchange: JudgedExchange): readonly TrackedViolation[] {
-    this.#facts.learn(exchange);
-    return this.#all.flatMap((each) => each.see(exchange));
+  judge(exchange: JudgedExchange): readonly TrackedViolation[] {
+    this.#facts.record(exchange);
+    return this.#all.flatMap((each) => each.judge(exchange));
   }
 
-  seeNoResponse(exchange: JudgedExchange): void {
-    for (const each of this.#all) each.seeNoResponse(exchange);
+  recordNoResponse(exchange: JudgedExchange): void {
+    for (const each of this.#all) each.recordNoResponse(exchange);
   }
 }

@@ -23,7 +23,7 @@ export class DeploymentTracker implements Tracker {
     this.#facts = facts;
   }
 
-  see(exchange: JudgedExchange): readonly TrackedViolation[] {
+  judge(exchange: JudgedExchange): readonly TrackedViolation[] {
     switch (exchange.row.id) {
       case 'create-deployment':
         return this.#created(exchange);
@@ -44,7 +44,7 @@ export class DeploymentTracker implements Tracker {
     }
   }
 
-  seeNoResponse(exchange: JudgedExchange): void {
+  recordNoResponse(exchange: JudgedExchange): void {
     const { row, sent } = exchange;
     const span = openEnded(exchange.request);
     if (row.id === 'put-deployment-status') {

@@ -7,7 +7,7 @@ import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import type { Allows } from './allowances.ts';
 
-/** Learns devices from the exchanges of a case. A device is named by its identity as JSON. */
+/** Records devices from the exchanges of a case. A device is named by its identity as JSON. */
 export class KnownDevices {
   /** Says what the contract leaves to the server. */
   readonly allows: Allows;
@@ -20,24 +20,24 @@ export class KnownDevices {
     this.allows = allows;
   }
 
-  /** Learns from an exchange, before it is judged. */
-  learn(exchange: JudgedExchange): void {
+  /** Records an exchange, before it is judged. */
+  record(exchange: JudgedExchange): void {
     switch (exchange.row.id) {
       case 'preauthorize-device':
-        this.#learnId(membersOf(exchange.sent).identity_data, locationOf(exchange));
+        this.#recordId(membersOf(exchange.sent).identity_data, locationOf(exchange));
         break;
       case 'list-devices':
       case 'search-devices':
-        for (const each of entriesOf(exchange.json)) this.#learnDevice(each);
+        for (const each of entriesOf(exchange.json)) this.#recordDevice(each);
         break;
       case 'get-device':
-        this.#learnDevice(exchange.json);
+        this.#recordDevice(exchange.json);
         break;
       case 'create-deployment':
         this.#deployments.add(locationOf(exchange) ?? '');
         break;
       case 'post-auth-request':
-        this.#learnToken(exchange);
+        this.#recordToken(exchange);
     }
   }
 
@@ -62,18 +62,18 @@ export class KnownDevices {
     return this.#deployments.has(id) ? id : null;
   }
 
-  #learnDevice(shown: unknown): void {
+  #recordDevice(shown: unknown): void {
     const { id, identity_data } = membersOf(shown);
-    if (typeof id === 'string') this.#learnId(identity_data, id);
+    if (typeof id === 'string') this.#recordId(identity_data, id);
   }
 
-  #learnId(identity: unknown, id: string | undefined): void {
+  #recordId(identity: unknown, id: string | undefined): void {
     if (!isObject(identity) || id === undefined) return;
     this.#ids.set(jsonInOrder(identity), id);
     this.#identities.set(id, jsonInOrder(identity));
   }
 
-  #learnToken({ status, sent, response }: JudgedExchange): void {
+  #recordToken({ status, sent, response }: JudgedExchange): void {
     const { id_data } = membersOf(sent);
     if (status !== 200 || typeof id_data !== 'string') return;
     this.#tokens.set(response.text, jsonInOrder(parsedJson(id_data)));

@@ -24,18 +24,18 @@ export class ResourceTracker<State> implements Tracker {
     this.#counts = counts;
   }
 
-  see(exchange: JudgedExchange): readonly TrackedViolation[] {
+  judge(exchange: JudgedExchange): readonly TrackedViolation[] {
     const { row, request, status, isSuccess, hasBody } = exchange;
     this.#open(exchange);
     if (isSuccess) this.#write(exchange, request);
     // A server error may have occurred before or after the effect.
-    else if (status >= 500) this.seeNoResponse(exchange);
+    else if (status >= 500) this.recordNoResponse(exchange);
     if (status !== 200 || !hasBody) return [];
     const readings = this.#resource.reads[row.id]?.(exchange, this.#facts) ?? [];
     return readings.flatMap((reading) => this.#judge(reading, exchange));
   }
 
-  seeNoResponse(exchange: JudgedExchange): void {
+  recordNoResponse(exchange: JudgedExchange): void {
     this.#open(exchange);
     if (!this.#facts.allows('failed-writes-may-count')) return;
     this.#write(exchange, openEnded(exchange.request));

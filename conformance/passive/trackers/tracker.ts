@@ -13,8 +13,8 @@ export interface TrackedViolation extends NamedViolation {
 
 /** Tracks one resource of one case. */
 export interface Tracker {
-  /** Learns from an exchange, in the order in which the exchanges end, and judges its response. */
-  see(exchange: JudgedExchange): readonly TrackedViolation[];
-  /** Learns that a request got no response, so that its effect is unknown. */
-  seeNoResponse(exchange: JudgedExchange): void;
+  /** Judges an exchange, and records it for the next ones; call it in the order in which exchanges end. */
+  judge(exchange: JudgedExchange): readonly TrackedViolation[];
+  /** Records that a request got no response, so that its effect is unknown. */
+  recordNoResponse(exchange: JudgedExchange): void;
 }

@@ -34,9 +34,9 @@ function changedList(
   return Array.isArray(listed) ? withJson(response, change(listed)) : response;
 }
 
-/** Changes each entry of a list by what was learned from earlier exchanges of other operations. */
+/** Changes each entry of a list by what was recorded of earlier exchanges of other operations. */
 function afterLearning<Fact>(
-  learn: (
+  record: (
     response: ProxiedResponse,
     request: ProxiedRequest,
     facts: Fact[],
@@ -50,7 +50,7 @@ function afterLearning<Fact>(
         if (request.operation === 'list-audit-logs') {
           return changedList(response, (found) => found.flatMap((each) => change(each, facts)));
         }
-        await learn(response, request, facts);
+        await record(response, request, facts);
         return response;
       },
     };

@@ -10,7 +10,7 @@ import { everyForm } from './next-deployment.ts';
 type OfferedIds = Map<string, readonly string[]>;
 
 /** Passes requests with the IDs of the deployments that their device was offered before. */
-function remembering(
+function alterByHistory(
   hooks: (offered: OfferedIds) => Pick<Alteration, 'request'> & Pick<Alteration, 'response'>,
 ): () => Alteration {
   return () => {
@@ -44,7 +44,7 @@ async function repeatedFor(id: string, request: ProxiedRequest, send: SendToTarg
 function alsoFor(
   appliesTo: (offered: readonly string[], id: string) => string | undefined,
 ): () => Alteration {
-  return remembering((offered) => ({
+  return alterByHistory((offered) => ({
     response: async (response, request, send) => {
       const { id = '' } = request.parameters;
       const other = appliesTo(offered.get(tokenOf(request)) ?? [], id);
@@ -118,7 +118,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     title: 'A report on a former deployment is answered with 204, but changes nothing.',
     violates: ['status.becomes-the-state'],
     operations,
-    alter: remembering((offered) => ({
+    alter: alterByHistory((offered) => ({
       request: (request) => {
         const known = offered.get(tokenOf(request)) ?? [];
         const { id = '' } = request.parameters;
@@ -135,7 +135,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     title: 'A log is kept for the newest deployment of the device, whichever it names.',
     violates: ['log.only-the-named-deployment'],
     operations: [...everyForm, 'put-deployment-log'],
-    alter: remembering((offered) => ({
+    alter: alterByHistory((offered) => ({
       request: (request) => {
         const known = offered.get(tokenOf(request)) ?? [];
         const [newest, { id = '' }] = [known.at(-1), request.parameters];
@@ -153,7 +153,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     operations: [...operations, 'abort-deployment'],
     alter: () => {
       const aborted = new Set<string>();
-      return remembering((offered) => ({
+      return alterByHistory((offered) => ({
         response: (response, request) => {
           const { id = '' } = request.parameters;
           if (request.operation === 'abort-deployment' && isSuccess(response)) aborted.add(id);

@@ -143,13 +143,13 @@ export const inventoryMergingDefects: readonly Defect[] = [
     operations: both,
     alter: () => {
       const known = new Map<string, unknown>();
-      const remembered = (attribute: Members, request: ProxiedRequest): Members => {
+      const withEarlierValue = (attribute: Members, request: ProxiedRequest): Members => {
         const key = `${tokenOf(request)} ${attribute.name}`;
         if (attribute.description !== undefined) known.set(key, attribute.description);
         const isOpen = request.method === 'PATCH' && known.has(key);
         return isOpen ? { description: known.get(key), ...attribute } : attribute;
       };
-      return attributeBecomes(remembered)();
+      return attributeBecomes(withEarlierValue)();
     },
   },
   {

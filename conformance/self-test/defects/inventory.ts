@@ -44,7 +44,7 @@ function kindOf(value: unknown): string {
 }
 
 /** Forwards only those attributes that match, given what the device wrote before. */
-function remembering(
+function alterByHistory(
   appliesTo: (attribute: Members, known: KnownValueKinds, method: string) => boolean,
 ): () => Alteration {
   return () => {
@@ -165,7 +165,7 @@ const kinds: readonly Defect[] = [
     title: 'An attribute keeps the type of its first value; values of other types are dropped.',
     violates: ['inventory.value-kinds', 'inventory.number', 'inventory.patch-upserts'],
     operations: both,
-    alter: remembering(({ name, value }, known) => {
+    alter: alterByHistory(({ name, value }, known) => {
       const kind = known.get(String(name));
       return kind === undefined || kind === kindOf(value);
     }),
@@ -223,7 +223,9 @@ const writing: readonly Defect[] = [
     title: 'PATCH does not change an attribute that exists.',
     violates: ['inventory.patch-upserts', 'inventory.value-kinds', 'service.equal-forms'],
     operations: both,
-    alter: remembering(({ name }, known, method) => method === 'PUT' || !known.has(String(name))),
+    alter: alterByHistory(
+      ({ name }, known, method) => method === 'PUT' || !known.has(String(name)),
+    ),
   },
   {
     id: 'patch-adds-nothing',
@@ -236,7 +238,7 @@ const writing: readonly Defect[] = [
       'inventory.strings',
     ],
     operations: both,
-    alter: remembering(({ name }, known, method) => method === 'PUT' || known.has(String(name))),
+    alter: alterByHistory(({ name }, known, method) => method === 'PUT' || known.has(String(name))),
   },
   {
     id: 'patch-replaces',
@@ -261,7 +263,7 @@ const writing: readonly Defect[] = [
     title: 'PUT ignores attributes that are new.',
     violates: ['inventory.put-assigns'],
     operations: both,
-    alter: remembering(
+    alter: alterByHistory(
       ({ name }, known, method) =>
         method === 'PATCH' || known.size === 0 || known.has(String(name)),
     ),

@@ -54,7 +54,7 @@ export class CoordinatorChannel {
     const channel = { client: this.#client, stream: keys.down, signer, direction: 'down' } as const;
     const listening = listenOn<DownMessage>(channel, {
       onMessage: (message) => this.#receive(message),
-      onUnsigned: () => this.#noteUnsigned(),
+      onUnsigned: () => this.#recordUnsigned(),
       consumes: false,
     });
     listening.catch((error: unknown) => this.#break(String(error)));
@@ -117,7 +117,7 @@ export class CoordinatorChannel {
     if (message.token !== undefined) this.#requests.get(message.token)?.(message);
   }
 
-  #noteUnsigned(): void {
+  #recordUnsigned(): void {
     if (!this.#hasUnsigned) this.#options.onUnsigned();
     this.#hasUnsigned = true;
   }

@@ -54,8 +54,8 @@ export class FileTransfer implements ProtocolHandler {
     ['stat', (message) => this.#stat(message)],
     ['get_file', (message) => this.#beginDownload(message)],
     ['put_file', (message) => this.#beginUpload(message)],
-    ['file_chunk', (message) => this.#takeChunk(message)],
-    ['ack', (message) => this.#takeAck(message)],
+    ['file_chunk', (message) => this.#receiveChunk(message)],
+    ['ack', (message) => this.#receiveAck(message)],
     ['error', () => this.end()],
   ]);
 
@@ -135,7 +135,7 @@ export class FileTransfer implements ProtocolHandler {
     return chunks;
   }
 
-  #takeAck(message: ConnectMessage): readonly OutgoingMessage[] {
+  #receiveAck(message: ConnectMessage): readonly OutgoingMessage[] {
     const running = this.#running;
     if (running?.kind !== 'download') throw new TransferError('no file transfer in progress');
     const offset = offsetIn(message);
@@ -160,7 +160,7 @@ export class FileTransfer implements ProtocolHandler {
     return [reply('ack', { props: { offset: 0 } })];
   }
 
-  #takeChunk(message: ConnectMessage): readonly OutgoingMessage[] {
+  #receiveChunk(message: ConnectMessage): readonly OutgoingMessage[] {
     const running = this.#running;
     if (running?.kind !== 'upload') throw new TransferError('no file transfer in progress');
     const offset = offsetIn(message);

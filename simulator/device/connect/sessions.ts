@@ -72,7 +72,7 @@ export class Sessions {
   /** Records activity of the other side in a message that the shells handled. */
   noteLife(sid: string): void {
     const session = this.#sessions.get(sid);
-    if (session) this.#noteActivity(session);
+    if (session) this.#recordActivity(session);
   }
 
   /** Returns the messages that are due: pings to idle sessions, and closes of those that did not answer. */
@@ -102,13 +102,13 @@ export class Sessions {
     return session;
   }
 
-  #noteActivity(session: Session): void {
+  #recordActivity(session: Session): void {
     session.lastActivityMs = this.#options.clock.monotonicMs();
     session.isPinged = false;
   }
 
   #route(session: Session, message: ConnectMessage): readonly OutgoingMessage[] {
-    this.#noteActivity(session);
+    this.#recordActivity(session);
     const { proto } = message;
     if (proto === connectProtocols.control) return this.#respondToControl(session, message);
     const handler = session.handlers.get(proto) ?? this.#options.routes.get(proto)?.();

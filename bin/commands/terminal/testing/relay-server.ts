@@ -44,11 +44,11 @@ export async function startRelay(answering: AnswerMessage, refusal?: string): Pr
   // RFC 6455 forbids a slash in a subprotocol name, and `ws` enforces that.
   upgrades.on('headers', (headers) => headers.push('Sec-WebSocket-Protocol: protomsg/msgpack'));
   const requests: IncomingMessage[] = [];
-  const heard: ConnectMessage[] = [];
+  const received: ConnectMessage[] = [];
   const answer = (websocket: WebSocket): void => {
     websocket.on('message', (data) => {
       const message = decodeConnectMessage(data as Buffer);
-      heard.push(message);
+      received.push(message);
       for (const said of answering(message)) websocket.send(encodeConnectMessage(said));
     });
   };
@@ -70,7 +70,7 @@ export async function startRelay(answering: AnswerMessage, refusal?: string): Pr
     for (const socket of upgrades.clients) socket.terminate();
     await server.close();
   };
-  return { baseUrl: server.baseUrl, requests, received: heard, opened, close };
+  return { baseUrl: server.baseUrl, requests, received: received, opened, close };
 }
 
 /** A screen that keeps its output. Set `room` to false to make `show` ask for a pause. */

@@ -1,4 +1,4 @@
-/** Remembers what duties need to know about all devices together, within bounds. */
+/** Records what duties need to know about all devices together, within bounds. */
 import { excerptOf } from '../../fixtures/base/excerpt.ts';
 import { signatureProblem } from '../signing/verify.ts';
 import { BoundedMap } from './bounded-map.ts';
@@ -6,15 +6,15 @@ import { digestOf } from './exchange-facts.ts';
 import { MIN_PAUSE_MS } from './exemptions.ts';
 
 const IDENTITY_MAX_CHARACTERS = 100;
-/** Maximum number of keys of which the identity is remembered. */
+/** Maximum number of keys of which the identity is recorded. */
 const KEYS_MAX = 20_000;
-/** Maximum number of signatures of which the result is remembered. */
+/** Maximum number of signatures of which the result is recorded. */
 const SIGNATURES_MAX = 1000;
 /** Number of devices that poll in step; fewer may do so by chance. */
 const IN_STEP_MIN = 10;
 
 /** What is known about all devices together. */
-export class FleetMemory {
+export class FleetHistory {
   readonly #identityOfKey = new BoundedMap<KnownIdentity>(KEYS_MAX);
 
   readonly #signatures = new BoundedMap<string>(SIGNATURES_MAX);

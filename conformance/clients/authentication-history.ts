@@ -1,15 +1,15 @@
-/** What is remembered of the authentication of one device: its requests, its key and its tokens. */
+/** The history of the authentication of one device: its requests, its key and its tokens. */
 import type { ClientExchange, ServerEvent } from '../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { membersOf } from '../target/json-members.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { digestOf, identityIn, isTooSoon, pauseMs, timesOf } from './exchange-facts.ts';
 import { interruptsClient, isAnswered, MIN_PAUSE_MS } from './exemptions.ts';
-import { type Authentication, ITEMS_MAX, type LastPoll } from './remembered.ts';
+import { type Authentication, ITEMS_MAX, type LastPoll } from './history-items.ts';
 import { MASK } from './secret-text.ts';
 
 /** The authentication of one device as seen so far. */
-export class AuthenticationMemory {
+export class AuthenticationHistory {
   /** Number of 401 of each operation since the last authentication request. */
   readonly unauthorized = new BoundedMap<number>(ITEMS_MAX);
   /** Digests of the tokens that were issued, the newest last, with the end of the response. */

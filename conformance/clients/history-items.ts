@@ -1,11 +1,11 @@
 /**
- * What is remembered of a device: offers, reactions that are due, failures, waits and
+ * The items in the history of a device: offers, reactions that are due, failures, waits and
  * authentication requests.
  */
 import type { DownloadProgress } from './download-progress.ts';
 import type { Times } from './exchange-facts.ts';
 
-/** Maximum number of remembered items of each kind; a new item replaces the oldest. */
+/** Maximum number of recorded items of each kind; a new item replaces the oldest. */
 export const ITEMS_MAX = 8;
 
 /** A reaction that is due. */

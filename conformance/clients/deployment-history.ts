@@ -1,4 +1,4 @@
-/** What is remembered of the deployments of one device: offers, downloads, reports and logs. */
+/** The history of the deployments of one device: offers, downloads, reports and logs. */
 
 import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
@@ -16,13 +16,13 @@ import {
   targetOf,
 } from './exchange-facts.ts';
 import { isAnswered } from './exemptions.ts';
-import { ITEMS_MAX, type LastPoll, type Offer, type RefusedLog } from './remembered.ts';
+import { ITEMS_MAX, type LastPoll, type Offer, type RefusedLog } from './history-items.ts';
 
 const TARGETS_MAX = 4;
 const REPORTS_MAX = 32;
 
 /** The deployments of one device as seen so far. */
-export class DeploymentMemory {
+export class DeploymentHistory {
   readonly offers = new BoundedMap<Offer>(ITEMS_MAX);
   /** Links of the files that the device has begun to fetch. */
   readonly fetched = new BoundedMap<true>(ITEMS_MAX);
@@ -134,7 +134,7 @@ export class DeploymentMemory {
       this.refusedLinks.keep(link, (this.refusedLinks.get(link) ?? 0) + 1);
     // A redirect may lead to a server that is not seen; a 416 is about a file that the device has.
     if ((status >= 200 && status < 400) || status === 416) this.fetched.keep(link, true);
-    offer?.progress.learn({ status, response, header }, event, isNew);
+    offer?.progress.record({ status, response, header }, event, isNew);
     const isWhole = status < 400 && isAnswered(event) && (offer?.progress.isWhole ?? true);
     this.failedDownloadMs = isWhole ? undefined : event.endedMs;
     if (exchange.header('range') === undefined) return;

@@ -1,10 +1,10 @@
-/** Remembers the tokens, deployments and file links seen in the exchanges of one device. */
+/** Records the tokens, deployments and file links in the exchanges of one device. */
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type { ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
 import { membersOf } from '../target/json-members.ts';
 import { type JudgedExchange, segmentOf } from './judged-exchange.ts';
 
-/** Maximum number of remembered items for each device; a new item replaces the oldest. */
+/** Maximum number of recorded items for each device; a new item replaces the oldest. */
 const DEPLOYMENTS_MAX = 16;
 const SOURCES_MAX = 16;
 const TOKENS_MAX = 4;
@@ -44,9 +44,9 @@ export interface ObservedDeployment {
 }
 
 /**
- * The state of one device as seen so far. `learn` is called after the checks judged an exchange.
+ * The state of one device as seen so far. `record` is called after the checks judged an exchange.
  */
-export class DeviceMemory {
+export class DeviceHistory {
   readonly #grants = new Map<string, TokenGrant>();
   readonly #sources = new Map<string, string | undefined>();
   readonly deployments = new Map<string, ObservedDeployment>();
@@ -72,7 +72,7 @@ export class DeviceMemory {
   }
 
   /** Records the facts in an exchange that checks need for later ones. */
-  learn(exchange: JudgedExchange): void {
+  record(exchange: JudgedExchange): void {
     const { id } = exchange.row;
     const { bodyBytes } = exchange.request;
     if (exchange.isSuccess) this.taken.set(id, Math.max(this.taken.get(id) ?? 0, bodyBytes));
@@ -83,7 +83,7 @@ export class DeviceMemory {
   }
 
   /** Records a request without a response: the effect of a status report is then unknown. */
-  learnNoResponse(operation: string, url: string): void {
+  recordNoResponse(operation: string, url: string): void {
     const deployment = this.deployments.get(segmentOf(url, 1));
     if (operation !== 'put-deployment-status' || deployment === undefined) return;
     deployment.reports++;

@@ -1,13 +1,13 @@
-/** What is remembered of the failed and refused requests of one device, by operation. */
+/** The history of the failed and refused requests of one device, by operation. */
 import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { contentOf, pauseMs, timesOf, waitSeconds } from './exchange-facts.ts';
 import { isAnswered, MIN_PAUSE_MS } from './exemptions.ts';
-import { type FailureRun, ITEMS_MAX, type Wait } from './remembered.ts';
+import { type FailureRun, ITEMS_MAX, type Wait } from './history-items.ts';
 
 /** The failures of one device as seen so far. */
-export class RetryMemory {
+export class RetryHistory {
   readonly failures = new BoundedMap<FailureRun>(ITEMS_MAX);
   /** The waits that the server asked for. */
   readonly waits = new BoundedMap<Wait>(ITEMS_MAX);
@@ -18,7 +18,7 @@ export class RetryMemory {
   /** The longest time that the device waited for a response that did not come. */
   slowestMs = 0;
 
-  learn(exchange: JudgedExchange, event: ClientExchange): void {
+  record(exchange: JudgedExchange, event: ClientExchange): void {
     if (!isAnswered(event)) this.slowestMs = Math.max(this.slowestMs, event.endedMs - event.sentMs);
     this.#failed(exchange, event);
     this.#askedToWait(exchange);

@@ -1,10 +1,10 @@
 /**
- * The facts that checks remember about a server: request IDs, refusals, and values in responses.
+ * The facts that checks have recorded about a server: request IDs, refusals, and values in responses.
  */
 
-/** Maximum number of remembered request IDs; a new ID then replaces the oldest. */
+/** Maximum number of recorded request IDs; a new ID then replaces the oldest. */
 const REQUEST_IDS_MAX = 50_000;
-/** Maximum number of remembered facts; further ones are ignored. */
+/** Maximum number of recorded facts; further ones are ignored. */
 const FACTS_MAX = 50_000;
 
 /** Number of refusals of an operation, and of those that carried a request ID. */
@@ -13,8 +13,8 @@ interface Refusals {
   withId: number;
 }
 
-/** The memory of one run. */
-export class RunMemory {
+/** The history of one run. */
+export class RunHistory {
   readonly #requestIds = new Set<string>();
   readonly #refusals = new Map<string, Refusals>();
   readonly #facts = new Map<string, unknown>();

@@ -1,4 +1,4 @@
-/** Remembers what duties need to know about the earlier requests of one device, within bounds. */
+/** Records what duties need to know about the earlier requests of one device, within bounds. */
 import { excerptOf } from '../../fixtures/base/excerpt.ts';
 import { jsonInOrder } from '../../fixtures/base/json.ts';
 import { isPollOperation } from '../../fixtures/contract/operation-ids.ts';
@@ -9,9 +9,9 @@ import type {
 } from '../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { entriesOf, membersOf } from '../target/json-members.ts';
-import { AuthenticationMemory } from './authentication-memory.ts';
+import { AuthenticationHistory } from './authentication-history.ts';
 import { BoundedMap } from './bounded-map.ts';
-import { DeploymentMemory } from './deployment-memory.ts';
+import { DeploymentHistory } from './deployment-history.ts';
 import {
   alertKeys,
   areaOf,
@@ -30,14 +30,14 @@ import {
   typeOf,
 } from './exchange-facts.ts';
 import { interruptsClient, isAnswered, SHORT_PAUSES_MAX } from './exemptions.ts';
-import { type DueReaction, ITEMS_MAX, type LastMapFetch, type LastPoll } from './remembered.ts';
-import { RetryMemory } from './retry-memory.ts';
+import { type DueReaction, ITEMS_MAX, type LastMapFetch, type LastPoll } from './history-items.ts';
+import { RetryHistory } from './retry-history.ts';
 import { messageIn } from './socket-message.ts';
 
-/** Data of a poll beyond this length is not remembered. */
+/** Data of a poll beyond this length is not recorded. */
 const POLL_TEXT_MAX_CHARACTERS = 1024;
 const HOST_MAX_CHARACTERS = 255;
-/** Limits on what is remembered of polls, sessions, duties and attributes. */
+/** Limits on what is recorded of polls, sessions, duties and attributes. */
 const INTERVALS_MAX = 16;
 const INTERVALS_MIN = 3;
 const SESSIONS_MAX = 32;
@@ -47,16 +47,16 @@ const ATTRIBUTES_MAX = 100;
 const NAME_MAX_CHARACTERS = 200;
 
 /**
- * The state of one device as seen so far. `learn` is called after the duties judged an exchange.
+ * The state of one device as seen so far. `record` is called after the duties judged an exchange.
  */
-export class ClientMemory {
+export class ClientHistory {
   /**
    * The poll interval as it was measured before the device was watched; undefined if it was not.
    */
   readonly #measuredMs: number | undefined;
-  readonly authentication = new AuthenticationMemory();
-  readonly deployments = new DeploymentMemory();
-  readonly retries = new RetryMemory();
+  readonly authentication = new AuthenticationHistory();
+  readonly deployments = new DeploymentHistory();
+  readonly retries = new RetryHistory();
   /** When the device last sent each alert. */
   readonly alerts = new BoundedMap<number>(ITEMS_MAX);
   /** Names and JSON types of the attributes that the server has. */
@@ -114,8 +114,8 @@ export class ClientMemory {
    * Returns what may still be relied on after events were lost: which parts of the API the device
    * uses, but nothing that the lost events may have changed.
    */
-  afterGap(): ClientMemory {
-    const fresh = new ClientMemory(this.#measuredMs);
+  afterGap(): ClientHistory {
+    const fresh = new ClientHistory(this.#measuredMs);
     for (const area of this.areas) fresh.areas.add(area);
     fresh.announcesMaps = this.announcesMaps;
     fresh.scene = this.scene;
@@ -124,7 +124,7 @@ export class ClientMemory {
   }
 
   /** Records the facts in an exchange that duties need for later ones. */
-  learn(exchange: JudgedExchange, event: ClientExchange): void {
+  record(exchange: JudgedExchange, event: ClientExchange): void {
     const { row, request } = exchange;
     const { id } = row;
     this.connections.keep(event.connection, request.sentMs);
@@ -148,7 +148,7 @@ export class ClientMemory {
     if (id === 'connect') {
       this.handshakeKeys.keep(digestOf(exchange.header('sec-websocket-key') ?? ''), true);
     }
-    this.retries.learn(exchange, event);
+    this.retries.record(exchange, event);
   }
 
   /** Records what the server or its user did. */
