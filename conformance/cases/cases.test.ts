@@ -78,10 +78,10 @@ describe('the conformance cases', () => {
     expect(excluded).toEqual([]);
   });
 
-  it('require control of the target only in five areas', () => {
+  it('require control of the target only in six areas', () => {
     const controlled = allCases.filter(({ needs }) => needs.some(isControl));
     const areas = new Set(controlled.map(({ id }) => id.split('/')[0]));
-    expect([...areas].sort()).toEqual(['audit-log', 'faults', 'roles', 'tenants', 'time']);
+    expect([...areas].sort()).toEqual(['audit-log', 'faults', 'roles', 'tenants', 'time', 'versioning']);
   });
 
   it('are disruptive only if they affect resources that others use', () => {
