@@ -38,7 +38,11 @@ import { reportedOptions, type SuppliedOptions } from './suite/options.ts';
 import { selectedRows } from './suite/selection.ts';
 import { Mask } from './target/mask.ts';
 import { checkedBaseUrl, reachTarget } from './target/setup.ts';
-import { AdminUnusableError, SelfAcceptingError, type SetupError } from './target/setup-error.ts';
+import {
+  AdminUnusableError,
+  AutoAcceptingTargetError,
+  type SetupError,
+} from './target/setup-error.ts';
 import { Target, type TargetSession } from './target/target.ts';
 
 export { ControlFileError } from './adapters/control-file.ts';
@@ -167,8 +171,8 @@ async function rightsOf(
   const { skipUnauthorized } = options;
   if (user === undefined || !probe) return undefined;
   const rights = new Rights(user);
-  const gates = { capabilities: offered, readOnly, disruptive };
-  const runnable = cases.filter((each) => reasonNotToRun(each, gates) === undefined);
+  const conditions = { capabilities: offered, readOnly, disruptive };
+  const runnable = cases.filter((each) => reasonNotToRun(each, conditions) === undefined);
   await rights.probe(session, runnable, admin.kind === 'token');
   if (!skipUnauthorized) rights.require();
   return rights;
@@ -203,7 +207,7 @@ async function runCases(
   const contradictions = findings.flatMap(({ verdict }) => verdict ?? []);
   const played = [...contradictions, ...(await run.run(cases))];
   const leftBehind = await run.close();
-  if (run.acceptsEveryDevice) throw new SelfAcceptingError(baseUrl);
+  if (run.isAutoAccepting) throw new AutoAcceptingTargetError(baseUrl);
   const { requirementsOnAllOperations } = run;
   const { lack } = run;
   const judgement = judgementOf(played, requirementsOnAllOperations, { ...options, lack });

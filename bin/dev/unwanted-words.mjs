@@ -45,6 +45,17 @@ export const unwanted = [
     legal: ['server/'],
   },
   {
+    pattern:
+      /\b(StartStateMissed|SelfAccepting\w*|acceptsEveryDevice|setUpError\w*|OpenPointReadings?|(Requirement)?Standing(s|Counts)?|\w*(T|\bt)all(y|ies))\b/g,
+    instead:
+      'StartStateNotReached, AutoAcceptingTarget…, setupError…, observations, coverage state, counts',
+    legal: ['simulator/', 'server/'],
+  },
+  {
+    pattern: /\brisk: '(read|write|disruptive)'/g,
+    instead: 'effect: what a case does to the target',
+  },
+  {
     pattern: /\bscenes?\b/g,
     instead: 'incident',
     legal: [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CommandError, describeError, setUpError } from './command-error.ts';
+import { CommandError, describeError, setupError } from './command-error.ts';
 import { exitCodes, worstExitCode } from './exit-codes.ts';
 
 function systemError(code: string, more: object = {}): Error {
@@ -35,7 +35,7 @@ describe('error messages for people', () => {
 
   it('contain the innermost cause when a fetch fails for an unknown reason', () => {
     const error = new TypeError('fetch failed', { cause: new Error('odd proxy') });
-    expect(setUpError(error, 'http://h').message).toMatch(
+    expect(setupError(error, 'http://h').message).toMatch(
       /^http:\/\/h: the request failed \(odd proxy\); check --url/,
     );
   });
@@ -79,11 +79,11 @@ describe('error messages for people', () => {
   });
 
   it('describe every failed set-up with exit code 3', () => {
-    expect(setUpError(new Error('no such artifact'), 'http://h')).toMatchObject({
+    expect(setupError(new Error('no such artifact'), 'http://h')).toMatchObject({
       exitCode: 3,
       message: 'no such artifact',
     });
-    expect(setUpError(systemError('ECONNREFUSED'), 'http://h').message).toMatch(/^http:\/\/h: /);
+    expect(setupError(systemError('ECONNREFUSED'), 'http://h').message).toMatch(/^http:\/\/h: /);
   });
 });
 

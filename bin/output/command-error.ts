@@ -88,7 +88,7 @@ export function describeError(error: unknown, server?: string): ErrorDescription
  * option that helps, otherwise the message of the error.
  * @param server the subject of the error, such as the base URL
  */
-export function setUpError(error: Error, server: string): CommandError {
+export function setupError(error: Error, server: string): CommandError {
   const { exitCode, sentence } = describeError(error, server);
   const isKnown = exitCode === exitCodes.setUp;
   const unknown = error.message === 'fetch failed' ? failedFetch(error, server) : error.message;

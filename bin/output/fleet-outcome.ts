@@ -15,7 +15,7 @@ import {
 import { StatusError, TransportError } from '../../simulator/network/errors.ts';
 import { MergeError } from '../../simulator/result/merge.ts';
 import { outcomeOf, type RunVerdict } from '../../simulator/result/outcome.ts';
-import { CommandError, setUpError } from './command-error.ts';
+import { CommandError, setupError } from './command-error.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 
 const codeOf: Readonly<Record<RunVerdict, ExitCode>> = {
@@ -73,7 +73,7 @@ export function fleetError(
 
 /** Returns the error of a server that a run cannot use, with its address and the remedy. */
 function unreachedError(error: ClientError, server: string): CommandError {
-  const { message, exitCode } = setUpError(error, server);
+  const { message, exitCode } = setupError(error, server);
   if (message.startsWith(server)) return new CommandError(message, exitCode, error);
   const what = message.replace(/^reach-server: /, '');
   const way = message.includes('--url') ? '' : '; check --url and that the server is running';

@@ -12,7 +12,7 @@ import {
   adminClient,
   type Fetch,
 } from '../../server/control/embedding/admin-client.ts';
-import { CommandError, setUpError } from '../output/command-error.ts';
+import { CommandError, setupError } from '../output/command-error.ts';
 import { exitCodes } from '../output/exit-codes.ts';
 import { readNamedFile } from '../output/files.ts';
 import type { ServerAccess } from './server-options.ts';
@@ -113,7 +113,7 @@ function fetchWith({ url: location }: ServerAccess, caPem: string | undefined): 
       const sent = { ...init, redirect: 'manual', dispatcher } as Parameters<typeof fetch>[1];
       return (await fetch(url, sent)) as unknown as Response;
     } catch (error) {
-      throw error instanceof Error ? setUpError(error, location) : error;
+      throw error instanceof Error ? setupError(error, location) : error;
     }
   };
 }

@@ -90,7 +90,7 @@ function verdictOn(row: CapabilityRow, capability: Capability, probed: ProbeResu
     requirements: [],
     covers: [],
     needs: [],
-    risk: 'read',
+    effect: 'read',
     sentences: [],
     startedMs: 0,
     durationMs: 0,

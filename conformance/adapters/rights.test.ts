@@ -9,7 +9,7 @@ import { serve } from '../testing/tiny-server.ts';
 import { Rights } from './rights.ts';
 
 const acting = [
-  { needs: ['user', 'audit-log', 'configuration', 'monitor'], risk: 'write' },
+  { needs: ['user', 'audit-log', 'configuration', 'monitor'], effect: 'write' },
 ] as const;
 const device = { kind: 'device', identity: { serial: '1' } } as const;
 

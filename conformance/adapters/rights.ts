@@ -68,7 +68,7 @@ const removals: Readonly<Partial<Record<ResourceKind, KnownOperation>>> = {
 /** The properties of a case that decide which rights it may need. */
 interface ActingCase {
   readonly needs: readonly Capability[];
-  readonly risk: string;
+  readonly effect: string;
 }
 
 /** The rights of one user, as far as they are known. */
@@ -95,7 +95,7 @@ export class Rights {
     const ofUser = cases.filter(({ needs }) => needs.includes('user'));
     const isNeeded = ({ part }: Probe): boolean =>
       (isAdmin || part === 'audit-log') &&
-      ofUser.some(({ needs, risk }) => (part ? needs.includes(part) : risk !== 'read'));
+      ofUser.some(({ needs, effect }) => (part ? needs.includes(part) : effect !== 'read'));
     await Promise.all(
       probes.filter(isNeeded).map(async ({ request }) => {
         const headers = { ...request.headers, ...bearer(this.#user.token) };

@@ -85,7 +85,7 @@ describe('the conformance cases', () => {
   });
 
   it('are disruptive only if they affect resources that others use', () => {
-    const disruptive = allCases.filter(({ risk }) => risk === 'disruptive').map(({ id }) => id);
+    const disruptive = allCases.filter(({ effect }) => effect === 'disruptive').map(({ id }) => id);
     expect(disruptive.toSorted()).toEqual([
       'artifacts/list-is-bounded',
       'authentication/many-keys',

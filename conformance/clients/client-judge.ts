@@ -59,7 +59,7 @@ function checksOf(operation: string): readonly DutyCheck[] {
 /** Called for each violation as it is found. */
 export type FoundViolation = (duty: Duty, violation: DutyViolation) => void;
 
-interface Tally {
+interface DutyCounts {
   judged: number;
   violationCount: number;
   readonly violations: DutyViolation[];
@@ -68,7 +68,7 @@ interface Tally {
 /** One device with what was judged. */
 interface JudgedClient {
   history: ClientHistory;
-  readonly tallies: Map<string, Tally>;
+  readonly counts: Map<string, DutyCounts>;
   exchanges: number;
   dropped: number;
   /** The last exchange if a repeat of it shows nothing new. */
@@ -280,7 +280,7 @@ export class ClientJudge {
         for (const duty of duties) {
           const { keptAtEndOfScene: scene } = duty;
           const isOver = scene !== undefined && scene === serverEvent.about;
-          if (isOver && !client.tallies.has(duty.id))
+          if (isOver && !client.counts.has(duty.id))
             this.#decide(client, duty, undefined, location);
         }
       }
@@ -312,20 +312,20 @@ export class ClientJudge {
   }
 
   #decide(
-    { tallies }: JudgedClient,
+    { counts }: JudgedClient,
     duty: Duty,
     violation: Violation | undefined,
     location: Omit<DutyViolation, 'message'>,
   ): void {
-    const tally = tallies.get(duty.id) ?? { judged: 0, violationCount: 0, violations: [] };
-    tallies.set(duty.id, tally);
-    tally.judged += 1;
+    const dutyCounts = counts.get(duty.id) ?? { judged: 0, violationCount: 0, violations: [] };
+    counts.set(duty.id, dutyCounts);
+    dutyCounts.judged += 1;
     if (violation === undefined) return;
     const { where, must, actual } = violation;
     const shown: DutyViolation = { ...location, message: `${where} must ${must}, not ${actual}` };
     this.#isBroken = true;
-    tally.violationCount += 1;
-    if (tally.violations.length < VIOLATIONS_MAX) tally.violations.push(shown);
+    dutyCounts.violationCount += 1;
+    if (dutyCounts.violations.length < VIOLATIONS_MAX) dutyCounts.violations.push(shown);
     this.#found(duty, shown);
   }
 
@@ -352,7 +352,7 @@ function isConcerned(
 
 function newClient(intervalMs?: number): JudgedClient {
   const history = new ClientHistory(intervalMs);
-  return { history, tallies: new Map(), exchanges: 0, dropped: 0, unchanged: undefined, busyMs: 0 };
+  return { history, counts: new Map(), exchanges: 0, dropped: 0, unchanged: undefined, busyMs: 0 };
 }
 
 function newDue(sequence: number, sinceMs: number): DueReaction {
@@ -365,8 +365,8 @@ function verdictOf(name: string, client: JudgedClient): ClientVerdict {
 }
 
 function dutyIn(duty: Duty, client: JudgedClient): DutyVerdict {
-  const { history, tallies } = client;
-  const { judged, violations, violationCount } = tallies.get(duty.id) ?? {
+  const { history, counts } = client;
+  const { judged, violations, violationCount } = counts.get(duty.id) ?? {
     judged: 0,
     violationCount: 0,
     violations: [],
@@ -382,9 +382,9 @@ function dutyIn(duty: Duty, client: JudgedClient): DutyVerdict {
   return { ...decided, next: nextStep(duty.scene) };
 }
 
-function stateOf(duty: Duty, { history, tallies, dropped }: JudgedClient): DutyState {
+function stateOf(duty: Duty, { history, counts, dropped }: JudgedClient): DutyState {
   const { id, level, observation } = duty;
-  const { judged = 0, violationCount = 0 } = tallies.get(id) ?? {};
+  const { judged = 0, violationCount = 0 } = counts.get(id) ?? {};
   if (violationCount > 0) return 'broken';
   if (observation?.(history) !== undefined) return 'observed';
   if (history.due.has(id)) return 'open';

@@ -12,7 +12,7 @@ import type { LintFinding } from './duty.ts';
 import { digestOf } from './exchange-facts.ts';
 import { clientExchangeOf } from './recorded-clients.ts';
 
-export type { LintFinding as Finding } from './duty.ts';
+export type { LintFinding } from './duty.ts';
 
 /** Judges the entries of a journal of any length. */
 export class Lint {

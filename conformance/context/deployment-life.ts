@@ -9,7 +9,7 @@ import {
   type OfferedDeployment,
   requireOffer,
   requireResponse,
-  StartStateMissed,
+  StartStateNotReached,
 } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
 import type { DeviceDeployment } from './target-admin.ts';
@@ -88,7 +88,7 @@ export async function arrangeAbort(
   const response = await report(arranged, { status: 'installing' });
   if (response.status === 409) return;
   const seen = deviceDeployment?.status ?? 'no device deployment';
-  throw new StartStateMissed(
+  throw new StartStateNotReached(
     'an aborted deployment',
     `users see ${seen}, and a report is answered with ${responseSummary(response)}`,
     'status 409',

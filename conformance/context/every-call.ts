@@ -4,7 +4,7 @@ import { deploymentInstructionsV1Shape } from '../../fixtures/contract/resources
 import type { ApiCaller } from '../target/call.ts';
 import { expectShape } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
-import { factoryProvides, requireOffer, StartStateMissed } from './start-states.ts';
+import { factoryProvides, requireOffer, StartStateNotReached } from './start-states.ts';
 import type { SuiteDevice } from './suite-device.ts';
 import type { TestContext } from './test-context.ts';
 
@@ -94,7 +94,7 @@ export async function configurationLink(
   );
   const { uri } = expectShape(offer, deploymentInstructionsV1Shape).artifact.source;
   if (uri === undefined || !URL.canParse(uri)) {
-    throw new StartStateMissed('a link to a configuration', `the source is ${uri ?? 'none'}`);
+    throw new StartStateNotReached('a link to a configuration', `the source is ${uri ?? 'none'}`);
   }
   return uri;
 }

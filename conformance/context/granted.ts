@@ -4,18 +4,18 @@ import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { responseSummary } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
-import { requireResponse, StartStateMissed } from './start-states.ts';
+import { requireResponse, StartStateNotReached } from './start-states.ts';
 
-/** Returns the response if it grants a token; otherwise throws StartStateMissed. */
+/** Returns the response if it grants a token; otherwise throws StartStateNotReached. */
 export function requireToken(response: HttpResponse): HttpResponse {
   requireResponse('post-auth-request', response, 200);
   return response;
 }
 
-/** Returns the response to a request with a new token; throws StartStateMissed if it is 401. */
+/** Returns the response to a request with a new token; throws StartStateNotReached if it is 401. */
 export function requireAuthorized(response: HttpResponse): HttpResponse {
   if (response.status !== 401) return response;
-  throw new StartStateMissed('a new token that works', `got ${responseSummary(response)}`);
+  throw new StartStateNotReached('a new token that works', `got ${responseSummary(response)}`);
 }
 
 /** A response to a request that the contract says is refused, and the requirement that says so. */
@@ -24,7 +24,7 @@ interface ExpectedRefusal {
   readonly requirement: RequirementId;
 }
 
-/** Returns the response if its status is 4xx; otherwise throws StartStateMissed. */
+/** Returns the response if its status is 4xx; otherwise throws StartStateNotReached. */
 export function requireRefusal(
   { operation, requirement }: ExpectedRefusal,
   response: HttpResponse,
@@ -34,7 +34,7 @@ export function requireRefusal(
   const undocumented = isBusy
     ? undefined
     : ({ operation, requirements: [requirement], response } as const);
-  throw new StartStateMissed(
+  throw new StartStateNotReached(
     'a refusal',
     `got ${responseSummary(response)}`,
     'a 4xx',

@@ -9,7 +9,7 @@ import {
   factoryProvides,
   pendingDeployment,
   requireOffer,
-  StartStateMissed,
+  StartStateNotReached,
 } from './start-states.ts';
 import type { TestContext } from './test-context.ts';
 
@@ -31,11 +31,11 @@ export async function instructedBy(
   return { ...arranged, response };
 }
 
-/** Returns the instructions as a JSON object. Throws a StartStateMissed when they are not one. */
+/** Returns the instructions as a JSON object. Throws a StartStateNotReached when they are not one. */
 export function requireInstructions(response: HttpResponse): Readonly<Record<string, unknown>> {
   const body = objectIn(response.text);
   if (body) return body;
-  throw new StartStateMissed('instructions', 'the body of the response is not a JSON object');
+  throw new StartStateNotReached('instructions', 'the body of the response is not a JSON object');
 }
 
 /**

@@ -19,7 +19,7 @@ export const factoryProvides = { artifact_name: 'conformance-factory', device_ty
  * The start state of a case could not be reached. The case is inconclusive, unless a response that
  * the contract documents did not come.
  */
-export class StartStateMissed extends Error {
+export class StartStateNotReached extends Error {
   /** What was expected of the last request, in the words of an expectation; absent if unknown. */
   readonly expected: string | undefined;
   /** The response to a valid request that the contract documents and that did not come, if any. */
@@ -27,7 +27,7 @@ export class StartStateMissed extends Error {
 
   constructor(state: string, seen: string, expected?: string, undocumented?: UndocumentedResponse) {
     super(`the start state needs ${state}, but ${seen}`);
-    this.name = 'StartStateMissed';
+    this.name = 'StartStateNotReached';
     this.expected = expected;
     this.undocumented = undocumented;
   }
@@ -65,7 +65,7 @@ const responseRequirements = {
 } as const satisfies Readonly<Partial<Record<OperationId, UndocumentedResponse['requirements']>>>;
 
 /**
- * Throws StartStateMissed unless the response to a valid request has the status that the contract
+ * Throws StartStateNotReached unless the response to a valid request has the status that the contract
  * documents. Only 429 and server errors leave the case inconclusive, since a busy server may send
  * them.
  */
@@ -78,13 +78,13 @@ export function requireResponse(
   const requirements = responseRequirements[operation];
   const isBusy = response.status === 429 || response.status >= 500;
   const undocumented = isBusy ? undefined : { operation, requirements, response };
-  throw missed(`${status} of ${operation}`, response, status, undocumented);
+  throw notReached(`${status} of ${operation}`, response, status, undocumented);
 }
 
-/** The target has accepted a device by itself, so no device ever waits for a decision. */
+/** The target has accepted a device automatically, so no device ever waits for a decision. */
 export class AutoAcceptingTarget extends Error {
   constructor() {
-    super('the target accepts new devices by itself');
+    super('the target accepts new devices automatically');
     this.name = 'AutoAcceptingTarget';
   }
 }
@@ -108,7 +108,7 @@ export async function pendingDevice(context: TestContext): Promise<SuiteDevice> 
     },
     (found) => found !== undefined,
   );
-  if (!shown) throw new StartStateMissed('a pending device', 'users do not see it');
+  if (!shown) throw new StartStateNotReached('a pending device', 'users do not see it');
   device.id = shown.id;
   return device;
 }
@@ -136,7 +136,7 @@ export async function acceptedDevice(
   requireResponse('post-auth-request', granted, 200);
   device.token = granted.text;
   if (!/^[\w.~+/=-]+$/.test(device.token)) {
-    throw new StartStateMissed('a token that a header can carry', 'another text');
+    throw new StartStateNotReached('a token that a header can carry', 'another text');
   }
   return device;
 }
@@ -242,20 +242,20 @@ export function instructedId(response: HttpResponse): string {
   const named = v.pipe(v.string(), v.parseJson(), v.looseObject({ id: v.string() }));
   const parsed = v.safeParse(named, response.text);
   if (parsed.success) return parsed.output.id;
-  throw new StartStateMissed('instructions with an ID', responseSummary(response));
+  throw new StartStateNotReached('instructions with an ID', responseSummary(response));
 }
 
-/** Throws StartStateMissed unless the response has the status. */
+/** Throws StartStateNotReached unless the response has the status. */
 export function requireStatus(state: string, response: HttpResponse, status: number): void {
-  if (response.status !== status) throw missed(state, response, status);
+  if (response.status !== status) throw notReached(state, response, status);
 }
 
-function missed(
+function notReached(
   state: string,
   response: HttpResponse,
   status: number,
   undocumented?: UndocumentedResponse,
-): StartStateMissed {
+): StartStateNotReached {
   const seen = `the target answered with ${responseSummary(response)}`;
-  return new StartStateMissed(state, seen, `status ${status}`, undocumented);
+  return new StartStateNotReached(state, seen, `status ${status}`, undocumented);
 }

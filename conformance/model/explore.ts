@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { sequenceWord } from '../context/model-options.ts';
-import { StartStateMissed } from '../context/start-states.ts';
+import { StartStateNotReached } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
@@ -35,7 +35,7 @@ export interface Exploration {
 }
 
 /** The target's behaviour where the contract is silent: observed values by subject. */
-export type OpenPointReadings = ReadonlyMap<string, ReadonlySet<string>>;
+export type Observations = ReadonlyMap<string, ReadonlySet<string>>;
 
 type Command = fc.AsyncCommand<ExpectedState, TargetSide>;
 
@@ -43,7 +43,7 @@ type Command = fc.AsyncCommand<ExpectedState, TargetSide>;
 export async function explore(
   context: TestContext,
   exploration: Exploration,
-): Promise<OpenPointReadings> {
+): Promise<Observations> {
   const explorer = new Explorer(context);
   const { sequence: fixedSequence, thorough } = context.model;
   const ordinary = exploration.sequences * (thorough ? THOROUGH_FACTOR : 1);
@@ -71,7 +71,7 @@ export async function explore(
   const taken = /replayPath="([^"]*)"/.exec(String(shortest?.[1]))?.[1] ?? '';
   const path = details.counterexamplePath ?? '';
   explorer.conclude(`--model-sequence ${sequenceWord({ seed, path, steps: taken })} repeats it`);
-  return explorer.readings;
+  return explorer.observations;
 }
 
 /** The steps of a failing sequence, and what its last step violated. */
@@ -81,7 +81,7 @@ interface FailingSequence {
 }
 
 class Explorer {
-  readonly readings = new Map<string, Set<string>>();
+  readonly observations = new Map<string, Set<string>>();
   readonly #context: TestContext;
   readonly #startedMs: number;
   #stepTexts: string[] = [];
@@ -147,7 +147,7 @@ class Explorer {
       devices,
       deployments: [],
       recordObservation: (matter, seen) => {
-        this.readings.set(matter, (this.readings.get(matter) ?? new Set()).add(seen));
+        this.observations.set(matter, (this.observations.get(matter) ?? new Set()).add(seen));
       },
       eventually: (read, holds) => this.#eventually(read, holds),
     };
@@ -156,7 +156,7 @@ class Explorer {
     } catch (error) {
       // Arranging the start is not checked.
       if (!(error instanceof ExpectationFailure)) throw error;
-      throw new StartStateMissed('devices to begin with', error.message);
+      throw new StartStateNotReached('devices to begin with', error.message);
     }
     return { model, real };
   }

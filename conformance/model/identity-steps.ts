@@ -1,6 +1,6 @@
 /** Steps by which a device gets a token and a user decides on it. Spec: States and transitions */
 
-import { StartStateMissed } from '../context/start-states.ts';
+import { StartStateNotReached } from '../context/start-states.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
 import { expectToken } from '../target/token-claims.ts';
 import { type ExpectedDevice, type ExpectedState, nameOf } from './expected-state.ts';
@@ -160,7 +160,7 @@ async function decide(
   await targetSide.context.admin.decide(id, key, status);
 }
 
-/** Looks up the ID of a device as a user, unless it is known. Throws StartStateMissed. */
+/** Looks up the ID of a device as a user, unless it is known. Throws StartStateNotReached. */
 async function find(targetSide: TargetSide, index: number): Promise<void> {
   const device = realDevice(targetSide, index);
   if (device.id !== '') return;
@@ -168,7 +168,7 @@ async function find(targetSide: TargetSide, index: number): Promise<void> {
     () => targetSide.context.admin.findDevice(device.identity),
     (shown) => shown !== undefined,
   );
-  if (!found) throw new StartStateMissed('a device that users see', 'no user sees it');
+  if (!found) throw new StartStateNotReached('a device that users see', 'no user sees it');
   device.id = found.id;
 }
 
@@ -190,7 +190,10 @@ export async function startOf(expectedState: ExpectedState, targetSide: TargetSi
     device.id = await targetSide.context.admin.preauthorize(device.identity, device.key);
     const response = await device.authenticate();
     if (response.status !== 200) {
-      throw new StartStateMissed('an accepted device', `it was answered with ${response.status}`);
+      throw new StartStateNotReached(
+        'an accepted device',
+        `it was answered with ${response.status}`,
+      );
     }
     device.token = expectToken(response);
   }

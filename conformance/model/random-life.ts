@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { pollVariants } from '../context/poll-variants.ts';
-import { StartStateMissed } from '../context/start-states.ts';
+import { StartStateNotReached } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import { ExpectationFailure, observationOf } from '../target/expectations.ts';
@@ -166,7 +166,7 @@ const storeRequirements = [
   ...store.attributeRequirements,
 ] as const satisfies readonly RequirementId[];
 
-/** An arbitrary fixed seed, so that the readings of runs can be compared. */
+/** An arbitrary fixed seed, so that the observations of runs can be compared. */
 const READINGS_SEED = 1;
 
 const unknown = fc.constant<StartState>('unknown');
@@ -226,7 +226,7 @@ const lives: readonly RandomLife[] = [
 
 /**
  * Explores sequences. If the violated requirements are not among those of the case, another case
- * judges them, and this one throws StartStateMissed.
+ * judges them, and this one throws StartStateNotReached.
  */
 async function judged(context: TestContext, expectedState: RandomLife): Promise<void> {
   try {
@@ -234,7 +234,7 @@ async function judged(context: TestContext, expectedState: RandomLife): Promise<
   } catch (error) {
     if (!(error instanceof ExpectationFailure)) throw error;
     const own = error.violated?.filter((id) => expectedState.requirements.includes(id)) ?? [];
-    if (own.length === 0) throw new StartStateMissed(error.expected, `got ${error.actual}`);
+    if (own.length === 0) throw new StartStateNotReached(error.expected, `got ${error.actual}`);
     throw new ExpectationFailure(error.expected, error.actual, own);
   }
 }
@@ -248,7 +248,7 @@ export const modelCases = defineScenario({
   area: 'model',
   name: 'Random lives',
   start: 'three devices, with random steps of the devices and a user',
-  risk: 'write',
+  effect: 'write',
   order: 'first',
   needs: ['user'],
   arrange: (context) => context,
@@ -261,8 +261,10 @@ export const modelCases = defineScenario({
       observe: async (context) => {
         const steps = [...deploymentSteps];
         const sought = { starts: accepted, steps, sequences: 2, seed: READINGS_SEED };
-        const readings = await explore(context, sought);
-        const lines = [...readings].map(([matter, seen]) => `${matter}: ${[...seen].join(', ')}`);
+        const observations = await explore(context, sought);
+        const lines = [...observations].map(
+          ([matter, seen]) => `${matter}: ${[...seen].join(', ')}`,
+        );
         return observationOf(lines.sort().join('; ') || 'nothing of this kind occurred');
       },
     },

@@ -20,7 +20,7 @@ import { JudgedExchange, type JudgedRequest } from './judged-exchange.ts';
 import { RunHistory } from './run-history.ts';
 import type { AllowanceId, Allows } from './trackers/allowances.ts';
 import { CaseTrackers, type TrackingOptions } from './trackers/case-trackers.ts';
-import { type ReadBackCounts, ReadingCounts } from './trackers/reading-counts.ts';
+import { ReadBackCounter, type ReadBackCounts } from './trackers/read-back-counter.ts';
 import type { Tracker } from './trackers/tracker.ts';
 
 /** What stands for the response to a request that got none. */
@@ -50,7 +50,7 @@ export interface JudgementCount {
   violated: number;
 }
 
-/** The tallies of a run: by requirement, then by operation. */
+/** The counts of a run: by requirement, then by operation. */
 export type JudgementCounts = ReadonlyMap<
   RequirementId,
   ReadonlyMap<string, Readonly<JudgementCount>>
@@ -75,9 +75,9 @@ export class ExchangeJudge {
   readonly #offered: ReadonlySet<OperationId>;
   readonly #tracking: TrackingOptions;
   readonly #allows: Allows;
-  readonly #readings = new ReadingCounts();
+  readonly #readBackCounter = new ReadBackCounter();
   readonly #history: ExchangeHistory = { run: new RunHistory(), device: new DeviceHistory() };
-  readonly #tallies = new Map<RequirementId, Map<string, JudgementCount>>();
+  readonly #judgementCounts = new Map<RequirementId, Map<string, JudgementCount>>();
 
   /**
    * @param baseUrl the base URL of the target, without a trailing slash
@@ -99,14 +99,14 @@ export class ExchangeJudge {
     this.#names = names;
   }
 
-  /** The tallies of all exchanges judged so far. */
-  get tallies(): JudgementCounts {
-    return this.#tallies;
+  /** The counts of all exchanges judged so far. */
+  get judgementCounts(): JudgementCounts {
+    return this.#judgementCounts;
   }
 
   /** The responses that showed what a case had written, by operation. */
   get readBacks(): readonly ReadBackCounts[] {
-    return this.#readings.rows;
+    return this.#readBackCounter.rows;
   }
 
   /**
@@ -114,7 +114,7 @@ export class ExchangeJudge {
    * @param plansFaults true if the case makes the server fail on purpose, so that a 5xx is legal
    */
   forCase(plansFaults = false): CaseJudge {
-    const trackers = new CaseTrackers(this.#tracking, this.#readings, this.#allows);
+    const trackers = new CaseTrackers(this.#tracking, this.#readBackCounter, this.#allows);
     return new CaseJudge((observed) => this.#judge(observed, { plansFaults, trackers }));
   }
 
@@ -153,12 +153,12 @@ export class ExchangeJudge {
   #count({ check, violation }: CheckVerdict, operation: string): void {
     const requirement = violation?.requirement ?? check.requirement;
     if (requirement === undefined) return;
-    const byOperation = this.#tallies.get(requirement) ?? new Map<string, JudgementCount>();
-    const tally = byOperation.get(operation) ?? { judged: 0, violated: 0 };
-    tally.judged += 1;
-    if (violation) tally.violated += 1;
-    byOperation.set(operation, tally);
-    this.#tallies.set(requirement, byOperation);
+    const byOperation = this.#judgementCounts.get(requirement) ?? new Map<string, JudgementCount>();
+    const count = byOperation.get(operation) ?? { judged: 0, violated: 0 };
+    count.judged += 1;
+    if (violation) count.violated += 1;
+    byOperation.set(operation, count);
+    this.#judgementCounts.set(requirement, byOperation);
   }
 
   #rowOf({ method }: WireRequest, url: string) {

@@ -272,8 +272,8 @@ describe('the exchange judge', () => {
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 1 });
     judge.forCase().judge({ request, url: request.url, outcome, record });
-    const tally = judge.tallies.get('errors.body-is-error')?.get('get-configuration');
-    expect(tally).toEqual({ judged: 1, violated: 1 });
+    const counts = judge.judgementCounts.get('errors.body-is-error')?.get('get-configuration');
+    expect(counts).toEqual({ judged: 1, violated: 1 });
   });
 
   it('reports an unanswered request as a violation of the operation', () => {

@@ -154,7 +154,7 @@ function overHttp(url: string): string {
   return new URL(url.replace(/^ws/, 'http')).href;
 }
 
-interface RecordedTally {
+interface RecordedCounts {
   judged: number;
   violated: number;
   firstViolation?: RecordedViolation;
@@ -165,7 +165,7 @@ class JudgementCount {
   readonly #judge: DeviceJudge;
   readonly #faultHeader: string;
   readonly #devices = new RecordedDevices();
-  readonly #tallies = new Map<RequirementId, RecordedTally>();
+  readonly #counts = new Map<RequirementId, RecordedCounts>();
   readonly #leftOut = new Map<keyof typeof reasons, { entries: number; first: string[] }>();
   #entries = 0;
   #judged = 0;
@@ -206,10 +206,10 @@ class JudgementCount {
   }
 
   judgement(): Omit<RecordingJudgement, 'file' | 'format' | 'server'> {
-    const tallies = [...this.#tallies.values()];
-    const isViolated = tallies.some(({ violated }) => violated > 0);
+    const allCounts = [...this.#counts.values()];
+    const isViolated = allCounts.some(({ violated }) => violated > 0);
     return {
-      outcome: isViolated ? 'fail' : tallies.length > 0 ? 'pass' : 'inconclusive',
+      outcome: isViolated ? 'fail' : allCounts.length > 0 ? 'pass' : 'inconclusive',
       entries: this.#entries,
       judged: this.#judged,
       devices: this.#devices.count,
@@ -217,7 +217,7 @@ class JudgementCount {
       requirements: deviceRequirements.map(({ requirement }) => ({
         requirement,
         sentence: requirements[requirement].sentence,
-        ...(this.#tallies.get(requirement) ?? { judged: 0, violated: 0 }),
+        ...(this.#counts.get(requirement) ?? { judged: 0, violated: 0 }),
       })),
       leftOut: [...this.#leftOut].map(([reason, rest]) => ({ reason, ...rest })),
     };
@@ -240,13 +240,13 @@ class JudgementCount {
       }),
     });
     for (const { requirement, evidence } of verdicts) {
-      const tally = this.#tallies.get(requirement) ?? { judged: 0, violated: 0 };
-      tally.judged += 1;
-      this.#tallies.set(requirement, tally);
+      const counts = this.#counts.get(requirement) ?? { judged: 0, violated: 0 };
+      counts.judged += 1;
+      this.#counts.set(requirement, counts);
       if (!evidence) continue;
-      tally.violated += 1;
+      counts.violated += 1;
       const at = new Date(sentMs).toISOString();
-      tally.firstViolation ??= { entry: location, at, operation, ...evidence() };
+      counts.firstViolation ??= { entry: location, at, operation, ...evidence() };
     }
     return verdicts.length > 0;
   }

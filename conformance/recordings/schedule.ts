@@ -59,16 +59,16 @@ export function rowName({ method, path, versions, field }: ScheduleRow): string 
 function callRow(api: DeprecatedApi, on: string): ScheduleRow {
   const { method, path, version, deprecatedSince, replacement, successor } = api;
   const versions = [`management ${version}`];
-  const deprecationState = standingOn(on, deprecatedSince);
+  const deprecationState = deprecationOn(on, deprecatedSince);
   return { kind: 'call', method, path, versions, ...deprecationState, replacement, successor };
 }
 
 function fieldRow(row: DeprecatedField, on: string): ScheduleRow {
   const { deprecatedSince, replacement, ...carried } = row;
-  return { kind: 'field', ...carried, ...standingOn(on, deprecatedSince), replacement };
+  return { kind: 'field', ...carried, ...deprecationOn(on, deprecatedSince), replacement };
 }
 
-function standingOn(on: string, deprecatedSince: string) {
+function deprecationOn(on: string, deprecatedSince: string) {
   const daysLeft = Math.max(0, daysBetween(on, endOfLife));
   return { deprecatedSince, endOfLife, state: stateOn(on, deprecatedSince), daysLeft };
 }

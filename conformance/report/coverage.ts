@@ -3,9 +3,9 @@ import { stringify } from 'csv-stringify/sync';
 import { escaped, selfContainedPage } from '../../fixtures/base/markup.ts';
 import {
   type Coverage,
+  type CoverageCounts,
   type CoverageRow,
   coverageStates,
-  type StandingCounts,
 } from '../result/coverage.ts';
 
 const NAME_WIDTH = 34;
@@ -29,7 +29,7 @@ export function coverageCsv({ rows }: Coverage): string {
     heading: row.heading,
     level: row.level,
     plan: row.plan,
-    standing: row.standing,
+    state: row.state,
     cases: row.cases.map(({ id }) => id).join(' '),
     everywhere: row.everywhere?.join(' ') ?? '',
     reason: row.reason ?? '',
@@ -62,13 +62,13 @@ ${headings.map((heading) => headingTable(heading, coverage)).join('\n')}
   return selfContainedPage({ title: 'Fleetbed conformance: coverage', style, body });
 }
 
-/** Describes the standing of a requirement in words. */
-function standingText({ standing, cases, reason, openPoint, everywhere }: CoverageRow): string {
+/** Describes the state of a requirement in words. */
+function stateText({ state, cases, reason, openPoint, everywhere }: CoverageRow): string {
   const reading = openPoint ? ` (open point ${openPoint.id}: ${openPoint.choice})` : '';
   const names = cases.map(({ id, needs }) => {
     return needs.length === 0 ? id : `${id} (needs ${needs.join(', ')})`;
   });
-  switch (standing) {
+  switch (state) {
     case 'tested':
       if (everywhere === undefined) return `tested by ${names.join(', ')}`;
       return `tested on every exchange of ${everywhere.join(', ')}${names.length > 0 ? `; and by ${names.join(', ')}` : ''}`;
@@ -86,12 +86,12 @@ function standingText({ standing, cases, reason, openPoint, everywhere }: Covera
 function rowLines(row: CoverageRow): readonly string[] {
   const { id, level, plan, sentence } = row;
   const conditions = plan === 'every' ? level : `${level}, ${plan}`;
-  return [`  ${id} (${conditions})`, `      ${sentence}`, `      ${standingText(row)}`];
+  return [`  ${id} (${conditions})`, `      ${sentence}`, `      ${stateText(row)}`];
 }
 
 function countLines({ byHeading, byLevel, byPlan, totals }: Coverage): readonly string[] {
   const head = ['', ...coverageStates].map(column).join('').trimEnd();
-  const lines = (groups: Readonly<Record<string, StandingCounts>>): readonly string[] =>
+  const lines = (groups: Readonly<Record<string, CoverageCounts>>): readonly string[] =>
     Object.entries(groups).map(([name, counts]) => countLine(name, counts));
   return [
     head,
@@ -105,8 +105,8 @@ function countLines({ byHeading, byLevel, byPlan, totals }: Coverage): readonly 
   ];
 }
 
-function countLine(name: string, counts: StandingCounts): string {
-  return [name, ...coverageStates.map((standing) => String(counts[standing]))].map(column).join('');
+function countLine(name: string, counts: CoverageCounts): string {
+  return [name, ...coverageStates.map((state) => String(counts[state]))].map(column).join('');
 }
 
 function column(text: string, index: number): string {
@@ -120,7 +120,7 @@ function countTables({ byHeading, byLevel, byPlan }: Coverage): string {
       const rows = Object.entries(counts).map(
         ([name, each]) =>
           `<tr><th scope="row">${escaped(name)}</th>${coverageStates
-            .map((standing) => `<td>${each[standing]}</td>`)
+            .map((state) => `<td>${each[state]}</td>`)
             .join('')}</tr>`,
       );
       return table(caption, ['', ...coverageStates], rows);
@@ -135,7 +135,7 @@ function headingTable(heading: string, { rows }: Coverage): string {
       (row) =>
         `<tr><th scope="row"><code>${escaped(row.id)}</code></th><td>${row.level}</td>` +
         `<td>${row.plan}</td><td>${escaped(row.sentence)}</td>` +
-        `<td class="${row.standing}">${escaped(standingText(row))}</td></tr>`,
+        `<td class="${row.state}">${escaped(stateText(row))}</td></tr>`,
     );
   return table(heading, ['Requirement', 'Level', 'Plan', 'Sentence', 'How it is tested'], lines);
 }

@@ -21,9 +21,9 @@ describe('the HTML file of a run', () => {
   it('stays below 2 MB with 1,000 cases and much evidence', () => {
     const long = { ...exchange, response: { ...exchange.response, body: '<"'.repeat(2048) } };
     const exchanges = Array.from({ length: 40 }, () => long);
-    const finding = { verdict: 'fail', expected: 'x', actual: hostile.repeat(100) } as const;
+    const outcome = { verdict: 'fail', expected: 'x', actual: hostile.repeat(100) } as const;
     const all = listCases().map(({ id }) =>
-      verdictOn(id, finding, { exchanges, reproScript: 'x'.repeat(50_000) }),
+      verdictOn(id, outcome, { exchanges, reproScript: 'x'.repeat(50_000) }),
     );
     const thousand = all.slice(0, 1000);
     expect(thousand).toHaveLength(1000);

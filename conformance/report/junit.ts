@@ -110,21 +110,21 @@ function problemSuite(problems: readonly RunProblem[]): readonly Element[] {
   return [{ '@name': 'run', ...counts([], problems.length), '@time': seconds(0), testcase }];
 }
 
-function testCase(each: CaseVerdict, scripts: ScriptFiles): Element {
+function testCase(caseVerdict: CaseVerdict, scripts: ScriptFiles): Element {
   const property = [
-    ...properties('level', [each.level]),
-    ...properties('risk', [each.risk]),
-    ...properties('requirement', each.requirements),
-    ...properties('violated', each.violated ?? []),
-    ...properties('needs', each.needs),
-    ...properties('waived', each.waiver ? [waiverText(each.waiver)] : []),
+    ...properties('level', [caseVerdict.level]),
+    ...properties('effect', [caseVerdict.effect]),
+    ...properties('requirement', caseVerdict.requirements),
+    ...properties('violated', caseVerdict.violated ?? []),
+    ...properties('needs', caseVerdict.needs),
+    ...properties('waived', caseVerdict.waiver ? [waiverText(caseVerdict.waiver)] : []),
   ];
   return {
-    '@name': `${each.id}: ${each.title}`,
-    '@classname': areaOf(each),
-    '@time': seconds(each.durationMs),
+    '@name': `${caseVerdict.id}: ${caseVerdict.title}`,
+    '@classname': areaOf(caseVerdict),
+    '@time': seconds(caseVerdict.durationMs),
     properties: { property },
-    ...outcome(each, scripts),
+    ...outcome(caseVerdict, scripts),
   };
 }
 
@@ -154,7 +154,7 @@ function stated(message: string, evidence: readonly string[]): Element {
   };
 }
 
-function outcome(each: CaseVerdict, scripts: ScriptFiles): Element {
+function outcome(caseVerdict: CaseVerdict, scripts: ScriptFiles): Element {
   const {
     verdict,
     expected = '',
@@ -163,29 +163,31 @@ function outcome(each: CaseVerdict, scripts: ScriptFiles): Element {
     observation = '',
     sentences,
     violations = [],
-  } = each;
-  const script = scripts.get(each.id);
+  } = caseVerdict;
+  const script = scripts.get(caseVerdict.id);
   const evidence = [
     ...(script === undefined ? [] : [`repro: ${scriptCommand(script)}`]),
     ...sentences,
     ...violations.map(violationText),
-    ...(each.exchanges ?? []).slice(-1).map((last) => withoutBase64(JSON.stringify(last, null, 1))),
+    ...(caseVerdict.exchanges ?? [])
+      .slice(-1)
+      .map((last) => withoutBase64(JSON.stringify(last, null, 1))),
   ];
   const reasonText = within(MESSAGE_MAX_BYTES, reason?.text ?? '');
-  if (each.waiver) {
-    const message = `${waiverText(each.waiver)}; actual ${each.actual ?? reasonText}`;
+  if (caseVerdict.waiver) {
+    const message = `${waiverText(caseVerdict.waiver)}; actual ${caseVerdict.actual ?? reasonText}`;
     return { skipped: { '@message': within(OUTCOME_MAX_BYTES - TAGS_MAX_BYTES, message) } };
   }
   switch (verdict) {
     case 'fail':
-      if (each.tolerated) {
+      if (caseVerdict.tolerated) {
         const message = `a SHOULD, which does not fail this run: expected ${expected}, actual ${actual}`;
         return { skipped: { '@message': within(OUTCOME_MAX_BYTES - TAGS_MAX_BYTES, message) } };
       }
       return {
         failure: {
           ...stated(`expected ${expected}, actual ${actual}`, evidence),
-          '@type': each.level,
+          '@type': caseVerdict.level,
         },
       };
     case 'error':

@@ -18,7 +18,7 @@ export interface ShownVerdict {
   readonly title: string;
   readonly start: string;
   readonly level: string;
-  readonly risk: string;
+  readonly effect: string;
   readonly needs: readonly string[];
   readonly requirements: readonly string[];
   readonly violated?: readonly string[];
@@ -54,7 +54,7 @@ export interface ShownRequirement {
   readonly level: string;
   readonly plan: string;
   readonly sentence: string;
-  readonly standing: string;
+  readonly state: string;
   readonly reason?: string;
   readonly cases: readonly string[];
   readonly everywhere?: readonly string[];
@@ -93,7 +93,7 @@ export interface ShownComparison {
   readonly unchanged: number;
 }
 
-/** A case with a different verdict or finding in the earlier run. */
+/** A case with a different verdict or outcome in the earlier run. */
 export interface ShownChange {
   readonly id: string;
   readonly kind: string;

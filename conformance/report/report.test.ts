@@ -2,7 +2,7 @@ import { XMLParser } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
 import { withReproScript } from '../repro-script/repro-script.ts';
-import type { CaseVerdict, Finding } from '../result/result.ts';
+import type { CaseOutcome, CaseVerdict } from '../result/result.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { conformanceJunit } from './junit.ts';
 import { caseList, conformanceReport, verdictLine } from './text.ts';
@@ -14,8 +14,8 @@ const exchange = {
   elapsedMs: 3,
 };
 
-function verdictOf(id: string, finding: Finding): CaseVerdict {
-  return withReproScript(verdictOn(id, finding, { exchanges: [exchange] }), {
+function verdictOf(id: string, outcome: CaseOutcome): CaseVerdict {
+  return withReproScript(verdictOn(id, outcome, { exchanges: [exchange] }), {
     baseUrl: 'http://host',
   });
 }
@@ -80,10 +80,10 @@ describe('the text report of a run', () => {
       headers: { 'x-signature': `${'A1+/'.repeat(22)}==` },
       body: JSON.stringify({ pubkey: pem, digest: 'ab'.repeat(32) }),
     };
-    const finding = { verdict: 'fail', expected: 'status 400', actual: '204' } as const;
+    const outcome = { verdict: 'fail', expected: 'status 400', actual: '204' } as const;
     const withExchange = { exchanges: [{ ...exchange, request }] };
     const shown = conformanceReport(
-      resultOf([verdictOn('errors/error-says-why', finding, withExchange)]),
+      resultOf([verdictOn('errors/error-says-why', outcome, withExchange)]),
     );
     expect(shown).toContain('> x-signature: <Base64, 90 characters>\n');
     expect(shown).toContain(`> {"pubkey":"<PUBLIC KEY>","digest":"${'ab'.repeat(32)}"}`);
@@ -120,7 +120,7 @@ describe('the text report of a run', () => {
 });
 
 describe('a line of progress', () => {
-  it('contains the verdict, the case and the finding', () => {
+  it('contains the verdict, the case and the outcome', () => {
     const [first] = verdicts;
     expect(first && verdictLine(first)).toBe(
       'fail         deployment-status/missing-status-is-400: ' +
@@ -183,7 +183,7 @@ describe('the JUnit report of a run', () => {
       '@name': 'requirement',
       '@value': 'status.is-required',
     });
-    expect(testcase.properties.property).toContainEqual({ '@name': 'risk', '@value': 'write' });
+    expect(testcase.properties.property).toContainEqual({ '@name': 'effect', '@value': 'write' });
     expect(testsuites.testsuite[0].properties.property).toContainEqual({
       '@name': 'seed',
       '@value': 'a seed',

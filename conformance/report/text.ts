@@ -8,7 +8,7 @@ import {
   type CaseVerdict,
   type ConformanceResult,
   endCodes,
-  type OpenPointReading,
+  type OpenPointObservation,
   type VerdictName,
   verdictNames,
   violationText,
@@ -35,7 +35,8 @@ export function conformanceReport(
   const withVerdict = (name: VerdictName): readonly CaseVerdict[] =>
     verdicts.filter(({ verdict }) => verdict === name);
   const failed = withVerdict('fail').filter(isNotWaived);
-  const evidence = (each: CaseVerdict): readonly string[] => evidenceLines(each, scripts);
+  const evidence = (caseVerdict: CaseVerdict): readonly string[] =>
+    evidenceLines(caseVerdict, scripts);
   const sections = [
     headLines(result),
     section('Failed: required by the contract (MUST)', failed.filter(isMust).flatMap(evidence)),
@@ -59,8 +60,8 @@ export function conformanceReport(
 }
 
 /** Formats a verdict as one line, for the progress of a run. */
-export function verdictLine(each: CaseVerdict): string {
-  const { verdict, id, expected, actual, reason, observation } = each;
+export function verdictLine(caseVerdict: CaseVerdict): string {
+  const { verdict, id, expected, actual, reason, observation } = caseVerdict;
   const found = expected === undefined ? undefined : `expected ${expected}, actual ${actual}`;
   const detail = found ?? reason?.text ?? observation;
   return `${verdict.padEnd(12)} ${id}${detail === undefined ? '' : `: ${oneLine(detail)}`}`;
@@ -70,11 +71,11 @@ export function verdictLine(each: CaseVerdict): string {
 export function caseList(cases: readonly CaseListing[]): string {
   const lines: string[] = [];
   let heading = '';
-  for (const { id, title, scenario, start, level, needs, risk } of cases) {
+  for (const { id, title, scenario, start, level, needs, effect } of cases) {
     const own = `${id.split('/')[0]}: ${scenario}, from ${start}`;
     if (own !== heading) lines.push(lines.length > 0 ? `\n${own}` : own);
     heading = own;
-    const conditions = [level, risk, ...needs.map((need) => `needs ${need}`)].join(', ');
+    const conditions = [level, effect, ...needs.map((need) => `needs ${need}`)].join(', ');
     lines.push(`  ${id} (${conditions})`, `      ${title}`);
   }
   return [...lines, '', `${cases.length} cases`].join('\n');
@@ -192,12 +193,21 @@ function capabilityLines(rows: readonly CapabilityRow[], skipped: number): reado
   ];
 }
 
-function evidenceLines(each: CaseVerdict, scripts: ScriptFiles): readonly string[] {
-  const { id, title, sentences, requirements, expected, actual, reason, exchanges = [] } = each;
-  const { violated, violations = [] } = each;
+function evidenceLines(caseVerdict: CaseVerdict, scripts: ScriptFiles): readonly string[] {
+  const {
+    id,
+    title,
+    sentences,
+    requirements,
+    expected,
+    actual,
+    reason,
+    exchanges = [],
+  } = caseVerdict;
+  const { violated, violations = [] } = caseVerdict;
   const script = scripts.get(id);
   const required = sentences.map((text, index) => `  requires  ${text} [${requirements[index]}]`);
-  const finding =
+  const outcome =
     expected === undefined
       ? [`  because   ${printableText(reason?.text ?? '')}`]
       : [`  expected  ${printableText(expected)}`, `  actual    ${printableText(actual ?? '')}`];
@@ -213,7 +223,7 @@ function evidenceLines(each: CaseVerdict, scripts: ScriptFiles): readonly string
     `  ${title}`,
     ...required,
     ...narrowed,
-    ...finding,
+    ...outcome,
     ...shownViolations,
     ...shown,
     ...repeated,
@@ -258,7 +268,12 @@ function observationLine({ id, observation = '' }: CaseVerdict): string {
 }
 
 /** Returns the lines about an open point; none if no case could observe it. */
-function readingLines({ id, question, reference, target }: OpenPointReading): readonly string[] {
+function readingLines({
+  id,
+  question,
+  reference,
+  target,
+}: OpenPointObservation): readonly string[] {
   const looked = target.filter(
     ({ verdict }) => !['skip', 'inconclusive', 'error'].includes(verdict),
   );

@@ -12,7 +12,7 @@ export type TestedRequirements = ReadonlyMap<string, readonly string[]>;
 /**
  * Returns the ID of the failed case from which the verdict follows; undefined if there is none.
  *
- * A case that missed its start state follows from a failed case in which the same operation was
+ * A case that did not reach its start state follows from a failed case in which the same operation was
  * answered with the same status instead of the expected one. A case that fails only because its
  * exchanges violate requirements follows from failed cases that violated the same requirements,
  * either of the same operation or as what these cases test.

@@ -3,7 +3,7 @@ import { listCases } from '../conformance.ts';
 import { comparisonText } from '../report/differences.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { compareReports } from './compare.ts';
-import type { CaseVerdict, Finding } from './result.ts';
+import type { CaseOutcome, CaseVerdict } from './result.ts';
 import { readReport, type StoredResult } from './schema.ts';
 
 const [one = '', other = ''] = listCases().map(({ id }) => id);
@@ -12,29 +12,29 @@ function reportOf(...verdicts: readonly CaseVerdict[]): StoredResult {
   return readReport(JSON.stringify(resultOf(verdicts)));
 }
 
-function findingOf(verdict: Finding['verdict'], text = 'a string'): Finding {
+function outcomeWith(verdict: CaseOutcome['verdict'], text = 'a string'): CaseOutcome {
   if (verdict === 'fail') return { verdict, expected: 'status 400', actual: text };
   if (verdict === 'pass') return { verdict };
   if (verdict === 'observed') return { verdict, observation: text };
   return { verdict, reason: { code: 'a-code', text } };
 }
 
-function compare(before: Finding, after: Finding) {
+function compare(before: CaseOutcome, after: CaseOutcome) {
   return compareReports(reportOf(verdictOn(one, before)), reportOf(verdictOn(one, after)));
 }
 
 it('a case that was renamed between two results is the same case', () => {
   const present = 'inventory/value-changes-its-type';
   const { changes, newCases, vanishedCases } = compareReports(
-    reportOf({ ...verdictOn(present, findingOf('pass')), id: 'inventory/value-of-another-kind' }),
-    reportOf(verdictOn(present, findingOf('fail'))),
+    reportOf({ ...verdictOn(present, outcomeWith('pass')), id: 'inventory/value-of-another-kind' }),
+    reportOf(verdictOn(present, outcomeWith('fail'))),
   );
   expect(changes).toMatchObject([{ id: present, kind: 'regression' }]);
   expect([newCases, vanishedCases]).toEqual([[], []]);
 });
 
 describe('two results of the same case', () => {
-  it.each<[Finding['verdict'], Finding['verdict'], string | undefined]>([
+  it.each<[CaseOutcome['verdict'], CaseOutcome['verdict'], string | undefined]>([
     ['pass', 'fail', 'regression'],
     ['observed', 'fail', 'regression'],
     ['inconclusive', 'fail', 'regression'],
@@ -52,13 +52,16 @@ describe('two results of the same case', () => {
     ['pass', 'pass', undefined],
     ['fail', 'fail', undefined],
   ])('are classified after a change from %s to %s as: %s', (before, after, kind) => {
-    const { changes, unchanged } = compare(findingOf(before), findingOf(after));
+    const { changes, unchanged } = compare(outcomeWith(before), outcomeWith(after));
     expect(changes.map((change) => change.kind)).toEqual(kind === undefined ? [] : [kind]);
     expect(unchanged).toBe(kind === undefined ? 1 : 0);
   });
 
   it('differ if both fail with different actual values', () => {
-    const { changes } = compare(findingOf('fail', 'status 204'), findingOf('fail', 'status 500'));
+    const { changes } = compare(
+      outcomeWith('fail', 'status 204'),
+      outcomeWith('fail', 'status 500'),
+    );
     expect(changes).toEqual([
       {
         id: one,
@@ -79,15 +82,15 @@ describe('two results of the same case', () => {
     ['serial deadbeef12345678 after 12 ms', 'serial 0011223344556677 after 7 ms', undefined],
     ['keeps 20 of them', 'keeps 30 of them', 'changed-observation'],
   ])('are classified by the observations %s and %s as: %s', (before, after, kind) => {
-    const { changes } = compare(findingOf('observed', before), findingOf('observed', after));
+    const { changes } = compare(outcomeWith('observed', before), outcomeWith('observed', after));
     expect(changes.map((change) => change.kind)).toEqual(kind === undefined ? [] : [kind]);
   });
 });
 
 describe('two results with different cases', () => {
   const comparison = compareReports(
-    reportOf(verdictOn(one, findingOf('pass'))),
-    reportOf(verdictOn(other, findingOf('fail'))),
+    reportOf(verdictOn(one, outcomeWith('pass'))),
+    reportOf(verdictOn(other, outcomeWith('fail'))),
   );
 
   it('contain a new and a removed case, and no regression', () => {
@@ -104,7 +107,7 @@ describe('two results with different cases', () => {
   });
 
   it('are compared in text that cannot control the terminal', () => {
-    const injected = compare(findingOf('pass'), findingOf('fail', '\u001b[2J\nred'));
+    const injected = compare(outcomeWith('pass'), outcomeWith('fail', '\u001b[2J\nred'));
     expect(comparisonText(injected).replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
   });
 });

@@ -22,9 +22,9 @@ function naming(...ids: readonly string[]): readonly CaseListing[] {
   return [{ ...aCase, requirements: ids as never }];
 }
 
-function standing(changes: Partial<Requirement>, cases = naming(record.id)) {
+function state(changes: Partial<Requirement>, cases = naming(record.id)) {
   const [row] = coverageOf(cases, [{ ...record, ...changes }]).rows;
-  return [row?.standing, row?.reason];
+  return [row?.state, row?.reason];
 }
 
 describe('the coverage of the requirements', () => {
@@ -46,7 +46,7 @@ describe('the coverage of the requirements', () => {
 
   it('names the cases that test a requirement', () => {
     const row = coverage.rows.find(({ id }) => id === 'auth.first-contact-is-401');
-    expect(row?.standing).toBe('tested');
+    expect(row?.state).toBe('tested');
     expect(row?.cases.map(({ id }) => id)).toContain('authentication/first-contact-is-401');
   });
 
@@ -71,7 +71,7 @@ describe('the coverage of the requirements', () => {
       'there is no open point errors.no-such-point',
     ],
   ])('reports a requirement %s as unaccounted', (_, changes, cases, reason) => {
-    expect(standing(changes, cases)).toEqual(['unaccounted', reason]);
+    expect(state(changes, cases)).toEqual(['unaccounted', reason]);
     expect(coverageOf(cases, [{ ...record, ...changes }]).unaccounted).toEqual([record.id]);
   });
 
@@ -82,7 +82,7 @@ describe('the coverage of the requirements', () => {
     [{ excluded: 'nobody can see it from outside' }, [], 'excluded'],
     [{ excluded: 'the client has to do it', actor: 'client' }, [], 'client'],
   ])('reports the requirement %j as accounted for', (changes, cases, expected) => {
-    expect(standing(changes, cases)[0]).toBe(expected);
+    expect(state(changes, cases)[0]).toBe(expected);
   });
 });
 

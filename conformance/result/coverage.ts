@@ -21,10 +21,10 @@ import type { CaseListing } from '../suite/case.ts';
  * clients. `unaccounted`: a gap or a contradiction in the suite.
  */
 export const coverageStates = ['tested', 'observed', 'excluded', 'client', 'unaccounted'] as const;
-type RequirementStanding = (typeof coverageStates)[number];
+type CoverageState = (typeof coverageStates)[number];
 
 /** The members of a case that the coverage contains. */
-type CoveringCase = Pick<CaseListing, 'id' | 'title' | 'needs' | 'risk'>;
+type CoveringCase = Pick<CaseListing, 'id' | 'title' | 'needs' | 'effect'>;
 
 /** The coverage of one requirement. */
 export interface CoverageRow {
@@ -34,7 +34,7 @@ export interface CoverageRow {
   readonly sentence: string;
   readonly operations: readonly string[];
   readonly plan: 'every' | 'enterprise';
-  readonly standing: RequirementStanding;
+  readonly state: CoverageState;
   readonly cases: readonly CoveringCase[];
   /** The operations whose every exchange is judged by it; absent if only cases judge it. */
   readonly everywhere?: readonly string[];
@@ -44,18 +44,18 @@ export interface CoverageRow {
   readonly openPoint?: Pick<OpenPoint, 'id' | 'question' | 'choice'>;
 }
 
-/** Number of requirements by standing. */
-export type StandingCounts = Readonly<Record<RequirementStanding, number>>;
+/** Number of requirements by state. */
+export type CoverageCounts = Readonly<Record<CoverageState, number>>;
 
 /** The coverage of every requirement of the contract, with counts. */
 export interface Coverage {
   readonly rows: readonly CoverageRow[];
-  readonly totals: StandingCounts;
+  readonly totals: CoverageCounts;
   /** Counts for each heading of the contract that has requirements, in order. */
-  readonly byHeading: Readonly<Record<string, StandingCounts>>;
-  readonly byLevel: Readonly<Record<string, StandingCounts>>;
-  readonly byPlan: Readonly<Record<string, StandingCounts>>;
-  /** IDs of the requirements whose standing is `unaccounted`; a complete suite has none. */
+  readonly byHeading: Readonly<Record<string, CoverageCounts>>;
+  readonly byLevel: Readonly<Record<string, CoverageCounts>>;
+  readonly byPlan: Readonly<Record<string, CoverageCounts>>;
+  /** IDs of the requirements whose state is `unaccounted`; a complete suite has none. */
   readonly unaccounted: readonly string[];
 }
 
@@ -72,7 +72,7 @@ export function coverageOf(
     byHeading: countsBy(rows, ({ heading }) => heading),
     byLevel: countsBy(rows, ({ level }) => level),
     byPlan: countsBy(rows, ({ plan }) => plan),
-    unaccounted: rows.filter(({ standing }) => standing === 'unaccounted').map(({ id }) => id),
+    unaccounted: rows.filter(({ state }) => state === 'unaccounted').map(({ id }) => id),
   };
 }
 
@@ -87,22 +87,22 @@ function rowOf(record: Requirement, cases: readonly CaseListing[]): CoverageRow 
     sentence,
     operations,
     plan,
-    ...standingOf(record, covering),
+    ...stateOf(record, covering),
     ...(isEverywhere(id) && { everywhere: Object.keys(operationRows) }),
-    cases: covering.map(({ id, title, needs, risk }) => ({ id, title, needs, risk })),
+    cases: covering.map(({ id, title, needs, effect }) => ({ id, title, needs, effect })),
     ...(openPoint && {
       openPoint: { id: openPoint.id, question: openPoint.question, choice: openPoint.choice },
     }),
   };
 }
 
-function standingOf(
+function stateOf(
   { id, level, actor, excluded, openPoint }: Requirement,
   covering: readonly CaseListing[],
-): Pick<CoverageRow, 'standing' | 'reason'> {
+): Pick<CoverageRow, 'state' | 'reason'> {
   if (excluded !== undefined) {
     if (covering.length > 0) return unaccounted('it is excluded, but cases test it');
-    return { standing: actor === 'client' ? 'client' : 'excluded', reason: excluded };
+    return { state: actor === 'client' ? 'client' : 'excluded', reason: excluded };
   }
   if (actor === 'client')
     return unaccounted('it applies to clients, but has no reason for its exclusion');
@@ -111,30 +111,29 @@ function standingOf(
   if (openPoint !== undefined && !openPoints.some(({ id }) => id === openPoint)) {
     return unaccounted(`there is no open point ${openPoint}`);
   }
-  return { standing: level === 'may' ? 'observed' : 'tested' };
+  return { state: level === 'may' ? 'observed' : 'tested' };
 }
 
 function isEverywhere(id: string): boolean {
   return generalRequirements.some((each) => each === id);
 }
 
-function unaccounted(reason: string): Pick<CoverageRow, 'standing' | 'reason'> {
-  return { standing: 'unaccounted', reason };
+function unaccounted(reason: string): Pick<CoverageRow, 'state' | 'reason'> {
+  return { state: 'unaccounted', reason };
 }
 
 function countsBy(
   rows: readonly CoverageRow[],
   keyOf: (row: CoverageRow) => string,
-): Record<string, StandingCounts> {
+): Record<string, CoverageCounts> {
   const keys = [...new Set(rows.map(keyOf))];
   return Object.fromEntries(
     keys.map((key) => [key, countsOf(rows.filter((row) => keyOf(row) === key))]),
   );
 }
 
-function countsOf(rows: readonly CoverageRow[]): StandingCounts {
-  const count = (name: RequirementStanding): number =>
-    rows.filter(({ standing }) => standing === name).length;
+function countsOf(rows: readonly CoverageRow[]): CoverageCounts {
+  const count = (name: CoverageState): number => rows.filter(({ state }) => state === name).length;
   return {
     tested: count('tested'),
     observed: count('observed'),

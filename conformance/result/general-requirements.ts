@@ -6,11 +6,11 @@ import type { GeneralJudgements } from './result.ts';
 
 /** Returns a row for each such requirement. @param offered the operations that the target has */
 export function requirementsOnAllOperations(
-  tallies: JudgementCounts,
+  judgementCounts: JudgementCounts,
   offered: ReadonlySet<OperationId>,
 ): readonly GeneralJudgements[] {
   return generalRequirements.map((requirement) => {
-    const byOperation = tallies.get(requirement) ?? new Map();
+    const byOperation = judgementCounts.get(requirement) ?? new Map();
     return {
       requirement,
       operations: [...byOperation].map(([operation, { judged, violated }]) => {

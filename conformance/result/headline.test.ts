@@ -3,13 +3,13 @@ import { resultOf, verdictOn } from '../testing/results.ts';
 import { headlineOf, untestedMust } from './headline.ts';
 import type {
   CapabilityRow,
+  CaseOutcome,
   CaseVerdict,
   ConformanceResult,
-  Finding,
   RunProblem,
 } from './result.ts';
 
-const skipped = (code: string): Finding => ({ verdict: 'skip', reason: { code, text: code } });
+const skipped = (code: string): CaseOutcome => ({ verdict: 'skip', reason: { code, text: code } });
 const failed = { verdict: 'fail', expected: 'status 400', actual: '204' } as const;
 const control: CapabilityRow = {
   capability: 'rate-control',

@@ -105,8 +105,8 @@ function withVerdict(verdicts: readonly CaseVerdict[], name: VerdictName) {
 }
 
 function sentenceOf({ id, expected, actual, reason }: CaseVerdict): string {
-  const finding = expected === undefined ? reason?.text : `expected ${expected}, actual ${actual}`;
-  return `${id}: ${finding ?? ''}`;
+  const outcome = expected === undefined ? reason?.text : `expected ${expected}, actual ${actual}`;
+  return `${id}: ${outcome ?? ''}`;
 }
 
 function casesOf({ length }: readonly unknown[]): string {

@@ -5,12 +5,12 @@
 import { openPoints } from '../../fixtures/contract/open-points.ts';
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
-import type { CaseVerdict, OpenPointReading } from './result.ts';
+import type { CaseVerdict, OpenPointObservation } from './result.ts';
 
 const records: readonly Requirement[] = Object.values(requirements);
 
 /** Returns a row for each open point that has a requirement, in the order of the open points. */
-export function observationsOf(verdicts: readonly CaseVerdict[]): readonly OpenPointReading[] {
+export function observationsOf(verdicts: readonly CaseVerdict[]): readonly OpenPointObservation[] {
   return openPoints.flatMap(({ id, heading, question, choice }) => {
     const observing = records.filter(({ openPoint }) => openPoint === id).map((each) => each.id);
     if (observing.length === 0) return [];
@@ -21,7 +21,7 @@ export function observationsOf(verdicts: readonly CaseVerdict[]): readonly OpenP
 function observedBy(
   observing: readonly string[],
   verdicts: readonly CaseVerdict[],
-): OpenPointReading['target'] {
+): OpenPointObservation['target'] {
   return verdicts
     .filter(({ requirements: named }) => named.some((id) => observing.includes(id)))
     .map(({ id, verdict, observation, reason }) => ({

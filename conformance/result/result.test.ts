@@ -9,7 +9,7 @@ import {
   worstOf,
 } from './result.ts';
 
-function findings(...names: readonly VerdictName[]) {
+function outcomes(...names: readonly VerdictName[]) {
   return names.map((verdict) => ({ verdict }));
 }
 
@@ -23,7 +23,7 @@ describe('worstOf', () => {
     [['skip'], 'inconclusive'],
     [[], 'inconclusive'],
   ])('returns for the verdicts %j the outcome %s', (names, worst) => {
-    expect(worstOf(findings(...names))).toBe(worst);
+    expect(worstOf(outcomes(...names))).toBe(worst);
   });
 });
 
@@ -53,7 +53,7 @@ describe('a run with --fail-on must', () => {
 
 describe('countVerdicts', () => {
   it('counts each of the six verdicts, including those that do not occur', () => {
-    expect(countVerdicts(findings('pass', 'pass', 'skip'))).toEqual({
+    expect(countVerdicts(outcomes('pass', 'pass', 'skip'))).toEqual({
       fail: 0,
       error: 0,
       inconclusive: 0,

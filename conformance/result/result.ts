@@ -5,7 +5,7 @@ import type {
   RequirementLevel,
 } from '../../fixtures/contract/requirements/requirement.ts';
 import type { ResourceCounts } from '../context/resource.ts';
-import type { ReadBackCounts } from '../passive/trackers/reading-counts.ts';
+import type { ReadBackCounts } from '../passive/trackers/read-back-counter.ts';
 import type { CaseListing } from '../suite/case.ts';
 import type { ReportedOptions } from '../suite/options.ts';
 import type { TargetExchange } from '../target/exchange.ts';
@@ -17,7 +17,7 @@ export const verdictNames = ['fail', 'error', 'inconclusive', 'pass', 'observed'
 export type VerdictName = (typeof verdictNames)[number];
 
 /** A verdict with the facts that explain it. */
-export interface Finding {
+export interface CaseOutcome {
   readonly verdict: VerdictName;
   /** Skip: the missing capability. Inconclusive: a reason code. Error: the suite's own fault. */
   readonly reason?: {
@@ -34,7 +34,7 @@ export interface Finding {
 }
 
 /** One of several runs of a case. */
-export interface CaseAttempt extends Finding {
+export interface CaseAttempt extends CaseOutcome {
   readonly startedMs: number;
   readonly durationMs: number;
 }
@@ -89,7 +89,7 @@ export interface GeneralJudgements {
 }
 
 /** The verdict on one case. */
-export interface CaseVerdict extends Finding, CaseListing {
+export interface CaseVerdict extends CaseOutcome, CaseListing {
   /** The sentences of the requirements, in the order of `requirements`. */
   readonly sentences: readonly string[];
   /** Start of the case, in milliseconds since the start of the run. */
@@ -150,7 +150,7 @@ export interface CapabilityRow {
 }
 
 /** The target's behaviour on an open point of the contract, and that of the reference server. */
-export interface OpenPointReading {
+export interface OpenPointObservation {
   readonly id: string;
   readonly heading: string;
   readonly question: string;
@@ -212,7 +212,7 @@ export interface ConformanceResult {
   /** The responses that showed what a case had written, by operation. */
   readonly readBacks: readonly ReadBackCounts[];
   readonly capabilities: readonly CapabilityRow[];
-  readonly openPoints: readonly OpenPointReading[];
+  readonly openPoints: readonly OpenPointObservation[];
   readonly waivers: readonly WaiverRow[];
   /** The missing right of the user that ended the run, as a sentence; absent if none did. */
   readonly unauthorized?: string;
@@ -227,14 +227,14 @@ export interface ConformanceResult {
 }
 
 /** Returns the number of cases with each verdict. */
-export function countVerdicts(verdicts: readonly Finding[]): Record<VerdictName, number> {
+export function countVerdicts(verdicts: readonly CaseOutcome[]): Record<VerdictName, number> {
   const totals = Object.fromEntries(verdictNames.map((name) => [name, 0]));
   for (const { verdict } of verdicts) totals[verdict] = (totals[verdict] ?? 0) + 1;
   return totals as Record<VerdictName, number>;
 }
 
 /** Returns the worst verdict; `inconclusive` if no part passed, failed or was inconclusive. */
-export function worstOf(verdicts: readonly Finding[]): VerdictName {
+export function worstOf(verdicts: readonly CaseOutcome[]): VerdictName {
   const totals = countVerdicts(verdicts);
   const worst = verdictNames.find((name) => totals[name] > 0);
   return worst === undefined || worst === 'observed' || worst === 'skip' ? 'inconclusive' : worst;

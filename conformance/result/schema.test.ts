@@ -20,8 +20,8 @@ const check = new Reader({ strict: true, allErrors: true, strictTypes: false }).
   resultSchema(),
 );
 
-const finding = { verdict: 'fail', expected: 'status 400', actual: '204' } as const;
-const failed = verdictOn(listCases()[0]?.id ?? '', finding);
+const outcome = { verdict: 'fail', expected: 'status 400', actual: '204' } as const;
+const failed = verdictOn(listCases()[0]?.id ?? '', outcome);
 const whole = resultOf([failed], {
   openPoints: observationsOf([failed]),
   capabilities: [{ capability: 'monitor', declared: 'undeclared', probed: 'unknown' }],

@@ -52,7 +52,7 @@ const exchange = v.pipe(
 
 const level = v.picklist(['must', 'should', 'may']);
 
-const finding = {
+const outcome = {
   verdict,
   reason: v.optional(v.object({ code: text, text, expected: v.optional(text) })),
   expected: v.optional(text),
@@ -73,12 +73,12 @@ const caseVerdict = v.pipe(
     requirements: texts,
     covers: texts,
     needs: texts,
-    risk: v.picklist(['read', 'write', 'disruptive']),
-    ...finding,
+    effect: v.picklist(['read', 'write', 'disruptive']),
+    ...outcome,
     sentences: texts,
     startedMs: count,
     durationMs: count,
-    attempts: v.optional(v.array(v.object({ ...finding, startedMs: count, durationMs: count }))),
+    attempts: v.optional(v.array(v.object({ ...outcome, startedMs: count, durationMs: count }))),
     violations: v.optional(
       v.array(v.object({ requirements: texts, level, operation: text, text, exchange })),
     ),

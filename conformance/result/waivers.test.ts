@@ -105,7 +105,7 @@ describe('a case that follows from a waived failure', () => {
   );
   const text =
     'the start state needs a first contact that is refused, but the target answered with 403';
-  const missedStart = (expected: string | undefined, seen = exchanges(403)) =>
+  const unreachedStart = (expected: string | undefined, seen = exchanges(403)) =>
     verdictOn(
       'authentication/undecided-is-401',
       { verdict: 'inconclusive', reason: { code: 'start-state-missed', text, expected } as never },
@@ -118,17 +118,17 @@ describe('a case that follows from a waived failure', () => {
   };
 
   it('is waived and says so when the same wrong response kept it from its start state', () => {
-    const { waiver: own, outcome } = waived(missedStart('status 401'));
+    const { waiver: own, outcome } = waived(unreachedStart('status 401'));
     expect(own).toEqual({ reason: 'ticket 7', owner: 'Ada', expires: lastDay, follows: caseId });
     expect(outcome).toBe('pass');
   });
 
   it.each<[string, CaseVerdict]>([
-    ['another expectation', missedStart('status 200')],
-    ['an unknown expectation', missedStart(undefined)],
-    ['another status', missedStart('status 401', exchanges(500))],
-    ['another operation', missedStart('status 401', exchanges(403, `GET ${url}`))],
-    ['no exchange', missedStart('status 401', [])],
+    ['another expectation', unreachedStart('status 200')],
+    ['an unknown expectation', unreachedStart(undefined)],
+    ['another status', unreachedStart('status 401', exchanges(500))],
+    ['another operation', unreachedStart('status 401', exchanges(403, `GET ${url}`))],
+    ['no exchange', unreachedStart('status 401', [])],
   ])('is not assumed for %s', (_, other) => {
     expect(waived(other)).toEqual({ waiver: undefined, outcome: 'inconclusive' });
   });

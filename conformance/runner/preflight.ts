@@ -57,7 +57,7 @@ export async function preflight(
     if (first && !responses.some(isOfThisApi)) throw wrongTarget(baseUrl, first);
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
-    if (error.code !== 'interrupted') throw await setUpErrorOf(error, session, baseUrl);
+    if (error.code !== 'interrupted') throw await setupErrorOf(error, session, baseUrl);
   } finally {
     timer.cancel();
   }
@@ -136,7 +136,7 @@ function remedy(response: HttpResponse): string {
   return 'this is not the device API; check --url';
 }
 
-async function setUpErrorOf(failure: TransportFailure, session: TargetSession, baseUrl: string) {
+async function setupErrorOf(failure: TransportFailure, session: TargetSession, baseUrl: string) {
   if (failure.code === 'unreachable') return new UnreachableError(baseUrl, failure);
   const certificate = certificateError(failure, baseUrl);
   if (certificate) return certificate;

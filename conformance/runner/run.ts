@@ -16,24 +16,24 @@ import type { TargetAdmin } from '../context/target-admin.ts';
 import { TestContext } from '../context/test-context.ts';
 import { ExchangeJudge } from '../passive/exchange-judge.ts';
 import type { AllowanceId } from '../passive/trackers/allowances.ts';
-import type { ReadBackCounts } from '../passive/trackers/reading-counts.ts';
+import type { ReadBackCounts } from '../passive/trackers/read-back-counter.ts';
 import { withReproScript } from '../repro-script/repro-script.ts';
 import { requirementsOnAllOperations } from '../result/general-requirements.ts';
-import type { CaseVerdict, Finding, GeneralJudgements, RunStart } from '../result/result.ts';
+import type { CaseOutcome, CaseVerdict, GeneralJudgements, RunStart } from '../result/result.ts';
 import type { RunnableCase } from '../suite/case.ts';
 import type { SuppliedOptions } from '../suite/options.ts';
 import type { Mask } from '../target/mask.ts';
 import type { TrafficCounts } from '../target/request-totals.ts';
-import { SelfAcceptingError } from '../target/setup-error.ts';
+import { AutoAcceptingTargetError } from '../target/setup-error.ts';
 import type { SessionExchange, Target, TargetSession } from '../target/target.ts';
 import { transportCodes } from '../target/transport-failure.ts';
 import {
   inconclusive,
-  notRun,
   type RunConditions,
   reasonNotToRun,
   runCase,
   skip,
+  verdictWithoutRun,
 } from './runner.ts';
 import { eachOf, inStartOrder, judgesRateLimit, splitByOrder } from './schedule.ts';
 import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
@@ -98,7 +98,7 @@ export class SuiteRun {
   /** The ID of the run, which is part of the name of every created resource. */
   readonly id: string;
   readonly #options: RunOptions;
-  readonly #gates: RunConditions;
+  readonly #conditions: RunConditions;
   readonly #exchangeJudge: ExchangeJudge;
   readonly #keyring = new Keyring();
   readonly #ledger: CleanupLedger;
@@ -106,7 +106,7 @@ export class SuiteRun {
   readonly #startedMs: number;
   #unansweredCases = 0;
   #lack: string | undefined;
-  #acceptsEveryDevice = false;
+  #isAutoAccepting = false;
 
   constructor(options: RunOptions) {
     const { id, admin, offered, clock } = options;
@@ -116,7 +116,7 @@ export class SuiteRun {
     this.#ledger = options.ledger ?? noLedger;
     this.#artifacts = new SharedArtifacts(id, this.#ledger);
     this.#startedMs = clock.monotonicMs();
-    this.#gates = {
+    this.#conditions = {
       capabilities: offered,
       disruptive,
       readOnly,
@@ -137,10 +137,10 @@ export class SuiteRun {
   async run(cases: readonly RunnableCase[]): Promise<readonly CaseVerdict[]> {
     const { control, onVerdict, jobs = 1 } = this.#options;
     const verdicts = new Map<string, CaseVerdict>();
-    const runInto = async (each: RunnableCase): Promise<void> => {
-      const verdict = this.#reported(await this.#runOne(each));
-      verdicts.set(each.id, verdict);
-      if (verdict.reason?.code === SelfAcceptingError.code) this.#acceptsEveryDevice = true;
+    const runInto = async (testCase: RunnableCase): Promise<void> => {
+      const verdict = this.#reported(await this.#runOne(testCase));
+      verdicts.set(testCase.id, verdict);
+      if (verdict.reason?.code === AutoAcceptingTargetError.code) this.#isAutoAccepting = true;
       else onVerdict?.(verdict);
     };
     const { together, alone } = splitByOrder(cases, control?.isolates ?? false);
@@ -149,9 +149,9 @@ export class SuiteRun {
     return allVerdicts(cases, verdicts);
   }
 
-  /** True after a case found that the target accepts devices by itself; the others are not run. */
-  get acceptsEveryDevice(): boolean {
-    return this.#acceptsEveryDevice;
+  /** True after a case found that the target accepts devices automatically; the others are not run. */
+  get isAutoAccepting(): boolean {
+    return this.#isAutoAccepting;
   }
 
   /** Number of shared artifacts. Each verdict has the numbers for its own case. */
@@ -162,8 +162,8 @@ export class SuiteRun {
   /** The requirements that every exchange is judged by, with counts by operation. */
   get requirementsOnAllOperations(): readonly GeneralJudgements[] {
     return requirementsOnAllOperations(
-      this.#exchangeJudge.tallies,
-      operationsWith(this.#gates.capabilities),
+      this.#exchangeJudge.judgementCounts,
+      operationsWith(this.#conditions.capabilities),
     );
   }
 
@@ -194,25 +194,25 @@ export class SuiteRun {
     return mask.value(await this.#artifacts.release(this.#adminOn(target.session())));
   }
 
-  async #runOne(each: RunnableCase): Promise<CaseVerdict> {
+  async #runOne(testCase: RunnableCase): Promise<CaseVerdict> {
     const { repeat = 1 } = this.#options;
-    const barred = reasonNotToRun(each, this.#gates);
-    if (barred) return notRun(each, barred, this.#elapsedMs());
+    const notRunOutcome = reasonNotToRun(testCase, this.#conditions);
+    if (notRunOutcome) return verdictWithoutRun(testCase, notRunOutcome, this.#elapsedMs());
     const attempts: CaseVerdict[] = [];
     for (let attempt = 1; attempt <= repeat; attempt += 1) {
-      const stream = attempt === 1 ? each.id : `${each.id}, attempt ${attempt}`;
-      attempts.push(await this.#runDespiteCuts(each, stream));
+      const stream = attempt === 1 ? testCase.id : `${testCase.id}, attempt ${attempt}`;
+      attempts.push(await this.#runDespiteCuts(testCase, stream));
     }
     return verdictOfAttempts(attempts);
   }
 
   /** Runs a case, and repeats it if a connection closed, since networks fail occasionally. */
-  async #runDespiteCuts(each: RunnableCase, stream: string): Promise<CaseVerdict> {
-    const bar = this.#bar();
-    if (bar) return notRun(each, bar, this.#elapsedMs());
-    const attempts = [await this.#runRepeatedly(each, stream)];
+  async #runDespiteCuts(testCase: RunnableCase, stream: string): Promise<CaseVerdict> {
+    const notRunOutcome = this.#outcomeWithoutRun();
+    if (notRunOutcome) return verdictWithoutRun(testCase, notRunOutcome, this.#elapsedMs());
+    const attempts = [await this.#runRepeatedly(testCase, stream)];
     while (attempts.length < ATTEMPTS_MAX && isCutShort(attempts.at(-1))) {
-      attempts.push(await this.#runRepeatedly(each, `${stream}, play ${attempts.length + 1}`));
+      attempts.push(await this.#runRepeatedly(testCase, `${stream}, play ${attempts.length + 1}`));
     }
     const verdict = verdictOfLast(attempts);
     this.#unansweredCases = noResponseCodes.has(verdict.reason?.code ?? '')
@@ -221,63 +221,69 @@ export class SuiteRun {
     return verdict;
   }
 
-  async #runRepeatedly(each: RunnableCase, stream: string): Promise<CaseVerdict> {
+  async #runRepeatedly(testCase: RunnableCase, stream: string): Promise<CaseVerdict> {
     const { clock, target, signal, rights, model } = this.#options;
     const { caseTimeLimitMs: givenMs } = this.#options;
     const caseTimeLimitMs = model?.thorough ? Math.max(givenMs, THOROUGH_CASE_MS) : givenMs;
-    const judge = this.#exchangeJudge.forCase(each.needs.includes('fault-control'));
+    const judge = this.#exchangeJudge.forCase(testCase.needs.includes('fault-control'));
     let lack: string | undefined;
     const onExchange = (observed: SessionExchange): void => {
       judge.judge(observed);
       lack ??= rights?.lackIn(observed);
     };
     const sessionOfRun = target.session({ onExchange });
-    const verdict = await runCase(each, {
+    const verdict = await runCase(testCase, {
       clock,
       runStartedMs: this.#startedMs,
       caseTimeLimitMs,
       allEvidence: this.#options.allEvidence,
       onAct: this.#options.onAct,
       signal,
-      openContext: (_, ended) => this.#openContext(each, { stream, signal: ended, onExchange }),
+      openContext: (_, ended) => this.#openContext(testCase, { stream, signal: ended, onExchange }),
       violations: () => judge.violations,
       release: (context) => context.created.release(this.#adminOn(sessionOfRun)),
     });
-    return lack === undefined ? verdict : this.#unauthorized(each, verdict, lack);
+    return lack === undefined ? verdict : this.#unauthorized(testCase, verdict, lack);
   }
 
   /**
    * Ends the run, unless such cases are skipped; what the user did not get to see is not judged.
    */
-  #unauthorized(each: RunnableCase, verdict: CaseVerdict, lack: string): CaseVerdict {
+  #unauthorized(testCase: RunnableCase, verdict: CaseVerdict, lack: string): CaseVerdict {
     const { skipUnauthorized } = this.#options;
     if (!skipUnauthorized) this.#lack ??= lack;
     if (verdict.verdict === 'pass') return verdict;
     const { violated: _, expected: __, actual: ___, observation: ____, ...facts } = verdict;
     const { violations: _____, ...rest } = facts;
-    const finding = skipUnauthorized ? skip : inconclusive;
-    return { ...rest, ...listingOf(each), ...finding('unauthorized', lack) };
+    const outcome = skipUnauthorized ? skip : inconclusive;
+    return { ...rest, ...listingOf(testCase), ...outcome('unauthorized', lack) };
   }
 
   #elapsedMs(): number {
     return Math.round(this.#options.clock.monotonicMs() - this.#startedMs);
   }
 
-  #bar(): Finding | undefined {
+  #outcomeWithoutRun(): CaseOutcome | undefined {
     if (this.#options.signal?.aborted) {
       return inconclusive('interrupted', 'the run was interrupted before this case');
     }
     if (this.#lack !== undefined) return inconclusive('unauthorized', this.#lack);
-    if (this.#acceptsEveryDevice) {
-      return inconclusive(SelfAcceptingError.code, 'the target accepts new devices by itself');
+    if (this.#isAutoAccepting) {
+      return inconclusive(
+        AutoAcceptingTargetError.code,
+        'the target accepts new devices automatically',
+      );
     }
     if (this.#unansweredCases < UNANSWERED_CASES_MAX) return undefined;
     return inconclusive('target-lost', `${UNANSWERED_CASES_MAX} cases in a row got no response`);
   }
 
-  #openContext(each: RunnableCase, { stream, signal, onExchange }: ContextOptions): TestContext {
+  #openContext(
+    testCase: RunnableCase,
+    { stream, signal, onExchange }: ContextOptions,
+  ): TestContext {
     const { target, headerPrefix, clock, mask, control, tenantToken } = this.#options;
-    const noRateWait = judgesRateLimit(each);
+    const noRateWait = judgesRateLimit(testCase);
     const session = target.session({ signal, noRateWait, onExchange });
     const random = this.#options.random.stream(stream);
     return new TestContext({
@@ -285,10 +291,10 @@ export class SuiteRun {
       admin: this.#adminOn(session),
       control,
       tenantToken,
-      operations: operationsWith(this.#gates.capabilities),
+      operations: operationsWith(this.#conditions.capabilities),
       artifacts: this.#artifacts,
       ledger: this.#ledger,
-      caseId: each.id,
+      caseId: testCase.id,
       keyFor: (keyType) => this.#keyring.keyFor(keyType, random),
       names: vendorNames(headerPrefix),
       runId: this.id,
@@ -319,5 +325,5 @@ export function allVerdicts(
   verdicts: ReadonlyMap<string, CaseVerdict>,
 ): readonly CaseVerdict[] {
   const silent = inconclusive('never-reported', 'the case did not report a verdict');
-  return cases.map((each) => verdicts.get(each.id) ?? notRun(each, silent, 0));
+  return cases.map((each) => verdicts.get(each.id) ?? verdictWithoutRun(each, silent, 0));
 }

@@ -3,7 +3,7 @@ import { ManualClock } from '../../fixtures/base/clock.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import { MissingCapability } from '../adapters/missing-capability.ts';
 import { ControlFailure } from '../context/control.ts';
-import { requireResponse, StartStateMissed } from '../context/start-states.ts';
+import { requireResponse, StartStateNotReached } from '../context/start-states.ts';
 import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import type { CaseVerdict } from '../result/result.ts';
@@ -40,7 +40,7 @@ function judging(parts: Parts): RunnableCase {
       area: 'example',
       name: 'An example',
       start: 'nothing',
-      risk: 'write',
+      effect: 'write',
       arrange: parts.arrange ?? done,
       cases: [
         {
@@ -60,7 +60,7 @@ function observing(observe: () => Promise<{ seen: string }>): RunnableCase {
       area: 'example',
       name: 'An example',
       start: 'nothing',
-      risk: 'write',
+      effect: 'write',
       arrange: async () => undefined,
       cases: [
         {
@@ -75,11 +75,11 @@ function observing(observe: () => Promise<{ seen: string }>): RunnableCase {
 }
 
 function playOn(
-  each: RunnableCase,
+  testCase: RunnableCase,
   leftBehind: readonly string[] = [],
   baseUrl = 'http://127.0.0.1:9',
 ): Promise<CaseVerdict> {
-  return runCase(each, {
+  return runCase(testCase, {
     clock,
     caseTimeLimitMs: 1000,
     runStartedMs: 0,
@@ -119,7 +119,7 @@ describe('a case that judges', () => {
   });
 
   it.each([
-    ['start-state-missed', new StartStateMissed('a token', 'there was none')],
+    ['start-state-missed', new StartStateNotReached('a token', 'there was none')],
     ['connection-closed', new TransportFailure('connection-closed', 'closed')],
     ['user-failed', new AdminFailure('accept a device', '500')],
     ['control-failed', new ControlFailure('move the clock', '500')],
@@ -195,7 +195,7 @@ describe('a case that observes', () => {
     expect(verdict).toMatchObject({ verdict: 'observed', observation: 'an empty list' });
   });
 
-  it('never fails, even when an expectation is missed', async () => {
+  it('never fails, even when an expectation is not met', async () => {
     const verdict = await playOn(
       observing(async () => {
         expectEqual('status', 500, 200);
@@ -222,15 +222,15 @@ describe('the gate before a case', () => {
 
   it('leaves the case inconclusive when the login failed', () => {
     const needy = { ...judging({}), needs: ['user'] as const };
-    const gates = { capabilities: none, disruptive: false, adminUnusable: 'no token' };
-    expect(reasonNotToRun(needy, gates)).toMatchObject({
+    const conditions = { capabilities: none, disruptive: false, adminUnusable: 'no token' };
+    expect(reasonNotToRun(needy, conditions)).toMatchObject({
       verdict: 'inconclusive',
       reason: { code: 'user-unusable', text: 'no token' },
     });
   });
 
   it('skips a disruptive case unless disruptive cases are requested', () => {
-    const rough = { ...judging({}), risk: 'disruptive' as const };
+    const rough = { ...judging({}), effect: 'disruptive' as const };
     expect(reasonNotToRun(rough, { capabilities: none, disruptive: false })?.verdict).toBe('skip');
     expect(reasonNotToRun(rough, { capabilities: none, disruptive: true })).toBeUndefined();
   });

@@ -5,16 +5,16 @@ import { MissingCapability } from '../adapters/missing-capability.ts';
 import { ControlFailure } from '../context/control.ts';
 import {
   AutoAcceptingTarget,
-  StartStateMissed,
+  StartStateNotReached,
   type UndocumentedResponse,
 } from '../context/start-states.ts';
 import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
 import type { ExchangeViolation } from '../passive/exchange-judge.ts';
-import type { CaseVerdict, Finding } from '../result/result.ts';
+import type { CaseOutcome, CaseVerdict } from '../result/result.ts';
 import type { Capability, RunnableCase } from '../suite/case.ts';
 import { type CaseObservation, ExpectationFailure, NotObservable } from '../target/expectations.ts';
-import { SelfAcceptingError } from '../target/setup-error.ts';
+import { AutoAcceptingTargetError } from '../target/setup-error.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { listingOf, violationBy, withViolations } from './violations.ts';
 
@@ -36,7 +36,7 @@ export interface CaseRunOptions {
   /** Start of the run by the clock's monotonic time. */
   readonly runStartedMs: number;
   /** Creates the context of a case; `signal` aborts every request of the case. */
-  readonly openContext: (each: RunnableCase, signal: AbortSignal) => TestContext;
+  readonly openContext: (testCase: RunnableCase, signal: AbortSignal) => TestContext;
   /** Returns the violations in the exchanges of the case, including those of its cleanup. */
   readonly violations?: () => readonly ExchangeViolation[];
   /** Removes the resources of the case, and returns a line for each one that remains. */
@@ -47,44 +47,58 @@ export interface CaseRunOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Returns the finding for a case that cannot be run; undefined if it can be run. */
-export function reasonNotToRun(each: RunnableCase, gates: RunConditions): Finding | undefined {
-  const missing = each.needs.find((need) => !gates.capabilities.has(need));
-  if (missing === 'user' && gates.adminUnusable !== undefined) {
-    return inconclusive('user-unusable', gates.adminUnusable);
+/** Returns the outcome for a case that cannot be run; undefined if it can be run. */
+export function reasonNotToRun(
+  testCase: RunnableCase,
+  conditions: RunConditions,
+): CaseOutcome | undefined {
+  const missing = testCase.needs.find((need) => !conditions.capabilities.has(need));
+  if (missing === 'user' && conditions.adminUnusable !== undefined) {
+    return inconclusive('user-unusable', conditions.adminUnusable);
   }
   if (missing !== undefined) return skip(missing, `the target does not offer ${missing}`);
-  if (gates.readOnly && each.risk !== 'read') {
-    return skip('read-only', `--read-only excludes ${each.risk} cases`);
+  if (conditions.readOnly && testCase.effect !== 'read') {
+    return skip('read-only', `--read-only excludes ${testCase.effect} cases`);
   }
-  if (each.risk === 'disruptive' && !gates.disruptive) {
+  if (testCase.effect === 'disruptive' && !conditions.disruptive) {
     return skip('disruptive', 'the case may affect other users; --disruptive includes it');
   }
   return undefined;
 }
 
 /** Returns the verdict of a case that was not run. @param startedMs time since the run started */
-export function notRun(each: RunnableCase, finding: Finding, startedMs: number): CaseVerdict {
-  return { ...listingOf(each), ...finding, startedMs, durationMs: 0 };
+export function verdictWithoutRun(
+  testCase: RunnableCase,
+  outcome: CaseOutcome,
+  startedMs: number,
+): CaseVerdict {
+  return { ...listingOf(testCase), ...outcome, startedMs, durationMs: 0 };
 }
 
 /** Runs a case and removes its resources, even if the case failed or exceeded its time limit. */
-export async function runCase(each: RunnableCase, options: CaseRunOptions): Promise<CaseVerdict> {
+export async function runCase(
+  testCase: RunnableCase,
+  options: CaseRunOptions,
+): Promise<CaseVerdict> {
   const { clock } = options;
   const startedMs = clock.monotonicMs();
   const limit = new AbortController();
-  const context = options.openContext(each, limit.signal);
-  const own = await withinLimit(perform(each, context, options.onAct), { limit, context }, options);
+  const context = options.openContext(testCase, limit.signal);
+  const own = await withinLimit(
+    perform(testCase, context, options.onAct),
+    { limit, context },
+    options,
+  );
   const { exchanges, dropped } = context.session.exchangeList;
   const undocumented = own.undocumented ? [violationBy(own.undocumented, exchanges)] : [];
   const leftBehind = await releaseInTime(context, options);
   const violations = [...(options.violations?.() ?? []), ...undocumented];
-  const { finding, listing } = withViolations(each, own.finding, violations);
+  const { outcome, listing } = withViolations(testCase, own.outcome, violations);
   const { made } = context.created;
-  const keepsEvidence = options.allEvidence === true || finding.verdict !== 'pass';
+  const keepsEvidence = options.allEvidence === true || outcome.verdict !== 'pass';
   return {
     ...listing,
-    ...finding,
+    ...outcome,
     startedMs: Math.round(startedMs - options.runStartedMs),
     durationMs: Math.round(clock.monotonicMs() - startedMs),
     ...(keepsEvidence ? { exchanges: [...exchanges] } : {}),
@@ -109,18 +123,18 @@ async function releaseInTime(
   }
 }
 
-export function inconclusive(code: string, text: string, expected?: string): Finding {
+export function inconclusive(code: string, text: string, expected?: string): CaseOutcome {
   const reason = { code, text, ...(expected !== undefined && { expected }) };
   return { verdict: 'inconclusive', reason };
 }
 
-export function skip(code: string, text: string): Finding {
+export function skip(code: string, text: string): CaseOutcome {
   return { verdict: 'skip', reason: { code, text } };
 }
 
-/** The finding of a case, and the response that kept it from its start state, if there is one. */
+/** The outcome of a case, and the response that kept it from its start state, if there is one. */
 interface Performance {
-  readonly finding: Finding;
+  readonly outcome: CaseOutcome;
   readonly undocumented?: UndocumentedResponse | undefined;
 }
 
@@ -133,7 +147,7 @@ async function withinLimit(
   let release = (): void => undefined;
   const expiry = new Promise<Performance>((resolve) => {
     const end = (code: string, text: string): void => {
-      resolve({ finding: inconclusive(code, text) });
+      resolve({ outcome: inconclusive(code, text) });
       limit.abort(new TransportFailure('interrupted', text));
     };
     const interrupt = (): void => end('interrupted', 'the run was interrupted');
@@ -173,63 +187,63 @@ function watchTime(
 }
 
 async function perform(
-  each: RunnableCase,
+  testCase: RunnableCase,
   context: TestContext,
   onAct?: () => void,
 ): Promise<Performance> {
   try {
-    const runCase = await each.arrange(context);
+    const runCase = await testCase.arrange(context);
     onAct?.();
-    return { finding: await findingOf(each, runCase) };
+    return { outcome: await outcomeOf(testCase, runCase) };
   } catch (error) {
-    const undocumented = error instanceof StartStateMissed ? error.undocumented : undefined;
-    return { finding: withoutVerdict(error), undocumented };
+    const undocumented = error instanceof StartStateNotReached ? error.undocumented : undefined;
+    return { outcome: outcomeOfError(error), undocumented };
   }
 }
 
-async function findingOf(
-  each: RunnableCase,
+async function outcomeOf(
+  testCase: RunnableCase,
   act: () => Promise<CaseObservation | undefined>,
-): Promise<Finding> {
+): Promise<CaseOutcome> {
   try {
     const observation = await act();
     if (observation === undefined) return { verdict: 'pass' };
     return { verdict: 'observed', observation: observation.seen };
   } catch (error) {
-    if (error instanceof ExpectationFailure) return violatedBy(each, error);
+    if (error instanceof ExpectationFailure) return violatedBy(testCase, error);
     // For an observing case, the absence of anything to observe is also an observation.
-    if (error instanceof NotObservable && each.level === 'may') {
+    if (error instanceof NotObservable && testCase.level === 'may') {
       return { verdict: 'observed', observation: error.message };
     }
     throw error;
   }
 }
 
-function violatedBy(each: RunnableCase, failure: ExpectationFailure): Finding {
+function violatedBy(testCase: RunnableCase, failure: ExpectationFailure): CaseOutcome {
   const { expected, actual, violated } = failure;
-  if (each.level !== 'may') {
+  if (testCase.level !== 'may') {
     return { verdict: 'fail', expected, actual, ...(violated === undefined ? {} : { violated }) };
   }
   return { verdict: 'observed', observation: `${actual}, where ${expected} is expected` };
 }
 
-/** Returns the finding for an error that kept a case from a judgement. */
-function withoutVerdict(error: unknown): Finding {
+/** Returns the outcome for an error that kept a case from a judgement. */
+function outcomeOfError(error: unknown): CaseOutcome {
   if (error instanceof TransportFailure) return inconclusive(error.code, error.message);
   if (error instanceof MissingCapability) return skip(error.capability, error.message);
   if (error instanceof ControlFailure) return inconclusive('control-failed', error.message);
   if (error instanceof AdminFailure) return inconclusive('user-failed', error.message);
   if (error instanceof AutoAcceptingTarget) {
-    return inconclusive(SelfAcceptingError.code, error.message);
+    return inconclusive(AutoAcceptingTargetError.code, error.message);
   }
   if (error instanceof NotObservable) return inconclusive('not-observable', error.message);
-  if (error instanceof StartStateMissed || error instanceof ExpectationFailure) {
+  if (error instanceof StartStateNotReached || error instanceof ExpectationFailure) {
     const { expected } = error;
     return inconclusive('start-state-missed', error.message, expected);
   }
   return suiteError(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
 }
 
-function suiteError(text: string): Finding {
+function suiteError(text: string): CaseOutcome {
   return { verdict: 'error', reason: { code: 'suite-error', text } };
 }

@@ -5,8 +5,8 @@ import { verdictOn } from '../testing/results.ts';
 import { allVerdicts } from './run.ts';
 import { eachOf, inStartOrder, splitByOrder } from './schedule.ts';
 
-const plain = { risk: 'write', needs: ['user'], order: undefined } as const;
-const rough = { ...plain, risk: 'disruptive' } as const;
+const plain = { effect: 'write', needs: ['user'], order: undefined } as const;
+const rough = { ...plain, effect: 'disruptive' } as const;
 const timed = { ...plain, needs: ['clock-control'] } as const;
 
 describe('lanesOf', () => {

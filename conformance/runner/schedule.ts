@@ -15,13 +15,15 @@ interface CaseOrder<Case> {
  * time, faults or limits that it shares with other cases.
  * @param controlIsolates true if each tenant has its own time, faults and limits
  */
-export function splitByOrder<Case extends Pick<RunnableCase, 'risk' | 'needs' | 'order'>>(
+export function splitByOrder<Case extends Pick<RunnableCase, 'effect' | 'needs' | 'order'>>(
   cases: readonly Case[],
   controlIsolates: boolean,
 ): CaseOrder<Case> {
   const isLast = ({ order }: Case): boolean => order === 'last';
   const isAlone = (each: Case): boolean =>
-    each.risk === 'disruptive' || isLast(each) || (each.needs.some(isControl) && !controlIsolates);
+    each.effect === 'disruptive' ||
+    isLast(each) ||
+    (each.needs.some(isControl) && !controlIsolates);
   const alone = cases.filter(isAlone);
   return {
     together: cases.filter((each) => !isAlone(each)),

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Finding, VerdictName } from '../result/result.ts';
+import type { CaseOutcome, VerdictName } from '../result/result.ts';
 import { verdictOn } from '../testing/results.ts';
 import { isCutShort, verdictOfAttempts, verdictOfLast } from './stability.ts';
 
 const id = 'authentication/first-contact-is-401';
-const attempt = (verdict: VerdictName, more: Partial<Finding> = {}) =>
+const attempt = (verdict: VerdictName, more: Partial<CaseOutcome> = {}) =>
   verdictOn(id, { verdict, ...more });
 const failed = attempt('fail', { expected: 'status 401', actual: 'status 500' });
 
@@ -29,7 +29,7 @@ describe('several attempts of a case', () => {
     expect(verdict).toMatchObject({ verdict: 'inconclusive', reason: { code: 'unstable', text } });
   });
 
-  it('keep the exchanges of the worst attempt, without its finding, when they differ', () => {
+  it('keep the exchanges of the worst attempt, without its outcome, when they differ', () => {
     const worst = {
       ...failed,
       exchanges: [{ startMs: 0, request: { line: 'GET /', headers: {} }, elapsedMs: 1 }],

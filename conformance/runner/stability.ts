@@ -61,8 +61,8 @@ function unstable(verdicts: readonly CaseVerdict[]) {
   return inconclusive('unstable', `of ${verdicts.length} attempts: ${counts}`);
 }
 
-function attemptOf(each: CaseVerdict): CaseAttempt {
-  const { verdict, reason, expected, actual, observation, startedMs, durationMs } = each;
+function attemptOf(caseVerdict: CaseVerdict): CaseAttempt {
+  const { verdict, reason, expected, actual, observation, startedMs, durationMs } = caseVerdict;
   return {
     verdict,
     startedMs,

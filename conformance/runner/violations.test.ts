@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ExchangeViolation } from '../passive/exchange-judge.ts';
-import type { Finding } from '../result/result.ts';
+import type { CaseOutcome } from '../result/result.ts';
 import type { RunnableCase } from '../suite/case.ts';
 import { withViolations } from './violations.ts';
 
@@ -22,7 +22,7 @@ const observing: RunnableCase = {
   requirements: ['errors.catalogue'],
   covers: [],
   needs: [],
-  risk: 'read',
+  effect: 'read',
   order: undefined,
   arrange: async () => async () => undefined,
 };
@@ -31,16 +31,16 @@ const judging: RunnableCase = {
   level: 'must',
   requirements: ['errors.body-is-error'],
 };
-const observed: Finding = { verdict: 'observed', observation: 'something' };
+const observed: CaseOutcome = { verdict: 'observed', observation: 'something' };
 
 describe('the violation of a passive check in a case', () => {
-  it.each<[string, RunnableCase, Finding]>([
+  it.each<[string, RunnableCase, CaseOutcome]>([
     ['passed', judging, { verdict: 'pass' }],
     ['observed', observing, observed],
     ['was inconclusive', judging, { verdict: 'inconclusive', reason: { code: 'x', text: 'y' } }],
   ])('fails a case that %s', (_, each, own) => {
-    const { finding, listing } = withViolations(each, own, [violation]);
-    expect(finding).toEqual({
+    const { outcome, listing } = withViolations(each, own, [violation]);
+    expect(outcome).toEqual({
       verdict: 'fail',
       expected: 'every exchange of get-configuration to keep the contract',
       actual: expect.stringContaining(
@@ -56,16 +56,16 @@ describe('the violation of a passive check in a case', () => {
   });
 
   it('is added to the failure of the case', () => {
-    const own: Finding = { verdict: 'fail', expected: 'a', actual: 'b' };
-    const { finding, listing } = withViolations(judging, own, [violation]);
-    expect(finding).toMatchObject({ expected: 'a', actual: 'b' });
-    expect(finding.violated).toEqual(['errors.body-is-error', ...violation.requirements]);
+    const own: CaseOutcome = { verdict: 'fail', expected: 'a', actual: 'b' };
+    const { outcome, listing } = withViolations(judging, own, [violation]);
+    expect(outcome).toMatchObject({ expected: 'a', actual: 'b' });
+    expect(outcome.violated).toEqual(['errors.body-is-error', ...violation.requirements]);
     expect(listing.violations).toEqual([violation]);
   });
 
   it('does not replace an error of the suite', () => {
-    const own: Finding = { verdict: 'error', reason: { code: 'suite-error', text: 'oh' } };
-    expect(withViolations(judging, own, [violation]).finding).toEqual(own);
+    const own: CaseOutcome = { verdict: 'error', reason: { code: 'suite-error', text: 'oh' } };
+    expect(withViolations(judging, own, [violation]).outcome).toEqual(own);
   });
 
   it('fails only a case that observes if a response is missing', () => {
@@ -73,11 +73,11 @@ describe('the violation of a passive check in a case', () => {
       ...violation,
       exchange: { ...exchange, failure: 'no response' },
     };
-    expect(withViolations(observing, observed, [silent]).finding.verdict).toBe('fail');
-    expect(withViolations(judging, { verdict: 'pass' }, [silent]).finding.verdict).toBe('pass');
+    expect(withViolations(observing, observed, [silent]).outcome.verdict).toBe('fail');
+    expect(withViolations(judging, { verdict: 'pass' }, [silent]).outcome.verdict).toBe('pass');
   });
 
-  it('does not change the finding when none occurred', () => {
-    expect(withViolations(observing, observed, []).finding).toBe(observed);
+  it('does not change the outcome when none occurred', () => {
+    expect(withViolations(observing, observed, []).outcome).toBe(observed);
   });
 });

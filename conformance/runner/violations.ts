@@ -4,8 +4,8 @@ import type { RequirementLevel } from '../../fixtures/contract/requirements/requ
 import type { UndocumentedResponse } from '../context/start-states.ts';
 import { type ExchangeViolation, isMissingResponse } from '../passive/exchange-judge.ts';
 import {
+  type CaseOutcome,
   type CaseVerdict,
-  type Finding,
   violationExpectation,
   violationText,
 } from '../result/result.ts';
@@ -18,41 +18,42 @@ type VerdictListing = Omit<CaseVerdict, 'verdict' | 'startedMs' | 'durationMs'>;
 const levels: readonly RequirementLevel[] = ['must', 'should', 'may'];
 
 /** Returns the listing of a case for its verdict, with the sentences of its requirements. */
-export function listingOf(each: RunnableCase): VerdictListing {
-  return { ...listedCase(each), sentences: each.requirements.map(sentenceOf) };
+export function listingOf(testCase: RunnableCase): VerdictListing {
+  return { ...listedCase(testCase), sentences: testCase.requirements.map(sentenceOf) };
 }
 
 /**
- * Returns the finding and the listing of a case with its violations. A case with a violation fails,
+ * Returns the outcome and the listing of a case with its violations. A case with a violation fails,
  * and also names the requirements of the passive checks. The verdict `error` is kept.
  */
 export function withViolations(
-  each: RunnableCase,
-  own: Finding,
+  testCase: RunnableCase,
+  own: CaseOutcome,
   seen: readonly ExchangeViolation[],
-): { readonly finding: Finding; readonly listing: VerdictListing } {
+): { readonly outcome: CaseOutcome; readonly listing: VerdictListing } {
   const violations = seen.filter(
-    (violation) => each.level === 'may' || !isMissingResponse(violation),
+    (violation) => testCase.level === 'may' || !isMissingResponse(violation),
   );
   const [first] = violations;
-  if (!first) return { finding: own, listing: listingOf(each) };
+  if (!first) return { outcome: own, listing: listingOf(testCase) };
   const violatedByExchanges = [...new Set(violations.flatMap(({ requirements: ids }) => ids))];
-  const named = [...new Set([...each.requirements, ...violatedByExchanges])];
+  const named = [...new Set([...testCase.requirements, ...violatedByExchanges])];
   const isOwnFailure = own.verdict === 'fail';
   const level = worst([
     ...violations.map((violation) => violation.level),
-    ...(isOwnFailure ? [each.level] : []),
+    ...(isOwnFailure ? [testCase.level] : []),
   ]);
-  const listing = { ...listingOf({ ...each, level, requirements: named }), violations };
-  if (own.verdict === 'error') return { finding: own, listing: { ...listing, level: each.level } };
+  const listing = { ...listingOf({ ...testCase, level, requirements: named }), violations };
+  if (own.verdict === 'error')
+    return { outcome: own, listing: { ...listing, level: testCase.level } };
   const violated = isOwnFailure
-    ? [...new Set([...(own.violated ?? each.requirements), ...violatedByExchanges])]
+    ? [...new Set([...(own.violated ?? testCase.requirements), ...violatedByExchanges])]
     : violatedByExchanges;
-  return { finding: { ...failureOf(own, first, violations.length), violated }, listing };
+  return { outcome: { ...failureOf(own, first, violations.length), violated }, listing };
 }
 
 /** Returns the failure of the case itself, or else a failure that describes the first violation. */
-function failureOf(own: Finding, first: ExchangeViolation, count: number): Finding {
+function failureOf(own: CaseOutcome, first: ExchangeViolation, count: number): CaseOutcome {
   if (own.verdict === 'fail') return own;
   const more = count > 1 ? `; and ${count - 1} more` : '';
   return {

@@ -68,8 +68,9 @@ export function judgeDefect(defect: Defect, { verdicts, changes }: DefectRun): D
   const kills = failed.filter((each) => violatedBy(each).some((id) => planted.has(id)));
   const violated = new Set(kills.flatMap(violatedBy));
   const killedBy = kills.map(({ id }) => id);
-  const isAlsoViolating = (each: CaseVerdict): boolean =>
-    isByPassiveChecks(each, defect) || violatedBy(each).some((id) => generalRequirements.has(id));
+  const isAlsoViolating = (caseVerdict: CaseVerdict): boolean =>
+    isByPassiveChecks(caseVerdict, defect) ||
+    violatedBy(caseVerdict).some((id) => generalRequirements.has(id));
   const alsoViolating = failed.filter((each) => !kills.includes(each) && isAlsoViolating(each));
   return {
     id: defect.id,

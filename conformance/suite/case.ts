@@ -17,7 +17,7 @@ export type { Capability } from '../context/capabilities.ts';
  * Effect of a case on the target. `read`: changes nothing. `write`: creates resources of its own.
  * `disruptive`: may change or slow down what other users of the target use.
  */
-type Risk = 'read' | 'write' | 'disruptive';
+type CaseEffect = 'read' | 'write' | 'disruptive';
 
 /** An operation and a status that a case makes it return, such as `put-deployment-status 409`. */
 export type CoveredStatus = `${OperationId} ${number}`;
@@ -57,7 +57,7 @@ export interface ScenarioDefinition<Arranged> {
   readonly name: string;
   /** The state from which each case of the scenario starts, as a phrase: `an accepted device`. */
   readonly start: string;
-  readonly risk: Risk;
+  readonly effect: CaseEffect;
   /**
    * When the runner starts the cases, if that matters. `first`: they are slow, and start early so
    * that they overlap with the rest. `last`: they may add entries to lists that other cases read,
@@ -80,7 +80,7 @@ export interface CaseListing {
   readonly requirements: readonly RequirementId[];
   readonly covers: readonly CoveredStatus[];
   readonly needs: readonly Capability[];
-  readonly risk: Risk;
+  readonly effect: CaseEffect;
 }
 
 /** A case that the runner can run without knowing the type that its scenario arranges. */
@@ -129,7 +129,7 @@ function checkedListing<Arranged>(
 }
 
 function listingOf(
-  scenario: Pick<ScenarioDefinition<never>, 'area' | 'name' | 'start' | 'risk' | 'needs'>,
+  scenario: Pick<ScenarioDefinition<never>, 'area' | 'name' | 'start' | 'effect' | 'needs'>,
   properties: CaseProperties,
 ): CaseListing {
   return {
@@ -141,7 +141,7 @@ function listingOf(
     requirements: properties.requirements,
     covers: properties.covers ?? [],
     needs: needsOf(scenario, properties),
-    risk: scenario.risk,
+    effect: scenario.effect,
   };
 }
 

@@ -157,15 +157,15 @@ export class AdminUnusableError extends SetupError {
 }
 
 /** The server accepts devices that no user has accepted, so most cases cannot begin. */
-export class SelfAcceptingError extends SetupError {
+export class AutoAcceptingTargetError extends SetupError {
   static readonly code = 'accepts-every-device';
-  readonly code = SelfAcceptingError.code;
+  readonly code = AutoAcceptingTargetError.code;
 
   constructor(baseUrl: string) {
     super(
-      `${baseUrl} accepts new devices by itself, but the suite needs devices that wait for a user; ` +
+      `${baseUrl} accepts new devices automatically, but the suite needs devices that wait for a user; ` +
         'switch that off (fleetbed serve: start it without --auto-accept)',
     );
-    this.name = 'SelfAcceptingError';
+    this.name = 'AutoAcceptingTargetError';
   }
 }

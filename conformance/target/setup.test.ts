@@ -74,11 +74,11 @@ describe('listCases', () => {
     const [first] = listCases();
     expect(Object.keys(first ?? {}).sort()).toEqual([
       'covers',
+      'effect',
       'id',
       'level',
       'needs',
       'requirements',
-      'risk',
       'scenario',
       'start',
       'title',

@@ -2,25 +2,25 @@
 import { listCases } from '../conformance.ts';
 import { headlineOf } from '../result/headline.ts';
 import {
+  type CaseOutcome,
   type CaseVerdict,
   type ConformanceResult,
   conformanceSchema,
   countVerdicts,
   decideMusts,
-  type Finding,
   worstOf,
 } from '../result/result.ts';
 
 /** Returns the verdict on a case of the suite. Throws when there is no such case. */
 export function verdictOn(
   id: string,
-  finding: Finding,
+  outcome: CaseOutcome,
   more: Partial<CaseVerdict> = {},
 ): CaseVerdict {
   const listing = listCases().find((each) => each.id === id);
   if (!listing) throw new Error(`there is no case ${id}`);
   const sentences = listing.requirements.map((requirement) => `The sentence of ${requirement}.`);
-  return { ...listing, ...finding, sentences, startedMs: 0, durationMs: 12, ...more };
+  return { ...listing, ...outcome, sentences, startedMs: 0, durationMs: 12, ...more };
 }
 
 /** Returns the result of a run with these verdicts. */

@@ -35,14 +35,14 @@ type ViolationNotice = Readonly<Record<'requirement' | 'operation', string>> & {
   readonly device: number;
 };
 
-interface CheckTally {
+interface JudgementCounts {
   judged: number;
   violated: number;
 }
 
-interface RequirementTally extends CheckTally {
+interface RequirementCounts extends JudgementCounts {
   readonly sentence: string;
-  readonly stages: Map<string, CheckTally>;
+  readonly stages: Map<string, JudgementCounts>;
   firstViolation: Omit<FirstViolation, 'requestsPerSecond'> | undefined;
   /**
    * Number of violations per interval, by the start of the interval in milliseconds since the Unix
@@ -55,7 +55,7 @@ interface RequirementTally extends CheckTally {
 export class CheckMetrics {
   readonly #judge: SampledExchangeJudge;
   readonly #onViolation: (violation: ViolationNotice) => void;
-  readonly #tallies = new Map<string, RequirementTally>();
+  readonly #counts = new Map<string, RequirementCounts>();
   #exchanges = 0;
 
   constructor(
@@ -66,7 +66,7 @@ export class CheckMetrics {
     this.#onViolation = onViolation;
     for (const { requirement, sentence } of judge.requirements) {
       const none = { judged: 0, violated: 0, firstViolation: undefined };
-      this.#tallies.set(requirement, {
+      this.#counts.set(requirement, {
         sentence,
         ...none,
         stages: new Map(),
@@ -79,25 +79,25 @@ export class CheckMetrics {
   record(exchange: WatchedExchange, stage: string): void {
     this.#exchanges++;
     for (const { requirement, evidence } of this.#judge.judge(exchange)) {
-      const requirementTally = this.#tallies.get(requirement);
-      if (requirementTally === undefined) continue;
-      const tally = requirementTally.stages.get(stage) ?? { judged: 0, violated: 0 };
-      requirementTally.stages.set(stage, tally);
-      for (const each of [requirementTally, tally]) {
+      const requirementCounts = this.#counts.get(requirement);
+      if (requirementCounts === undefined) continue;
+      const stageCounts = requirementCounts.stages.get(stage) ?? { judged: 0, violated: 0 };
+      requirementCounts.stages.set(stage, stageCounts);
+      for (const each of [requirementCounts, stageCounts]) {
         each.judged++;
         if (evidence) each.violated++;
       }
       if (evidence === undefined) continue;
       const { device, operation, endedMs: atMs } = exchange;
       this.#onViolation({ device, requirement, operation });
-      countViolation(requirementTally, atMs);
-      requirementTally.firstViolation ??= { device, atMs, operation, stage, ...evidence() };
+      countViolation(requirementCounts, atMs);
+      requirementCounts.firstViolation ??= { device, atMs, operation, stage, ...evidence() };
     }
   }
 
   /** Returns the requirements that have been violated so far. */
   violated(): readonly string[] {
-    return [...this.#tallies].flatMap(([requirement, { violated }]) =>
+    return [...this.#counts].flatMap(([requirement, { violated }]) =>
       violated > 0 ? requirement : [],
     );
   }
@@ -107,10 +107,14 @@ export class CheckMetrics {
    * @param devices number of watched devices
    */
   figures(devices: number): Checks {
-    const requirements = [...this.#tallies].map(
+    const requirements = [...this.#counts].map(
       ([requirement, requirementTally]): RequirementChecks => {
         const { sentence, judged, violated, stages, firstViolation, violations } = requirementTally;
-        const rows = [...stages].map(([stage, tally]) => ({ stage, ...tally, ...unrated }));
+        const rows = [...stages].map(([stage, stageCounts]) => ({
+          stage,
+          ...stageCounts,
+          ...unrated,
+        }));
         return {
           requirement,
           sentence,
@@ -126,7 +130,7 @@ export class CheckMetrics {
   }
 }
 
-function countViolation(requirementTally: RequirementTally, atMs: number): void {
+function countViolation(requirementTally: RequirementCounts, atMs: number): void {
   const second = Math.floor(atMs / SECOND_MS) * SECOND_MS;
   requirementTally.violations.set(second, (requirementTally.violations.get(second) ?? 0) + 1);
   if (requirementTally.violations.size <= INTERVALS_MAX) return;

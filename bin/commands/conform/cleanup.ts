@@ -14,7 +14,7 @@ import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addLoginOptions, type LoginOptions, loginWays } from '../../options/login-options.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { addUrlOption, emptyLedgerSentence, forceOption } from '../../options/url-option.ts';
-import { CommandError, setUpError } from '../../output/command-error.ts';
+import { CommandError, setupError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
@@ -120,7 +120,7 @@ async function removed(options: Parameters<typeof cleanUp>[0]): Promise<CleanupR
     return await cleanUp(options);
   } catch (error) {
     const location = options.baseUrl ?? options.ledgerFile;
-    throw error instanceof SetupError ? setUpError(error, location) : error;
+    throw error instanceof SetupError ? setupError(error, location) : error;
   }
 }
 

@@ -300,7 +300,7 @@ describe('fleetbed conform with stricter conditions', () => {
   });
 });
 
-describe('fleetbed conform against a server that accepts devices by itself', () => {
+describe('fleetbed conform against a server that accepts devices automatically', () => {
   it('ends with exit code 3 and one sentence, and leaves nothing', async () => {
     const { running, ready: own } = await startServe(['--auto-accept']);
     const ledger = join(folder, 'auto-accept.ledger');
@@ -312,7 +312,7 @@ describe('fleetbed conform against a server that accepts devices by itself', () 
     expect(await devices.json()).toEqual([]);
     await running.end();
     expect([code, stdout]).toEqual([3, '']);
-    expect(stderr).toContain('accepts new devices by itself');
+    expect(stderr).toContain('accepts new devices automatically');
     expect(stderr).toMatch(/start it without --auto-accept\)\.?\n$/);
     expect(stderr).not.toContain('inconclusive');
     expect(existsSync(ledger)).toBe(false);

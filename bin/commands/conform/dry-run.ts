@@ -35,7 +35,7 @@ export async function dryRun(settings: DryRunSettings, output: Output): Promise<
 }
 
 interface Plan {
-  readonly selected: readonly Pick<CaseListing, 'id' | 'risk'>[];
+  readonly selected: readonly Pick<CaseListing, 'id' | 'effect'>[];
   readonly skipped: readonly { readonly id: string; readonly reason: string }[];
   /** How many requests combine the parameters of an operation. */
   readonly combined: readonly ArraySize[];
@@ -89,7 +89,7 @@ function planOf(
   const isSkipped = ({ verdict }: { readonly verdict: string }): boolean => verdict === 'skip';
   const selected = verdicts.filter((each) => !isSkipped(each));
   return {
-    selected: selected.map(({ id, risk }) => ({ id, risk })),
+    selected: selected.map(({ id, effect }) => ({ id, effect })),
     skipped: verdicts
       .filter(isSkipped)
       .map(({ id, reason }) => ({ id, reason: reason?.text ?? '' })),
@@ -105,7 +105,7 @@ function planOf(
 function planText({ selected, skipped, combined, ...plan }: Plan): string {
   return [
     'Would run',
-    ...selected.map(({ id, risk }) => `  ${id} (${risk})`),
+    ...selected.map(({ id, effect }) => `  ${id} (${effect})`),
     ...(skipped.length > 0 ? ['', 'Would skip'] : []),
     ...skipped.map(({ id, reason }) => `  ${id}: ${reason}`),
     ...(combined.length > 0 ? ['', 'Combined parameters'] : []),

@@ -17,7 +17,7 @@ import { addOptionRows, settingsOfOptions } from '../../options/option-rows.ts';
 import { reportOption } from '../../options/reports.ts';
 import { sharedHelp } from '../../options/shared-options.ts';
 import { addUrlOption } from '../../options/url-option.ts';
-import { CommandError, setUpError } from '../../output/command-error.ts';
+import { CommandError, setupError } from '../../output/command-error.ts';
 import { exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
 import { foundTarget } from '../../server-access/found-server.ts';
@@ -141,7 +141,7 @@ async function readNamedWaivers(file: string | undefined): Promise<readonly Waiv
   try {
     return withKnownIds(() => readWaivers(text, file, waivableIds));
   } catch (error) {
-    throw error instanceof WaiverFileError ? setUpError(error, file) : error;
+    throw error instanceof WaiverFileError ? setupError(error, file) : error;
   }
 }
 

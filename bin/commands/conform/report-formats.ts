@@ -33,10 +33,14 @@ export const conformanceFormats: readonly ReportFormat<JudgedRun>[] = [
 function summaryOf({ result, scripts }: JudgedRun): CiSummary {
   const { target, headline, totals, problems, verdicts } = result;
   const decided = verdicts.filter((each) => !isWaived(each));
-  const finding = (level: CiFinding['level'], each: CaseVerdict, sentence: string): CiFinding => {
-    const script = scripts?.get(each.id);
+  const finding = (
+    level: CiFinding['level'],
+    caseVerdict: CaseVerdict,
+    sentence: string,
+  ): CiFinding => {
+    const script = scripts?.get(caseVerdict.id);
     const repeat = script === undefined ? undefined : scriptCommand(script);
-    return { level, subject: each.id, sentence, repeat };
+    return { level, subject: caseVerdict.id, sentence, repeat };
   };
   return {
     title: `Conformance of ${target.baseUrl}`,

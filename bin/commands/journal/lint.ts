@@ -2,7 +2,7 @@
  * Joins the duties of device clients to the journal of a running server: which requests were valid,
  * but are not recommended.
  */
-import { type Finding, Lint } from '../../../conformance/clients/lint.ts';
+import { Lint, type LintFinding } from '../../../conformance/clients/lint.ts';
 import { exchangeIn } from '../../../conformance/recordings/journal.ts';
 import { RecordingError } from '../../../conformance/recordings/recording.ts';
 import { counted } from '../../../fixtures/base/counted.ts';
@@ -51,7 +51,7 @@ export async function lintJournal(
 export async function lintRequest(
   options: Pick<JournalOptions, 'controlUrl' | 'controlToken' | 'tenant'>,
   requestId: string,
-): Promise<readonly Finding[]> {
+): Promise<readonly LintFinding[]> {
   const { tenant: named } = options;
   for (const tenant of named === undefined ? await tenantIds(options) : [named]) {
     const own = { ...options, tenant };
@@ -77,7 +77,7 @@ export function findingLines({
   operation,
   message,
   remedy,
-}: Finding): string[] {
+}: LintFinding): string[] {
   return [`${entry}  ${operation}  ${duty} (${level}): ${message}`, `    remedy: ${remedy}`].map(
     (line) => printable(line, LINE_MAX_CHARACTERS),
   );

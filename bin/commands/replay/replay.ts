@@ -11,7 +11,7 @@ import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { addOptionRows } from '../../options/option-rows.ts';
 import { sharedHelp } from '../../options/shared-options.ts';
 import { addUrlOption } from '../../options/url-option.ts';
-import { CommandError, setUpError } from '../../output/command-error.ts';
+import { CommandError, setupError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { fileError, readNamedFile } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
@@ -138,7 +138,7 @@ async function replay(file: string, options: ReplayOptions): Promise<ExitCode> {
 function asCommandError(error: unknown, file: string, url: string): unknown {
   if (error instanceof RecordingError) return new CommandError(error.message, exitCodes.setUp);
   if (!(error instanceof Error)) return error;
-  return isOfFile(error) ? fileError(`cannot read ${file}`, error) : setUpError(error, url);
+  return isOfFile(error) ? fileError(`cannot read ${file}`, error) : setupError(error, url);
 }
 
 function isOfFile(error: Error): boolean {

@@ -6,7 +6,7 @@ import { StatusError } from '../../../simulator/network/errors.ts';
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import * as values from '../../options/option-values.ts';
-import { CommandError, setUpError } from '../../output/command-error.ts';
+import { CommandError, setupError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import { readNamedFile } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
@@ -105,7 +105,7 @@ function terminalError(error: unknown, device: string, options: ServerAccess): u
   }
   if (!(error instanceof ClientError)) return error;
   const way = error instanceof StatusError ? remedy(error) : undefined;
-  if (way === undefined) return setUpError(error, baseUrl);
+  if (way === undefined) return setupError(error, baseUrl);
   return new CommandError(`${baseUrl}: ${error.message}; ${way}`, exitCodes.setUp, error);
 }
 

@@ -51,7 +51,7 @@ const conditions = defineScenario({
   area: 'artifact-link',
   name: 'Conditions',
   start: 'a link from which the file was downloaded, and the time of its last change',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: datedLink,
   cases: [

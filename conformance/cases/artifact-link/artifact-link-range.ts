@@ -116,7 +116,7 @@ const ranges = defineScenario({
   area: 'artifact-link',
   name: 'Parts of the file',
   start: 'a link from which the file was downloaded, 17408 bytes long',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => linkedSample(context, 'plain'),
   cases: [

@@ -43,7 +43,7 @@ const streaming = defineScenario({
   area: 'artifact-link',
   name: 'A larger file',
   start: 'a link to an artifact file of 600 kilobytes',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: largeFile,
   cases: [

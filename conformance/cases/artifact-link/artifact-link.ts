@@ -25,7 +25,7 @@ const requested = defineScenario({
   area: 'artifact-link',
   name: 'Requests for a link',
   start: 'an accepted device, and an uploaded artifact',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
@@ -82,7 +82,7 @@ const reported = defineScenario({
   area: 'artifact-link',
   name: 'Fields of a link',
   start: 'the response to a device that requested a link',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const [link, response] = await askedLink(context, (await context.artifact('plain')).id);
@@ -137,7 +137,7 @@ const following = defineScenario({
   area: 'artifact-link',
   name: 'Following a link',
   start: 'a device that got a link to an artifact file',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const { id, bytes } = await context.artifact('plain');
@@ -162,7 +162,7 @@ const used = defineScenario({
   area: 'artifact-link',
   name: 'A link in use',
   start: 'a link from which the file was downloaded',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => linkedSample(context, 'plain'),
   cases: [
@@ -258,7 +258,7 @@ const gone = defineScenario({
   area: 'artifact-link',
   name: 'The link of a deleted artifact',
   start: 'a link from which the file was downloaded, and whose artifact a user has since deleted',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const artifact = await ownArtifact(context, { content: Buffer.from('to be deleted') });

@@ -55,7 +55,7 @@ const toArtifacts = defineScenario<OwnLink>({
   area: 'artifact-link',
   name: 'Changes after a link was issued',
   start: 'a link to its own artifact, from which the file was downloaded',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: ownLink,
   cases: [
@@ -93,7 +93,7 @@ const toConfigurations = defineScenario<ConfigurationOffer>({
   area: 'configuration-download',
   name: 'Changes after a link was issued',
   start: 'a device that has been offered a configuration deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => configurationOffer(context),
   cases: [

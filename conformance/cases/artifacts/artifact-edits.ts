@@ -3,7 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { ownArtifact } from '../../context/own-artifact.ts';
 import { boardType, sampleOfRun } from '../../context/sample-artifacts.ts';
-import { acceptedDevice, factoryProvides, StartStateMissed } from '../../context/start-states.ts';
+import {
+  acceptedDevice,
+  factoryProvides,
+  StartStateNotReached,
+} from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import { AdminFailure } from '../../context/target-admin.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -35,7 +39,7 @@ async function shownArtifact(device: SuiteDevice, id: string): Promise<Members> 
   const response = await device.call('get-artifact', { path: { id } });
   const artifact = response.status === 200 ? expectJson(response) : undefined;
   if (isMap(artifact)) return artifact;
-  throw new StartStateMissed('an artifact', `it was answered with ${response.status}`);
+  throw new StartStateNotReached('an artifact', `it was answered with ${response.status}`);
 }
 
 async function listedArtifact(device: SuiteDevice, { id, name }: EditedArtifact): Promise<Members> {
@@ -44,7 +48,7 @@ async function listedArtifact(device: SuiteDevice, { id, name }: EditedArtifact)
   const listed = response.status === 200 ? expectJson(response) : undefined;
   const found: unknown = Array.isArray(listed) && listed.find((each) => Object(each).id === id);
   if (isMap(found)) return found;
-  throw new StartStateMissed('a list with the artifact', describeValue(response.text));
+  throw new StartStateNotReached('a list with the artifact', describeValue(response.text));
 }
 
 async function uploaded(context: TestContext): Promise<EditedArtifact> {
@@ -120,7 +124,7 @@ const edited = defineScenario<EditedArtifact>({
   area: 'artifacts',
   name: 'An edit',
   start: 'an artifact that a user has uploaded and a device has been shown',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'artifact-listing'],
   arrange: uploaded,
   cases: [
@@ -195,7 +199,7 @@ const plain = defineScenario<EditedArtifact>({
   area: 'artifacts',
   name: 'A dependency that the file gives as a string',
   start: 'a deployed artifact whose file gives a dependency as a string instead of an array of one',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: withPlainDepends,
   cases: [

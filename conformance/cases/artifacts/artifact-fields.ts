@@ -72,7 +72,7 @@ function fieldCase({
 
 const described = {
   area: 'artifacts',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
 } as const;
 

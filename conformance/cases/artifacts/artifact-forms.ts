@@ -320,7 +320,7 @@ export const artifactFormCases = defineScenario<SuiteDevice>({
   area: 'artifacts',
   name: 'Artifacts of many forms',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'artifact-listing'],
   arrange: (context) => acceptedDevice(context),
   cases: Object.entries(forms).map(formCase),

@@ -90,7 +90,7 @@ export const artifactListCases = defineScenario<SuiteDevice>({
   area: 'artifacts',
   name: 'Names that resemble one another',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'artifact-listing'],
   arrange: (context) => acceptedDevice(context),
   cases: [

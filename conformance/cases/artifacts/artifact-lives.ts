@@ -147,7 +147,7 @@ export const artifactLifeCases = defineScenario<ReleaseOfTwo>({
   area: 'artifacts',
   name: 'One of two artifacts is deleted',
   start: 'a device, and a release of two artifacts that it has listed before they were uploaded',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'artifact-listing'],
   arrange: releaseOfTwo,
   cases: [

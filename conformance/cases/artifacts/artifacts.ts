@@ -57,7 +57,7 @@ const listed = defineScenario({
   area: 'artifacts',
   name: 'The list',
   start: 'an accepted device, and two uploaded artifacts of different releases',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => ({
     ...(await deviceAndArtifact(context, 'plain')),
@@ -205,7 +205,7 @@ const large = defineScenario({
   name: 'A large release',
   start: 'an accepted device, and a release with more artifacts than a list may hold',
   // The list is not paged, so this takes a hundred uploads: too many to run by default.
-  risk: 'disruptive',
+  effect: 'disruptive',
   needs: ['user'],
   arrange: (context) => largeRelease(context, LISTED_MAX + 1),
   cases: [
@@ -226,7 +226,7 @@ const one = defineScenario({
   area: 'artifacts',
   name: 'One artifact',
   start: 'an accepted device, and an uploaded artifact',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [

@@ -18,7 +18,7 @@ import {
   preauthorizedDevice,
   requireOffer,
   requireResponse,
-  StartStateMissed,
+  StartStateNotReached,
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -69,7 +69,7 @@ async function expectRecorded(context: TestContext, acts: readonly Act[]): Promi
     const found = seen.filter((each) => each === action);
     // Another case checks the names of actions.
     if (found.length < least && seen.some((each) => !actions.includes(each))) {
-      throw new StartStateMissed('actions of the contract', describeValue(seen));
+      throw new StartStateNotReached('actions of the contract', describeValue(seen));
     }
     if (found.length === least || (found.length > least && mayBeTwice)) continue;
     const missed = found.length < least && requirement ? requirement : 'audit.one-entry-per-action';
@@ -239,7 +239,7 @@ export const auditActStateCases = defineScenario<TestContext>({
   area: 'audit-log',
   name: 'Actions in every state',
   start: 'a user',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => context,
   cases: [

@@ -1,6 +1,10 @@
 /** Cases: which actions on deployments and devices the audit log records. Spec: AuditLog entry */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { abortedDeployment, acceptedDevice, StartStateMissed } from '../../context/start-states.ts';
+import {
+  abortedDeployment,
+  acceptedDevice,
+  StartStateNotReached,
+} from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
 import { describeValue, expectThat } from '../../target/expectations.ts';
@@ -15,7 +19,7 @@ import {
 } from './audit-reading.ts';
 
 /**
- * Returns the actions on one object once `action` is among them; otherwise throws StartStateMissed.
+ * Returns the actions on one object once `action` is among them; otherwise throws StartStateNotReached.
  */
 async function actionsOn(
   context: TestContext,
@@ -30,7 +34,10 @@ async function actionsOn(
   for (const entry of found) {
     const isOwn = [id, undefined].includes(textAt(entry, 'object.id'));
     if (isOwn && actions.includes(textAt(entry, 'action') ?? '')) continue;
-    throw new StartStateMissed(`entries on ${id} with an action`, `got ${describeValue(entry)}`);
+    throw new StartStateNotReached(
+      `entries on ${id} with an action`,
+      `got ${describeValue(entry)}`,
+    );
   }
   return found.map((entry) => textAt(entry, 'action') ?? '');
 }
@@ -64,7 +71,7 @@ const deploymentActs = defineScenario({
   area: 'audit-log',
   name: 'Actions on a deployment',
   start: 'a user who has created a deployment and aborted it',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => (await abortedDeployment(context)).deploymentId,
   cases: [
@@ -74,7 +81,8 @@ const deploymentActs = defineScenario({
       requirements: ['audit.entry-fields'],
       run: async (deploymentId, context) => {
         const elements = listIn(await list(context, { object_id: deploymentId }));
-        if (!elements?.length) throw new StartStateMissed('a list with entries', 'it is not one');
+        if (!elements?.length)
+          throw new StartStateNotReached('a list with entries', 'it is not one');
         const other = elements.find((element) => !isEntry(element));
         expectThat(other === undefined, 'an object', describeValue(other));
       },
@@ -96,7 +104,7 @@ const deviceActs = defineScenario({
   area: 'audit-log',
   name: 'Actions on a device',
   start: 'a device that a user has accepted, rejected and decommissioned',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: removedDevice,
   cases: [

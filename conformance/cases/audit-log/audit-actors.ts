@@ -5,7 +5,7 @@
 import { ownArtifact } from '../../context/own-artifact.ts';
 import { adminWithToken, type SecondUser, secondUser } from '../../context/second-user.ts';
 import { createShortLivedToken } from '../../context/short-lived-token.ts';
-import { acceptedDevice, StartStateMissed } from '../../context/start-states.ts';
+import { acceptedDevice, StartStateNotReached } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';
 import { describeValue, ExpectationFailure, expectEqual } from '../../target/expectations.ts';
@@ -89,7 +89,7 @@ async function twoUsers(context: TestContext): Promise<TwoUsers> {
   const found = acts.map(({ objectId, ...act }) => {
     const entry = entryOf({ ...act, objectId }, all);
     if (entry) return { ...act, entry };
-    throw new StartStateMissed(`an entry \`${act.action}\``, 'there is none');
+    throw new StartStateNotReached(`an entry \`${act.action}\``, 'there is none');
   });
   return { second, found };
 }
@@ -137,7 +137,7 @@ export const auditActorCases = defineScenario<TwoUsers>({
   area: 'audit-log',
   name: 'Actions of two users',
   start: 'a tenant in which two users and a personal access token of the first have acted in turn',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'tenant-control'],
   arrange: twoUsers,
   cases: [

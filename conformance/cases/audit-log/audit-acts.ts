@@ -80,7 +80,7 @@ export const auditActCases = defineScenario<PerformedActions>({
   name: 'Actions of a user',
   start:
     'a user who has created and aborted a deployment and rejected and decommissioned its device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: everyAct,
   cases: [

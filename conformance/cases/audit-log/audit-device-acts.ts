@@ -32,7 +32,7 @@ export const auditDeviceActs = defineScenario({
   area: 'audit-log',
   name: 'Actions of devices',
   start: 'an unknown device that came with two keys, and a pre-authorized device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: actors,
   cases: [

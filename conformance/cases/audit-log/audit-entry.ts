@@ -2,7 +2,7 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import {
   acceptedDevice,
-  StartStateMissed,
+  StartStateNotReached,
   withdrawnDeployment,
 } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -200,7 +200,10 @@ function fieldCase({
     run: async (recorded, context) => {
       for (const entry of recorded.found) {
         if (parent !== '' && !isEntry(at(entry, parent))) {
-          throw new StartStateMissed(`an object ${parent}`, `the entry is ${describeValue(entry)}`);
+          throw new StartStateNotReached(
+            `an object ${parent}`,
+            `the entry is ${describeValue(entry)}`,
+          );
         }
         const value = at(entry, path);
         if (value === undefined && isOptional) continue;
@@ -218,7 +221,10 @@ function fieldCase({
 function expectFilledByType(found: readonly ReceivedEntry[], type: string): void {
   for (const entry of found) {
     if (at(entry, 'object.type') !== type) {
-      throw new StartStateMissed(`entries on a ${type}`, `the entry is ${describeValue(entry)}`);
+      throw new StartStateNotReached(
+        `entries on a ${type}`,
+        `the entry is ${describeValue(entry)}`,
+      );
     }
     const filled = ['tenant', 'user', 'deployment', 'device'].filter(
       (each) => at(entry, `object.${each}`) !== undefined,
@@ -248,7 +254,7 @@ const onDeployment = defineScenario({
   area: 'audit-log',
   name: 'Entries on a deployment',
   start: 'a user who has created a deployment and aborted it',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: ofDeployment,
   cases: [...deploymentFields.map(fieldCase), byTypeCase('deployment')],
@@ -267,7 +273,7 @@ const onDevice = defineScenario({
   area: 'audit-log',
   name: 'Entries on a device',
   start: 'a device that a user has accepted, rejected and decommissioned',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: ofDevice,
   cases: [
@@ -290,9 +296,10 @@ async function ofAccess(context: TestContext, type: string): Promise<EntriesWith
   const { session, maskSecret } = context;
   await context.control.powerlessUser({ session, name: context.newName(), maskSecret });
   const found = await entries(context, { object_type: type });
-  if (found.length === 0) throw new StartStateMissed(`an entry on a ${type}`, 'there is none');
+  if (found.length === 0) throw new StartStateNotReached(`an entry on a ${type}`, 'there is none');
   const other = found.find((entry) => at(entry, 'object.type') !== type);
-  if (other) throw new StartStateMissed(`entries on a ${type} only`, `got ${describeValue(other)}`);
+  if (other)
+    throw new StartStateNotReached(`entries on a ${type} only`, `got ${describeValue(other)}`);
   return { found, facts: {} };
 }
 
@@ -300,7 +307,7 @@ const onUser = defineScenario({
   area: 'audit-log',
   name: 'Entries on a user',
   start: 'a user who has created another user',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'role-control'],
   arrange: (context) => ofAccess(context, 'user'),
   cases: userFields.map(fieldCase),
@@ -310,7 +317,7 @@ const onTenant = defineScenario({
   area: 'audit-log',
   name: 'Entries on a tenant',
   start: 'a user who has changed something that belongs to the whole tenant, such as a role',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'role-control'],
   arrange: (context) => ofAccess(context, 'tenant'),
   cases: tenantFields.map(fieldCase),

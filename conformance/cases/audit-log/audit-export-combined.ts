@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { type DeviceInDeployment, StartStateMissed } from '../../context/start-states.ts';
+import { type DeviceInDeployment, StartStateNotReached } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';
 import type { coveringArray } from '../../suite/covering.ts';
@@ -170,7 +170,10 @@ async function fieldsOf(
 ): Promise<readonly string[]> {
   const table = await exportedTable(context, { object_id: deploymentId, format_separator: '.' });
   if (table.names.includes('actor.id') && table.records.length === 2) return table.names;
-  throw new StartStateMissed('an export of two entries with their fields', describeValue(table));
+  throw new StartStateNotReached(
+    'an export of two entries with their fields',
+    describeValue(table),
+  );
 }
 
 /** Spec: Audit logs, "GET /logs/export" */
@@ -178,7 +181,7 @@ export const auditExportCombinedCases = defineScenario<DeploymentWithEntries>({
   area: 'audit-export',
   name: 'Combined parameters',
   start: 'a user who has created a deployment and aborted it',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: deploymentWithEntries,
   cases: [

@@ -7,7 +7,7 @@ import {
   acceptedDevice,
   deviceAndArtifact,
   requireResponse,
-  StartStateMissed,
+  StartStateNotReached,
 } from '../../context/start-states.ts';
 import { AdminFailure } from '../../context/target-admin.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -149,7 +149,7 @@ const values = defineScenario<ObjectsToQuote>({
   name: 'Values that need quotes',
   start:
     'entries on deployments and on a device, with quotes, commas and line ends in their values',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: awkward,
   cases: [
@@ -202,7 +202,7 @@ async function manyEntries(context: TestContext): Promise<AuditQuery> {
     ENTRY_WAIT_MAX_MS,
   );
   if (total >= MANY) return own;
-  throw new StartStateMissed(`${MANY} entries on deployments called ${name}`, `found ${total}`);
+  throw new StartStateNotReached(`${MANY} entries on deployments called ${name}`, `found ${total}`);
 }
 
 /** Returns the first entries of the list, read page by page; a server may return short pages. */
@@ -213,7 +213,8 @@ async function pagedEntries(
   const found: ReceivedEntry[] = [];
   for (let page = 1; found.length < PAGED; page += 1) {
     const more = await entries(context, { ...query, per_page: 100, page });
-    if (more.length === 0) throw new StartStateMissed(`${PAGED} entries`, `${found.length} came`);
+    if (more.length === 0)
+      throw new StartStateNotReached(`${PAGED} entries`, `${found.length} came`);
     found.push(...more);
   }
   return found.slice(0, PAGED);
@@ -239,7 +240,7 @@ const large = defineScenario<AuditQuery>({
   area: 'audit-export',
   name: 'A large export',
   start: `a user with at least ${MANY} entries in the log`,
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: manyEntries,
   cases: [
@@ -252,7 +253,7 @@ const large = defineScenario<AuditQuery>({
         const { records } = await exportedTable(context, { ...query, limit: EXPORTED_MAX });
         const later = await totalOf(context, query);
         if (later !== total)
-          throw new StartStateMissed('a log that does not grow', `it grew by ${later}`);
+          throw new StartStateNotReached('a log that does not grow', `it grew by ${later}`);
         expectEqual('records', records.length, Math.min(total, EXPORTED_MAX));
       },
     },

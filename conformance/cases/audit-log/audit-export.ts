@@ -5,7 +5,7 @@ import {
   acceptedDevice,
   type DeviceInDeployment,
   requireResponse,
-  StartStateMissed,
+  StartStateNotReached,
   withdrawnDeployment,
 } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -48,21 +48,21 @@ async function recorded(context: TestContext): Promise<DeploymentWithEntries> {
 }
 
 /**
- * Returns the field names and the records; throws StartStateMissed if a record has more or fewer
+ * Returns the field names and the records; throws StartStateNotReached if a record has more or fewer
  * fields than there are names.
  */
 async function table(context: TestContext, query: AuditQuery): Promise<ExportTable> {
   const found = await exportedTable(context, query);
   expectNames(found);
   if (irregularRecord(found) === undefined) return found;
-  throw new StartStateMissed('an export with as many fields as names', describeValue(found));
+  throw new StartStateNotReached('an export with as many fields as names', describeValue(found));
 }
 
 /** Returns the values of the field, one per record. */
 function column({ names, records }: ExportTable, name: string): readonly string[] {
   const index = names.indexOf(name);
   if (index < 0)
-    throw new StartStateMissed(`a field ${name}`, `the fields are ${describeValue(names)}`);
+    throw new StartStateNotReached(`a field ${name}`, `the fields are ${describeValue(names)}`);
   return records.map((record) => record[index] ?? '');
 }
 
@@ -124,7 +124,7 @@ const document = defineScenario({
   area: 'audit-export',
   name: 'The export',
   start: 'a user who has created a deployment and aborted it',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: recorded,
   cases: [
@@ -313,7 +313,7 @@ const formula = defineScenario({
   area: 'audit-export',
   name: 'A value that looks like a formula',
   start: 'a user who has deployed a release whose name starts with an equals sign',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
@@ -348,7 +348,7 @@ function filterCase([name, filter]: [string, FilterParameter]): JudgingCase<Depl
       const query = { object_id: arranged.deploymentId, format_separator: '.' };
       const ids = column(await table(context, query), 'object.id');
       if (ids.length === 0 || ids.some((id) => id !== arranged.deploymentId)) {
-        throw new StartStateMissed(
+        throw new StartStateNotReached(
           'records of the deployment only',
           `they are on ${describeValue(ids)}`,
         );
@@ -367,7 +367,7 @@ const filtered = defineScenario({
   area: 'audit-export',
   name: 'Filters of the export',
   start: 'a user who has created a deployment and aborted it',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: recorded,
   cases: [

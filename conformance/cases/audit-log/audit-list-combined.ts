@@ -105,7 +105,7 @@ export const auditListCombinedCases = defineScenario<DeploymentWithEntries>({
   area: 'audit-log',
   name: 'Combined parameters',
   start: 'a user who has created a deployment and aborted it',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: deploymentWithEntries,
   cases: [

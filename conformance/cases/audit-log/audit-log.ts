@@ -52,7 +52,7 @@ const user = defineScenario({
   area: 'audit-log',
   name: 'The list',
   start: 'a user with a token',
-  risk: 'read',
+  effect: 'read',
   needs: ['user'],
   arrange: (context) => context,
   cases: [
@@ -182,7 +182,7 @@ const rows = defineScenario({
   area: 'audit-log',
   name: 'Pages and order',
   start: 'a user who has created a deployment and aborted it',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: recorded,
   cases: [
@@ -359,7 +359,7 @@ const filtered = defineScenario({
   area: 'audit-log',
   name: 'Filters',
   start: 'a user who has created a deployment and aborted it',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: recorded,
   cases: Object.entries(auditFilters).flatMap((row) => [filterCase(row), filteredPageCase(row)]),
@@ -369,7 +369,7 @@ const byObject = defineScenario({
   area: 'audit-log',
   name: 'The filter by object',
   start: 'two deployments, each created and aborted by a user',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => [
     await withdrawnDeployment(context),

@@ -3,7 +3,7 @@ import { operations } from '../../../fixtures/contract/operations.ts';
 import {
   acceptedDevice,
   type DeviceInDeployment,
-  StartStateMissed,
+  StartStateNotReached,
   withdrawnDeployment,
 } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -114,7 +114,7 @@ const filtered = defineScenario<DeviceInDeployment>({
   area: 'audit-log',
   name: 'Links of a filtered list',
   start: 'a user who has created a deployment and aborted it',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: withdrawnDeployment,
   cases: [
@@ -152,7 +152,10 @@ export async function deviceWithManyEntries(context: TestContext): Promise<strin
     ENTRY_WAIT_MAX_MS,
   );
   if (rejectionsIn(found) === REJECTIONS) return id;
-  throw new StartStateMissed(`${REJECTIONS} entries \`reject\``, describeValue(entryKeys(found)));
+  throw new StartStateNotReached(
+    `${REJECTIONS} entries \`reject\``,
+    describeValue(entryKeys(found)),
+  );
 }
 
 function rejectionsIn(found: readonly ReceivedEntry[]): number {
@@ -175,7 +178,7 @@ function walkCase(
         const after = marksOf([await list(context, { ...query, per_page: 100 })]);
         // A late entry shifts the pages, which is not a mistake of the links.
         if (whole.join() !== after.join())
-          throw new StartStateMissed('a list that does not grow', 'it grew');
+          throw new StartStateNotReached('a list that does not grow', 'it grew');
         await judge({ whole, there }, context);
       }
     },
@@ -193,7 +196,7 @@ const walks = defineScenario<string>({
   area: 'audit-log',
   name: 'A list of several pages',
   start: `a device that a user has rejected ${REJECTIONS} times`,
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: deviceWithManyEntries,
   cases: [

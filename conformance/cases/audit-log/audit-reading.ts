@@ -5,7 +5,7 @@
  */
 
 import { fieldsOf, tables } from '../../../fixtures/contract/resource-tables.ts';
-import { requireResponse, StartStateMissed } from '../../context/start-states.ts';
+import { requireResponse, StartStateNotReached } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import type { CallOptions } from '../../target/call.ts';
 import { describeValue } from '../../target/expectations.ts';
@@ -36,12 +36,12 @@ export function list(context: TestContext, query: AuditQuery = {}): Promise<Http
   return context.admin.caller.call('list-audit-logs', { query });
 }
 
-/** Returns the entries in a response; throws StartStateMissed when it is not a list of objects. */
+/** Returns the entries in a response; throws StartStateNotReached when it is not a list of objects. */
 export function entriesIn(response: HttpResponse): readonly ReceivedEntry[] {
   requireResponse('list-audit-logs', response, 200);
   const entries = listIn(response);
   if (entries?.every(isEntry)) return entries;
-  throw new StartStateMissed('a list of entries', describeValue(response.text));
+  throw new StartStateNotReached('a list of entries', describeValue(response.text));
 }
 
 /** Returns the JSON array in a response; undefined when it is not an array. */
@@ -69,7 +69,7 @@ export async function entries(
 
 /**
  * Returns the entries on one object, newest first, once there are `atLeast` of them and none on
- * other objects; otherwise throws StartStateMissed.
+ * other objects; otherwise throws StartStateNotReached.
  */
 export async function entriesOn(
   context: TestContext,
@@ -83,7 +83,7 @@ export async function entriesOn(
   );
   const isOwn = found.every((entry) => [objectId, undefined].includes(textAt(entry, 'object.id')));
   if (found.length >= atLeast && isOwn) return found;
-  throw new StartStateMissed(
+  throw new StartStateNotReached(
     `${atLeast} entries on ${objectId}`,
     `there are ${describeValue(found)}`,
   );
@@ -125,7 +125,7 @@ export function isSameEntry(one: ReceivedEntry, other: ReceivedEntry): boolean {
 }
 
 /**
- * Returns the actions of a deployment's two entries, in their order; throws StartStateMissed when
+ * Returns the actions of a deployment's two entries, in their order; throws StartStateNotReached when
  * they are not one `create` and one `abort`.
  */
 export function actionsOf(found: readonly ReceivedEntry[]): readonly string[] {
@@ -134,10 +134,10 @@ export function actionsOf(found: readonly ReceivedEntry[]): readonly string[] {
   return actions;
 }
 
-/** Throws StartStateMissed when the actions are not one `create` and one `abort`. */
+/** Throws StartStateNotReached when the actions are not one `create` and one `abort`. */
 export function requireCreateAndAbort(actions: readonly string[]): void {
   if ([...actions].sort().join() === 'abort,create') return;
-  throw new StartStateMissed(
+  throw new StartStateNotReached(
     'an entry `create` and an entry `abort`',
     `got ${describeValue(actions)}`,
   );
@@ -156,7 +156,7 @@ export function secondsAround(found: readonly ReceivedEntry[]): {
   const times = found.map((entry) => Date.parse(textAt(entry, 'time') ?? ''));
   // Another case checks implausible times.
   if (times.length === 0 || !times.every((time) => time > CENTURY_BEGAN_MS)) {
-    throw new StartStateMissed('entries with a time', `got ${describeValue(found)}`);
+    throw new StartStateNotReached('entries with a time', `got ${describeValue(found)}`);
   }
   return {
     before: Math.floor(Math.min(...times) / 1000),

@@ -168,7 +168,7 @@ export const auditShownValueCases = defineScenario<readonly ReceivedEntry[]>({
   area: 'audit-log',
   name: 'Values that entries show',
   start: 'a log with entries on a new device, which a user has rejected, and on a deleted artifact',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const { id, key } = await pendingDevice(context);

@@ -2,7 +2,7 @@
  * Cases: filters of the audit log beside one another and with values of every form, and page links
  * that agree with the size of the page. Spec: Audit logs, "GET /logs"
  */
-import { StartStateMissed, withdrawnDeployment } from '../../context/start-states.ts';
+import { StartStateNotReached, withdrawnDeployment } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
 import {
@@ -71,7 +71,7 @@ const beside = defineScenario<Recorded>({
   area: 'audit-log',
   name: 'Filters beside one another',
   start: 'a user who has created a deployment and aborted it',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: recorded,
   cases: Object.entries(auditFilters).map(besideCase),
@@ -84,7 +84,7 @@ const named = defineScenario<readonly Omit<Recorded, 'both'>[]>({
   area: 'audit-log',
   name: 'Names of deployments',
   start: 'deployments whose names begin alike, each created and aborted by a user',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const { device, artifact } = await withdrawnDeployment(context);
@@ -154,7 +154,7 @@ const pages = defineScenario<string>({
   area: 'audit-log',
   name: 'Pages of every size',
   start: 'a device that a user has rejected several times',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: deviceWithManyEntries,
   cases: [
@@ -177,7 +177,7 @@ const pages = defineScenario<string>({
         const last = await list(context, { ...whole, per_page: 1 });
         // A late entry shifts the pages, which is not a mistake of the links.
         if (totalOf(first) !== totalOf(last)) {
-          throw new StartStateMissed('a list that does not grow', 'it grew');
+          throw new StartStateNotReached('a list that does not grow', 'it grew');
         }
         throw failure;
       },
@@ -189,7 +189,7 @@ const addresses = defineScenario({
   area: 'audit-log',
   name: 'A user whose email address has a plus',
   start: 'a deployment of a new tenant, which its user has created and aborted',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'tenant-control', 'audit-log'],
   arrange: deploymentWithEntries,
   cases: [

@@ -99,7 +99,7 @@ const contacts = defineScenario<SuiteDevice>({
   area: 'authentication',
   name: 'Effects of first contacts',
   start: 'a device that the target has never seen',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: unknownDevice,
   cases: [
@@ -201,7 +201,7 @@ const decided = decidedStates.flatMap(({ id, start, arrange, responses }) =>
     area: 'authentication',
     name: `Effects on the ${id} device`,
     start,
-    risk: 'write',
+    effect: 'write',
     needs: ['user'],
     arrange,
     cases: [
@@ -259,7 +259,7 @@ const changed = defineScenario<SuiteDevice>({
   area: 'authentication',
   name: 'Decisions that follow one another',
   start: 'a device that a user has pre-authorized',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => preauthorizedDevice(context),
   cases: [
@@ -375,7 +375,7 @@ const identities = defineScenario<SuiteDevice>({
   area: 'authentication',
   name: 'Identities that are almost equal',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => {
     const serial = `${context.random.bytes(4).toString('hex')}-Gerät-0012`;

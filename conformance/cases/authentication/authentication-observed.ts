@@ -32,7 +32,7 @@ const known = defineScenario({
   area: 'authentication',
   name: 'What users see',
   start: 'an accepted device with a token',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
@@ -64,7 +64,7 @@ const manyKeys = defineScenario({
   area: 'authentication',
   name: 'Many keys',
   start: 'an accepted device with a token',
-  risk: 'disruptive',
+  effect: 'disruptive',
   needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [

@@ -58,7 +58,7 @@ const contacts = defineScenario({
   area: 'authentication-races',
   name: 'Concurrent first contacts',
   start: 'a device that the target has never seen',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: unknownDevice,
   cases: [
@@ -97,7 +97,7 @@ const decisions = defineScenario({
   area: 'authentication-races',
   name: 'A decision during requests',
   start: 'a device that waits for a decision',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: pendingDevice,
   cases: [
@@ -144,7 +144,7 @@ const ends = defineScenario({
   area: 'authentication-races',
   name: 'A decommission during requests',
   start: 'an accepted device with a token',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
@@ -178,7 +178,7 @@ const ofOneDevice = defineScenario<SuiteDevice>({
   area: 'authentication-races',
   name: 'Requests of one device at once',
   start: 'a device that a user has pre-authorized',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => preauthorizedDevice(context),
   cases: [

@@ -73,7 +73,7 @@ const boundaries = defineScenario({
   area: 'authentication',
   name: 'The fields of a request',
   start: 'a new device that signs what it sends',
-  risk: 'write',
+  effect: 'write',
   arrange: unknownDevice,
   cases: [
     ...inputCases<SuiteDevice>(authRequestInputs, {
@@ -140,7 +140,7 @@ const identities = defineScenario({
   area: 'authentication',
   name: 'Identities',
   start: 'a new device whose identity has members of many types',
-  risk: 'write',
+  effect: 'write',
   arrange: (context) => context.newDevice('ecdsa', vendorMembers),
   cases: [
     {
@@ -189,7 +189,7 @@ const unfitIdentities = defineScenario({
   area: 'authentication',
   name: 'Unfit identities',
   start: 'a new device',
-  risk: 'write',
+  effect: 'write',
   order: 'last',
   arrange: (context) => context.newDevice(),
   cases: [
@@ -244,7 +244,7 @@ const same = defineScenario({
   area: 'authentication',
   name: 'One device, written differently',
   start: 'an accepted device with a token',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => acceptedDevice(context, 'ecdsa', nestedMembers),
   cases: [

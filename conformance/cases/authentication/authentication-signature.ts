@@ -70,7 +70,7 @@ const header = defineScenario({
   area: 'authentication',
   name: 'The signature header',
   start: 'a new device that sends a valid request',
-  risk: 'write',
+  effect: 'write',
   arrange: unknownDevice,
   cases: [
     {
@@ -97,7 +97,7 @@ const known = defineScenario({
   area: 'authentication',
   name: 'What is signed',
   start: 'an accepted device that authenticates again',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
@@ -160,7 +160,7 @@ const nonAscii = defineScenario({
   area: 'authentication',
   name: 'Non-ASCII letters',
   start: 'a pre-authorized device with an identity in several scripts',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => preauthorizedDevice(context, 'ecdsa', { place: 'Tür 3, 台北 \u{1f4a1}' }),
   cases: [
@@ -257,7 +257,7 @@ function algorithmScenario(keyType: KeyType) {
     area: 'authentication',
     name: `Signatures by ${signingAlgorithms[keyType].standard}`,
     start: `a pre-authorized device with ${keyNames[keyType]}`,
-    risk: 'write',
+    effect: 'write',
     needs: ['user'],
     arrange: (context) => preauthorizedDevice(context, keyType),
     cases: algorithmCases(keyType),
@@ -297,7 +297,7 @@ const lengths = defineScenario<void>({
   area: 'authentication',
   name: 'Keys and signatures of other lengths',
   start: 'devices of the case, which a user has pre-authorized',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: () => undefined,
   cases: [

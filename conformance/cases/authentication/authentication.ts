@@ -66,7 +66,7 @@ const firstContact = defineScenario({
   area: 'authentication',
   name: 'First contact',
   start: 'a device that the target has never seen',
-  risk: 'write',
+  effect: 'write',
   arrange: unknownDevice,
   cases: [
     {
@@ -127,7 +127,7 @@ const decision = defineScenario({
   area: 'authentication',
   name: 'The decision of a user',
   start: 'a device that waits for a decision',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: pendingDevice,
   cases: [
@@ -190,7 +190,7 @@ const preauthorized = defineScenario({
   area: 'authentication',
   name: 'Pre-authorized device',
   start: 'a device that a user has pre-authorized',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => preauthorizedDevice(context),
   cases: [
@@ -259,7 +259,7 @@ const known = defineScenario({
   area: 'authentication',
   name: 'A known device',
   start: 'an accepted device with a token',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [

@@ -39,7 +39,7 @@ const foreign = defineScenario<DeploymentOfAnother>({
   area: 'authorization',
   name: 'The deployment of another device',
   start: 'a device with an active deployment, and another device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => ({
     ...(await activeDeployment(context)),
@@ -181,7 +181,7 @@ const own = defineScenario<TwoDevices>({
   area: 'authorization',
   name: 'Data of another device',
   start: 'two accepted devices with tokens',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: twoDevices,
   cases: [

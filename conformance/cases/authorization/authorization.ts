@@ -150,7 +150,7 @@ const anonymous = defineScenario<TestContext>({
   area: 'authorization',
   name: 'No token',
   start: 'a caller without any token',
-  risk: 'read',
+  effect: 'read',
   arrange: (context) => context,
   cases: casesOf('missing', tokenCalls, (id, call, status) => ({
     id: `${id}-without-token-is-${status}`,
@@ -203,7 +203,7 @@ const altered = [
     area: 'authorization',
     name: 'An altered token of a device',
     start: 'the token of an accepted device',
-    risk: 'write',
+    effect: 'write',
     needs: ['user'],
     arrange: async (context) => (await acceptedDevice(context)).token,
     cases: spoiledCases(deviceCalls),
@@ -212,7 +212,7 @@ const altered = [
     area: 'authorization',
     name: 'An altered token of a user',
     start: 'the token of a user',
-    risk: 'read',
+    effect: 'read',
     needs: ['user'],
     arrange: userToken,
     cases: spoiledCases(userCalls),
@@ -223,7 +223,7 @@ const apart = defineScenario<string>({
   area: 'authorization',
   name: 'Tokens of the other kind',
   start: 'an accepted device with a token, and a user with one',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => (await acceptedDevice(context)).token,
   cases: [
@@ -284,7 +284,7 @@ const dismissed = [
     area: 'authorization',
     name: 'A rejected device',
     start: 'the token of a device that a user has since rejected',
-    risk: 'write',
+    effect: 'write',
     needs: ['user'],
     arrange: async (context) => {
       const { id, key, token } = await acceptedDevice(context);
@@ -302,7 +302,7 @@ const dismissed = [
     area: 'authorization',
     name: 'A decommissioned device',
     start: 'the token of a device that a user has since decommissioned',
-    risk: 'write',
+    effect: 'write',
     needs: ['user'],
     arrange: async (context) => {
       const { id, token } = await acceptedDevice(context);

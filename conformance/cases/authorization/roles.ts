@@ -63,7 +63,7 @@ const roles = defineScenario({
   area: 'roles',
   name: 'A role that permits nothing',
   start: 'a user with a token, whose role permits nothing',
-  risk: 'write',
+  effect: 'write',
   needs: ['role-control'],
   arrange: powerless,
   cases: [

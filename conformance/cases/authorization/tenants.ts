@@ -6,7 +6,7 @@ import {
   acceptedDevice,
   activeDeployment,
   factoryProvides,
-  StartStateMissed,
+  StartStateNotReached,
 } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { type CoveredStatus, defineScenario } from '../../suite/case.ts';
@@ -37,7 +37,7 @@ const lockedOut = defineScenario({
   area: 'tenants',
   name: 'A suspended tenant',
   start: 'an accepted device with a token and a link, whose tenant was then suspended',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'tenant-control'],
   arrange: suspended,
   cases: [
@@ -79,7 +79,7 @@ const lockedOut = defineScenario({
       requirements: ['download.unauthorized-is-401'],
       covers: ['download-configuration 401'],
       observe: async ({ link }, context) => {
-        if (link === undefined) throw new StartStateMissed('a link', 'there is none');
+        if (link === undefined) throw new StartStateNotReached('a link', 'there is none');
         return observedResponse(await context.session.send({ method: 'GET', url: link }));
       },
     },
@@ -121,7 +121,7 @@ const apart = defineScenario({
   area: 'tenants',
   name: 'Two tenants',
   start: 'a device in a deployment of its tenant, and a device and a user of another tenant',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'tenant-control'],
   arrange: neighbours,
   cases: [
@@ -206,7 +206,7 @@ const sameIdentity = defineScenario({
   area: 'tenants',
   name: 'One identity in two tenants',
   start: 'an accepted device, whose identity and key a device of another tenant uses as well',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'tenant-control'],
   arrange: namesakes,
   cases: [

@@ -15,7 +15,7 @@ const personal = defineScenario<string>({
   area: 'audit-log',
   name: 'A personal access token',
   start: 'a user with a new personal access token',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => createShortLivedToken(context, LIFETIME_SECONDS),
   cases: [
@@ -33,7 +33,7 @@ const logins = defineScenario<TestContext>({
   area: 'audit-log',
   name: 'A user who logs in again',
   start: 'a tenant of its own with a second user',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'tenant-control'],
   arrange: (context) => context,
   cases: [

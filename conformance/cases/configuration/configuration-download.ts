@@ -49,7 +49,7 @@ const link = defineScenario({
   area: 'configuration-download',
   name: 'The link',
   start: 'a device that has been offered a configuration deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => configurationOffer(context),
   cases: [
@@ -301,7 +301,7 @@ const odd = defineScenario({
   area: 'configuration-download',
   name: 'Any device type',
   start: 'a device of the type `board 2/ø` that has been offered a configuration deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => configurationOffer(context, { deviceType: 'board 2/ø' }),
   cases: [
@@ -329,7 +329,7 @@ const large = defineScenario<TestContext>({
   area: 'configuration-download',
   name: 'A large configuration',
   start: `a device whose configuration has ${LARGE_PAIRS} pairs`,
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => context,
   cases: [

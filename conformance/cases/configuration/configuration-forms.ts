@@ -93,7 +93,7 @@ const together = defineScenario<SuiteDevice>({
   area: 'configuration',
   name: 'Pairs of every form',
   start: 'an accepted device without a configuration',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [
@@ -172,7 +172,7 @@ const delivered = defineScenario({
   area: 'configuration-download',
   name: 'Pairs of every form',
   start: 'two devices that have been offered configuration deployments with pairs of many forms',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const offers = [];

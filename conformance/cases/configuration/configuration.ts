@@ -110,7 +110,7 @@ const fresh = defineScenario({
   area: 'configuration',
   name: 'A device without a configuration',
   start: 'an accepted device without a configuration',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [
@@ -252,7 +252,7 @@ const settled = defineScenario({
   area: 'configuration',
   name: 'A device with one setting',
   start: 'a device that has set timezone',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
@@ -307,7 +307,7 @@ const several = defineScenario({
   area: 'configuration',
   name: 'A device with settings',
   start: 'a device that has set timezone and colour',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
@@ -362,7 +362,7 @@ const two = defineScenario({
   area: 'configuration',
   name: 'Two devices',
   start: 'two devices that have set a key each',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const { device, other } = await twoDevices(context);

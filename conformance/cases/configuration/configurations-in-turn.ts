@@ -61,7 +61,7 @@ export const configurationInTurnCases = defineScenario<SuiteDevice>({
   area: 'configuration-download',
   name: 'One configuration deployment after another',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [

@@ -220,7 +220,7 @@ const legal = defineScenario({
   area: 'connect',
   name: 'Frames',
   start: 'an accepted device, which opens a connection',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [
@@ -344,7 +344,7 @@ const wrong = defineScenario({
   area: 'connect',
   name: 'Forbidden frames',
   start: 'an accepted device, which opens a connection',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: illegal.map(illegalCase),

@@ -1,5 +1,9 @@
 /** Cases: users see whether a device is connected. Spec: Device connect */
-import { acceptedDevice, requireResponse, StartStateMissed } from '../../context/start-states.ts';
+import {
+  acceptedDevice,
+  requireResponse,
+  StartStateNotReached,
+} from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';
@@ -46,7 +50,7 @@ async function shownDevice(context: TestContext): Promise<ConnectedDevice> {
   const arranged = await connectedDevice(context);
   const status = await presence(context, arranged.device, 'connected');
   if (status === 'connected') return arranged;
-  throw new StartStateMissed('a device that is shown as connected', `it is ${status}`);
+  throw new StartStateNotReached('a device that is shown as connected', `it is ${status}`);
 }
 
 /** Waits a second for the end of a connection, and says whether it came. */
@@ -61,7 +65,7 @@ const available = defineScenario({
   area: 'connect',
   name: 'An open connection',
   start: 'a device with an open connection',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: connectedDevice,
   cases: [
@@ -79,7 +83,7 @@ const silent = defineScenario({
   area: 'connect',
   name: 'An open connection that is silent',
   start: 'a device with an open connection',
-  risk: 'write',
+  effect: 'write',
   order: 'first',
   needs: ['user'],
   arrange: connectedDevice,
@@ -101,7 +105,7 @@ const ending = defineScenario({
   area: 'connect',
   name: 'The end of a connection',
   start: 'a device that users see as connected',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: shownDevice,
   cases: [

@@ -45,7 +45,7 @@ const refusedCaller = defineScenario({
   area: 'connect',
   name: 'No token',
   start: 'a caller without any token',
-  risk: 'read',
+  effect: 'read',
   arrange: (context) => context,
   cases: [
     {
@@ -159,7 +159,7 @@ const handshake = defineScenario({
   area: 'connect',
   name: 'The handshake',
   start: 'an accepted device with a token',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [

@@ -1,6 +1,6 @@
 /** Requests an upgrade with chosen headers. Spec: Device connect */
 import type { Duplex } from 'node:stream';
-import { StartStateMissed } from '../../context/start-states.ts';
+import { StartStateNotReached } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import type { Headers } from '../../target/exchange.ts';
 import type { UpgradeResponse } from '../../target/response.ts';
@@ -29,10 +29,10 @@ export async function requestUpgrade(
   return response;
 }
 
-/** Returns the open connection of a 101 response. Throws StartStateMissed if there is none. */
+/** Returns the open connection of a 101 response. Throws StartStateNotReached if there is none. */
 export function openedBy({ socket }: UpgradeResponse): Duplex {
   if (socket) return socket;
-  throw new StartStateMissed(
+  throw new StartStateNotReached(
     'an open connection',
     'was answered with 101 without the header Upgrade',
   );

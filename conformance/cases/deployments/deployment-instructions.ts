@@ -141,7 +141,7 @@ function instructionsIn(variant: PollVariant) {
     area: 'next-deployment',
     name: `Instructions of ${variant.label}`,
     start: `a device that has been offered a deployment by ${variant.label}`,
-    risk: 'write',
+    effect: 'write',
     needs: ['user', ...variant.needs],
     arrange: (context) => instructedBy(variant, context),
     cases: [
@@ -158,7 +158,7 @@ const onlyInV2 = defineScenario({
   area: 'next-deployment',
   name: 'Instructions of v2 only',
   start: 'a device that has been offered a deployment by POST v2',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', ...v2Variant.needs],
   arrange: (context) => instructedBy(v2Variant, context),
   cases: [

@@ -83,7 +83,7 @@ const active = defineScenario({
   area: 'deployment-log',
   name: 'Uploads',
   start: 'a device that has been offered a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: activeDeployment,
   cases: [
@@ -295,7 +295,7 @@ const others = defineScenario({
   area: 'deployment-log',
   name: 'Two devices in one deployment',
   start: 'two devices that have been offered the same deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: sharedDeployment,
   cases: [
@@ -322,7 +322,7 @@ const foreign = defineScenario({
   area: 'deployment-log',
   name: 'Unknown deployments',
   start: 'an accepted device without a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [

@@ -110,7 +110,7 @@ const matrix = defineScenario<void>({
   area: 'deployment-states',
   name: 'Reports in each state',
   start: 'devices of the case, each in the state that the case names',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: () => undefined,
   cases: [
@@ -187,7 +187,7 @@ const shownAfterEnds = defineScenario<void>({
   area: 'deployment-states',
   name: 'Visible status after an end',
   start: 'devices of the case, each of which has reported an end',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: () => undefined,
   cases: endedStates.map(shownAfterEndCase),
@@ -197,7 +197,7 @@ const shownStates = defineScenario({
   area: 'deployment-states',
   name: 'Visible status',
   start: 'a device that has been offered a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: activeDeployment,
   cases: [...endedStates.map(shownCase), shownBackwards],
@@ -247,7 +247,7 @@ const aborts = abortableStates.map((state) =>
     area: 'deployment-states',
     name: `An abort in the state ${state}`,
     start: `a device whose deployment was ${state} when a user aborted the deployment`,
-    risk: 'write',
+    effect: 'write',
     needs: ['user'],
     arrange: async (context) => {
       const arranged = await deviceDeploymentIn(context, state);
@@ -262,7 +262,7 @@ const abortAfterTheEnd = defineScenario<void>({
   area: 'deployment-states',
   name: 'An abort after the end',
   start: 'devices of the case, each of which has reported an end',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: () => undefined,
   cases: endedStates.map(

@@ -134,7 +134,7 @@ const active = defineScenario({
   area: 'deployment-status',
   name: 'Reports',
   start: 'a device that has been offered a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: activeDeployment,
   cases: [
@@ -180,7 +180,7 @@ const others = defineScenario({
   area: 'deployment-status',
   name: 'Two devices in one deployment',
   start: 'two devices that have been offered the same deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: sharedDeployment,
   cases: [
@@ -205,7 +205,7 @@ const notYetPolled = defineScenario({
   area: 'deployment-status',
   name: 'Before the first request',
   start: 'a device for which a deployment is pending',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: pendingDeployment,
   cases: [
@@ -233,7 +233,7 @@ const foreign = defineScenario({
   area: 'deployment-status',
   name: 'Unknown deployments',
   start: 'an accepted device without a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [
@@ -252,7 +252,7 @@ const aborted = defineScenario({
   area: 'deployment-status',
   name: 'The refusal after an abort',
   start: 'a device that has been offered a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: activeDeployment,
   cases: [

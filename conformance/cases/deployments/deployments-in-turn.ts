@@ -120,7 +120,7 @@ const turns = defineScenario<void>({
   area: 'deployment-states',
   name: 'One deployment after another',
   start: 'a device that has ended a deployment and has been offered the next one',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: () => undefined,
   cases: [
@@ -235,7 +235,7 @@ const active = defineScenario({
   area: 'deployment-status',
   name: 'Substates',
   start: 'a device that has been offered a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: activeDeployment,
   cases: [
@@ -269,7 +269,7 @@ const together = defineScenario<SharedDeployment>({
   area: 'deployment-states',
   name: 'One deployment of two devices',
   start: 'two devices that have been offered the same deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: sharedDeployment,
   cases: [

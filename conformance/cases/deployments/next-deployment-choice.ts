@@ -22,7 +22,7 @@ const dependent = defineScenario({
   area: 'next-deployment',
   name: 'An artifact that depends on another',
   start: 'a device with a pending artifact that depends on the checksum of the previous release',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => deploymentOf(context, 'dependent'),
   cases: [
@@ -83,7 +83,7 @@ const several = defineScenario({
   area: 'next-deployment',
   name: 'Several deployments',
   start: 'a device with two pending deployments',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const arranged = await pendingDeployment(context);
@@ -111,7 +111,7 @@ const everyDevice = defineScenario({
   area: 'next-deployment',
   name: 'A deployment for all devices',
   start: 'an accepted device, and a deployment for every device of the server',
-  risk: 'disruptive',
+  effect: 'disruptive',
   needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);

@@ -158,7 +158,7 @@ const severalDependencies = defineScenario<string>({
   area: 'next-deployment',
   name: 'Several dependencies of several values',
   start: 'an artifact with several dependencies, each on several values',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: demandingRelease,
   cases: [
@@ -255,7 +255,7 @@ const severalTypes = defineScenario<string>({
   area: 'next-deployment',
   name: 'Several device types',
   start: 'an artifact for several device types',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const name = context.newName();
@@ -324,7 +324,7 @@ const severalArtifacts = defineScenario({
   area: 'next-deployment',
   name: 'A release with an artifact for each device',
   start: 'a release of six artifacts, each of which fits other devices',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: releaseForAll,
   cases: postVariants.map(

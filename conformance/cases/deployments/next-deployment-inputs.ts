@@ -216,7 +216,7 @@ const queries = defineScenario({
   area: 'next-deployment',
   name: 'Parameters of GET',
   start: 'an accepted device without a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [
@@ -290,7 +290,7 @@ const bodies = defineScenario({
   area: 'next-deployment',
   name: 'Bodies of POST v1',
   start: 'an accepted device without a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: inputCases<SuiteDevice>(provideInputs, {
@@ -304,7 +304,7 @@ const bodiesV2 = defineScenario({
   area: 'next-deployment',
   name: 'Bodies of POST v2',
   start: 'an accepted device without a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'deployments-v2'],
   arrange: acceptedDevice,
   cases: inputCases<SuiteDevice>(inputsV2, {
@@ -351,7 +351,7 @@ const repeatedPolls = defineScenario({
   area: 'next-deployment',
   name: 'Requests after a whole one',
   start: 'an accepted device without a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: formsOfPolls.map(

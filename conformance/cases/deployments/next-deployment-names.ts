@@ -52,7 +52,7 @@ export const nextDeploymentNameCases = defineScenario<void>({
   area: 'next-deployment',
   name: 'Artifacts with almost the same name',
   start: 'two accepted devices of the case, for which a release is deployed',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: () => undefined,
   cases: pollVariants.map(offeredCase),

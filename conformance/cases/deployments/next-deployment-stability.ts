@@ -65,7 +65,7 @@ const choosing = defineScenario({
   area: 'next-deployment',
   name: 'Several matching artifacts',
   start: 'a device with a pending release that has a large and a small matching artifact',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: twoThatFit,
   cases: [
@@ -132,7 +132,7 @@ const waiting = defineScenario({
   area: 'next-deployment',
   name: 'Polls that users see',
   start: 'a device for which a deployment is pending',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: pendingDeployment,
   cases: [
@@ -169,7 +169,7 @@ const inProgress = defineScenario({
   area: 'next-deployment',
   name: 'Repeated requests',
   start: 'a device that has been offered a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: activeDeployment,
   cases: [
@@ -188,7 +188,7 @@ const reordered = defineScenario({
   area: 'next-deployment',
   name: 'The same pairs in another order',
   start: 'a device for which a deployment is pending',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: pendingDeployment,
   cases: pollVariants.map(

@@ -74,7 +74,7 @@ const idle = defineScenario({
   area: 'next-deployment',
   name: 'Nothing pending',
   start: 'an accepted device without a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [
@@ -151,7 +151,7 @@ const pending = defineScenario({
   area: 'next-deployment',
   name: 'A pending deployment',
   start: 'a device for which a deployment is pending',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: pendingDeployment,
   cases: pollVariants.flatMap(pendingCases),
@@ -179,7 +179,7 @@ function activeIn(variant: PollVariant) {
     area: 'next-deployment',
     name: `Polling ${label} again`,
     start: `a device that has been offered a deployment by ${label}`,
-    risk: 'write',
+    effect: 'write',
     needs: ['user', ...needs],
     arrange: (context) => offeredBy(variant, context),
     cases: [
@@ -238,7 +238,7 @@ const active = defineScenario({
   area: 'next-deployment',
   name: 'A deployment that ends',
   start: 'a device that has been offered a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: activeDeployment,
   cases: [

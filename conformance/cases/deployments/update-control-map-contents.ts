@@ -132,7 +132,7 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
   area: 'update-control-map',
   name: 'Contents of assigned maps',
   start: 'an accepted device to which a user deploys with maps of different contents',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'deployments-v2', 'update-control-map'],
   arrange: (context) => acceptedDevice(context),
   cases: [

@@ -44,7 +44,7 @@ export const givenControlMapCases = defineScenario({
   area: 'update-control-map',
   name: 'Contents of a map',
   start: 'an accepted device to which a user deploys with several maps',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'update-control-map'],
   arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [

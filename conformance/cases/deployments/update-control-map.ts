@@ -84,7 +84,7 @@ const inInstructions = defineScenario({
   area: 'update-control-map',
   name: 'A map in instructions',
   start: 'a device that has been offered a deployment with an update control map',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'deployments-v2', 'update-control-map'],
   arrange: mappedDeployment,
   cases: [
@@ -174,7 +174,7 @@ const mapped = defineScenario({
   area: 'update-control-map',
   name: 'A deployment with a map',
   start: 'a device that has been offered a deployment with an update control map',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'deployments-v2', 'update-control-map'],
   arrange: mappedDeployment,
   cases: [
@@ -344,7 +344,7 @@ const plain = defineScenario({
   area: 'update-control-map',
   name: 'No map',
   start: 'a device that has been offered a deployment without a map',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'update-control-map'],
   arrange: activeDeployment,
   cases: [

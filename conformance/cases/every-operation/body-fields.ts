@@ -293,7 +293,7 @@ const ofTables = bodies.flatMap((body) =>
     area: 'body-fields',
     name: `Fields of ${body.operation}`,
     start: 'a device that has been offered a deployment',
-    risk: 'write',
+    effect: 'write',
     needs: ['user', ...partOfBody(body.operation)],
     arrange: sender,
     cases: bodyCases(body),
@@ -317,7 +317,7 @@ const ofProvides = (['post-next-deployment', 'post-next-deployment-v2'] as const
       area: 'body-fields',
       name: `Fields of ${operation}`,
       start: 'an accepted device',
-      risk: 'write',
+      effect: 'write',
       needs: operation.endsWith('v2') ? ['user', 'deployments-v2'] : ['user'],
       arrange: (context) => acceptedDevice(context),
       cases: [

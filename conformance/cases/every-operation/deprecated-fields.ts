@@ -36,7 +36,7 @@ const replacements = defineScenario<SecondUser>({
   area: 'versioning',
   name: 'Replacements of deprecated APIs',
   start: 'a tenant of its own with a second user',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'audit-log', 'tenant-control'],
   arrange: secondUser,
   cases: [
@@ -99,7 +99,7 @@ const fields = defineScenario<SuiteDevice>({
   area: 'versioning',
   name: 'Deprecated fields',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'audit-log'],
   arrange: (context) => acceptedDevice(context),
   cases: [

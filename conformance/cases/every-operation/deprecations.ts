@@ -96,7 +96,7 @@ export const deprecationCases = defineScenario<DeviceInDeployment>({
   area: 'versioning',
   name: 'Deprecated APIs',
   start: 'a user with all rights, and a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'audit-log'],
   arrange: pendingDeployment,
   cases: [

@@ -85,7 +85,7 @@ const ofOneDevice = defineScenario<OfferedDeployment>({
   area: 'races',
   name: 'Writes of one device at once',
   start: 'a device that has been offered a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: activeDeployment,
   cases: [
@@ -122,7 +122,7 @@ const apart = defineScenario<OfferedDeployment>({
   area: 'races',
   name: 'Writes of one device one after another',
   start: 'a device that has been offered a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: activeDeployment,
   cases: [
@@ -170,7 +170,7 @@ const ofTwoDevices = defineScenario<SharedDeployment>({
   area: 'races',
   name: 'Writes of two devices at once',
   start: 'two devices that have been offered the same deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: sharedDeployment,
   cases: [

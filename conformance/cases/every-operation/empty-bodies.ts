@@ -55,7 +55,7 @@ const attributes = defineScenario<SuiteDevice>({
   area: 'inventory',
   name: 'Empty attributes',
   start: 'a device that has the attributes probe, with a description, and other',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: withAttributes,
   cases: [
@@ -102,7 +102,7 @@ const monitors = defineScenario<SuiteDevice>({
   area: 'monitor',
   name: 'Empty monitor configurations',
   start: 'a device that has sent a monitor configuration',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
@@ -130,7 +130,7 @@ const settings = defineScenario<SuiteDevice>({
   area: 'configuration',
   name: 'Empty settings',
   start: 'a device that has set a key',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);

@@ -122,7 +122,7 @@ const anonymous = defineScenario<TestContext>({
   area: 'errors',
   name: 'A caller without a token',
   start: 'a caller without any token',
-  risk: 'read',
+  effect: 'read',
   arrange: (context) => context,
   cases: [
     {
@@ -246,7 +246,7 @@ const device = defineScenario({
   area: 'errors',
   name: 'A device',
   start: 'an accepted device with a token',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [

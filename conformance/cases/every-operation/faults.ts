@@ -7,7 +7,11 @@ import {
   tokenlessCalls,
   userCalls,
 } from '../../context/every-call.ts';
-import { acceptedDevice, factoryProvides, StartStateMissed } from '../../context/start-states.ts';
+import {
+  acceptedDevice,
+  factoryProvides,
+  StartStateNotReached,
+} from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { type CoveredStatus, defineScenario } from '../../suite/case.ts';
 import { ApiCaller, bearer } from '../../target/call.ts';
@@ -54,7 +58,7 @@ const faults = defineScenario({
   area: 'faults',
   name: 'Faults',
   start: 'a device and a user who may call every operation, and a server about to fail internally',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'fault-control'],
   arrange: everyOperation,
   cases: [
@@ -84,7 +88,7 @@ const rateLimit = defineScenario({
   area: 'faults',
   name: 'Haste',
   start: 'a device and a user who have reached their rate limit',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'rate-control'],
   arrange: async (context) => {
     const arranged = await everyOperation(context);
@@ -122,7 +126,7 @@ const rateLimit = defineScenario({
         await poll();
         const { status } = await poll();
         if (status !== 429)
-          throw new StartStateMissed(
+          throw new StartStateNotReached(
             'a device beyond its rate limit',
             `it is answered with ${status}`,
           );

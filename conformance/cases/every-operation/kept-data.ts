@@ -83,7 +83,7 @@ export const keptDataCases = defineScenario<SuiteDevice>({
   area: 'authentication',
   name: 'Data and decisions',
   start: 'an accepted device that has written its configuration and its inventory',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'configuration', 'configuration-read-back'],
   arrange: writtenData,
   cases: Object.entries(decisions).map(

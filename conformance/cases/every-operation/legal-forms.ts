@@ -202,7 +202,7 @@ export const legalFormCases = defineScenario({
   area: 'legal-forms',
   name: 'Requests in other forms',
   start: 'a device with a configuration that has been offered a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: deviceWithEverything,
   cases: [

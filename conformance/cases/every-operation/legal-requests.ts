@@ -241,7 +241,7 @@ export function failureOf(
 }
 
 /**
- * Returns NotObservable for a request that fails even in its normal form. Throws StartStateMissed
+ * Returns NotObservable for a request that fails even in its normal form. Throws StartStateNotReached
  * if the request was refused.
  */
 export function notObservable(id: OperationId, { actual, response }: Mismatch): NotObservable {

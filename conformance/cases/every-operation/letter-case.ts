@@ -45,7 +45,7 @@ const trusted = defineScenario<SuiteDevice>({
   area: 'authentication',
   name: 'Capital letters',
   start: 'an accepted device whose identity has letters',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const device = await preauthorizedDevice(context, 'ecdsa', { board: serial });
@@ -92,7 +92,7 @@ const texts = defineScenario<SuiteDevice>({
   area: 'inventory',
   name: 'Capital letters',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
@@ -119,7 +119,7 @@ const settings = defineScenario<SuiteDevice>({
   area: 'configuration',
   name: 'Capital letters',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
@@ -155,7 +155,7 @@ const offers = defineScenario<SuiteDevice>({
   area: 'next-deployment',
   name: 'Capital letters',
   start: 'a device with a pending artifact that depends on a string with letters',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: deviceWithFlavouredRelease,
   cases: [
@@ -191,7 +191,7 @@ const links = defineScenario({
   area: 'configuration-download',
   name: 'Capital letters',
   start: 'a device that has been offered a configuration deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => configurationOffer(context),
   cases: [
@@ -222,7 +222,7 @@ const ids = defineScenario<OfferedDeployment>({
   area: 'deployment-status',
   name: 'Capital letters',
   start: 'a device that has been offered a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: activeDeployment,
   cases: [

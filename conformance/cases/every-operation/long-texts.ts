@@ -67,7 +67,7 @@ const onDevice = defineScenario<SuiteDevice>({
   area: 'quantities',
   name: 'Long strings of a device',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [
@@ -157,7 +157,7 @@ const inUpdate = defineScenario<OfferedDeployment>({
   area: 'quantities',
   name: 'Long strings of an update',
   start: 'a device that has been offered a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: activeDeployment,
   cases: [

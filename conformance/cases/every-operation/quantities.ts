@@ -99,7 +99,7 @@ const logs = defineScenario<OfferedDeployment>({
   area: 'quantities',
   name: 'Logs',
   start: 'a device that has been offered a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: activeDeployment,
   cases: [
@@ -148,7 +148,7 @@ const writes = defineScenario<SuiteDevice>({
   area: 'quantities',
   name: 'Attributes, settings, alerts and monitors',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
@@ -257,7 +257,7 @@ const deployments = defineScenario<SuiteDevice>({
   area: 'quantities',
   name: 'Deployments',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [

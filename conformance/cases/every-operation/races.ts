@@ -88,7 +88,7 @@ const againstAbort = defineScenario({
   area: 'races',
   name: 'A report during an abort',
   start: 'a device that is offered a deployment in each round',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [
@@ -143,7 +143,7 @@ const polls = defineScenario({
   area: 'races',
   name: 'Concurrent polls',
   start: 'a device for which a deployment is pending',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: pendingDeployment,
   cases: pollVariants.map(pollCase),
@@ -153,7 +153,7 @@ const together = defineScenario({
   area: 'races',
   name: 'Concurrent reports of two devices',
   start: 'two devices that have been offered the same deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: sharedDeployment,
   cases: [
@@ -190,7 +190,7 @@ const logAndStatus = defineScenario({
   area: 'races',
   name: 'A log during a report',
   start: 'a device that is offered a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => nextRound(context, await deviceAndArtifact(context, 'plain')),
   cases: [

@@ -99,7 +99,7 @@ export const rawFormCases = defineScenario<DeviceWithOffers>({
   area: 'legal-forms',
   name: 'Requests in raw forms',
   start: 'a device with a configuration that has been offered a deployment',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: deviceWithEverything,
   cases: [

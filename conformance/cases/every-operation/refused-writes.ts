@@ -139,7 +139,7 @@ const ofOperations = writes.flatMap((write) =>
     area: 'refused-writes',
     name: `Refused requests of ${write.operation}`,
     start: 'a device that has been offered a deployment',
-    risk: 'write',
+    effect: 'write',
     needs: ['user', ...write.needs],
     arrange: activeDeployment,
     cases: [...(write.list ? [elementCase(write, write.list)] : []), effectCase(write)],
@@ -150,7 +150,7 @@ const ofRejected = defineScenario<OfferedDeployment>({
   area: 'refused-writes',
   name: 'Writes of a rejected device',
   start: 'a device with a deployment and a token, which a user has rejected',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const arranged = await activeDeployment(context);

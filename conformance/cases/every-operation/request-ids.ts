@@ -58,7 +58,7 @@ export const requestIdCases = [
     area: 'errors',
     name: 'A caller that numbers its requests',
     start: 'a caller without any token',
-    risk: 'read',
+    effect: 'read',
     arrange: (context) => context,
     cases: [
       {
@@ -73,7 +73,7 @@ export const requestIdCases = [
     area: 'errors',
     name: 'A device that numbers its requests',
     start: 'an accepted device with a token',
-    risk: 'write',
+    effect: 'write',
     needs: ['user'],
     arrange: (context) => acceptedDevice(context),
     cases: [

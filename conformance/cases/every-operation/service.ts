@@ -74,7 +74,7 @@ const anonymous = defineScenario<TestContext>({
   area: 'service',
   name: 'A caller without a token',
   start: 'a caller without any token',
-  risk: 'read',
+  effect: 'read',
   arrange: (context) => context,
   cases: [
     {
@@ -210,7 +210,7 @@ const device = defineScenario({
   area: 'service',
   name: 'A device',
   start: 'an accepted device with a token',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [
@@ -283,7 +283,7 @@ const times = defineScenario({
   area: 'service',
   name: 'Times',
   start: 'an accepted device, and an artifact on the target',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => deviceAndArtifact(context, 'plain'),
   cases: [

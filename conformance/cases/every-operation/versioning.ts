@@ -11,7 +11,7 @@ const versions = defineScenario({
   area: 'versioning',
   name: 'Versions',
   start: 'an accepted device with a token',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [

@@ -192,7 +192,7 @@ const ofOneResource = defineScenario<SuiteDevice>({
   area: 'races',
   name: 'Writes to one resource at once',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [

@@ -41,7 +41,7 @@ const written = defineScenario({
   area: 'inventory',
   name: 'Writing again',
   start: 'a device that has the attributes kept and changed',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);
@@ -179,7 +179,7 @@ const two = defineScenario({
   area: 'inventory',
   name: 'Two devices',
   start: 'two accepted devices, each with the attribute probe',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const { device, other } = await twoDevices(context);

@@ -141,7 +141,7 @@ export const inventoryFormCases = defineScenario({
   area: 'inventory',
   name: 'Attributes in every form',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [

@@ -191,7 +191,7 @@ export const inventoryMergingCases = defineScenario<SuiteDevice>({
   area: 'inventory',
   name: 'One write after another',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: (context) => acceptedDevice(context),
   cases: [

@@ -116,7 +116,7 @@ export const inventoryRefusalCases = defineScenario({
   area: 'inventory',
   name: 'Refusals',
   start: 'an accepted device that has written nothing',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [...refusalCases('patch-attributes', 'PATCH'), ...refusalCases('put-attributes', 'PUT')],

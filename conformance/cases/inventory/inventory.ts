@@ -112,7 +112,7 @@ const writing = defineScenario({
   area: 'inventory',
   name: 'Writing',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [

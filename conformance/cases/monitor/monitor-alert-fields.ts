@@ -222,7 +222,7 @@ export const monitorAlertFieldCases = defineScenario({
   area: 'monitor',
   name: 'Fields of an alert',
   start: 'an accepted device whose alerts are accepted',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: async (context) => {
     const device = await acceptedDevice(context);

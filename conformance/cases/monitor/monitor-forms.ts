@@ -82,7 +82,7 @@ const alerts = defineScenario<SuiteDevice>({
   area: 'monitor',
   name: 'Alerts of every form',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [
@@ -127,7 +127,7 @@ const monitors = defineScenario<SuiteDevice>({
   area: 'monitor',
   name: 'Monitor configurations of every form',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [

@@ -104,7 +104,7 @@ const alerts = defineScenario({
   area: 'monitor',
   name: 'Alerts',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [
@@ -252,7 +252,7 @@ const configuration = defineScenario({
   area: 'monitor',
   name: 'Monitor configuration',
   start: 'an accepted device',
-  risk: 'write',
+  effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
   cases: [

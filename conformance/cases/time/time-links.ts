@@ -12,7 +12,7 @@ import {
   factoryProvides,
   requireResponse,
   requireStatus,
-  StartStateMissed,
+  StartStateNotReached,
 } from '../../context/start-states.ts';
 import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -57,7 +57,7 @@ const artifactLinks = defineScenario({
   area: 'time',
   name: 'The expiry of a link to an artifact',
   start: 'a device with a link to an artifact file, on a clock that the suite moves',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'clock-control', 'artifact-listing'],
   arrange: artifactLink,
   cases: [
@@ -98,7 +98,8 @@ const artifactLinks = defineScenario({
 async function configurationOffer(context: TestContext) {
   const device = await acceptedDevice(context);
   const uri = await configurationLink(context, device);
-  if (uri === undefined) throw new StartStateMissed('a link to a configuration', 'there is none');
+  if (uri === undefined)
+    throw new StartStateNotReached('a link to a configuration', 'there is none');
   const expire = new URL(uri).searchParams.get(context.names.linkExpire) ?? '';
   const follow = (headers?: Headers) =>
     context.session.send({ method: 'GET', url: uri, ...(headers && { headers }) });
@@ -110,7 +111,7 @@ const configurationLinks = defineScenario({
   area: 'time',
   name: 'The expiry of a link to a configuration',
   start: 'a device that was offered a configuration, on a clock that the suite moves',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'clock-control', 'configuration'],
   arrange: configurationOffer,
   cases: [
@@ -178,7 +179,7 @@ function sourcesOf(variant: PollVariant) {
     area: 'time',
     name: `The expiry of a source offered by ${label}`,
     start: 'a device that has been offered an update, on a clock that the suite moves',
-    risk: 'write',
+    effect: 'write',
     needs: ['user', 'clock-control', ...variant.needs],
     arrange: (context) => offeredSource(variant, context),
     cases: [

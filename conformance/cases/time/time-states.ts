@@ -32,7 +32,7 @@ import { expectNoOffer } from '../deployments/next-deployment.ts';
 /** Longer than a day, a week, a month and the lifetime of tokens and links. */
 const DAYS_SECONDS = 40 * 86_400;
 
-const start = { area: 'time', risk: 'write', needs: ['user', 'clock-control'] } as const;
+const start = { area: 'time', effect: 'write', needs: ['user', 'clock-control'] } as const;
 
 /** Waits forty days, after which the device needs a new token. */
 async function daysLater(device: SuiteDevice, context: TestContext): Promise<void> {

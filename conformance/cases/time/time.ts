@@ -25,7 +25,7 @@ const tokens = defineScenario({
   area: 'time',
   name: 'The lifetime of a token',
   start: 'an accepted device with a token, on a clock that the suite moves',
-  risk: 'write',
+  effect: 'write',
   needs: ['user', 'clock-control'],
   arrange: acceptedDevice,
   cases: [

@@ -8,7 +8,7 @@ import { controlMapResource } from './control-map-resource.ts';
 import { DeploymentTracker } from './deployment-tracker.ts';
 import { inventoryResource } from './inventory-resource.ts';
 import { KnownDevices } from './known-devices.ts';
-import type { ReadingCounts } from './reading-counts.ts';
+import type { ReadBackCounter } from './read-back-counter.ts';
 import { ResourceTracker } from './resource-tracker.ts';
 import { alertsResource, logResource, monitorResource } from './stored-resources.ts';
 import type { TrackedViolation, Tracker } from './tracker.ts';
@@ -26,7 +26,7 @@ export class CaseTrackers implements Tracker {
   readonly #facts: KnownDevices;
   readonly #all: readonly Tracker[];
 
-  constructor({ readsBack, seesUsers }: TrackingOptions, counts: ReadingCounts, allows: Allows) {
+  constructor({ readsBack, seesUsers }: TrackingOptions, counts: ReadBackCounter, allows: Allows) {
     const facts = new KnownDevices(allows);
     this.#facts = facts;
     this.#all = [

@@ -2,7 +2,7 @@
 import { membersOf } from '../../target/json-members.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import type { KnownDevices } from './known-devices.ts';
-import type { ReadingCounts } from './reading-counts.ts';
+import type { ReadBackCounter } from './read-back-counter.ts';
 import { type Effect, type Reading, type Resource, SETTLE_MS } from './resource.ts';
 import { TrackedState } from './tracked-state.ts';
 import { openEnded, type Span } from './tracked-value.ts';
@@ -16,12 +16,12 @@ export class ResourceTracker<State> implements Tracker {
   readonly #resource: Resource<State>;
   readonly #facts: KnownDevices;
   readonly #states = new Map<string, TrackedState<State>>();
-  readonly #counts: ReadingCounts;
+  readonly #counts: ReadBackCounter;
 
-  constructor(resource: Resource<State>, facts: KnownDevices, counts: ReadingCounts) {
+  constructor(resource: Resource<State>, facts: KnownDevices, counter: ReadBackCounter) {
     this.#resource = resource;
     this.#facts = facts;
-    this.#counts = counts;
+    this.#counts = counter;
   }
 
   judge(exchange: JudgedExchange): readonly TrackedViolation[] {

@@ -13,9 +13,9 @@ import type { FilteredCase } from './filters.tsx';
 import {
   changeLabels,
   commandFor,
-  findingOf,
   linkTo,
   needsNoAttention,
+  outcomeText,
   toneOf,
   toneOfChange,
   violatedBy,
@@ -28,7 +28,7 @@ export function Case({ entry, facts }: { entry: FilteredCase; facts: PageFacts }
   const [isChosen, setChosen] = useState(false);
   const isPrinting = usePrinting();
   const isOpen = isChosen || (isPrinting && !needsNoAttention(verdict));
-  const finding = findingOf(verdict);
+  const outcome = outcomeText(verdict);
   return (
     <details
       class="case"
@@ -42,7 +42,7 @@ export function Case({ entry, facts }: { entry: FilteredCase; facts: PageFacts }
         <Badge tone={toneOf(verdict.verdict)}>{verdict.verdict}</Badge>{' '}
         {verdict.waiver && <Badge>waived</Badge>} {verdict.tolerated && <Badge>tolerated</Badge>}{' '}
         {change !== '' && <Badge tone={toneOfChange(change)}>{changeLabels[change]}</Badge>}{' '}
-        {finding !== '' && <span class="finding">{finding}</span>}
+        {outcome !== '' && <span class="outcome">{outcome}</span>}
         <span class="title">
           {verdict.title} <code>{verdict.id}</code>
         </span>
@@ -123,7 +123,7 @@ function Findings({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts 
         ['starts from', verdict.start],
         [
           'conditions',
-          [verdict.level, verdict.risk, ...needs.map((need) => `needs ${need}`)].join(', '),
+          [verdict.level, verdict.effect, ...needs.map((need) => `needs ${need}`)].join(', '),
         ],
         ['time', `${verdict.durationMs} ms, started at ${verdict.startedMs} ms`],
       ]}

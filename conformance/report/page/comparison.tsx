@@ -5,7 +5,7 @@ import { Group } from '../../../fixtures/page/group.tsx';
 import { Table } from '../../../fixtures/page/table.tsx';
 import type { PageFacts, ShownChange, ShownComparison } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
-import { changeLabels, findingOf, toneOf, toneOfChange } from './labels.ts';
+import { changeLabels, outcomeText, toneOf, toneOfChange } from './labels.ts';
 
 /** A longer table of changes is closed at first, so that the cases stay visible. */
 const CHANGES_OPEN_MAX = 8;
@@ -56,7 +56,7 @@ function ChangeTable({ changes, facts }: { changes: readonly ShownChange[]; fact
           title: 'Now',
           cell: ({ id }: ShownChange) => {
             const verdict = now.get(id);
-            return verdict && <Side verdict={verdict.verdict} text={findingOf(verdict)} />;
+            return verdict && <Side verdict={verdict.verdict} text={outcomeText(verdict)} />;
           },
         },
       ]}

@@ -85,13 +85,13 @@ function rowsOf({
 }
 
 function stateOf(
-  { standing }: ShownRequirement,
+  { state }: ShownRequirement,
   found: readonly string[],
   judgement: ShownJudgement | undefined,
 ): RequirementState {
   const operations = judgement?.operations ?? [];
   if (found.includes('fail') || operations.some(({ violated }) => violated > 0)) return 'failed';
-  if (['excluded', 'client'].includes(standing)) return 'not testable';
+  if (['excluded', 'client'].includes(state)) return 'not testable';
   if (found.includes('pass') || (operations.length > 0 && found.length === 0)) return 'passed';
   return found.includes('observed') ? 'observed' : 'not decided';
 }

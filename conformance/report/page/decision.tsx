@@ -5,7 +5,7 @@ import { counted } from '../../../fixtures/base/counted.ts';
 import { Badge, Verdict } from '../../../fixtures/page/badge.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
 import { CaseLink } from './case-link.tsx';
-import { findingOf, isWaived, toneOf, verdictOrder, violatedBy } from './labels.ts';
+import { isWaived, outcomeText, toneOf, verdictOrder, violatedBy } from './labels.ts';
 import { Prose } from './prose.tsx';
 
 /** Maximum number of lines in the summary; the list of cases is complete. */
@@ -126,7 +126,7 @@ function OpenCases({ cases }: { cases: readonly ShownVerdict[] }) {
       lines={cases.map((each) => [
         each.id,
         <>
-          <CaseLink id={each.id} />: {findingOf(each)}
+          <CaseLink id={each.id} />: {outcomeText(each)}
         </>,
       ])}
     />

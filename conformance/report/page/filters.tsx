@@ -2,7 +2,7 @@
 import { Badge } from '../../../fixtures/page/badge.tsx';
 import { Choice, FilterField } from '../../../fixtures/page/field.tsx';
 import type { PageFacts, ShownVerdict } from '../page-facts.ts';
-import { changeLabels, findingOf, toneOf, verdictOrder } from './labels.ts';
+import { changeLabels, outcomeText, toneOf, verdictOrder } from './labels.ts';
 
 /** The filters that the reader has set; an empty member selects every case. */
 export interface CaseFilter {
@@ -42,7 +42,7 @@ export function entriesOf({
   const entries = verdicts.map((verdict) => {
     const texts = verdict.requirements.map((id) => sentences.get(id) ?? '');
     const { id, title } = verdict;
-    const searched = [id, title, findingOf(verdict), ...verdict.requirements, ...texts];
+    const searched = [id, title, outcomeText(verdict), ...verdict.requirements, ...texts];
     return { verdict, change: changes.get(id) ?? '', searched: searched.join('\n').toLowerCase() };
   });
   const rank = ({ verdict: { verdict } }: FilteredCase): number => verdictOrder.indexOf(verdict);

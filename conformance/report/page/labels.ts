@@ -40,8 +40,8 @@ export function areaOf({ id }: Pick<ShownVerdict, 'id'>): string {
   return id.split('/')[0] ?? '';
 }
 
-/** Returns the finding behind a verdict as a phrase; empty for a pass. */
-export function findingOf({ expected, actual, observation, reason }: ShownVerdict): string {
+/** Returns the outcome behind a verdict as a phrase; empty for a pass. */
+export function outcomeText({ expected, actual, observation, reason }: ShownVerdict): string {
   if (expected !== undefined) return `expected ${expected}, actual ${actual ?? 'nothing'}`;
   return observation ?? reason?.text ?? '';
 }

@@ -36,7 +36,7 @@ export interface RequirementRow {
 /** Renders a requirement as a list entry. */
 export function Requirement({ row }: { row: RequirementRow }) {
   const { requirement, state, judgement, cases } = row;
-  const { id, level, plan, sentence, standing, reason } = requirement;
+  const { id, level, plan, sentence, state: coverageState, reason } = requirement;
   return (
     <li class="requirement">
       <div>
@@ -52,7 +52,7 @@ export function Requirement({ row }: { row: RequirementRow }) {
       <div class="deciding">
         {reason !== undefined && (
           <p>
-            {standing}: {reason}
+            {coverageState}: {reason}
           </p>
         )}
         {judgement && <Judged judgement={judgement} />}

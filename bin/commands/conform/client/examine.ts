@@ -41,7 +41,7 @@ import {
   writeReports,
 } from '../../../options/reports.ts';
 import { ciFormats } from '../../../output/ci-summary.ts';
-import { CommandError, setUpError } from '../../../output/command-error.ts';
+import { CommandError, setupError } from '../../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import { readNamedFile } from '../../../output/files.ts';
 import { createOutput } from '../../../output/output.ts';
@@ -255,7 +255,7 @@ async function readDutyWaivers(file: string | undefined): Promise<readonly Waive
   try {
     return withKnownIds(() => readWaivers(text, file, ids, 'duty'));
   } catch (error) {
-    throw error instanceof WaiverFileError ? setUpError(error, file) : error;
+    throw error instanceof WaiverFileError ? setupError(error, file) : error;
   }
 }
 

@@ -2,19 +2,19 @@
  * Counts the responses that show a tracked resource, by operation, with the states possible then.
  */
 
-/** The readings of one operation. */
+/** The responses of one operation that were read back. */
 export interface ReadBackCounts {
   readonly operation: string;
   /** The number of responses that were held against the possible states. */
   readonly judged: number;
-  /** The number of possible states in all judged readings together. */
+  /** The number of possible states in all judged responses together. */
   readonly possibleStates: number;
   /** The number of responses that were not judged, since too many states were possible. */
   readonly undecided: number;
 }
 
 /** The counts of one run. */
-export class ReadingCounts {
+export class ReadBackCounter {
   readonly #byOperation = new Map<string, ReadBackCounts>();
 
   /** @param states the possible states; undefined for too many, and among them for any state */
