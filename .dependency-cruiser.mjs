@@ -267,14 +267,14 @@ export const layers = {
     layers: ['server', 'simulator', 'bin/options', 'bin/output'],
     packages: ['commander', 'undici'],
   },
-  'bin/examination': {
+  'bin/client-test': {
     layers: ['server', 'conformance', 'bin/output'],
     packages: ['ws'],
   },
   'bin/commands': {
     layers: [
       ...['server', 'simulator', 'conformance'],
-      ...['bin/options', 'bin/output', 'bin/server-access', 'bin/virtual', 'bin/examination'],
+      ...['bin/options', 'bin/output', 'bin/server-access', 'bin/virtual', 'bin/client-test'],
     ],
     packages: [
       ...['commander', '@bomb.sh/tab', 'cli-table3', 'log-update', 'undici', 'ws', 'yaml'],
@@ -284,7 +284,7 @@ export const layers = {
   'bin/exports': {
     layers: [
       ...['server', 'simulator', 'conformance'],
-      ...['bin/commands', 'bin/examination', 'bin/options', 'bin/output'],
+      ...['bin/commands', 'bin/client-test', 'bin/options', 'bin/output'],
     ],
     packages: ['valibot', 'vitest'],
   },

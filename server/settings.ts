@@ -209,7 +209,7 @@ const bounds = inGroup('Limits', {
   },
   transferRateMin: {
     flag: '--transfer-rate-min <bytes>',
-    help: 'end a transfer that is slower on average over --transfer-idle, in bytes per second; 0: none',
+    help: 'minimum average bytes per second of a transfer over --transfer-idle; 0 for none',
     cli: { kind: 'count', min: 0, max: TRANSFER_RATE_MAX },
     default: { value: 100 },
     problem: wholeNumberProblem('transferRateMin', 0, TRANSFER_RATE_MAX),

@@ -27,7 +27,7 @@ import { createOutput } from '../output/output.ts';
 const rows = inGroup('Options', {
   format: {
     flag: '--format <format>',
-    help: 'output format; ical only without recordings',
+    help: 'output format; ical is for a calendar without recordings',
     cli: { kind: 'choices', of: ['table', 'json', 'ical'] },
     default: { value: 'table' },
   },

@@ -59,7 +59,7 @@ export const unwanted = [
     pattern: /\bscenes?\b/g,
     instead: 'incident',
     legal: [
-      ...['conformance/clients/', 'bin/examination/', 'conformance/guide.md', 'bin/help.md'],
+      ...['conformance/clients/', 'bin/client-test/', 'conformance/guide.md', 'bin/help.md'],
       'bin/commands/conform/client/',
       'fixtures/control/client-event.ts',
     ],
@@ -214,5 +214,16 @@ export const unwanted = [
       /\b(Planned(Request|Body|Poll)|plannedMs|triesMax|restUntilDue|Loose(Artifact|Entry)|loose(Artifact|Tar|Line)|[hH]asty\w*|UnreadableRe(quest|cord)|isLasting)\b/g,
     instead:
       'CorrectedRequest, dueMs, ATTEMPTS_MAX, sleepUntilDue, malformed, too frequent, unparsable, persistent',
+  },
+  {
+    pattern:
+      /\b(ExaminationPlan|ExaminedDuty|PlayedScene|an examination|--exercise)\b|\b(not|was)[- ]exercised\b/g,
+    instead: 'client test; a scene is run; a duty is tested',
+    legal: [
+      'conformance/self-test/',
+      'bin/commands/conform/self-test/',
+      'bin/dev/nightly/',
+      'server/',
+    ],
   },
 ];

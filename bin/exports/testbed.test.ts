@@ -50,12 +50,12 @@ describe('a client of the embedded testbed', () => {
     await expect(client.expectNoViolations()).rejects.toThrow(/remedy: /);
   });
 
-  it('has no violation after ordinary requests, and a next step for each unexercised duty', async () => {
+  it('has no violation after ordinary requests, and a next step for each untested duty', async () => {
     await poll({ device_type: 'board', artifact_name: 'release-1' });
     await testbed.client(device.id).expectNoViolations();
     const abort = await dutyNamed('report.stops-at-409');
     expect(abort).toMatchObject({
-      state: 'not-exercised',
+      state: 'not-tested',
       next: { call: { operation: 'POST /faults' } },
     });
     expect(abort?.next?.command).toContain(device.id);

@@ -35,6 +35,6 @@ export function startTestbed(options: TestbedOptions = {}): Promise<Testbed> {
 
 /** Loads the judge, which the first request of a device needs. */
 async function loadClientReader() {
-  const { clientReader } = await import('../examination/client-reader.ts');
+  const { clientReader } = await import('../client-test/client-reader.ts');
   return clientReader;
 }

@@ -7,7 +7,7 @@ import { controlDocuments } from '../../server/control/control-documents.ts';
 import { board, nextRequests } from '../../server/testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../server/testing/test-device.ts';
 import { startTestServer, type TestServer } from '../../server/testing/test-server.ts';
-import { clientReader } from '../examination/client-reader.ts';
+import { clientReader } from '../client-test/client-reader.ts';
 import { DocumentClient } from '../testing/document-client.ts';
 
 let server: TestServer;

@@ -19,8 +19,8 @@ export const examples: readonly (readonly [name: string, command: readonly strin
   ['Bash', ['bash', exampleSource('client.sh')]],
 ];
 
-/** The parts of an examination's JSON that the tests of the examples read. */
-interface Examination {
+/** The parts of an client test's JSON that the tests of the examples read. */
+interface ClientTestResult {
   readonly outcome: string;
   readonly cuts: readonly { readonly moment: string; readonly reportedFalseSuccess: boolean }[];
   readonly duties: readonly {
@@ -32,7 +32,7 @@ interface Examination {
 }
 
 /**
- * Asserts that an example breaks no MUST in the quick examination, nor after it is killed at any
+ * Asserts that an example breaks no MUST in the quick testResult, nor after it is killed at any
  * moment.
  */
 export async function expectKeptDuties(command: readonly string[]): Promise<void> {
@@ -40,7 +40,7 @@ export async function expectKeptDuties(command: readonly string[]): Promise<void
   const client = `${command.map((word) => `'${word}'`).join(' ')} ${options}`;
   const args = ['conform', 'client', '--command', client, '--cuts', '--fail-on', 'must', '--json'];
   const { code, stdout, stderr } = await runCommand(args);
-  const { outcome, cuts, duties } = JSON.parse(stdout) as Examination;
+  const { outcome, cuts, duties } = JSON.parse(stdout) as ClientTestResult;
   const broken = duties.filter(({ level, state }) => level === 'must' && state === 'broken');
   const falseSuccesses = cuts.filter((cut) => cut.reportedFalseSuccess);
   const found = { outcome, broken, falseSuccesses, code };

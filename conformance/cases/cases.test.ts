@@ -81,7 +81,14 @@ describe('the conformance cases', () => {
   it('require control of the target only in six areas', () => {
     const controlled = allCases.filter(({ needs }) => needs.some(isControl));
     const areas = new Set(controlled.map(({ id }) => id.split('/')[0]));
-    expect([...areas].sort()).toEqual(['audit-log', 'faults', 'roles', 'tenants', 'time', 'versioning']);
+    expect([...areas].sort()).toEqual([
+      'audit-log',
+      'faults',
+      'roles',
+      'tenants',
+      'time',
+      'versioning',
+    ]);
   });
 
   it('are disruptive only if they affect resources that others use', () => {

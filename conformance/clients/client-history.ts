@@ -88,7 +88,7 @@ export class ClientHistory {
   announcesMaps = false;
   /** True once a poll had more than the type and the artifact of the device. */
   sendsFurtherPairs = false;
-  /** Name of the scene that is played; undefined if none is. */
+  /** Name of the scene that is run; undefined if none is. */
   scene: string | undefined;
   lastSentMs: number | undefined;
   /** Pause between the last two inventories, and when the last one was sent. */

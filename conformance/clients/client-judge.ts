@@ -399,7 +399,7 @@ function undecided(duty: Duty, history: ClientHistory, dropped: number): DutySta
   const isConcerned = duty.appliesToClient?.(history) ?? true;
   if (!isConcerned || (optionalAreas.has(area) && !isUsed(area, history))) return 'not-applicable';
   const isHidden = !duty.applies && !duty.socket && !duty.sequence && !duty.observation;
-  return isHidden ? 'not-observable' : 'not-exercised';
+  return isHidden ? 'not-observable' : 'not-tested';
 }
 
 /** A client uses control maps if it announces them, and alerts are part of the monitor. */

@@ -14,13 +14,13 @@ export interface DutyViolation {
   readonly message: string;
 }
 
-/** What would exercise a duty next. */
+/** What would test a duty next. */
 export interface NextStep {
   /** A sentence for the author of the client. */
   readonly text: string;
   /** A command that does it; undefined if the author has to act. */
   readonly command?: string;
-  /** The scene of the examination that does it; undefined if none does. */
+  /** The scene of the client test that does it; undefined if none does. */
   readonly scene?: string;
 }
 
@@ -38,7 +38,7 @@ export interface DutyVerdict {
   readonly openSinceMs?: number;
   /** What was observed, for the state `observed`. */
   readonly observation?: string;
-  /** What would exercise it, for `not-exercised`, `not-applicable` and `not-observable`. */
+  /** What would test it, for `not-tested`, `not-applicable` and `not-observable`. */
   readonly next?: NextStep;
 }
 

@@ -79,7 +79,7 @@ export interface Duty
   readonly remedy: string;
   /** False for a device that has no such duty, by what it sends. */
   readonly appliesToClient?: (client: ClientHistory) => boolean;
-  /** The scene that exercises it; absent if ordinary traffic does. */
+  /** The scene that tests it; absent if ordinary traffic does. */
   readonly scene?: SceneName;
   /** Returns what an event of a WebSocket shows: `kept`, a violation, or nothing. */
   readonly socket?: (

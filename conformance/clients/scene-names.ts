@@ -1,6 +1,6 @@
 /**
- * The scenes that exercise what ordinary traffic does not show: for each, what its author does to
- * the client. An examination plays them; whoever watches a client can do the same by hand.
+ * The scenes that test what ordinary traffic does not show: for each, what its author does to
+ * the client. A client test runs them; whoever watches a client can do the same by hand.
  */
 import type { NextStep } from './client-verdict.ts';
 
@@ -72,12 +72,12 @@ const steps = {
 /** The name of a scene. */
 export type SceneName = keyof typeof steps;
 
-/** Scenes that no examination plays, since they need a board, a fleet or gigabytes. */
+/** Scenes that no examination runs, since they need a board, a fleet or gigabytes. */
 const withoutCommand: ReadonlySet<SceneName> = new Set([
   ...(['large-artifact', 'compressed-download', 'monitor', 'restart-of-many'] as const),
 ]);
 
-/** Returns what its author does to exercise a duty. @param scene undefined for ordinary traffic */
+/** Returns what its author does to test a duty. @param scene undefined for ordinary traffic */
 export function nextStep(scene: SceneName = 'ordinary-traffic'): NextStep {
   const option = scene === 'power-cut' ? '--cuts' : `--scene ${scene}`;
   const command = `npx fleetbed conform client ${option} --command '…'`;

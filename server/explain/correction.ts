@@ -36,7 +36,7 @@ export interface Correction {
 }
 
 /** What the caller can do about a refusal. */
-export interface Advice {
+export interface Remedy {
   /** A sentence that says what to do before the request. */
   readonly before?: string;
   /** Absent if no request can achieve what the caller wanted. */
@@ -55,7 +55,7 @@ export interface CorrectionInput extends RefusedRequest {
   readonly otherTenant?: string;
 }
 
-export function adviceOn(refused: CorrectionInput): Advice {
+export function findRemedy(refused: CorrectionInput): Remedy {
   const meant = meantBy(refused);
   if (!meant) {
     const before = remedyOf(refused, undefined, []);

@@ -10,7 +10,7 @@ import { ParseFailure } from '../http/parse-failure.ts';
 import { type MountedServer, UnknownPath } from '../pipeline/mounted.ts';
 import type { Tenant } from '../tenants/tenants.ts';
 import { commandOf } from './command.ts';
-import { adviceOn, type Correction } from './correction.ts';
+import { type Correction, findRemedy } from './correction.ts';
 import { diagnose } from './doctor/evidence.ts';
 import { type ReceivedRequest, receivedRequestOf, textOf } from './received-request.ts';
 import {
@@ -50,7 +50,7 @@ export function explain(record: RefusedRecord, facts: ExplainFacts): Explanation
   const diagnosis = parseFailure ? causeView(parseFailure) : diagnose(evidence);
   // What cannot be read does not say what was meant, so only the cause can be named.
   const refused = { request, refusal, operation, problem };
-  const advice: AdviceView = parseFailure ? { variables: {} } : adviceView(refused, facts);
+  const advice: RemedyView = parseFailure ? { variables: {} } : remedyView(refused, facts);
   const { before: _before, ...rest } = advice;
   return {
     requestId: record.requestId,
@@ -76,22 +76,22 @@ function sentenceOf(words: string): string {
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
 }
 
-interface AdvisedRequest extends RefusedRequest {
+interface CorrectedInput extends RefusedRequest {
   readonly problem: RequestProblem;
 }
 
-type AdviceView = Pick<
+type RemedyView = Pick<
   Explanation,
   'before' | 'correctedRequest' | 'isUnchanged' | 'command' | 'variables'
 >;
 
-function adviceView(
-  refused: AdvisedRequest,
+function remedyView(
+  refused: CorrectedInput,
   { tenant, names, adminEmail, mounts }: ExplainFacts,
-): AdviceView {
+): RemedyView {
   const { request, problem } = refused;
   const { name, isFirst, store } = tenant;
-  const advised = {
+  const correctionInput = {
     ...refused,
     location: problem.path,
     expected: problem.expected,
@@ -99,7 +99,7 @@ function adviceView(
     mounts,
     ...(!isFirst && { otherTenant: name }),
   };
-  const { before, correction } = adviceOn(advised);
+  const { before, correction } = findRemedy(correctionInput);
   const words = before === undefined ? {} : { before };
   if (!correction) return { ...words, variables: {} };
   const lines = commandOf(correction, { names, adminEmail, namesTenant: !isFirst });
@@ -134,7 +134,7 @@ function adviceView(
  */
 function neededInPath(
   needs: VariableMeanings,
-  { problem }: AdvisedRequest,
+  { problem }: CorrectedInput,
 ): Record<string, string> {
   const [, parameter = ''] = /^path\.(\w+)$/.exec(problem.path) ?? [];
   const name = variableNamed(parameter);
@@ -144,7 +144,7 @@ function neededInPath(
 /** Returns true if the corrected request equals the request that was sent. */
 function isSame(
   { method, path, body }: CorrectedRequest,
-  { request, problem, refusal }: AdvisedRequest,
+  { request, problem, refusal }: CorrectedInput,
   isBodyAsSent = false,
 ): boolean {
   const target = request.search === '' ? request.path : `${request.path}?${request.search}`;

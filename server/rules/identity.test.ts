@@ -109,7 +109,7 @@ describe('an invalid identity text', () => {
     },
   );
 
-  it('is refused with advice when it was encoded twice', () => {
+  it('is refused with a remedy when it was encoded twice', () => {
     expect(refusal('"{}"')).toBe(
       'must be a string that holds a JSON object; it holds one that was encoded twice, so encode it once',
     );

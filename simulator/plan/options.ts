@@ -39,7 +39,7 @@ const fleetOptions = inGroup('Fleet', {
    */
   seed: {
     flag: '--seed <text>',
-    help: 'seed: same seed, same fleet, but for RSA keys (default: random)',
+    help: 'seed of the fleet; RSA keys differ in each run (default: random)',
     cli: { kind: 'text' },
     value: v.pipe(v.union([v.string(), v.number()]), v.transform(String), filled),
     field: 'seed',

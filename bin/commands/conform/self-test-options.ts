@@ -51,7 +51,7 @@ export const selfTestRows = {
   floor: {
     flag: '--floor <share>',
     group: fuzzing,
-    help: `with --fuzz: minimum share of the alterations that violate a must to be killed (default: ${defaultFloor})`,
+    help: `with --fuzz: minimum share of MUST-violating alterations that must be killed (default: ${defaultFloor})`,
     cli: { kind: 'share' },
   },
   clients: {

@@ -68,7 +68,7 @@ describe('fleetbed doctor signature', () => {
     const { code, stdout } = await doctor('signature', '--body', body, '--signature', hex);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^line-feed-not-signed: The body sent ends in a line feed/);
-    expect(stdout).toMatch(/^ {2}fix: Sign the bytes of the body/m);
+    expect(stdout).toMatch(/^ {2}remedy: Sign the bytes of the body/m);
     expect(stdout).toMatch(/^ {2}also: hex$/m);
   });
 

@@ -97,7 +97,7 @@ function printFinding(finding: DoctorFinding, output: Output): void {
   const { cause, sentence, detail, remedy, also = [] } = finding;
   output.line(cause === undefined ? sentence : `${cause}: ${sentence}`);
   if (detail !== undefined) output.line(`  detail: ${detail}`);
-  if (remedy !== undefined) output.line(`  fix: ${remedy}`);
+  if (remedy !== undefined) output.line(`  remedy: ${remedy}`);
   if (also.length > 0) output.line(`  also: ${also.join(', ')}`);
 }
 

@@ -182,7 +182,7 @@ export async function whileServing<Code extends number>(
 
 /** Loads the judge of device clients, which the first request of a device needs. */
 async function loadClientReader() {
-  const { clientReader } = await import('../../examination/client-reader.ts');
+  const { clientReader } = await import('../../client-test/client-reader.ts');
   return clientReader;
 }
 

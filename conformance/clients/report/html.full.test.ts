@@ -2,22 +2,22 @@ import type { Page } from 'playwright';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { browserOn } from '../../../fixtures/testing/browser.ts';
 import { accessibilityProblems, overhangOf } from '../../../fixtures/testing/page-checks.ts';
-import { hostile, sampleExamination } from '../testing/sample-examination.ts';
-import { examinationHtml } from './html.ts';
+import { hostile, sampleClientTest } from '../testing/sample-client-test.ts';
+import { clientTestHtml } from './html.ts';
 
-const { open } = browserOn(examinationHtml(sampleExamination));
+const { open } = browserOn(clientTestHtml(sampleClientTest));
 
 let page: Page;
 beforeEach(async () => {
   page = await open();
 });
 
-describe('the HTML page of an examination', () => {
+describe('the HTML page of a client test', () => {
   it('shows the verdict first, with each broken duty and the counts that it lists', async () => {
     const top = page.locator('header .kit-verdict');
-    expect(await top.locator('strong').textContent()).toBe(sampleExamination.headline);
+    expect(await top.locator('strong').textContent()).toBe(sampleClientTest.headline);
     const text = (await top.textContent()) ?? '';
-    for (const part of ['auth.renews-on-401', '(waived)', '2 broken', '1 not-exercised', '1 kept'])
+    for (const part of ['auth.renews-on-401', '(waived)', '2 broken', '1 not-tested', '1 kept'])
       expect(text).toContain(part);
     expect((await top.boundingBox())?.y).toBeLessThan(150);
   });

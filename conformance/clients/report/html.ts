@@ -1,16 +1,16 @@
 /**
- * Formats the result of an examination as one self-contained HTML page. The page contains the result
+ * Formats the result of a client test as one self-contained HTML page. The page contains the result
  * as data, which the script of `page/` displays.
  */
 import { reportPage } from '../../../fixtures/base/markup.ts';
-import type { Examination } from './examination.ts';
+import type { ClientTestResult } from './client-test-result.ts';
 
 /** Returns the page. @throws Error when the page was not built */
-export function examinationHtml(examination: Examination): string {
+export function clientTestHtml(testResult: ClientTestResult): string {
   return reportPage({
     module: import.meta.url,
     folder: 'conformance/clients/report',
-    title: `Examination of a device client: ${examination.outcome}`,
-    facts: examination,
+    title: `ClientTestResult of a device client: ${testResult.outcome}`,
+    facts: testResult,
   });
 }

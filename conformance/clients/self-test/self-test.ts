@@ -42,7 +42,7 @@ export interface AlteredClients {
   readonly falseFailures: readonly string[];
 }
 
-/** Plays the good client and the defective ones of these duties. */
+/** Runs the good client and the defective ones of these duties. */
 export function selfTestOfClients(
   selected: readonly DefectiveClient[] = defectiveClients,
 ): ClientSelfTest {

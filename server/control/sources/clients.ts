@@ -43,7 +43,7 @@ export async function clientsView(feed: ClientFeed, tenant: Tenant): Promise<Cli
     clients: rows.toSorted((one, other) => other.brokenMusts - one.brokenMusts),
     duties: reader.duties.map((duty, at) => {
       const counts = overAll[at] ?? new Map<DutyState, number>();
-      const state = dutyStates.find((each) => counts.has(each)) ?? 'not-exercised';
+      const state = dutyStates.find((each) => counts.has(each)) ?? 'not-tested';
       return { ...duty, state, counts: Object.fromEntries(counts), brokenBy: brokenBy[at] ?? [] };
     }),
   };

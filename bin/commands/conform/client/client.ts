@@ -6,17 +6,17 @@ import { exitCodeHelp } from '../../../options/exit-code-help.ts';
 import { addOptionRows } from '../../../options/option-rows.ts';
 import type { ExitCode } from '../../../output/exit-codes.ts';
 import { addControlOptions, type ControlAccess } from '../../../server-access/control-listener.ts';
-import { type ExamineOptions, examineClient, examineRows } from './examine.ts';
-import { exerciseClient } from './exercise.ts';
 import { judgeRecordedClients } from './from-file.ts';
+import { setUpScene } from './set-up.ts';
+import { type ClientTestRowValues, clientTestRows, testClient } from './test-client.ts';
 import { watchClients } from './watch.ts';
 
 const codes = exitCodeHelp({
   pass: 'no duty is broken',
   failed:
-    'a duty of the level of --fail-on is broken and not waived, a waiver is expired or obsolete, or with --require-all-must a MUST was not exercised',
+    'a duty of the level of --fail-on is broken and not waived, a waiver is expired or obsolete, or with --require-all-must a MUST was not tested',
   setUp: 'the server cannot start, or a file cannot be used',
-  inconclusive: 'nothing came from the client, or a scene could not be played to its end',
+  inconclusive: 'nothing came from the client, or a scene could not be run to its end',
   interrupted: 'interrupted',
 });
 
@@ -38,14 +38,14 @@ const watchRows = inGroup('Watching and recordings', {
     help: 'show the duties of the devices of a running server, live, or of one: its ID or identity value',
     cli: { kind: 'text' },
   },
-  exercise: {
-    flag: '--exercise <scene>',
+  setUp: {
+    flag: '--set-up <scene>',
     help: 'set up this scene on a running server: plan its faults, or move the clock',
     cli: { kind: 'text' },
   },
   device: {
     flag: '--device <device>',
-    help: 'restrict the faults of --exercise to this device: its ID or identity value',
+    help: 'restrict the faults of --set-up to this device: its ID or identity value',
     cli: { kind: 'text' },
   },
   from: {
@@ -56,18 +56,18 @@ const watchRows = inGroup('Watching and recordings', {
 } as const) satisfies OptionRows;
 
 type ClientOptions = Omit<ValuesOf<typeof watchRows>, 'watch'> &
-  ExamineOptions &
+  ClientTestRowValues &
   ControlAccess & { readonly watch?: string | true };
 
 function usesServer(options: object): boolean {
-  return 'watch' in options || 'exercise' in options;
+  return 'watch' in options || 'setUp' in options;
 }
 
 async function run(options: ClientOptions): Promise<ExitCode> {
-  const { watch, from, exercise } = options;
-  if (exercise !== undefined) return exerciseClient({ ...options, exercise });
+  const { watch, from, setUp } = options;
+  if (setUp !== undefined) return setUpScene({ ...options, setUp });
   if (watch !== undefined) return watchClients(options);
-  return from === undefined ? examineClient(options) : judgeRecordedClients(from, options);
+  return from === undefined ? testClient(options) : judgeRecordedClients(from, options);
 }
 
 /** Adds the options and the action of the subcommand. */
@@ -79,19 +79,19 @@ export function configure(command: Command): void {
     `fleetbed conform client --command './my-client {server} {dir}' --scene abort --seed 7`,
     'fleetbed conform client --list --interval 30s',
     'fleetbed conform client --watch',
-    'fleetbed conform client --exercise abort --device 02:00:00:00:00:01',
+    'fleetbed conform client --set-up abort --device 02:00:00:00:00:01',
     'fleetbed conform client --from traffic.har',
   );
   addControlOptions(command, usesServer);
-  addOptionRows(command, { ...watchRows, ...examineRows })
+  addOptionRows(command, { ...watchRows, ...clientTestRows })
     .option('--json', 'print the result as JSON')
     .addHelpText('after', help)
     .action(async (options: ClientOptions) => {
-      const { command: started, wait, list, schema, watch, from, exercise } = options;
-      const values = [started, watch, from, exercise].map((value) => value !== undefined);
+      const { command: started, wait, list, schema, watch, from, setUp } = options;
+      const values = [started, watch, from, setUp].map((value) => value !== undefined);
       if ([...values, wait, list, schema].filter(Boolean).length !== 1)
         command.error(
-          'give one of --command, --wait, --watch, --exercise, --from, --list and --schema',
+          'give one of --command, --wait, --watch, --set-up, --from, --list and --schema',
         );
       process.exitCode = await run(options);
     });

@@ -5,8 +5,8 @@ import { RecordingError } from '../../../../conformance/recordings/recording.ts'
 import { NotAFile } from '../../../../fixtures/base/plain-file.ts';
 import type { ClientExchange } from '../../../../fixtures/control/client-event.ts';
 import { maskText } from '../../../../server/http/masking.ts';
-import { judgedDuties } from '../../../examination/client-reader.ts';
-import { type ClientDuties, clientLines, hasBrokenMust } from '../../../examination/duties-text.ts';
+import { judgedDuties } from '../../../client-test/client-reader.ts';
+import { type ClientDuties, clientLines, hasBrokenMust } from '../../../client-test/duties-text.ts';
 import { CommandError } from '../../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import { fileError } from '../../../output/files.ts';

@@ -74,9 +74,9 @@ describe('fleetbed conform client --watch', () => {
   });
 });
 
-describe('fleetbed conform client --exercise', () => {
+describe('fleetbed conform client --set-up', () => {
   it('plans the faults of a scene, and says what to do next', async () => {
-    const { code, stdout } = await onServer('--exercise', 'abort');
+    const { code, stdout } = await onServer('--set-up', 'abort');
     expect([code, stdout]).toEqual([
       0,
       'The faults are planned.\nNow deploy: npx fleetbed deploy FILE --device DEVICE\nTo remove them: npx fleetbed faults clear\n',
@@ -86,13 +86,13 @@ describe('fleetbed conform client --exercise', () => {
     expect(planned).toContain('abort-deployment');
   });
 
-  it('refuses a scene that a running server cannot play, and names the playable scenes', async () => {
-    const { code, stderr } = await onServer('--exercise', 'tls-untrusted');
-    expect([code, stderr]).toEqual([2, expect.stringContaining('cannot play the scene')]);
+  it('refuses a scene that a running server cannot set up, and names the playable scenes', async () => {
+    const { code, stderr } = await onServer('--set-up', 'tls-untrusted');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('cannot set up the scene')]);
   });
 
   it('refuses a device that has sent no request with exit code 1', async () => {
-    const { code, stderr } = await onServer('--exercise', 'abort', '--device', 'nobody');
+    const { code, stderr } = await onServer('--set-up', 'abort', '--device', 'nobody');
     expect([code, stderr]).toEqual([1, expect.stringContaining('Nothing came from nobody')]);
   });
 });

@@ -3,7 +3,7 @@ import { createLogUpdate } from 'log-update';
 import { systemClock } from '../../../../fixtures/base/clock.ts';
 import { printable } from '../../../../fixtures/base/printable.ts';
 import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
-import { clientLines } from '../../../examination/duties-text.ts';
+import { clientLines } from '../../../client-test/duties-text.ts';
 import { borderlessTable } from '../../../output/borderless-table.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import { createOutput, type Output } from '../../../output/output.ts';
@@ -122,7 +122,7 @@ function devicesTable({ clients }: Clients): string {
       .map(({ client, identity = client, exchanges, counts }) => [
         printable(identity, 60),
         exchanges,
-        ...[counts.kept ?? 0, counts.broken ?? 0, counts.open ?? 0, counts['not-exercised'] ?? 0],
+        ...[counts.kept ?? 0, counts.broken ?? 0, counts.open ?? 0, counts['not-tested'] ?? 0],
       ]),
   );
 }

@@ -1,5 +1,5 @@
 /**
- * Runs Debian's `mender-client`, and `mender-connect` once the device is accepted, as an examination
+ * Runs Debian's `mender-client`, and `mender-connect` once the device is accepted, as a client test
  * starts a client: by a command that keeps everything in one folder, and is killed at any moment.
  *
  *     node client-command.js SERVER CA DIR

@@ -9,10 +9,10 @@ import { Facts } from '../../../../fixtures/page/facts.tsx';
 import { Report } from '../../../../fixtures/page/report.tsx';
 import { Table } from '../../../../fixtures/page/table.tsx';
 import { isListed } from '../../duty-state.ts';
-import type { Examination, ExaminedDuty } from '../examination.ts';
+import type { ClientTestResult, TestedDuty } from '../client-test-result.ts';
 import { BrokenDuty } from './broken-duty.tsx';
 
-const tones: Readonly<Record<Examination['outcome'], Tone>> = {
+const tones: Readonly<Record<ClientTestResult['outcome'], Tone>> = {
   broken: 'negative',
   inconclusive: 'pending',
   kept: 'positive',
@@ -20,9 +20,9 @@ const tones: Readonly<Record<Examination['outcome'], Tone>> = {
   interrupted: 'pending',
 };
 
-const stateLabels: readonly (readonly [ExaminedDuty['state'], string])[] = [
+const stateLabels: readonly (readonly [TestedDuty['state'], string])[] = [
   ['open', 'Open at the end'],
-  ['not-exercised', 'Not exercised'],
+  ['not-tested', 'Not tested'],
   ['not-judged', 'Not judged'],
   ['observed', 'Observed'],
   ['kept', 'Kept'],
@@ -31,44 +31,44 @@ const stateLabels: readonly (readonly [ExaminedDuty['state'], string])[] = [
 ];
 
 /** Renders the page. */
-export function App({ examination }: { examination: Examination }) {
-  const { scenes, cuts, intervalMs, seed } = examination;
-  const duties = examination.duties.filter(isListed);
+export function App({ testResult }: { testResult: ClientTestResult }) {
+  const { scenes, cuts, intervalMs, seed } = testResult;
+  const duties = testResult.duties.filter(isListed);
   const broken = duties.filter(({ state }) => state === 'broken');
-  const played = scenes.filter(({ outcome }) => outcome !== 'skipped');
+  const runScenes = scenes.filter(({ outcome }) => outcome !== 'skipped');
   const interval = intervalMs === undefined ? '' : `, a poll every ${seconds(intervalMs)}`;
   return (
     <Report
-      title="Examination of a device client"
-      about={`${counted(played.length, 'scene')} played${interval}, seed ${seed}`}
-      verdict={<Decision examination={examination} broken={broken} />}
+      title="ClientTestResult of a device client"
+      about={`${counted(runScenes.length, 'scene')} run${interval}, seed ${seed}`}
+      verdict={<Decision testResult={testResult} broken={broken} />}
     >
       {broken.length > 0 && (
         <Card title="Broken duties">
           {broken.map((duty) => (
-            <BrokenDuty key={duty.duty} duty={duty} examination={examination} />
+            <BrokenDuty key={duty.duty} duty={duty} testResult={testResult} />
           ))}
         </Card>
       )}
-      {cuts.length > 0 && <Cuts examination={examination} />}
+      {cuts.length > 0 && <Cuts testResult={testResult} />}
       {stateLabels.map(([state, title]) => (
         <Duties key={state} title={title} duties={duties.filter((duty) => duty.state === state)} />
       ))}
-      <Scenes examination={examination} />
-      <Run examination={examination} />
+      <Scenes testResult={testResult} />
+      <Run testResult={testResult} />
     </Report>
   );
 }
 
 function Decision({
-  examination,
+  testResult,
   broken,
 }: {
-  examination: Examination;
-  broken: readonly ExaminedDuty[];
+  testResult: ClientTestResult;
+  broken: readonly TestedDuty[];
 }) {
-  const { headline, outcome, problems } = examination;
-  const duties = examination.duties.filter(isListed);
+  const { headline, outcome, problems } = testResult;
+  const duties = testResult.duties.filter(isListed);
   const states = [...new Set(duties.map(({ state }) => state))];
   return (
     <Verdict tone={tones[outcome]} title={headline}>
@@ -95,7 +95,7 @@ function Decision({
   );
 }
 
-function Cuts({ examination: { cuts, cutBy } }: { examination: Examination }) {
+function Cuts({ testResult: { cuts, cutBy } }: { testResult: ClientTestResult }) {
   const yesOrNo = (isSo: boolean) => (
     <Badge tone={isSo ? 'positive' : 'negative'}>{isSo ? 'yes' : 'no'}</Badge>
   );
@@ -129,7 +129,7 @@ function Cuts({ examination: { cuts, cutBy } }: { examination: Examination }) {
   );
 }
 
-function Duties({ title, duties }: { title: string; duties: readonly ExaminedDuty[] }) {
+function Duties({ title, duties }: { title: string; duties: readonly TestedDuty[] }) {
   if (duties.length === 0) return null;
   return (
     <Card title={`${title} (${duties.length})`}>
@@ -149,13 +149,13 @@ function Duties({ title, duties }: { title: string; duties: readonly ExaminedDut
   );
 }
 
-function reasonOf({ observation, reason, next, scenes }: ExaminedDuty): string {
+function reasonOf({ observation, reason, next, scenes }: TestedDuty): string {
   if (observation !== undefined) return observation;
   if (reason === undefined) return counted(scenes.length, 'scene');
   return next?.scene === undefined ? reason : `${reason}; scene ${next.scene}: ${next.text}`;
 }
 
-function Scenes({ examination: { scenes } }: { examination: Examination }) {
+function Scenes({ testResult: { scenes } }: { testResult: ClientTestResult }) {
   return (
     <Card title={`Scenes (${scenes.length})`}>
       <Table
@@ -168,7 +168,7 @@ function Scenes({ examination: { scenes } }: { examination: Examination }) {
           {
             title: 'Outcome',
             cell: ({ outcome }) => (
-              <Badge tone={outcome === 'played' ? 'positive' : 'plain'}>{outcome}</Badge>
+              <Badge tone={outcome === 'completed' ? 'positive' : 'plain'}>{outcome}</Badge>
             ),
           },
           { title: 'Time', cell: ({ durationMs }) => seconds(durationMs) },
@@ -179,8 +179,8 @@ function Scenes({ examination: { scenes } }: { examination: Examination }) {
   );
 }
 
-function Run({ examination }: { examination: Examination }) {
-  const { command, seed, capabilities, failOn, waivers } = examination;
+function Run({ testResult }: { testResult: ClientTestResult }) {
+  const { command, seed, capabilities, failOn, waivers } = testResult;
   return (
     <Card title="Run">
       <Facts

@@ -4,11 +4,16 @@ import { Badge } from '../../../../fixtures/page/badge.tsx';
 import { CopyButton } from '../../../../fixtures/page/copy-button.tsx';
 import { Group } from '../../../../fixtures/page/group.tsx';
 import { TextBlock } from '../../../../fixtures/page/text-block.tsx';
-import type { Examination, ExaminedDuty, PlayedScene, ShownExchange } from '../examination.ts';
+import type {
+  ClientTestResult,
+  SceneResult,
+  ShownExchange,
+  TestedDuty,
+} from '../client-test-result.ts';
 import { sessionLine } from '../session-line.ts';
 import { SequenceDiagram } from './sequence-diagram.tsx';
 
-type Violation = ExaminedDuty['violations'][number];
+type Violation = TestedDuty['violations'][number];
 
 /** A scrolling element must be reachable by keyboard. */
 const reachable = { tabIndex: 0 };
@@ -16,10 +21,10 @@ const reachable = { tabIndex: 0 };
 /** Renders a line that opens. */
 export function BrokenDuty({
   duty,
-  examination,
+  testResult,
 }: {
-  duty: ExaminedDuty;
-  examination: Examination;
+  duty: TestedDuty;
+  testResult: ClientTestResult;
 }) {
   const { level, sentence, source, remedy, waiver, violations, violationCount } = duty;
   const more = violationCount - violations.length;
@@ -47,7 +52,7 @@ export function BrokenDuty({
           <Shown
             key={`${violation.scene} ${violation.journalEntry} ${violation.message}`}
             violation={violation}
-            examination={examination}
+            testResult={testResult}
           />
         ))}
         {more > 0 && <p class="report-hint">And {more} more of the same.</p>}
@@ -56,9 +61,9 @@ export function BrokenDuty({
   );
 }
 
-function Shown({ violation, examination }: { violation: Violation; examination: Examination }) {
+function Shown({ violation, testResult }: { violation: Violation; testResult: ClientTestResult }) {
   const { scene, journalEntry, contradicts = 0, message, exchanges } = violation;
-  const played = examination.scenes.find((each) => each.scene === scene);
+  const sceneResult = testResult.scenes.find((each) => each.scene === scene);
   // The number 0 stands for a request that never came, which no step shows.
   const marked = [journalEntry, contradicts].filter((each) => each > 0);
   return (
@@ -68,15 +73,15 @@ function Shown({ violation, examination }: { violation: Violation; examination: 
           Scene <code>{scene}</code>
           {journalEntry > 0 && `, exchange ${journalEntry}`}: {message}
         </span>
-        <CopyButton label="Copy command" text={commandFor(scene, examination)} />
+        <CopyButton label="Copy command" text={commandFor(scene, testResult)} />
       </div>
       {exchanges.map((exchange) => (
         <Exchange key={exchange.sequence} exchange={exchange} />
       ))}
-      {played?.session && (
+      {sceneResult?.session && (
         <>
-          <SequenceDiagram session={played.session} marked={marked} />
-          <Session scene={played} marked={marked} />
+          <SequenceDiagram session={sceneResult.session} marked={marked} />
+          <Session scene={sceneResult} marked={marked} />
         </>
       )}
     </>
@@ -94,7 +99,7 @@ function Exchange({ exchange }: { exchange: ShownExchange }) {
   );
 }
 
-function Session({ scene, marked }: { scene: PlayedScene; marked: readonly number[] }) {
+function Session({ scene, marked }: { scene: SceneResult; marked: readonly number[] }) {
   const { session = [] } = scene;
   return (
     <Group kind="plain" summary={`What happened in the scene (${session.length} lines)`}>
@@ -112,7 +117,7 @@ function Session({ scene, marked }: { scene: PlayedScene; marked: readonly numbe
   );
 }
 
-function commandFor(scene: string, { seed, command }: Examination): string {
+function commandFor(scene: string, { seed, command }: ClientTestResult): string {
   const client = command === undefined ? ['--wait'] : ['--command', shellWord(command)];
   const isCut = scene.startsWith('cut ');
   const part = isCut ? ['--scene', 'update', '--cuts'] : ['--scene', shellWord(scene)];

@@ -6,8 +6,8 @@ import '../../../../fixtures/page/report.css';
 import './page.css';
 import { render } from 'preact';
 import { embeddedFacts } from '../../../../fixtures/page/report.tsx';
-import type { Examination } from '../examination.ts';
+import type { ClientTestResult } from '../client-test-result.ts';
 import { App } from './app.tsx';
 
 const root = document.getElementById('app');
-if (root) render(<App examination={embeddedFacts<Examination>()} />, root);
+if (root) render(<App testResult={embeddedFacts<ClientTestResult>()} />, root);

@@ -2,7 +2,7 @@
  * The exchanges around a violation as a sequence diagram: the client at the left, the server at the
  * right.
  */
-import type { SessionStep } from '../examination.ts';
+import type { SessionStep } from '../client-test-result.ts';
 
 /** Number of steps before and after those that show the violation. */
 const BEFORE = 5;
@@ -39,4 +39,4 @@ export function SequenceDiagram({
   );
 }
 
-const classes = { client: 'request', server: 'response', examination: 'act' } as const;
+const classes = { client: 'request', server: 'response', 'client-test': 'act' } as const;

@@ -1,4 +1,4 @@
-/** Shows the duties of one device client: evidence, what to change, and what to exercise next. */
+/** Shows the duties of one device client: evidence, what to change, and what to test next. */
 import { useState } from 'preact/hooks';
 import { Link, useParams } from 'wouter-preact';
 import type { ResponseOf } from '../../../../fixtures/control/operations.ts';
@@ -55,7 +55,7 @@ function Duties({ client, reload }: { client: Client; reload: () => void }) {
         title={hasBrokenMust ? 'This client breaks a MUST' : 'No MUST is broken'}
       >
         {counts.kept ?? 0} kept, {counts.broken ?? 0} broken, {counts.open ?? 0} open,{' '}
-        {counts['not-exercised'] ?? 0} not exercised yet, by {exchanges} requests
+        {counts['not-tested'] ?? 0} not tested yet, by {exchanges} requests
         {dropped > 0 && `; ${dropped} events were lost`}.
       </Verdict>
       {status && (

@@ -43,7 +43,7 @@ function Overview({
   const [state, setState] = useState('');
   if (clients.length === 0) {
     return (
-      <Empty title="No client has come yet">
+      <Empty title="No client has sent a request yet">
         <p>
           Point a device client at this server. Its requests are judged by the duties of clients.
         </p>
@@ -109,16 +109,16 @@ const clientColumns: readonly LongColumn<Client>[] = [
       if (brokenMusts > 0) return <Badge tone="negative">{`${brokenMusts} MUST broken`}</Badge>;
       const broken = counts.broken ?? 0;
       if (broken > 0) return <Badge tone="pending">{`${broken} SHOULD broken`}</Badge>;
-      return <Badge tone="positive">nothing broken</Badge>;
+      return <Badge tone="positive">no MUST broken</Badge>;
     },
   },
-  { title: 'Kept', width: '5rem', isMinor: true, cell: ({ counts }) => counts.kept ?? 0 },
-  { title: 'Open', width: '5rem', isMinor: true, cell: ({ counts }) => counts.open ?? 0 },
+  { title: 'Duties kept', width: '6rem', isMinor: true, cell: ({ counts }) => counts.kept ?? 0 },
+  { title: 'Duties open', width: '6rem', isMinor: true, cell: ({ counts }) => counts.open ?? 0 },
   {
-    title: 'Not exercised',
+    title: 'Duties not tested',
     width: '6rem',
     isMinor: true,
-    cell: ({ counts }) => counts['not-exercised'] ?? 0,
+    cell: ({ counts }) => counts['not-tested'] ?? 0,
   },
   { title: 'Requests', width: '6rem', isMinor: true, cell: ({ exchanges }) => exchanges },
 ];

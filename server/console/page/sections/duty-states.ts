@@ -10,7 +10,7 @@ const states: Readonly<Record<DutyState, readonly [label: string, tone: Tone]>> 
   kept: ['kept', 'positive'],
   observed: ['observed', 'info'],
   'not-judged': ['not judged', 'plain'],
-  'not-exercised': ['not exercised yet', 'plain'],
+  'not-tested': ['not tested yet', 'plain'],
   'not-observable': ['not observable', 'plain'],
   'not-applicable': ['not applicable', 'plain'],
 };
@@ -32,14 +32,7 @@ export function stateChoicesOf(duties: readonly { readonly state: string }[]) {
   return [['', `all states (${duties.length})`] as const, ...counted];
 }
 
-const order: readonly string[] = [
-  'broken',
-  'open',
-  'not-exercised',
-  'not-judged',
-  'kept',
-  'observed',
-];
+const order: readonly string[] = ['broken', 'open', 'not-tested', 'not-judged', 'kept', 'observed'];
 
 /** Returns the duties with those first of which the reader has to know. */
 export function byImportance<Duty extends { readonly state: string }>(

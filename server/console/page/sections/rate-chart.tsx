@@ -119,7 +119,12 @@ function optionsFor(element: HTMLElement): UPlot.Options {
     series: [
       {},
       { label: 'requests', stroke: colour('--accent'), width: 2, points: { show: false } },
-      { label: 'errors', stroke: colour('--negative'), width: 2, points: { show: false } },
+      {
+        label: 'refusals and errors',
+        stroke: colour('--negative'),
+        width: 2,
+        points: { show: false },
+      },
     ],
   };
   element.style.color = '';

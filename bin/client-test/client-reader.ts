@@ -1,0 +1,88 @@
+/** Joins the judge of device clients to a server: a reader of what the server shows it. */
+import { ClientJudge } from '../../conformance/clients/client-judge.ts';
+import type {
+  ClientVerdict,
+  DutyVerdict,
+  NextStep,
+} from '../../conformance/clients/client-verdict.ts';
+import { duties } from '../../conformance/clients/duties/duties.ts';
+import type { Duty } from '../../conformance/clients/duty.ts';
+import type {
+  ClientDuty,
+  ClientFacts,
+  ClientReader,
+  JudgedDuty,
+} from '../../server/clients/client-reader.ts';
+import { nextOnServer } from './next-step-on-server.ts';
+
+const unknownDevice: ClientFacts = { device: undefined, deployment: undefined };
+
+const listed = duties.map(({ id, level, sentence, source, remedy, scene }): ClientDuty => {
+  const next = nextOnServer(scene, unknownDevice);
+  return { duty: id, level, sentence, source, remedy, next };
+});
+
+/** Returns a judge of the clients of one tenant. */
+export function clientReader(): ClientReader {
+  const judge = new ClientJudge();
+  return {
+    duties: listed,
+    observe: (event) => judge.judge(event),
+    repeats: (client, times) => judge.repeats(client, times),
+    rename: (former, client) => judge.rename(former, client),
+    forget: (client) => judge.forget(client),
+    clients: function* () {
+      for (const name of judge.clients) {
+        const { exchanges = 0, dropped = 0 } = judge.seen(name) ?? {};
+        yield { client: name, exchanges, dropped, states: judge.states(name) };
+      }
+    },
+    client: (client, facts) => {
+      const verdict = judge.verdict(client);
+      if (verdict === undefined) return undefined;
+      const { exchanges, dropped } = verdict;
+      const duties = judgedDuties(verdict, ({ scene }) => nextOnServer(scene, facts));
+      return { exchanges, dropped, duties };
+    },
+  };
+}
+
+/**
+ * Returns the duties in a verdict, with all that a reader wants to know about each.
+ * @param nextFor returns the next step for a duty that is not tested; by default its scene
+ */
+export function judgedDuties(
+  verdict: ClientVerdict,
+  nextFor: (duty: Duty) => ClientDuty['next'] = () => undefined,
+): readonly JudgedDuty[] {
+  const rows = new Map(verdict.duties.map((row) => [row.duty, row]));
+  return duties.flatMap((duty) => {
+    const row = rows.get(duty.id);
+    return row ? [judgedDuty(row, duty, row.next && (nextFor(duty) ?? sceneOf(row.next)))] : [];
+  });
+}
+
+function sceneOf({ text, command }: NextStep): NonNullable<ClientDuty['next']> {
+  return { text, ...(command !== undefined && { command: `npx ${command}` }) };
+}
+
+function judgedDuty(
+  { state, judged, violationCount, violations, openSinceMs, observation }: DutyVerdict,
+  { id, level, sentence, source, remedy }: Duty,
+  next: ClientDuty['next'],
+): JudgedDuty {
+  return {
+    duty: id,
+    level,
+    sentence,
+    source,
+    remedy,
+    state,
+    judged,
+    violationCount,
+    violations,
+    ...(openSinceMs !== undefined && { openSinceMs }),
+    ...(observation !== undefined && { observation }),
+    ...(next && { next }),
+  };
+}

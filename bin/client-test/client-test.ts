@@ -1,0 +1,136 @@
+/** An testResult: measures the client, runs the schedule of scenes, and joins their verdicts. */
+import type {
+  ClientTestResult,
+  SceneResult,
+} from '../../conformance/clients/report/client-test-result.ts';
+import { systemClock } from '../../fixtures/base/clock.ts';
+import type { ClientTestOptions } from './client-test-options.ts';
+import { type ClientPlan, ClientTestbed } from './client-testbed.ts';
+import { measuredIntervalMs } from './conditions.ts';
+import { type EndedScene, joinResults } from './join-results.ts';
+import type { ObservedEvent } from './observed-events.ts';
+import { runScene } from './run-scene.ts';
+import type { Scene } from './scene.ts';
+import { cutScenes } from './scenes/cuts.ts';
+import { allScenes, FIRST } from './scenes.ts';
+import { capabilitiesOf, scheduleOf } from './schedule.ts';
+
+/** Notified of the address of a server that all scenes share, and as scenes end. */
+export interface SceneWatch {
+  opened(url: string): void;
+  ended(scene: SceneResult, left: number): void;
+}
+
+/** Tests the client. Rejects only if a server cannot be started. */
+export async function runClientTest(
+  plan: ClientTestOptions,
+  signal: AbortSignal,
+  watch: SceneWatch,
+): Promise<ClientTestResult> {
+  const startedMs = systemClock.monotonicMs();
+  const ended: WatchedScene[] = [];
+  const skipped: SceneResult[] = [];
+  const first = allScenes.find(({ name }) => name === FIRST);
+  if (first === undefined) throw new Error(`there is no scene ${FIRST}`);
+  const shared =
+    plan.command === undefined ? await ClientTestbed.open(plan, first, { signal }) : undefined;
+  if (shared) watch.opened(shared.url);
+  const runOne = async (scene: Scene, intervalMs: number | undefined, left: number) => {
+    const end = await runWithServer(scene, { plan, intervalMs, signal, shared });
+    ended.push(end);
+    watch.ended(end, left);
+    return end;
+  };
+  try {
+    const measured = await runOne(first, undefined, 0);
+    const intervalMs = measuredIntervalMs(measured.observed);
+    const capabilities = capabilitiesOf(measured.observed, plan);
+    const today = new Date(systemClock.now()).toISOString().slice(0, 10);
+    const facts = { plan, capabilities, cutBy: cutOf(plan), today };
+    if (intervalMs === undefined) return joinResults({ ...facts, ended, skipped, signal });
+    const spentMs = systemClock.monotonicMs() - startedMs;
+    const rest = allScenes.filter((scene) => scene !== first);
+    const schedule = scheduleOf(rest, { plan, intervalMs, capabilities, spentMs });
+    for (const { scene, reason } of schedule) {
+      if (reason !== undefined)
+        skipped.push({ scene: scene.name, outcome: 'skipped', reason, durationMs: 0 });
+    }
+    const chosen = schedule.filter(({ reason }) => reason === undefined);
+    await inParallel(plan, chosen, signal, ({ scene }, left) => runOne(scene, intervalMs, left));
+    if (plan.isCut) {
+      const update = ended.find(({ scene }) => scene === 'update');
+      const cuts = cutScenes(reportsOf(update?.observed ?? [])).map((scene) => ({ scene }));
+      await inParallel(plan, cuts, signal, ({ scene }, left) => runOne(scene, intervalMs, left));
+    }
+    return joinResults({ ...facts, intervalMs, ended, skipped, signal });
+  } finally {
+    await shared?.close();
+  }
+}
+
+function cutOf({ powerOff }: ClientPlan): ClientTestResult['cutBy'] {
+  return powerOff === undefined ? 'process killed' : 'power cut';
+}
+
+/** A scene that was run, with everything that the client did in it. */
+interface WatchedScene extends EndedScene {
+  readonly observed: readonly ObservedEvent[];
+}
+
+interface RunContext {
+  readonly plan: ClientTestOptions;
+  readonly intervalMs: number | undefined;
+  readonly signal: AbortSignal;
+  readonly shared: ClientTestbed | undefined;
+}
+
+async function runWithServer(
+  scene: Scene,
+  { plan, intervalMs, signal, shared }: RunContext,
+): Promise<WatchedScene> {
+  const startedMs = systemClock.monotonicMs();
+  const testbed = shared ?? (await ClientTestbed.open(plan, scene, { signal, intervalMs }));
+  try {
+    const end = await runScene(scene, testbed, {
+      intervalMs,
+      contactMs: plan.contactMs,
+      retryMs: plan.retryMs,
+    });
+    const durationMs = Math.round(systemClock.monotonicMs() - startedMs);
+    const { session, events } = testbed;
+    return { ...end, scene: scene.name, durationMs, session, observed: events.all };
+  } finally {
+    if (testbed !== shared) await testbed.close();
+  }
+}
+
+/** Calls `act` for each item, several at a time, until the signal aborts. */
+async function inParallel<Item>(
+  { parallel, command, powerOff }: ClientTestOptions,
+  items: readonly Item[],
+  signal: AbortSignal,
+  act: (item: Item, left: number) => Promise<unknown>,
+): Promise<void> {
+  const queue = [...items];
+  const worker = async (): Promise<void> => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
+      if (signal.aborted) return;
+      await act(item, queue.length);
+    }
+  };
+  // There is one board whose power is switched, and one client that is started by hand.
+  const isOne = command === undefined || powerOff !== undefined;
+  const workers = isOne ? 1 : Math.min(parallel, items.length);
+  await Promise.all(Array.from({ length: workers }, worker));
+}
+
+/** Returns the statuses that a client reported, each once, in their order. */
+function reportsOf(seen: readonly ObservedEvent[]): readonly string[] {
+  return [
+    ...new Set(
+      seen.flatMap(({ report, operation }) =>
+        operation === 'put-deployment-status' ? (report ?? []) : [],
+      ),
+    ),
+  ];
+}

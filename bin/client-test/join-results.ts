@@ -1,0 +1,207 @@
+/** Joins the verdicts of all scenes to the result of an testResult. */
+
+import { duties } from '../../conformance/clients/duties/duties.ts';
+import type { Duty } from '../../conformance/clients/duty.ts';
+import {
+  type ClientCapability,
+  type ClientTestResult,
+  clientTestVersion,
+  type SceneResult,
+  type SessionStep,
+  type TestedDuty,
+} from '../../conformance/clients/report/client-test-result.ts';
+import { nextStep } from '../../conformance/clients/scene-names.ts';
+import { counted } from '../../fixtures/base/counted.ts';
+import { byLevel, type DutyState } from '../../fixtures/control/clients.ts';
+import { applyWaivers } from './apply-waivers.ts';
+import type { ClientTestOptions } from './client-test-options.ts';
+import type { SceneEnd } from './run-scene.ts';
+import { allScenes, FIRST, notRun } from './scenes.ts';
+
+/** A scene that was run, with what was seen in it. */
+export interface EndedScene extends SceneEnd {
+  readonly scene: string;
+  readonly durationMs: number;
+  readonly session: readonly SessionStep[];
+}
+
+/** What is joined. */
+interface Joining {
+  readonly plan: ClientTestOptions;
+  readonly capabilities: readonly ClientCapability[];
+  readonly cutBy: ClientTestResult['cutBy'];
+  readonly intervalMs?: number;
+  readonly ended: readonly EndedScene[];
+  readonly skipped: readonly SceneResult[];
+  readonly signal: AbortSignal;
+  /** The current day in ISO 8601 and UTC. */
+  readonly today: string;
+}
+
+/** Returns the result of an testResult, with the duties of the strictest level first. */
+export function joinResults(joining: Joining): ClientTestResult {
+  const { plan, ended, skipped, capabilities, cutBy, intervalMs } = joining;
+  const {
+    duties: testedDuties,
+    waivers,
+    problems,
+  } = applyWaivers(
+    duties.toSorted(byLevel).map((duty) => joinedDuty(duty, joining)),
+    plan.waivers,
+    joining.today,
+  );
+  const cuts = ended.flatMap(({ afterCut, scene }) =>
+    afterCut && scene.startsWith('cut ') ? [afterCut] : [],
+  );
+  const outcome = outcomeOf(joining, { duties: testedDuties, problems });
+  return {
+    schema: clientTestVersion,
+    outcome,
+    headline: headlineOf(outcome, joining, testedDuties),
+    failOn: plan.failOn,
+    seed: plan.seed,
+    ...(plan.command !== undefined && { command: plan.command }),
+    ...(intervalMs !== undefined && { intervalMs }),
+    capabilities,
+    cutBy,
+    scenes: [...ended.map(sceneRow), ...skipped],
+    cuts,
+    duties: testedDuties,
+    waivers,
+    problems,
+  };
+}
+
+/** What happened is part of the row of a scene that needs an explanation. */
+function sceneRow({
+  scene,
+  outcome,
+  reason,
+  durationMs,
+  verdict,
+  session,
+}: EndedScene): SceneResult {
+  const isBroken = verdict?.duties.some(({ state }) => state === 'broken') ?? false;
+  const isExplained = isBroken || outcome === 'stopped';
+  return {
+    scene,
+    outcome,
+    durationMs,
+    ...(reason !== undefined && { reason }),
+    ...(isExplained && { session: session.slice(0, SESSION_MAX_STEPS) }),
+  };
+}
+
+/** Steps of a session in a result; the folder of the client has all of them. */
+const SESSION_MAX_STEPS = 200;
+
+function outcomeOf(
+  { ended, signal, plan }: Joining,
+  { duties: testedDuties, problems }: Pick<ClientTestResult, 'duties' | 'problems'>,
+): ClientTestResult['outcome'] {
+  if (signal.aborted) return 'interrupted';
+  if (ended.every(({ outcome }) => outcome === 'never-came')) return 'never-came';
+  const isBroken = testedDuties.some((duty) => fails(duty, plan.failOn));
+  if (
+    isBroken ||
+    problems.length > 0 ||
+    ended.some(({ afterCut }) => afterCut?.reportedFalseSuccess)
+  )
+    return 'broken';
+  const isCompleted = ended.every(({ outcome }) => ['completed', 'skipped'].includes(outcome));
+  return isCompleted && testedDuties.some(({ state }) => state === 'kept')
+    ? 'kept'
+    : 'inconclusive';
+}
+
+/** Returns true if a broken duty fails an testResult. */
+function fails({ level, state, waiver }: TestedDuty, failOn: ClientTestResult['failOn']): boolean {
+  const isOfLevel = level === 'must' || level === failOn;
+  return state === 'broken' && isOfLevel && waiver === undefined;
+}
+
+function headlineOf(
+  outcome: ClientTestResult['outcome'],
+  { ended, plan }: Joining,
+  testedDuties: readonly TestedDuty[],
+): string {
+  const broken = (level: TestedDuty['level']): number =>
+    testedDuties.filter((duty) => duty.level === level && fails(duty, plan.failOn)).length;
+  const stopped = ended.filter((end) => end.outcome === 'stopped' || end.outcome === 'never-came');
+  const [first] = stopped;
+  const why = first ? `Scene ${first.scene}: ${first.reason ?? 'it stopped'}.` : '';
+  const sentences: Readonly<Record<ClientTestResult['outcome'], string>> = {
+    broken: `The client breaks ${counted(broken('must'), 'MUST')} and ${counted(broken('should'), 'SHOULD')}.`,
+    inconclusive: `Inconclusive: ${counted(stopped.length, 'scene')} could not be run to the end. ${why}`,
+    kept: 'The client kept every duty that was tested.',
+    'never-came': `Nothing was judged. ${why}`,
+    interrupted: 'Interrupted: what was known until then.',
+  };
+  return sentences[outcome].trim();
+}
+
+/** States from the one that counts most. What one scene shows, no other one takes back. */
+const order: readonly DutyState[] = [
+  ...(['broken', 'kept', 'observed', 'open', 'not-judged', 'not-tested'] as const),
+  ...(['not-observable', 'not-applicable'] as const),
+];
+
+function joinedDuty(duty: (typeof duties)[number], joining: Joining): TestedDuty {
+  const { id, level, sentence, source, remedy, scene } = duty;
+  const rows = joining.ended.flatMap(({ scene: name, verdict, violations: exchanges }) => {
+    const row = verdict?.duties.find((each) => each.duty === id);
+    return row ? [{ name, row, exchanges }] : [];
+  });
+  const found = order.find((each) => rows.some(({ row }) => row.state === each)) ?? 'not-tested';
+  const lacks = allScenes.find(({ name }) => name === scene)?.lacks;
+  const isForOthers = lacks !== undefined && joining.capabilities.includes(lacks);
+  const state = found === 'not-tested' && isForOthers ? 'not-applicable' : found;
+  const deciding = rows.filter(({ row }) => row.state === state);
+  const { observation } = deciding[0]?.row ?? {};
+  const isMet = state === 'broken' || state === 'kept' || state === 'observed';
+  return {
+    duty: id,
+    level,
+    sentence,
+    source,
+    remedy,
+    state,
+    judged: rows.reduce((sum, { row }) => sum + row.judged, 0),
+    scenes: isMet ? deciding.map(({ name }) => name) : [],
+    violationCount: rows.reduce((sum, { row }) => sum + row.violationCount, 0),
+    violations: deciding.flatMap(({ name, row, exchanges }) =>
+      row.violations.map((violation) => {
+        const { journalEntry, contradicts } = violation;
+        const line = exchanges.find((each) => each.sequence === journalEntry)?.line;
+        return {
+          ...violation,
+          scene: name,
+          ...(line !== undefined && { request: line }),
+          exchanges: exchanges.filter((each) =>
+            [journalEntry, contradicts].includes(each.sequence),
+          ),
+        };
+      }),
+    ),
+    ...(observation !== undefined && { observation }),
+    ...(!isMet && { next: nextStep(scene), reason: unmetReason(duty, state, joining) }),
+  };
+}
+
+function unmetReason(
+  {
+    scene = FIRST,
+    inconclusiveReason = 'the client did not show it',
+  }: Pick<Duty, 'scene' | 'inconclusiveReason'>,
+  state: DutyState,
+  { ended, skipped }: Joining,
+): string {
+  if (state === 'not-applicable') return 'the client does not use this part of the API';
+  if (state === 'not-observable') return 'only the client itself could show it';
+  const reasons: Readonly<Record<string, string>> = notRun;
+  const end = ended.find((each) => each.scene === scene);
+  const reason =
+    reasons[scene] ?? skipped.find((each) => each.scene === scene)?.reason ?? end?.reason;
+  if (reason !== undefined) return reason;
+  return end === undefined ? 'it was not run' : `it was run, and ${inconclusiveReason}`;
+}

@@ -1,0 +1,91 @@
+/** The schedule of an testResult: which scenes are run, and why others are not. */
+import type { ClientCapability } from '../../conformance/clients/report/client-test-result.ts';
+import type { ClientTestOptions } from './client-test-options.ts';
+import { usesTls } from './client-testbed.ts';
+import type { ObservedEvent } from './observed-events.ts';
+import { isLong, minMs, type Scene } from './scene.ts';
+
+/** Why a scene is not run that `--scene` did not name. */
+export const NOT_SELECTED = 'not selected by --scene';
+
+/** A scene with its least real time, or with the reason why it is not run. */
+export interface PlannedScene {
+  readonly scene: Scene;
+  readonly minMs: number;
+  readonly reason?: string;
+}
+
+interface Schedule {
+  readonly plan: Pick<
+    ClientTestOptions,
+    'selection' | 'skips' | 'timeMs' | 'parallel' | 'command' | 'powerOff'
+  >;
+  readonly intervalMs: number;
+  /** Undefined if they are not known, as for a list. */
+  readonly capabilities: readonly ClientCapability[] | undefined;
+  readonly spentMs?: number;
+}
+
+/** Returns every scene with its least time, and the reason why it is not part of the schedule. */
+export function scheduleOf(
+  scenes: readonly Scene[],
+  { plan, intervalMs, capabilities, spentMs = 0 }: Schedule,
+): readonly PlannedScene[] {
+  let leftMs = plan.timeMs === undefined ? Number.POSITIVE_INFINITY : plan.timeMs - spentMs;
+  const isOne = plan.command === undefined || plan.powerOff !== undefined;
+  const workers = isOne ? 1 : plan.parallel;
+  return scenes.map((scene) => {
+    const least = minMs(scene, intervalMs);
+    const reason = omissionOf(scene, plan, capabilities);
+    if (reason !== undefined) return { scene, minMs: least, reason };
+    if (least / workers <= leftMs) {
+      leftMs -= least / workers;
+      return { scene, minMs: least };
+    }
+    return { scene, minMs: least, reason: 'there is no time left; give more by --time' };
+  });
+}
+
+function omissionOf(
+  scene: Scene,
+  { selection, skips, timeMs, command, powerOff }: Schedule['plan'],
+  capabilities: readonly ClientCapability[] | undefined,
+): string | undefined {
+  const { name, needs, lacks, server, start, steps } = scene;
+  if (selection.length > 0 && !selection.includes(name)) return NOT_SELECTED;
+  const skip = skips.get(name);
+  if (skip !== undefined) return skip;
+  if (needs && capabilities && !capabilities.includes(needs)) return capabilitySentences[needs];
+  if (lacks && capabilities?.includes(lacks)) return `it is for clients without ${lacks}`;
+  if (isLong(scene) && timeMs === undefined && selection.length === 0)
+    return 'it waits for longer than the quick testResult; give --time, or --scene';
+  if (command !== undefined) return undefined;
+  const isByHand = start !== 'accepted' || server !== undefined;
+  const isRestarted = steps.some((step) => 'client' in step || 'cut' in step);
+  return isByHand || (isRestarted && powerOff === undefined)
+    ? 'it starts the client anew; give --command'
+    : undefined;
+}
+
+const capabilitySentences: Readonly<Record<ClientCapability, string>> = {
+  tls: 'the client is started without TLS; use {ca} in --command',
+  websocket: 'the client opened no websocket; if it can, give --capability websocket',
+  'control-map': 'the client requests no control map; if it can, give --capability control-map',
+};
+
+const signs: Readonly<Record<Exclude<ClientCapability, 'tls'>, (seen: ObservedEvent) => boolean>> =
+  {
+    websocket: ({ operation }) => operation === 'connect',
+    'control-map': ({ event }) =>
+      event.kind === 'exchange' && (event.requestBody?.includes('"update_control_map"') ?? false),
+  };
+
+/** Returns what the client has shown that it can do, and what its author says. */
+export function capabilitiesOf(
+  seen: readonly ObservedEvent[],
+  plan: ClientTestOptions,
+): readonly ClientCapability[] {
+  const shown = Object.entries(signs).filter(([, isSign]) => seen.some(isSign));
+  const names = shown.map(([name]) => name as ClientCapability);
+  return [...new Set([...plan.capabilities, ...names, ...(usesTls(plan) ? ['tls' as const] : [])])];
+}
