@@ -43,7 +43,7 @@ import {
   AutoAcceptingTargetError,
   type SetupError,
 } from './target/setup-error.ts';
-import { Target, type TargetSession } from './target/target.ts';
+import { Target, type TargetClient } from './target/target.ts';
 
 export { ControlFileError } from './adapters/control-file.ts';
 export { type Declaration, readDeclaration } from './adapters/declaration.ts';
@@ -124,17 +124,17 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const start = { runId, seed, startedAt, baseUrl };
   let ledger: CleanupLedgerFile | undefined;
   try {
-    const session = target.session({ signal });
+    const client = target.newClient({ signal });
     const { waitForTargetMs: limitMs, onWait } = options;
     const attempt = async () => {
       if (isPreflighted) await preflight(target, signal, limitMs !== undefined);
-      else await reachTarget(session, baseUrl);
-      const opened = await openTargetControl({ target, session, mask, baseUrl }, options);
+      else await reachTarget(client, baseUrl);
+      const opened = await openTargetControl({ target, client: client, mask, baseUrl }, options);
       if (isPreflighted) requireUsable(opened.admin, baseUrl);
       return opened;
     };
     const control = await whenStarted(attempt, { limitMs, clock, signal, onWait });
-    const rights = await rightsOf(control, { session, cases }, options);
+    const rights = await rightsOf(control, { client: client, cases }, options);
     if (options.ledgerFile !== undefined)
       ledger = CleanupLedgerFile.open(options.ledgerFile, start);
     const chance = { id: runId, random: seededRandom(seed) };
@@ -165,7 +165,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
  */
 async function rightsOf(
   { admin, user, offered }: TargetControl,
-  { session, cases }: { readonly session: TargetSession; readonly cases: readonly RunnableCase[] },
+  { client, cases }: { readonly client: TargetClient; readonly cases: readonly RunnableCase[] },
   { probe = true, readOnly = false, disruptive = false, ...options }: ConformanceOptions,
 ): Promise<Rights | undefined> {
   const { skipUnauthorized } = options;
@@ -173,7 +173,7 @@ async function rightsOf(
   const rights = new Rights(user);
   const conditions = { capabilities: offered, readOnly, disruptive };
   const runnable = cases.filter((each) => reasonNotToRun(each, conditions) === undefined);
-  await rights.probe(session, runnable, admin.kind === 'token');
+  await rights.probe(client, runnable, admin.kind === 'token');
   if (!skipUnauthorized) rights.require();
   return rights;
 }

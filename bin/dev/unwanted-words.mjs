@@ -56,6 +56,10 @@ export const unwanted = [
     instead: 'effect: what a case does to the target',
   },
   {
+    pattern: /\bTargetSession\b|\bSessionExchange\b|\bcontext\.session\b|\bfleetbed_open_polls/g,
+    instead: 'TargetClient, CompletedExchange, context.client, fixed-rate polls',
+  },
+  {
     pattern: /\bscenes?\b/g,
     instead: 'incident',
     legal: [

@@ -5,7 +5,7 @@ import { reproScript } from '../../conformance/repro-script/repro-script.ts';
 import { signingAlgorithms } from '../../conformance/signing/algorithms.ts';
 import type { SigningKey } from '../../conformance/signing/signing-key.ts';
 import { Mask } from '../../conformance/target/mask.ts';
-import { Target, type TargetSession } from '../../conformance/target/target.ts';
+import { Target, type TargetClient } from '../../conformance/target/target.ts';
 import { blockFolder, runBlock } from '../../conformance/testing/bash.ts';
 import { systemClock } from '../../fixtures/base/clock.ts';
 import { seededRandom } from '../../fixtures/base/random.ts';
@@ -22,14 +22,14 @@ interface ShownDevice {
 const hostileSerial = `it's "\\quoted"\n$(touch pwned) \u001b[31m \u202e 😀`;
 
 let server: TestServer;
-let session: TargetSession;
+let client: TargetClient;
 let mask: Mask;
 let folder: string;
 
 beforeAll(async () => {
   server = await startTestServer();
   const { baseUrl } = server;
-  session = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 5000 }).session();
+  client = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 5000 }).newClient();
   mask = new Mask();
   folder = blockFolder();
 });
@@ -42,12 +42,12 @@ afterAll(async () => {
 function deviceOf(serial: string, key: SigningKey): SuiteDevice {
   const names = vendorNames(server.headerPrefix);
   const maskSecret = (secret: string) => mask.addSecret(secret, 'device-token');
-  return new SuiteDevice(session, { identity: { serial }, key, names, maskSecret });
+  return new SuiteDevice(client, { identity: { serial }, key, names, maskSecret });
 }
 
 /** Returns the repro script of the last request that the suite sent. */
 function lastBlock(): string {
-  const exchange = session.exchangeList.exchanges.at(-1);
+  const exchange = client.exchangeList.exchanges.at(-1);
   if (!exchange) throw new Error('nothing was sent');
   return reproScript([exchange], { baseUrl: server.baseUrl, mask });
 }

@@ -36,7 +36,7 @@ export const fleetCodes = {
   setUp:
     'the server cannot be reached or refuses the user, too few open files or ports, or a file is unusable',
   inconclusive:
-    'no device got a response or was updated, or a threshold or the reconciliation is open',
+    'no device got a response or was updated, or a threshold or the reconciliation could not be decided',
   generatorLimited: 'this machine was the limit: the figures are not valid',
   notAccepted: 'no device was accepted',
   incomplete: 'a shard of the fleet was lost',

@@ -30,7 +30,7 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
     'too few open files or ports, no terminal given',
   ].join(', '),
   inconclusive: [
-    'inconclusive: no case passed or failed, no device got a response or was updated, a threshold or a reconciliation is open',
+    'inconclusive: no case passed or failed, no device got a response or was updated, a threshold or a reconciliation could not be decided',
     'too little was measured to compare',
   ].join(', '),
   generatorLimited: 'the machine that made the load was the limit: its figures are not valid',

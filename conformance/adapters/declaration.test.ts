@@ -71,7 +71,7 @@ describe('a capability probe', () => {
   async function onTarget(baseUrl: string): Promise<ProbeResult> {
     const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 5000 });
     try {
-      return await probePart('monitor', target.session());
+      return await probePart('monitor', target.newClient());
     } finally {
       await target.close();
     }

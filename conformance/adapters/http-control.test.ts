@@ -32,12 +32,16 @@ async function controlOn(responses: Responses) {
   });
   const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 5000 });
   onTestFinished(() => target.close());
-  const session = target.session();
+  const client = target.newClient();
   const secrets: string[] = [];
-  const control = new HttpControl({ url: baseUrl, token: 'control-token' }, session);
+  const control = new HttpControl({ url: baseUrl, token: 'control-token' }, client);
   const newTenant = (): Promise<ControlledTenant> =>
-    control.newTenant({ session, name: 'one', maskSecret: (secret) => secrets.push(secret) });
-  return { requests, control, newTenant, secrets, session };
+    control.newTenant({
+      client: client,
+      name: 'one',
+      maskSecret: (secret) => secrets.push(secret),
+    });
+  return { requests, control, newTenant, secrets, client: client };
 }
 
 describe('a tenant that a case creates', () => {
@@ -134,20 +138,20 @@ describe('a user without permissions', () => {
 
   it('gets its password through the mail in the outbox of the target', async () => {
     const messages = [{ to: 'weak@conformance.example', secret: 'from the mail' }];
-    const { newTenant, session, requests } = await controlOn({
+    const { newTenant, client, requests } = await controlOn({
       ...invited,
       'GET /outbox': [200, { messages }],
     });
     const { control } = await newTenant();
-    const order = { session, name: 'weak', maskSecret: () => undefined };
+    const order = { client: client, name: 'weak', maskSecret: () => undefined };
     expect(await control.powerlessUser(order)).toBe('user-token');
     expect(requests.at(-2)).toContain('"secret_hash":"from the mail"');
   });
 
   it('cannot be created when the target does not show its outbox', async () => {
-    const { newTenant, session } = await controlOn(invited);
+    const { newTenant, client } = await controlOn(invited);
     const { control } = await newTenant();
-    const order = { session, name: 'weak', maskSecret: () => undefined };
+    const order = { client: client, name: 'weak', maskSecret: () => undefined };
     await expect(control.powerlessUser(order)).rejects.toThrow(
       'show the outbox: it answered with 404',
     );

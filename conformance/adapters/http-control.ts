@@ -18,7 +18,7 @@ import { ManagementAdmin } from '../context/management-admin.ts';
 import { bearer } from '../target/call.ts';
 import { responseSummary } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
-import type { TargetSession } from '../target/target.ts';
+import type { TargetClient } from '../target/target.ts';
 import { MissingCapability } from './missing-capability.ts';
 import { inviteUserWithoutPermissions, userToken } from './tenant-users.ts';
 
@@ -31,7 +31,7 @@ export interface ControlAddress {
 
 /** A tenant as the control listener knows it. */
 interface KnownTenant {
-  readonly session: TargetSession;
+  readonly client: TargetClient;
   readonly id: string;
   readonly adminToken: string;
 }
@@ -66,49 +66,49 @@ export class HttpControl implements Control {
   readonly offers: ReadonlySet<Capability>;
   readonly isolates: boolean;
   readonly #address: ControlAddress;
-  readonly #sessionOfRun: TargetSession;
+  readonly #clientOfRun: TargetClient;
   readonly #tenant: KnownTenant | undefined;
   readonly #plans: { made: number };
 
   /**
-   * @param sessionOfRun a session that stays open until the run ends, since it removes the tenants
+   * @param clientOfRun a client that is usable until the run ends, since it removes the tenants
    * @param hasTenants true when devices of the target belong to tenants
    */
   constructor(
     address: ControlAddress,
-    sessionOfRun: TargetSession,
+    clientOfRun: TargetClient,
     { hasTenants = true, tenant, plans = { made: 0 } }: ControlScope = {},
   ) {
     this.#address = address;
-    this.#sessionOfRun = sessionOfRun;
+    this.#clientOfRun = clientOfRun;
     this.#tenant = tenant;
     this.#plans = plans;
     this.isolates = hasTenants;
     this.offers = new Set(hasTenants ? capabilitiesOf('control') : withoutTenants);
   }
 
-  /** Returns this control if it isolates tenants, since each tenant already has its session. */
-  on(session: TargetSession): Control {
+  /** Returns this control if it isolates tenants, since each tenant already has its client. */
+  on(client: TargetClient): Control {
     if (this.isolates) return this;
-    return new HttpControl(this.#address, session, { hasTenants: false, plans: this.#plans });
+    return new HttpControl(this.#address, client, { hasTenants: false, plans: this.#plans });
   }
 
-  async newTenant({ session, name, maskSecret }: TenantOrder): Promise<ControlledTenant> {
+  async newTenant({ client, name, maskSecret }: TenantOrder): Promise<ControlledTenant> {
     // With a plus, which a query must escape.
     const adminEmail = `admin+${name}@conformance.example`;
     const body = { name, adminEmail };
-    const response = await this.#send('POST', controlPaths.tenants, body, session);
+    const response = await this.#send('POST', controlPaths.tenants, body, client);
     const made = this.#read('create a tenant', response, madeTenant, 201);
     maskSecret(made.adminPassword, 'password');
     maskSecret(made.tenantToken, 'tenant-token');
-    const adminToken = await userToken(session, made.adminEmail, made.adminPassword);
+    const adminToken = await userToken(client, made.adminEmail, made.adminPassword);
     maskSecret(adminToken, 'user-token');
     return {
       id: made.id,
       tenantToken: made.tenantToken,
-      admin: new ManagementAdmin(session, { token: adminToken }),
-      control: new HttpControl(this.#address, this.#sessionOfRun, {
-        tenant: { session, id: made.id, adminToken },
+      admin: new ManagementAdmin(client, { token: adminToken }),
+      control: new HttpControl(this.#address, this.#clientOfRun, {
+        tenant: { client: client, id: made.id, adminToken },
       }),
       remove: async () => void (await this.#remove(made.id)),
     };
@@ -156,17 +156,17 @@ export class HttpControl implements Control {
     this.#done('limit the rate', response, 200);
   }
 
-  async powerlessUser({ session, name, maskSecret }: TenantOrder): Promise<string> {
+  async powerlessUser({ client, name, maskSecret }: TenantOrder): Promise<string> {
     const { adminToken } = this.#own('role-control');
     const email = `${name}@conformance.example`;
     const password = `of ${name}`;
     maskSecret(password, 'password');
-    await inviteUserWithoutPermissions(session, adminToken, { role: name, email });
-    const listed = await this.#send('GET', controlPaths.outbox, undefined, session);
+    await inviteUserWithoutPermissions(client, adminToken, { role: name, email });
+    const listed = await this.#send('GET', controlPaths.outbox, undefined, client);
     const { messages } = this.#read('show the outbox', listed, outbox, 200);
     const secret = messages.findLast(({ to }) => to === email)?.secret ?? '';
     maskSecret(secret, 'password');
-    const token = await userToken(session, email, password, secret);
+    const token = await userToken(client, email, password, secret);
     maskSecret(token, 'user-token');
     return token;
   }
@@ -180,7 +180,7 @@ export class HttpControl implements Control {
   /** Removes a tenant; resolves to true if the tenant existed. */
   async #remove(id: string): Promise<boolean> {
     const path = controlPaths.tenant.replace(':id', encodeURIComponent(id));
-    const response = await this.#send('DELETE', path, undefined, this.#sessionOfRun);
+    const response = await this.#send('DELETE', path, undefined, this.#clientOfRun);
     this.#done('remove a tenant', response, 200, 404);
     return response.status === 200;
   }
@@ -200,11 +200,11 @@ export class HttpControl implements Control {
     method: string,
     path: string,
     body?: unknown,
-    session = this.#tenant?.session ?? this.#sessionOfRun,
+    client = this.#tenant?.client ?? this.#clientOfRun,
   ): Promise<HttpResponse> {
     const { url, token } = this.#address;
     const json = body === undefined ? {} : { 'content-type': 'application/json' };
-    return session.send({
+    return client.send({
       method,
       url: url + path,
       headers: { ...bearer(token), ...json },

@@ -7,7 +7,7 @@ import { type Capability, operationsOf } from '../context/capabilities.ts';
 import { ApiCaller } from '../target/call.ts';
 import type { TargetExchange } from '../target/exchange.ts';
 import type { HttpResponse } from '../target/response.ts';
-import type { TargetSession } from '../target/target.ts';
+import type { TargetClient } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 
 /** The result of a probe. */
@@ -52,8 +52,8 @@ const probes: Readonly<Partial<Record<OperationId, CapabilityProbe>>> = {
  */
 export async function probePart(
   part: Capability,
-  session: TargetSession,
-  caller = new ApiCaller(session),
+  client: TargetClient,
+  caller = new ApiCaller(client),
 ): Promise<ProbeResult> {
   const statuses = new Map<OperationId, number>();
   try {
@@ -63,13 +63,13 @@ export async function probePart(
     }
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
-    const { exchanges } = session.exchangeList;
+    const { exchanges } = client.exchangeList;
     return { found: 'unknown', evidence: `no response: ${error.message}`, exchanges };
   }
   const isMissing = [...statuses.values()].every((status) => unknownStatuses.includes(status));
   return {
     found: isMissing ? 'missing' : 'offered',
     evidence: [...statuses].map(([id, status]) => `${id} was answered with ${status}`).join(', '),
-    exchanges: session.exchangeList.exchanges,
+    exchanges: client.exchangeList.exchanges,
   };
 }

@@ -23,7 +23,7 @@ async function probed(statusOf: (line: string) => number, isAdmin = true) {
   const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 5000 });
   onTestFinished(() => target.close());
   const rights = new Rights({ token: 'a-token' });
-  await rights.probe(target.session(), acting, isAdmin);
+  await rights.probe(target.newClient(), acting, isAdmin);
   return { rights, lines };
 }
 

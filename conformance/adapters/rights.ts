@@ -13,7 +13,7 @@ import type { ResourceKind } from '../context/resource.ts';
 import { bearer, requestOf } from '../target/call.ts';
 import { type KnownOperation, type KnownRow, recognizeRequest } from '../target/operation-at.ts';
 import { MissingRightsError } from '../target/setup-error.ts';
-import type { SessionExchange, TargetSession, WireRequest } from '../target/target.ts';
+import type { CompletedExchange, TargetClient, WireRequest } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { MissingCapability } from './missing-capability.ts';
 
@@ -87,11 +87,7 @@ export class Rights {
    * Probes the rights that these cases may need. A response other than 403 proves no lack.
    * @param isAdmin true if the user accepts and deploys by the management API, false with hooks
    */
-  async probe(
-    session: TargetSession,
-    cases: readonly ActingCase[],
-    isAdmin: boolean,
-  ): Promise<void> {
+  async probe(client: TargetClient, cases: readonly ActingCase[], isAdmin: boolean): Promise<void> {
     const ofUser = cases.filter(({ needs }) => needs.includes('user'));
     const isNeeded = ({ part }: Probe): boolean =>
       (isAdmin || part === 'audit-log') &&
@@ -100,7 +96,7 @@ export class Rights {
       probes.filter(isNeeded).map(async ({ request }) => {
         const headers = { ...request.headers, ...bearer(this.#user.token) };
         try {
-          this.#record(request, (await session.send({ ...request, headers })).status);
+          this.#record(request, (await client.send({ ...request, headers })).status);
         } catch (error) {
           if (!(error instanceof TransportFailure)) throw error;
         }
@@ -114,7 +110,7 @@ export class Rights {
   }
 
   /** Returns the lack of a right that an exchange of this user shows, as a sentence. */
-  lackIn({ request, outcome }: SessionExchange): string | undefined {
+  lackIn({ request, outcome }: CompletedExchange): string | undefined {
     if (outcome instanceof Error) return undefined;
     if (request.headers?.authorization !== bearer(this.#user.token).authorization) return undefined;
     const row = this.#record(request, outcome.status);

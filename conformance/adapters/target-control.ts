@@ -8,7 +8,7 @@ import { ApiCaller, bearer, requestOf } from '../target/call.ts';
 import type { Mask } from '../target/mask.ts';
 import { type Login, logIn, type SuiteCredentials } from '../target/setup.ts';
 import { ControlRefusedError, gatewayErrors, HookLoginError } from '../target/setup-error.ts';
-import type { Target, TargetSession } from '../target/target.ts';
+import type { Target, TargetClient } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import type { AdminSource } from './admin-source.ts';
 import { type CapabilityFinding, compareCapability, type Declaration } from './declaration.ts';
@@ -52,7 +52,7 @@ export interface TargetControl {
 
 interface RunTarget {
   readonly target: Target;
-  readonly session: TargetSession;
+  readonly client: TargetClient;
   readonly mask: Mask;
   readonly baseUrl: string;
 }
@@ -62,16 +62,16 @@ export async function openTargetControl(
   runTarget: RunTarget,
   options: TargetControlOptions,
 ): Promise<TargetControl> {
-  const { target, session, mask, baseUrl } = runTarget;
+  const { target, client, mask, baseUrl } = runTarget;
   const { credentials, hooks: hookFile, control: address } = options;
   maskSecrets(mask, credentials, address);
   const hooks = hookFile && new Hooks(hookFile, baseUrl);
   const login = await loginOf(runTarget, { credentials, hooks });
   const user = login.kind === 'token' ? { ...login } : undefined;
   const admin = adminOf(login, { hooks, user });
-  if (address) await checkControl(session, address);
+  if (address) await checkControl(client, address);
   const isControlled = address !== undefined || hooks !== undefined;
-  const hasTenants = isControlled && (await findTenants(session, user?.token));
+  const hasTenants = isControlled && (await findTenants(client, user?.token));
   const afterAdvance = async (): Promise<void> => {
     if (user === undefined || (credentials !== 'none' && 'token' in credentials)) return;
     const renewed = await loginOf(runTarget, { credentials, hooks });
@@ -86,12 +86,12 @@ export async function openTargetControl(
 
 /** Logs the user in by the credentials, or else by the hook. */
 async function loginOf(
-  { session, mask }: RunTarget,
+  { client, mask }: RunTarget,
   { credentials, hooks }: { credentials: SuiteCredentials; hooks: Hooks | undefined },
 ): Promise<Login> {
-  const login = await logIn(session, credentials, mask);
+  const login = await logIn(client, credentials, mask);
   if (login.kind === 'token' || hooks === undefined) return login;
-  const token = await hookLogin(hooks, session, mask);
+  const token = await hookLogin(hooks, client, mask);
   return token === undefined ? login : { kind: 'token', token };
 }
 
@@ -101,7 +101,7 @@ function adminOf(
   { hooks, user }: { hooks: Hooks | undefined; user: (Login & UserToken) | undefined },
 ): AdminSource {
   if (hooks !== undefined && actAsUser(hooks)) {
-    const adminOn = (line: TargetSession) => new HookAdmin(hooks, line, user);
+    const adminOn = (line: TargetClient) => new HookAdmin(hooks, line, user);
     return { kind: 'hooks', hooks: { adminOn } };
   }
   return user ?? login;
@@ -117,12 +117,12 @@ function maskSecrets(mask: Mask, credentials: SuiteCredentials, control?: Contro
 /** Returns the token of the hooks' user; undefined when no hook logs one in. */
 async function hookLogin(
   hooks: Hooks,
-  session: TargetSession,
+  client: TargetClient,
   mask: Mask,
 ): Promise<string | undefined> {
   if (!hooks.has('login')) return undefined;
   try {
-    const { token } = await hooks.run(session, 'login');
+    const { token } = await hooks.run(client, 'login');
     mask.addSecret(token, 'user-token');
     return token;
   } catch (error) {
@@ -133,12 +133,12 @@ async function hookLogin(
 
 /** Checks that the control listener admits the suite. @throws ControlRefusedError */
 export async function checkControl(
-  session: TargetSession,
+  client: TargetClient,
   { url, token }: ControlAddress,
 ): Promise<void> {
   try {
     const request = { method: 'GET', url: url + controlPaths.tenants, headers: bearer(token) };
-    const { status } = await session.send(request);
+    const { status } = await client.send(request);
     if (status === 200) return;
     throw new ControlRefusedError(url, `status ${status}`, gatewayErrors.includes(status));
   } catch (error) {
@@ -148,14 +148,11 @@ export async function checkControl(
 }
 
 /** Returns false for the open-source edition, which has no tenants and ignores tenant_token. */
-async function findTenants(
-  session: TargetSession,
-  userToken: string | undefined,
-): Promise<boolean> {
+async function findTenants(client: TargetClient, userToken: string | undefined): Promise<boolean> {
   const headers = userToken === undefined ? {} : bearer(userToken);
   const request = requestOf(managementOperations['get-own-tenant'], { headers });
   try {
-    const { status } = await session.send(request);
+    const { status } = await client.send(request);
     return !unknownStatuses.includes(status);
   } catch (error) {
     if (error instanceof TransportFailure) return true;
@@ -174,9 +171,9 @@ function controlOf(
   },
 ): Control | undefined {
   const { hasTenants, afterAdvance } = given;
-  if (given.address) return new HttpControl(given.address, target.session(), { hasTenants });
+  if (given.address) return new HttpControl(given.address, target.newClient(), { hasTenants });
   return (
-    given.hooks && new HookControl(given.hooks, target.session(), { hasTenants, afterAdvance })
+    given.hooks && new HookControl(given.hooks, target.newClient(), { hasTenants, afterAdvance })
   );
 }
 
@@ -195,7 +192,7 @@ async function findCapabilities(
   const isThere = admin.kind === 'token' || admin.kind === 'hooks';
   const user = compareGiven('user', declared, isThere);
   const parts = capabilitiesOf('part').map(async (part) => {
-    const probed = probe ? await probeOn(target.session({ signal }), part, userToken) : unprobed;
+    const probed = probe ? await probeOn(target.newClient({ signal }), part, userToken) : unprobed;
     return compareCapability(part, declared, probed);
   });
   const behaviours = capabilitiesOf('behaviour').map((name) =>
@@ -222,12 +219,8 @@ function compareGiven(
   return { ...finding, isOffered: finding.isOffered && isThere };
 }
 
-function probeOn(
-  session: TargetSession,
-  part: Capability,
-  userToken?: string,
-): Promise<ProbeResult> {
+function probeOn(client: TargetClient, part: Capability, userToken?: string): Promise<ProbeResult> {
   const isOfUsers = operationsOf(part).includes('list-audit-logs');
   const headers = isOfUsers && userToken !== undefined ? bearer(userToken) : {};
-  return probePart(part, session, new ApiCaller(session, headers));
+  return probePart(part, client, new ApiCaller(client, headers));
 }

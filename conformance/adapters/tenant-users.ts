@@ -4,7 +4,7 @@ import { ControlFailure } from '../context/control.ts';
 import { bearer, requestOf } from '../target/call.ts';
 import { responseSummary } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
-import type { TargetSession } from '../target/target.ts';
+import type { TargetClient } from '../target/target.ts';
 
 /**
  * Logs a user in and returns a token without expiry, since the case may advance the tenant's clock.
@@ -12,7 +12,7 @@ import type { TargetSession } from '../target/target.ts';
  * @throws ControlFailure
  */
 export async function userToken(
-  session: TargetSession,
+  client: TargetClient,
   email: string,
   password: string,
   secret?: string,
@@ -20,28 +20,28 @@ export async function userToken(
   if (secret !== undefined) {
     const body = { secret_hash: secret, password };
     const request = requestOf(managementOperations['complete-password-reset'], { body });
-    done('set a password', await session.send(request), 202, 204);
+    done('set a password', await client.send(request), 202, 204);
   }
   const basic = Buffer.from(`${email}:${password}`).toString('base64');
   const headers = { authorization: `Basic ${basic}` };
   const request = requestOf(managementOperations.login, { headers, body: { no_expiry: true } });
-  const response = await session.send(request);
+  const response = await client.send(request);
   return done('log a user in', response, 200).text;
 }
 
 /** Invites a user whose only role grants no permission. */
 export async function inviteUserWithoutPermissions(
-  session: TargetSession,
+  client: TargetClient,
   adminToken: string,
   { role, email }: { readonly role: string; readonly email: string },
 ): Promise<void> {
   const headers = bearer(adminToken);
   const newRole = { name: role, permission_sets_with_scope: [] };
   const made = requestOf(managementOperations['create-role'], { body: newRole, headers });
-  done('create a role', await session.send(made), 201);
+  done('create a role', await client.send(made), 201);
   const newUser = { email, roles: [role] };
   const invited = requestOf(managementOperations['create-user'], { body: newUser, headers });
-  done('invite a user', await session.send(invited), 201);
+  done('invite a user', await client.send(invited), 201);
 }
 
 function done(

@@ -116,13 +116,13 @@ async function remover(
   baseUrl: string,
   options: CleanupOptions,
 ): Promise<RemoveResource> {
-  const session = target.session();
-  await reachTarget(session, baseUrl);
-  const source = await logIn(session, options.credentials, new Mask());
+  const client = target.newClient();
+  await reachTarget(client, baseUrl);
+  const source = await logIn(client, options.credentials, new Mask());
   if (source.kind === 'unusable') throw new AdminUnusableError(source.reason);
-  const admin = adminOn(source, session);
-  const control = options.control && new HttpControl(options.control, session);
-  if (options.control) await checkControl(session, options.control);
+  const admin = adminOn(source, client);
+  const control = options.control && new HttpControl(options.control, client);
+  if (options.control) await checkControl(client, options.control);
   return async ({ resource, id }) => {
     if (control && resource.kind === 'tenant') return control.removeTenant(resource.name, id);
     const isListed =

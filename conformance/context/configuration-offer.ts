@@ -40,6 +40,6 @@ export async function configurationOffer(
   );
   const { id, artifact } = expectShape(response, deploymentInstructionsV1Shape);
   const uri = expectUrl('a source', artifact.source.uri);
-  const get = (url: string): Promise<HttpResponse> => context.session.send({ method: 'GET', url });
+  const get = (url: string): Promise<HttpResponse> => context.client.send({ method: 'GET', url });
   return { device, deviceType, id, uri, expire: artifact.source.expire, get };
 }

@@ -7,14 +7,14 @@ import type { RateLimit } from '../../fixtures/base/option-row.ts';
 import type { ManagementId } from '../../fixtures/contract/management/index.ts';
 import type { OperationId } from '../../fixtures/contract/operations.ts';
 import type { MaskSecret } from '../target/mask.ts';
-import type { TargetSession } from '../target/target.ts';
+import type { TargetClient } from '../target/target.ts';
 import type { Capability } from './capabilities.ts';
 import type { TargetAdmin } from './target-admin.ts';
 
 /** Input for the creation of a tenant. */
 export interface TenantOrder {
-  /** The session that records the exchanges of the tenant's user. */
-  readonly session: TargetSession;
+  /** The client that records the exchanges of the tenant's user. */
+  readonly client: TargetClient;
   /** A name that only this run uses. */
   readonly name: string;
   readonly maskSecret: MaskSecret;
@@ -44,8 +44,8 @@ export interface Control {
    * does not disturb others. Otherwise cases that need control run alone.
    */
   readonly isolates: boolean;
-  /** Returns the same control, with its requests recorded in the given session. */
-  on(session: TargetSession): Control;
+  /** Returns the same control, with its requests recorded by the given client. */
+  on(client: TargetClient): Control;
   /** Creates a tenant with a user and without devices. Needs `tenant-control`. */
   newTenant(order: TenantOrder): Promise<ControlledTenant>;
   /** Locks out the users and devices of the tenant. Needs `tenant-control`. */

@@ -74,7 +74,7 @@ export async function tokenlessCalls(
     ...(link === undefined
       ? {}
       : {
-          'download-configuration': ({ session }) => session.send({ method: 'GET', url: link }),
+          'download-configuration': ({ client }) => client.send({ method: 'GET', url: link }),
         }),
   };
 }
@@ -100,7 +100,7 @@ export async function configurationLink(
 }
 
 async function requestSocket(caller: ApiCaller): Promise<HttpResponse> {
-  const response = await caller.session.upgrade(
+  const response = await caller.client.upgrade(
     caller.request('connect', { headers: upgradeHeaders }),
   );
   response.socket?.destroy();

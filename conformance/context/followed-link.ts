@@ -52,7 +52,7 @@ export async function linkedFile(
   const [{ uri: reported }] = await askedLink(context, id);
   const uri = expectUrl('a link', typeof reported === 'string' ? reported : undefined);
   const follow: LinkedFile['follow'] = (headers = {}) =>
-    context.session.send({ method: 'GET', url: uri, headers });
+    context.client.send({ method: 'GET', url: uri, headers });
   const whole = await follow();
   requireResponse('get-artifact-link', whole, 200);
   expectThat(whole.bytes.equals(bytes), 'the uploaded file', 'other bytes');

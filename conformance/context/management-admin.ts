@@ -13,7 +13,7 @@ import type { SigningKey } from '../signing/signing-key.ts';
 import { ApiCaller, bearer, type CallArguments, requestOf } from '../target/call.ts';
 import { responseSummary } from '../target/expectations.ts';
 import type { HttpResponse } from '../target/response.ts';
-import type { TargetSession } from '../target/target.ts';
+import type { TargetClient } from '../target/target.ts';
 import {
   AdminFailure,
   alertViews,
@@ -43,18 +43,18 @@ export interface UserToken {
   readonly token: string;
 }
 
-/** A user of the management API whose requests are recorded in one session. */
+/** A user of the management API whose requests are recorded by one client. */
 export class ManagementAdmin implements TargetAdmin {
-  readonly #session: TargetSession;
+  readonly #client: TargetClient;
   readonly #user: UserToken;
 
-  constructor(session: TargetSession, user: UserToken) {
-    this.#session = session;
+  constructor(client: TargetClient, user: UserToken) {
+    this.#client = client;
     this.#user = user;
   }
 
   get caller(): ApiCaller {
-    return new ApiCaller(this.#session, bearer(this.#user.token));
+    return new ApiCaller(this.#client, bearer(this.#user.token));
   }
 
   async findDevice(
@@ -122,7 +122,7 @@ export class ManagementAdmin implements TargetAdmin {
     };
     const operation = managementOperations['upload-artifact'];
     const request = requestOf(operation, { headers: bearer(this.#user.token) });
-    const response = await this.#session.send({ ...request, form });
+    const response = await this.#client.send({ ...request, form });
     if (response.status === 409 || response.status === 422) return undefined;
     return this.#created(`accept the artifact ${fileName}`, response);
   }
@@ -238,7 +238,7 @@ export class ManagementAdmin implements TargetAdmin {
   ): Promise<HttpResponse> {
     const given = { ...options, headers: bearer(this.#user.token) };
     const request = requestOf<string>(managementOperations[id], given as never);
-    return this.#session.send(request);
+    return this.#client.send(request);
   }
 
   #done(action: string, response: HttpResponse, ...statuses: readonly number[]): void {

@@ -25,13 +25,13 @@ export interface SecondUser {
  * removed with it. Throws NotObservable when the target creates no user with a password.
  */
 export async function secondUser(context: TestContext): Promise<SecondUser> {
-  const { session, maskSecret } = context;
+  const { client, maskSecret } = context;
   const name = context.newName();
   const email = `second-${name}@conformance.example`;
   const password = `of ${name}`;
   maskSecret(password, 'password');
   const headers = authorizationOf(context.admin);
-  const made = await session.send(requestOf(create, { body: { email, password }, headers }));
+  const made = await client.send(requestOf(create, { body: { email, password }, headers }));
   needed('create a user', made, 201);
   const id = made.headers.location?.split('/').at(-1) ?? '';
   return {
@@ -39,23 +39,23 @@ export async function secondUser(context: TestContext): Promise<SecondUser> {
     password,
     logIn: async () => {
       const basic = Buffer.from(`${email}:${password}`).toString('base64');
-      const response = await session.send(
+      const response = await client.send(
         requestOf(login, { headers: { authorization: `Basic ${basic}` } }),
       );
       needed('log a user in', response, 200);
       maskSecret(response.text, 'user-token');
-      return new ManagementAdmin(session, { token: response.text });
+      return new ManagementAdmin(client, { token: response.text });
     },
     remove: async () => {
-      const response = await session.send(requestOf(remove, { path: { id }, headers }));
+      const response = await client.send(requestOf(remove, { path: { id }, headers }));
       needed('delete a user', response, 204);
     },
   };
 }
 
 /** Returns an admin with a token of the same user. */
-export function adminWithToken({ session }: TestContext, token: string): TargetAdmin {
-  return new ManagementAdmin(session, { token });
+export function adminWithToken({ client }: TestContext, token: string): TargetAdmin {
+  return new ManagementAdmin(client, { token });
 }
 
 function needed(action: string, { status }: HttpResponse, wanted: number): void {

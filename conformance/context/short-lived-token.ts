@@ -24,7 +24,7 @@ export async function createShortLivedToken(
     if (admin) await revokeNamed(admin, name);
   });
   const headers = authorizationOf(context.admin);
-  const { status, text } = await context.session.send(requestOf(create, { body, headers }));
+  const { status, text } = await context.client.send(requestOf(create, { body, headers }));
   if (status !== 200)
     throw new NotObservable(`the target does not create personal tokens: status ${status}`);
   context.maskSecret(text, 'user-token');
@@ -32,12 +32,12 @@ export async function createShortLivedToken(
 }
 
 async function revokeNamed(admin: TargetAdmin, name: string): Promise<void> {
-  const { session } = admin.caller;
+  const { client } = admin.caller;
   const headers = authorizationOf(admin);
-  const { text } = await session.send(requestOf(list, { headers }));
+  const { text } = await client.send(requestOf(list, { headers }));
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), listed), text);
   const id = parsed.success ? parsed.output.find((token) => token.name === name)?.id : undefined;
-  if (id !== undefined) await session.send(requestOf(revoke, { path: { id }, headers }));
+  if (id !== undefined) await client.send(requestOf(revoke, { path: { id }, headers }));
 }
 
 /** Returns the target admin's Authorization header; empty for a hook that acts without a token. */

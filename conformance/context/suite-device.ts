@@ -5,7 +5,7 @@ import type { SigningKey } from '../signing/signing-key.ts';
 import { ApiCaller, bearer, type CallArguments } from '../target/call.ts';
 import type { Headers } from '../target/exchange.ts';
 import type { HttpResponse } from '../target/response.ts';
-import type { TargetSession, WireRequest } from '../target/target.ts';
+import type { TargetClient, WireRequest } from '../target/target.ts';
 
 /** Differences from a valid authentication request. */
 export interface AuthenticationChanges {
@@ -35,13 +35,13 @@ export class SuiteDevice {
   known = false;
   #id = '';
   readonly #onId: ((id: string) => void) | undefined;
-  readonly #session: TargetSession;
+  readonly #client: TargetClient;
   readonly #names: VendorNames;
   readonly #tenantToken: string | undefined;
   readonly #maskSecret: (secret: string) => void;
 
   constructor(
-    session: TargetSession,
+    client: TargetClient,
     given: {
       readonly identity: SuiteIdentity;
       readonly key: SigningKey;
@@ -54,7 +54,7 @@ export class SuiteDevice {
       readonly onId?: (id: string) => void;
     },
   ) {
-    this.#session = session;
+    this.#client = client;
     this.identity = given.identity;
     this.key = given.key;
     this.#names = given.names;
@@ -86,7 +86,7 @@ export class SuiteDevice {
   /** Sends an authentication request. Spec: Device authentication */
   async authenticate(changes: AuthenticationChanges = {}): Promise<HttpResponse> {
     this.known = true;
-    const response = await this.#session.send(this.authenticationRequest(changes));
+    const response = await this.#client.send(this.authenticationRequest(changes));
     if (response.status === 200) this.#maskSecret(response.text);
     return response;
   }
@@ -101,7 +101,7 @@ export class SuiteDevice {
         : changes.signature;
     const signatureHeader =
       signature === null ? {} : { [this.#names.signature.toLowerCase()]: signature };
-    return new ApiCaller(this.#session).request('post-auth-request', {
+    return new ApiCaller(this.#client).request('post-auth-request', {
       raw: text,
       headers: { ...signatureHeader, ...changes.headers },
     });
@@ -124,6 +124,6 @@ export class SuiteDevice {
   }
 
   #caller(): ApiCaller {
-    return new ApiCaller(this.#session, this.token === '' ? {} : bearer(this.token));
+    return new ApiCaller(this.#client, this.token === '' ? {} : bearer(this.token));
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The tools of one case: a session with the target, a target admin, new devices, and the
+ * The tools of one case: a client of the target, a target admin, new devices, and the
  * `CreatedResources`, which removes everything that the case created.
  */
 
@@ -14,7 +14,7 @@ import { ApiCaller, bearer } from '../target/call.ts';
 import { NotObservable } from '../target/expectations.ts';
 import type { MaskSecret } from '../target/mask.ts';
 import type { HttpResponse } from '../target/response.ts';
-import type { TargetSession } from '../target/target.ts';
+import type { TargetClient } from '../target/target.ts';
 import type { Capability } from './capabilities.ts';
 import { type CleanupLedger, noLedger } from './cleanup-ledger.ts';
 import type { Control } from './control.ts';
@@ -31,7 +31,7 @@ const EFFECT_TIME_LIMIT_MS = 5000;
 const EFFECT_PAUSE_MS = 50;
 
 export interface ContextParts {
-  readonly session: TargetSession;
+  readonly client: TargetClient;
   readonly admin: TargetAdmin | undefined;
   readonly control: Control | undefined;
   /** The operations that the target has, which depend on its plan and edition. */
@@ -57,7 +57,7 @@ export interface ContextParts {
 /** The context of one case. */
 export class TestContext {
   readonly created: CreatedResources;
-  readonly session: TargetSession;
+  readonly client: TargetClient;
   readonly names: VendorNames;
   readonly random: Random;
   readonly clock: Clock;
@@ -67,7 +67,7 @@ export class TestContext {
   constructor(parts: ContextParts) {
     this.#parts = parts;
     this.created = new CreatedResources(parts.ledger, parts.caseId);
-    this.session = parts.session;
+    this.client = parts.client;
     this.names = parts.names;
     this.random = parts.random;
     this.clock = parts.clock;
@@ -88,9 +88,9 @@ export class TestContext {
 
   /** Control over the target. A case that uses it must declare that in its needs. */
   get control(): Control {
-    const { control, session } = this.#parts;
+    const { control, client } = this.#parts;
     if (!control) throw new Error('the case uses control without needing it');
-    return control.on(session);
+    return control.on(client);
   }
 
   /** Returns the rows of a table, keyed by operation, whose operation the target has. */
@@ -114,14 +114,14 @@ export class TestContext {
 
   /** Returns a context in another tenant, which is removed with everything that belongs to it. */
   async inNewTenant(): Promise<TestContext> {
-    const { session, maskSecret } = this.#parts;
+    const { client, maskSecret } = this.#parts;
     const name = this.newName();
     let removal = async (): Promise<boolean> => {
       throw new Error('unknown whether the target created it');
     };
     const resource = { kind: 'tenant', name } as const;
     const owned = await this.created.announce(resource, () => removal());
-    const tenant = await this.control.newTenant({ session, maskSecret, name });
+    const tenant = await this.control.newTenant({ client: client, maskSecret, name });
     owned.made(tenant.id);
     const { tenantToken, admin, control } = tenant;
     // Everything created in the tenant is removed with it.
@@ -138,7 +138,7 @@ export class TestContext {
 
   /** Returns a caller with this token, or without any. */
   caller(token?: string): ApiCaller {
-    return new ApiCaller(this.session, token === undefined ? {} : bearer(token));
+    return new ApiCaller(this.client, token === undefined ? {} : bearer(token));
   }
 
   /**
@@ -160,7 +160,7 @@ export class TestContext {
     });
     const onId = (id: string): void => owned.made(id);
     const given = { identity, key, names, tenantToken, maskSecret, onId };
-    const device = new SuiteDevice(this.session, given);
+    const device = new SuiteDevice(this.client, given);
     return device;
   }
 
@@ -171,7 +171,7 @@ export class TestContext {
 
   /** Returns one of the sample artifacts, on the target. */
   artifact(name: SampleName): Promise<UploadedArtifact> {
-    return this.#parts.artifacts.get(name, this.admin, this.session.exchangeList);
+    return this.#parts.artifacts.get(name, this.admin, this.client.exchangeList);
   }
 
   /**
@@ -243,9 +243,9 @@ export class TestContext {
     holds: (value: T) => boolean,
     limitMs = EFFECT_TIME_LIMIT_MS,
   ): Promise<T> {
-    const { clock, signal, session } = this.#parts;
+    const { clock, signal, client } = this.#parts;
     // Time that requests spent waiting for the rate limit does not count towards `limitMs`.
-    const givenMs = (): number => clock.monotonicMs() - session.waitedMs;
+    const givenMs = (): number => clock.monotonicMs() - client.waitedMs;
     const startedMs = givenMs();
     for (;;) {
       const value = await read();

@@ -43,7 +43,9 @@ export function abortStep(number: number): ModelStep {
     isPossible: (expectedState) => {
       const deployment = expectedState.deployments[number];
       return (
-        deployment !== undefined && deployment.over === undefined && deployment.offer !== 'unsure'
+        deployment !== undefined &&
+        deployment.over === undefined &&
+        deployment.offer !== 'undetermined'
       );
     },
     run: async (expectedState, targetSide) => {
@@ -51,7 +53,7 @@ export function abortStep(number: number): ModelStep {
       await targetSide.context.admin.abort(real.deploymentId);
       deployment.over = 'aborted';
       // The contract leaves open if a device may report on a deployment it was never offered.
-      if (deployment.offer === 'waiting') deployment.offer = 'unsure';
+      if (deployment.offer === 'waiting') deployment.offer = 'undetermined';
     },
   };
 }
@@ -66,10 +68,10 @@ export function pollStep(index: number, variant: PollVariant): ModelStep {
       if (!checkTokenAccess(expectedState.device(index), response)) return;
       const own = expectedState.deployments.filter(({ device }) => device === index);
       const active = own.find(({ offer, over }) => offer === 'offered' && over === undefined);
-      if (response.status === 409 && active !== undefined && active.openedBy !== variant.slug) {
+      if (response.status === 409 && active !== undefined && active.offeredBy !== variant.slug) {
         // The contract leaves open if two variants of the request contradict each other.
         targetSide.recordObservation('polling again in another way', '409');
-        active.offer = 'unsure';
+        active.offer = 'undetermined';
         return;
       }
       judgeOffer({ expectedState, targetSide, index, variant, response, active });
@@ -102,7 +104,7 @@ function judgeOffer({
   active,
 }: OfferCheck): void {
   const own = expectedState.deployments.filter(({ device }) => device === index);
-  const due = own.filter(({ offer, over }) => offer !== 'unsure' && over === undefined);
+  const due = own.filter(({ offer, over }) => offer !== 'undetermined' && over === undefined);
   const again = active ? (['next.repeatable'] as const) : [];
   if (due.length > 0) expectStatus(response, [200], variant.pendingIs200, ...again);
   else expectStatus(response, own.length > 0 ? [200, 204, 409] : [200, 204], 'next.nothing-is-204');
@@ -119,17 +121,17 @@ function judgeOffer({
     failWith("none of another device's deployments", seen, 'next.own-deployments-only');
   }
   if (offered.over === 'aborted') failWith('no aborted deployment', seen, 'next.aborted-is-over');
-  if (offered.over === 'finished' && offered.offer !== 'unsure') {
+  if (offered.over === 'finished' && offered.offer !== 'undetermined') {
     failWith('no finished deployment', seen, 'next.finished-is-over');
   }
-  // A deployment that was reported on after its end may be open again (`unsure`). In that case the
+  // A deployment that was reported on after its end may be open again (`undetermined`). In that case the
   // model cannot know which deployment is due.
-  if (active?.offer === 'offered' && offered !== active && offered.offer !== 'unsure') {
+  if (active?.offer === 'offered' && offered !== active && offered.offer !== 'undetermined') {
     failWith('the deployment that was offered before', seen, 'next.repeatable');
   }
   note(targetSide, expectedState, offered);
-  if (offered.offer === 'unsure') return;
-  if (offered.offer === 'waiting') offered.openedBy = variant.slug;
+  if (offered.offer === 'undetermined') return;
+  if (offered.offer === 'waiting') offered.offeredBy = variant.slug;
   offered.offer = 'offered';
 }
 
@@ -148,9 +150,9 @@ function judgeUnknownId(
   if (variant.slug !== 'v2') {
     failWith("a deployment's ID", responseSummary(response), 'next.id-of-the-deployment');
   }
-  // A finished deployment in the state `unsure` may be the offered one.
+  // A finished deployment in the state `undetermined` may be the offered one.
   const possible = own.filter(
-    ({ offer, over }) => over === undefined || (over === 'finished' && offer === 'unsure'),
+    ({ offer, over }) => over === undefined || (over === 'finished' && offer === 'undetermined'),
   );
   const [only] = active ? [active] : possible;
   const real =
@@ -159,12 +161,12 @@ function judgeUnknownId(
       : undefined;
   // The deployment cannot be identified, so none of them is checked any more.
   if (!only || !real) {
-    expectedState.doubt(index);
+    expectedState.setUndetermined(index);
     return;
   }
   real.id = id;
   only.offer = 'offered';
-  only.openedBy = variant.slug;
+  only.offeredBy = variant.slug;
 }
 
 function note(
@@ -215,7 +217,7 @@ export function reports(index: number, number: number, status: ReportableStatus)
       if (deployment.offer !== 'offered') {
         expectStatus(response, [204, 404, 409], 'status.each-value-is-accepted');
         targetSide.recordObservation('a report for what was never offered', `${response.status}`);
-        deployment.offer = 'unsure';
+        deployment.offer = 'undetermined';
         return;
       }
       if (deployment.over === 'aborted') {
@@ -260,13 +262,14 @@ function become(
       0,
       expectedState.deployments.indexOf(deployment),
     )) {
-      if (older.device === deployment.device && older.offer === 'waiting') older.offer = 'unsure';
+      if (older.device === deployment.device && older.offer === 'waiting')
+        older.offer = 'undetermined';
     }
     return;
   }
   // The contract leaves open what may follow an end, and if `already-installed` is one.
-  if (deployment.over === 'finished' && !isFinal) deployment.offer = 'unsure';
-  if (status === 'already-installed') deployment.offer = 'unsure';
+  if (deployment.over === 'finished' && !isFinal) deployment.offer = 'undetermined';
+  if (status === 'already-installed') deployment.offer = 'undetermined';
 }
 
 /** A device reports a status that the contract does not know. */

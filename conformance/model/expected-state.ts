@@ -16,8 +16,8 @@ export type ModelAttributeValue = number | string | readonly number[] | readonly
 /** State of a device on the server; `decommissioned` when it was decommissioned. */
 type IdentityState = 'unknown' | 'pending' | 'accepted' | 'rejected' | 'decommissioned';
 
-/** The newest token of a device: `unclear` where the contract does not say if it works. */
-type TokenState = 'none' | 'good' | 'ended' | 'unclear';
+/** The newest token of a device: `undetermined` where the contract does not say if it works. */
+type TokenState = 'none' | 'good' | 'ended' | 'undetermined';
 
 /** The number of devices in a sequence. */
 export const DEVICES = 3;
@@ -58,13 +58,13 @@ export class ExpectedDevice {
 export interface ExpectedDeployment {
   /** Index of the device in `ExpectedState.devices`, from 0. */
   readonly device: number;
-  /** `unsure`: the contract does not say if the deployment is offered or accepts reports. */
-  offer: 'waiting' | 'offered' | 'unsure';
+  /** `undetermined`: the contract does not say if the deployment is offered or accepts reports. */
+  offer: 'waiting' | 'offered' | 'undetermined';
   /** The end of the deployment for the device; absent while it has not ended. */
   over?: 'finished' | 'aborted';
   status?: ReportableStatus;
   /** The variant of the request by which the device was first offered the deployment. */
-  openedBy?: string;
+  offeredBy?: string;
   /** Text of the newest log, and of an older one. */
   log?: string;
   olderLog?: string;
@@ -86,11 +86,11 @@ export class ExpectedState {
   }
 
   /** Marks the data of a rejected device as unknown: the contract leaves open if it remains. */
-  doubt(index: number): void {
+  setUndetermined(index: number): void {
     const { configuration, attributes } = this.device(index);
     configuration.allowAbsence();
     attributes.allowAbsence();
-    doubtDeployments(this.deployments, index);
+    setDeploymentsUndetermined(this.deployments, index);
   }
 
   /** Marks everything about a decommissioned device as unknown. */
@@ -98,11 +98,14 @@ export class ExpectedState {
     const { configuration, attributes } = this.device(index);
     configuration.forget();
     attributes.forget();
-    doubtDeployments(this.deployments, index);
+    setDeploymentsUndetermined(this.deployments, index);
   }
 }
 
-function doubtDeployments(deployments: readonly ExpectedDeployment[], device: number): void {
+function setDeploymentsUndetermined(
+  deployments: readonly ExpectedDeployment[],
+  device: number,
+): void {
   for (const deployment of deployments)
-    if (deployment.device === device) deployment.offer = 'unsure';
+    if (deployment.device === device) deployment.offer = 'undetermined';
 }

@@ -86,7 +86,7 @@ export function acceptStep(index: number): ModelStep {
       become(model, 'accepted');
       model.isPreauthorized = false;
       // The contract leaves open if an acceptance restores an older token.
-      if (model.token === 'ended') model.token = 'unclear';
+      if (model.token === 'ended') model.token = 'undetermined';
     },
   };
 }
@@ -103,7 +103,7 @@ export function rejectStep(index: number): ModelStep {
     run: async (expectedState, targetSide) => {
       await decide(targetSide, index, 'rejected');
       become(expectedState.device(index), 'rejected');
-      expectedState.doubt(index);
+      expectedState.setUndetermined(index);
     },
   };
 }

@@ -5,7 +5,7 @@ import type { RequirementLevel } from '../../fixtures/contract/requirements/requ
 import type { VendorNames } from '../../fixtures/contract/vendor-names.ts';
 import { joinedChunks, reportedExchange, type TargetExchange } from '../target/exchange.ts';
 import { recognizeRequest } from '../target/operation-at.ts';
-import type { SessionExchange, WireRequest } from '../target/target.ts';
+import type { CompletedExchange, WireRequest } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { passiveChecks } from './catalogue.ts';
 import {
@@ -119,7 +119,7 @@ export class ExchangeJudge {
   }
 
   #judge(
-    observed: SessionExchange,
+    observed: CompletedExchange,
     { plansFaults, trackers }: { plansFaults: boolean; trackers: Tracker },
   ): readonly ExchangeViolation[] {
     const { request, url, outcome, record } = observed;
@@ -177,15 +177,15 @@ export class ExchangeJudge {
 
 /** Collects the violations in the exchanges of one case. */
 export class CaseJudge {
-  readonly #judge: (observed: SessionExchange) => readonly ExchangeViolation[];
+  readonly #judge: (observed: CompletedExchange) => readonly ExchangeViolation[];
   readonly #violations = new Map<string, ExchangeViolation>();
 
-  constructor(judge: (observed: SessionExchange) => readonly ExchangeViolation[]) {
+  constructor(judge: (observed: CompletedExchange) => readonly ExchangeViolation[]) {
     this.#judge = judge;
   }
 
   /** Judges an exchange. Call it with each exchange of the case, when the exchange ends. */
-  readonly judge = (observed: SessionExchange): void => {
+  readonly judge = (observed: CompletedExchange): void => {
     for (const violation of this.#judge(observed)) {
       const key = `${violation.operation} ${violation.requirements.join()}`;
       const isFirst = !this.#violations.has(key) && this.#violations.size < VIOLATIONS_MAX;
@@ -227,7 +227,7 @@ function violationOf(
   };
 }
 
-function judgedRequest({ request, url, record, exactly }: SessionExchange): JudgedRequest {
+function judgedRequest({ request, url, record, exactly }: CompletedExchange): JudgedRequest {
   const { headers = {}, body, form } = request;
   const { startMs, elapsedMs } = exactly ?? record;
   const isChunked = Array.isArray(body);

@@ -39,13 +39,13 @@ async function listening(mask = new Mask()) {
     });
   });
   const clock = new ManualClock(0);
-  const session = new Target({ baseUrl, clock, requestTimeLimitMs: 5000 }).session();
+  const client = new Target({ baseUrl, clock, requestTimeLimitMs: 5000 }).newClient();
   return {
     arrived,
     baseUrl,
     blockOf: async (request: WireRequest) => {
-      await session.send(request);
-      const exchange = session.exchangeList.exchanges.at(-1);
+      await client.send(request);
+      const exchange = client.exchangeList.exchanges.at(-1);
       if (!exchange) throw new Error('nothing was recorded');
       return reproScript([exchange], { baseUrl, mask });
     },

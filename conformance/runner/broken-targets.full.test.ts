@@ -152,13 +152,13 @@ describe('a target whose response never ends', () => {
     const baseUrl = await serve((_, response) => response.end(body));
     const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 20_000 });
     onTestFinished(() => target.close());
-    const session = target.session();
+    const client = target.newClient();
     const texts: string[] = [];
     const usedBefore = usedBytes();
     for (let count = 0; count < 20; count++) {
-      texts.push(responseSummary(await session.send({ method: 'GET', url: '/' })));
+      texts.push(responseSummary(await client.send({ method: 'GET', url: '/' })));
     }
-    expect(session.exchangeList.exchanges).toHaveLength(20);
+    expect(client.exchangeList.exchanges).toHaveLength(20);
     expect(usedBytes() - usedBefore).toBeLessThan(10 * body.length);
     expect(texts).toHaveLength(20);
   });

@@ -19,7 +19,7 @@ import {
   UnresponsiveTargetError,
   WrongTargetError,
 } from '../target/setup-error.ts';
-import type { Target, TargetSession } from '../target/target.ts';
+import type { Target, TargetClient } from '../target/target.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { describeResponse, isMarkup } from '../target/unexpected-response.ts';
 
@@ -45,19 +45,19 @@ export async function preflight(
     const text = `no response within ${RESPONSE_MAX_MS / 1000} s`;
     limit.abort(new TransportFailure('request-time-limit', text));
   });
-  const session = target.session({
+  const client = target.newClient({
     signal: AbortSignal.any([limit.signal, ...(signal ? [signal] : [])]),
     noRateWait: true,
   });
   try {
-    const responses = await refusedRequests(new ApiCaller(session), isStarting);
+    const responses = await refusedRequests(new ApiCaller(client), isStarting);
     const [first] = responses;
     const down = isStarting ? responses.find(isGatewayError) : undefined;
     if (down) throw wrongTarget(baseUrl, down);
     if (first && !responses.some(isOfThisApi)) throw wrongTarget(baseUrl, first);
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
-    if (error.code !== 'interrupted') throw await setupErrorOf(error, session, baseUrl);
+    if (error.code !== 'interrupted') throw await setupErrorOf(error, client, baseUrl);
   } finally {
     timer.cancel();
   }
@@ -136,11 +136,11 @@ function remedy(response: HttpResponse): string {
   return 'this is not the device API; check --url';
 }
 
-async function setupErrorOf(failure: TransportFailure, session: TargetSession, baseUrl: string) {
+async function setupErrorOf(failure: TransportFailure, client: TargetClient, baseUrl: string) {
   if (failure.code === 'unreachable') return new UnreachableError(baseUrl, failure);
   const certificate = certificateError(failure, baseUrl);
   if (certificate) return certificate;
-  if (baseUrl.startsWith('http:') && (await speaksTls(session, baseUrl))) {
+  if (baseUrl.startsWith('http:') && (await speaksTls(client, baseUrl))) {
     const url = baseUrl.replace('http:', 'https:');
     return new WrongTargetError(baseUrl, 'with TLS instead of HTTP', `try ${url}`);
   }
@@ -148,9 +148,9 @@ async function setupErrorOf(failure: TransportFailure, session: TargetSession, b
 }
 
 /** Returns true if the same port answers with TLS, even with an untrusted certificate. */
-async function speaksTls(session: TargetSession, baseUrl: string): Promise<boolean> {
+async function speaksTls(client: TargetClient, baseUrl: string): Promise<boolean> {
   try {
-    await session.send({ method: 'GET', url: baseUrl.replace('http:', 'https:') });
+    await client.send({ method: 'GET', url: baseUrl.replace('http:', 'https:') });
     return true;
   } catch (error) {
     return error instanceof TransportFailure && error.code === 'certificate-not-trusted';

@@ -25,7 +25,7 @@ import type { SuppliedOptions } from '../suite/options.ts';
 import type { Mask } from '../target/mask.ts';
 import type { TrafficCounts } from '../target/request-totals.ts';
 import { AutoAcceptingTargetError } from '../target/setup-error.ts';
-import type { SessionExchange, Target, TargetSession } from '../target/target.ts';
+import type { CompletedExchange, Target, TargetClient } from '../target/target.ts';
 import { transportCodes } from '../target/transport-failure.ts';
 import {
   inconclusive,
@@ -90,7 +90,7 @@ interface ContextOptions {
   readonly stream: string;
   /** Aborts every request of the case. */
   readonly signal: AbortSignal;
-  readonly onExchange: (observed: SessionExchange) => void;
+  readonly onExchange: (observed: CompletedExchange) => void;
 }
 
 /** A run of the suite. The owner must call `close`, which removes the shared artifacts. */
@@ -191,7 +191,7 @@ export class SuiteRun {
   /** Removes the shared artifacts, and returns a line for each one that remains. */
   async close(): Promise<readonly string[]> {
     const { target, mask } = this.#options;
-    return mask.value(await this.#artifacts.release(this.#adminOn(target.session())));
+    return mask.value(await this.#artifacts.release(this.#adminOn(target.newClient())));
   }
 
   async #runOne(testCase: RunnableCase): Promise<CaseVerdict> {
@@ -227,11 +227,11 @@ export class SuiteRun {
     const caseTimeLimitMs = model?.thorough ? Math.max(givenMs, THOROUGH_CASE_MS) : givenMs;
     const judge = this.#exchangeJudge.forCase(testCase.needs.includes('fault-control'));
     let lack: string | undefined;
-    const onExchange = (observed: SessionExchange): void => {
+    const onExchange = (observed: CompletedExchange): void => {
       judge.judge(observed);
       lack ??= rights?.lackIn(observed);
     };
-    const sessionOfRun = target.session({ onExchange });
+    const clientOfRun = target.newClient({ onExchange });
     const verdict = await runCase(testCase, {
       clock,
       runStartedMs: this.#startedMs,
@@ -241,7 +241,7 @@ export class SuiteRun {
       signal,
       openContext: (_, ended) => this.#openContext(testCase, { stream, signal: ended, onExchange }),
       violations: () => judge.violations,
-      release: (context) => context.created.release(this.#adminOn(sessionOfRun)),
+      release: (context) => context.created.release(this.#adminOn(clientOfRun)),
     });
     return lack === undefined ? verdict : this.#unauthorized(testCase, verdict, lack);
   }
@@ -284,11 +284,11 @@ export class SuiteRun {
   ): TestContext {
     const { target, headerPrefix, clock, mask, control, tenantToken } = this.#options;
     const noRateWait = judgesRateLimit(testCase);
-    const session = target.session({ signal, noRateWait, onExchange });
+    const client = target.newClient({ signal, noRateWait, onExchange });
     const random = this.#options.random.stream(stream);
     return new TestContext({
-      session,
-      admin: this.#adminOn(session),
+      client: client,
+      admin: this.#adminOn(client),
       control,
       tenantToken,
       operations: operationsWith(this.#conditions.capabilities),
@@ -306,8 +306,8 @@ export class SuiteRun {
     });
   }
 
-  #adminOn(session: TargetSession): TargetAdmin | undefined {
-    return adminOn(this.#options.admin, session);
+  #adminOn(client: TargetClient): TargetAdmin | undefined {
+    return adminOn(this.#options.admin, client);
   }
 }
 

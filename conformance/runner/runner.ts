@@ -89,7 +89,7 @@ export async function runCase(
     { limit, context },
     options,
   );
-  const { exchanges, dropped } = context.session.exchangeList;
+  const { exchanges, dropped } = context.client.exchangeList;
   const undocumented = own.undocumented ? [violationBy(own.undocumented, exchanges)] : [];
   const leftBehind = await releaseInTime(context, options);
   const violations = [...(options.violations?.() ?? []), ...undocumented];
@@ -176,7 +176,7 @@ function watchTime(
   let timer: Timer;
   const arm = (delayMs: number): void => {
     timer = clock.after(delayMs, () => {
-      const waitedMs = context.session.waitedMs - counted;
+      const waitedMs = context.client.waitedMs - counted;
       counted += waitedMs;
       if (waitedMs > 0) arm(waitedMs);
       else late();

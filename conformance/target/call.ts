@@ -3,7 +3,7 @@ import { type Operation, type PathParameter, pathOf } from '../../fixtures/contr
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import type { Headers } from './exchange.ts';
 import type { HttpResponse } from './response.ts';
-import type { TargetSession, WireRequest } from './target.ts';
+import type { TargetClient, WireRequest } from './target.ts';
 
 /** Contents of a call besides its path parameters. */
 export interface CallOptions {
@@ -44,11 +44,11 @@ export function requestOf<Path extends string>(
 
 /** Calls operations of the contract, with or without an Authorization header. */
 export class ApiCaller {
-  readonly session: TargetSession;
+  readonly client: TargetClient;
   readonly #headers: Headers;
 
-  constructor(session: TargetSession, headers: Headers = {}) {
-    this.session = session;
+  constructor(client: TargetClient, headers: Headers = {}) {
+    this.client = client;
     this.#headers = headers;
   }
 
@@ -57,7 +57,7 @@ export class ApiCaller {
     id: Id,
     ...given: CallArguments<(typeof operations)[Id]['path']>
   ): Promise<HttpResponse> {
-    return this.session.send(this.request(id, ...given));
+    return this.client.send(this.request(id, ...given));
   }
 
   /** Returns the request that `call` would send. */

@@ -11,7 +11,7 @@ import {
   UnreachableError,
   UntrustedCertificateError,
 } from './setup-error.ts';
-import type { TargetSession } from './target.ts';
+import type { TargetClient } from './target.ts';
 import { TransportFailure } from './transport-failure.ts';
 import { describeResponse, isMarkup } from './unexpected-response.ts';
 
@@ -39,9 +39,9 @@ export function checkedBaseUrl(baseUrl: string): string {
  * Checks that something listens at the base URL. Throws an UnreachableError or an
  * UntrustedCertificateError. Any other behaviour of the listener is left to the cases.
  */
-export async function reachTarget(session: TargetSession, baseUrl: string): Promise<void> {
+export async function reachTarget(client: TargetClient, baseUrl: string): Promise<void> {
   try {
-    await session.send({ method: 'GET', url: '/' });
+    await client.send({ method: 'GET', url: '/' });
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
     if (error.code === 'unreachable') throw new UnreachableError(baseUrl, error);
@@ -61,15 +61,15 @@ export function certificateError(
 
 /** Gets a user token. Throws a LoginRefusedError when the management API refuses the user. */
 export async function logIn(
-  session: TargetSession,
+  client: TargetClient,
   credentials: SuiteCredentials,
   mask: Mask,
 ): Promise<Login> {
   if (credentials === 'none') return { kind: 'none' };
   try {
     return 'token' in credentials
-      ? await checkToken(session, credentials.token)
-      : await passwordLogin(session, credentials, mask);
+      ? await checkToken(client, credentials.token)
+      : await passwordLogin(client, credentials, mask);
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
     const reason = `the login request failed: ${error.message}`;
@@ -78,14 +78,14 @@ export async function logIn(
 }
 
 async function passwordLogin(
-  session: TargetSession,
+  client: TargetClient,
   { email, password }: { readonly email: string; readonly password: string },
   mask: Mask,
 ): Promise<Login> {
   const basic = Buffer.from(`${email}:${password}`).toString('base64');
   mask.addSecret(basic, 'basic');
   const headers = { authorization: `Basic ${basic}` };
-  const response = await session.send(requestOf(managementOperations.login, { headers }));
+  const response = await client.send(requestOf(managementOperations.login, { headers }));
   if (response.status === 401 || response.status === 403) {
     throw new LoginRefusedError(email, response.status);
   }
@@ -99,10 +99,10 @@ async function passwordLogin(
   return { kind: 'token', token: response.text };
 }
 
-async function checkToken(session: TargetSession, token: string): Promise<Login> {
+async function checkToken(client: TargetClient, token: string): Promise<Login> {
   const headers = { authorization: `Bearer ${token}` };
   const list = managementOperations['list-devices'];
-  const response = await session.send(requestOf(list, { query: { per_page: 1 }, headers }));
+  const response = await client.send(requestOf(list, { query: { per_page: 1 }, headers }));
   if (response.status === 401) throw new LoginRefusedError('the token', response.status);
   // With 403, the user may not list devices; that is a matter of rights.
   if (response.status === 200 || response.status === 403) return { kind: 'token', token };

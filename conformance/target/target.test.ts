@@ -10,7 +10,7 @@ const clock = new ManualClock(Date.UTC(2026, 0, 1));
 function sessionOn(baseUrl: string, signal?: AbortSignal) {
   const target = new Target({ baseUrl, clock, requestTimeLimitMs: 1000 });
   onTestFinished(() => target.close());
-  return target.session({ signal });
+  return target.newClient({ signal });
 }
 
 /** Opens a port that sends these bytes on each connection and closes it. */
@@ -30,10 +30,10 @@ async function speaking(received: string): Promise<string> {
 describe('a request to the target', () => {
   it('is recorded with its response', async () => {
     const baseUrl = await serve((_, response) => response.writeHead(404).end('{"error":"no"}'));
-    const session = sessionOn(baseUrl);
-    const response = await session.send({ method: 'PUT', url: '/x?y=1', body: '{}' });
+    const client = sessionOn(baseUrl);
+    const response = await client.send({ method: 'PUT', url: '/x?y=1', body: '{}' });
     expect(response).toMatchObject({ status: 404, text: '{"error":"no"}' });
-    expect(session.exchangeList.exchanges).toMatchObject([
+    expect(client.exchangeList.exchanges).toMatchObject([
       {
         request: { line: `PUT ${baseUrl}/x?y=1`, body: '{}' },
         response: { status: 404, body: '{"error":"no"}' },
@@ -46,9 +46,9 @@ describe('a request to the target', () => {
     ['', 'connection-closed'],
     ['HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc', 'connection-closed'],
   ])('fails on receipt of %j with the code %s', async (received, code) => {
-    const session = sessionOn(await speaking(received));
-    await expect(session.send({ method: 'GET', url: '/' })).rejects.toMatchObject({ code });
-    expect(session.exchangeList.exchanges[0]?.failure).toBeDefined();
+    const client = sessionOn(await speaking(received));
+    await expect(client.send({ method: 'GET', url: '/' })).rejects.toMatchObject({ code });
+    expect(client.exchangeList.exchanges[0]?.failure).toBeDefined();
   });
 
   it.each(['gzip', 'deflate', 'br'] as const)('decodes the content coding %s', async (coding) => {
@@ -99,10 +99,10 @@ describe('a request to the target', () => {
       response.writeHead(307, { location: `${storage}/file` }).end(),
     );
     const headers = { authorization: 'Bearer x', range: 'bytes=0-' };
-    const session = sessionOn(baseUrl);
-    const response = await session.send({ method: 'GET', url: `${baseUrl}/link`, headers });
+    const client = sessionOn(baseUrl);
+    const response = await client.send({ method: 'GET', url: `${baseUrl}/link`, headers });
     expect(response).toMatchObject({ status: 200, text: 'bytes=0- undefined' });
-    expect(session.exchangeList.exchanges.map(({ request }) => request.line)).toEqual([
+    expect(client.exchangeList.exchanges.map(({ request }) => request.line)).toEqual([
       `GET ${baseUrl}/link`,
       `GET ${storage}/file`,
     ]);
@@ -116,9 +116,9 @@ describe('a request to the target', () => {
 
   it('follows no redirect of an operation', async () => {
     const baseUrl = await serve((_, response) => response.writeHead(302, { location: '/' }).end());
-    const session = sessionOn(baseUrl);
-    await session.send({ method: 'GET', url: '/api' });
-    expect(session.exchangeList.exchanges).toHaveLength(1);
+    const client = sessionOn(baseUrl);
+    await client.send({ method: 'GET', url: '/api' });
+    expect(client.exchangeList.exchanges).toHaveLength(1);
   });
 
   it('fails with the code "interrupted" when it is interrupted', async () => {

@@ -44,7 +44,7 @@ export interface WireRequest {
 }
 
 /** A request, its response or failure, and the record of both. */
-export interface SessionExchange {
+export interface CompletedExchange {
   readonly request: WireRequest;
   /** The absolute URL of the request; for a command of a hook, the text that names the command. */
   readonly url: string;
@@ -54,16 +54,16 @@ export interface SessionExchange {
   readonly exactly?: Pick<TargetExchange, 'startMs' | 'elapsedMs'>;
 }
 
-/** Options of a session with the target. */
-export interface SessionOptions {
-  /** Aborts every request of the session. */
+/** Options of a client of the target. */
+export interface TargetClientOptions {
+  /** Aborts every request of the client. */
   readonly signal?: AbortSignal | undefined;
   /**
    * True to return a response such as 429 at once, instead of waiting and repeating the request.
    */
   readonly noRateWait?: boolean;
   /** Called with each exchange as it ends. */
-  readonly onExchange?: ((observed: SessionExchange) => void) | undefined;
+  readonly onExchange?: ((observed: CompletedExchange) => void) | undefined;
 }
 
 /** Writes a request on the connection, and resolves with its response. */
@@ -72,7 +72,7 @@ export type RawSend = (request: WireRequest, form?: RawRequestOptions) => Promis
 /** The target of one run. The owner must close it. */
 export class Target {
   readonly options: TargetOptions;
-  /** Counts of the requests of all sessions. */
+  /** Counts of the requests of all clients. */
   readonly traffic = new RequestTotals();
   readonly #agent: Agent;
   readonly #pace: Pace;
@@ -91,11 +91,11 @@ export class Target {
     });
   }
 
-  /** Opens a session with its own record of exchanges. */
-  session(options: SessionOptions = {}): TargetSession {
+  /** Returns a new client with its own record of exchanges. */
+  newClient(options: TargetClientOptions = {}): TargetClient {
     const [runStartedMs, agent, pace] = [this.#startedMs, this.#agent, this.#pace];
     const { traffic } = this;
-    return new TargetSession({
+    return new TargetClient({
       ...this.options,
       ...options,
       runStartedMs,
@@ -110,25 +110,25 @@ export class Target {
   }
 }
 
-/** The options of a session, and the parts that it shares with other sessions of its target. */
-interface SessionParts extends TargetOptions, SessionOptions {
+/** The options of a client, and the parts that it shares with other clients of its target. */
+interface TargetClientParts extends TargetOptions, TargetClientOptions {
   readonly runStartedMs: number;
   readonly agent: Agent;
   readonly pace: Pace;
   readonly traffic: RequestTotals;
 }
 
-/** A series of requests to the target, whose exchanges are recorded together. */
-export class TargetSession {
+/** Sends requests to the target, and records their exchanges together. */
+export class TargetClient {
   readonly exchangeList = new ExchangeList();
-  readonly #parts: SessionParts;
+  readonly #parts: TargetClientParts;
   #waitedMs = 0;
 
-  constructor(parts: SessionParts) {
+  constructor(parts: TargetClientParts) {
     this.#parts = parts;
   }
 
-  /** Total time that requests of this session waited for the rate limit, in milliseconds. */
+  /** Total time that requests of this client waited for the rate limit, in milliseconds. */
   get waitedMs(): number {
     return this.#waitedMs;
   }

@@ -19,12 +19,12 @@ export function contextOn(
 ): TestContext {
   const target = new Target({ baseUrl, clock, requestTimeLimitMs: 5000 });
   const { signal } = new AbortController();
-  const session = target.session({ signal });
+  const client = target.newClient({ signal });
   const random = seededRandom('a stage');
   const keyring = new Keyring();
   return new TestContext({
-    session,
-    admin: new ManagementAdmin(session, { token: 'user-token' }),
+    client: client,
+    admin: new ManagementAdmin(client, { token: 'user-token' }),
     control: undefined,
     operations: operationsWith(new Set(capabilityNames)),
     artifacts: new SharedArtifacts('cafe'),

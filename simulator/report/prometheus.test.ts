@@ -82,7 +82,8 @@ describe('the Prometheus metrics of a run', () => {
       });
     }
     const families = await familiesOf(metrics);
-    const polls = (outcome: string) => sampleOf(families, 'fleetbed_open_polls_total', { outcome });
+    const polls = (outcome: string) =>
+      sampleOf(families, 'fleetbed_fixed_rate_polls_total', { outcome });
     expect(['due', 'sent', 'late', 'dropped'].map(polls)).toEqual([9, 4, 2, 5]);
   });
 

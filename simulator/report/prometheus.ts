@@ -101,7 +101,7 @@ export class FleetMetrics {
     registers: this.#registers,
   });
   readonly #fixedRatePolls = new Counter({
-    name: 'fleetbed_open_polls_total',
+    name: 'fleetbed_fixed_rate_polls_total',
     help: 'Polls at the fixed rate of the plan; late ones are a part of those sent.',
     labelNames: ['outcome'],
     registers: this.#registers,

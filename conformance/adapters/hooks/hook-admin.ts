@@ -13,7 +13,7 @@ import type {
 } from '../../context/target-admin.ts';
 import type { SigningKey } from '../../signing/signing-key.ts';
 import { ApiCaller, bearer } from '../../target/call.ts';
-import type { TargetSession } from '../../target/target.ts';
+import type { TargetClient } from '../../target/target.ts';
 import { MissingCapability } from '../missing-capability.ts';
 import type { HookStep, StepResponse } from './hook-steps.ts';
 import type { Hooks } from './hooks.ts';
@@ -26,21 +26,21 @@ const decisions = {
 
 type HookIdentity = Readonly<Record<string, unknown>>;
 
-/** A user that acts by hooks, whose runs are recorded in one session. */
+/** A user that acts by hooks, whose runs are recorded by one client. */
 export class HookAdmin implements TargetAdmin {
   readonly #hooks: Hooks;
-  readonly #session: TargetSession;
+  readonly #client: TargetClient;
   readonly #user: UserToken | undefined;
 
   /** @param user the user of the management API; without it the audit log is unavailable */
-  constructor(hooks: Hooks, session: TargetSession, user: UserToken | undefined) {
+  constructor(hooks: Hooks, client: TargetClient, user: UserToken | undefined) {
     this.#hooks = hooks;
-    this.#session = session;
+    this.#client = client;
     this.#user = user;
   }
 
   get caller(): ApiCaller {
-    if (this.#user) return new ApiCaller(this.#session, bearer(this.#user.token));
+    if (this.#user) return new ApiCaller(this.#client, bearer(this.#user.token));
     const reason = 'no login hook and no credentials are given';
     throw new MissingCapability('user/login', reason);
   }
@@ -155,6 +155,6 @@ export class HookAdmin implements TargetAdmin {
   }
 
   #run<Step extends HookStep>(step: Step, input: object): Promise<StepResponse<Step>> {
-    return this.#hooks.run(this.#session, step, input);
+    return this.#hooks.run(this.#client, step, input);
   }
 }

@@ -5,7 +5,7 @@ import type { ManagementId } from '../../../fixtures/contract/management/index.t
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { Capability } from '../../context/capabilities.ts';
 import type { Control, ControlledTenant, TenantOrder } from '../../context/control.ts';
-import type { TargetSession } from '../../target/target.ts';
+import type { TargetClient } from '../../target/target.ts';
 import { MissingCapability } from '../missing-capability.ts';
 import { HookAdmin } from './hook-admin.ts';
 import { type HookStep, hookStepNames } from './hook-steps.ts';
@@ -28,37 +28,37 @@ export function actAsUser(hooks: Hooks): boolean {
   return hookStepNames.some((step) => hooks.has(step) && !others.has(step));
 }
 
-/** Control by hooks, whose runs are recorded in one session. */
+/** Control by hooks, whose runs are recorded by one client. */
 export class HookControl implements Control {
   readonly offers: ReadonlySet<Capability>;
   readonly isolates = false;
   readonly #hooks: Hooks;
-  readonly #sessionOfRun: TargetSession;
-  readonly #session: TargetSession;
+  readonly #clientOfRun: TargetClient;
+  readonly #client: TargetClient;
   readonly #hasTenants: boolean;
   readonly #afterAdvance: () => Promise<void>;
 
   /**
-   * @param sessionOfRun a session that stays open until the run ends, since it removes the tenants
+   * @param clientOfRun a client that is usable until the run ends, since it removes the tenants
    * @param hasTenants false disables tenant and role control, even if the hooks have those steps
    * @param afterAdvance called after each move of the clock, which may have ended tokens
    */
   constructor(
     hooks: Hooks,
-    sessionOfRun: TargetSession,
+    clientOfRun: TargetClient,
     {
-      session = sessionOfRun,
+      client = clientOfRun,
       hasTenants = true,
       afterAdvance = async () => undefined,
     }: {
-      session?: TargetSession;
+      client?: TargetClient;
       hasTenants?: boolean;
       afterAdvance?: () => Promise<void>;
     } = {},
   ) {
     this.#hooks = hooks;
-    this.#sessionOfRun = sessionOfRun;
-    this.#session = session;
+    this.#clientOfRun = clientOfRun;
+    this.#client = client;
     this.#hasTenants = hasTenants;
     this.#afterAdvance = afterAdvance;
     const offered = (Object.keys(stepsOf) as Capability[]).filter((name) =>
@@ -67,16 +67,16 @@ export class HookControl implements Control {
     this.offers = new Set(offered.filter((name) => hasTenants || !takesTenants.includes(name)));
   }
 
-  on(session: TargetSession): Control {
-    return new HookControl(this.#hooks, this.#sessionOfRun, {
-      session,
+  on(client: TargetClient): Control {
+    return new HookControl(this.#hooks, this.#clientOfRun, {
+      client,
       hasTenants: this.#hasTenants,
       afterAdvance: this.#afterAdvance,
     });
   }
 
-  async newTenant({ session, name, maskSecret }: TenantOrder): Promise<ControlledTenant> {
-    const made = await this.#hooks.run(session, 'make-tenant', { name });
+  async newTenant({ client, name, maskSecret }: TenantOrder): Promise<ControlledTenant> {
+    const made = await this.#hooks.run(client, 'make-tenant', { name });
     const tenantToken = made.tenantToken ?? undefined;
     const token = made.userToken ?? undefined;
     if (tenantToken !== undefined) maskSecret(tenantToken, 'tenant-token');
@@ -85,10 +85,10 @@ export class HookControl implements Control {
     return {
       id: made.tenantId,
       tenantToken,
-      admin: new HookAdmin(hooks, session, token === undefined ? undefined : { token }),
-      control: new HookControl(hooks, this.#sessionOfRun, { session }),
+      admin: new HookAdmin(hooks, client, token === undefined ? undefined : { token }),
+      control: new HookControl(hooks, this.#clientOfRun, { client }),
       remove: async () => {
-        await hooks.run(this.#sessionOfRun, 'remove-tenant');
+        await hooks.run(this.#clientOfRun, 'remove-tenant');
       },
     };
   }
@@ -98,24 +98,24 @@ export class HookControl implements Control {
       const reason = 'the case has no tenant of its own to suspend';
       throw new MissingCapability('tenant-control', reason);
     }
-    await this.#hooks.run(this.#session, 'suspend-tenant');
+    await this.#hooks.run(this.#client, 'suspend-tenant');
   }
 
   async advance(seconds: number): Promise<void> {
-    await this.#hooks.run(this.#session, 'advance-clock', { seconds });
+    await this.#hooks.run(this.#client, 'advance-clock', { seconds });
     await this.#afterAdvance();
   }
 
   async failNext(operations: readonly (OperationId | ManagementId)[]): Promise<void> {
-    await this.#hooks.run(this.#session, 'fail-next', { operations });
+    await this.#hooks.run(this.#client, 'fail-next', { operations });
   }
 
   async limitRate(limit: RateLimit | undefined): Promise<void> {
-    await this.#hooks.run(this.#session, 'limit-rate', { limit: limit ?? null });
+    await this.#hooks.run(this.#client, 'limit-rate', { limit: limit ?? null });
   }
 
-  async powerlessUser({ session, name, maskSecret }: TenantOrder): Promise<string> {
-    const { token } = await this.#hooks.run(session, 'powerless-user', { name });
+  async powerlessUser({ client, name, maskSecret }: TenantOrder): Promise<string> {
+    const { token } = await this.#hooks.run(client, 'powerless-user', { name });
     maskSecret(token, 'user-token');
     return token;
   }

@@ -20,8 +20,8 @@ function hooksOf(script: string, more: object = {}) {
   const target = new Target({ baseUrl, clock: systemClock, requestTimeLimitMs: 5000 });
   onTestFinished(() => target.close());
   const ender = new AbortController();
-  const session = target.session({ signal: ender.signal });
-  return { hooks: new Hooks(book, baseUrl), session, ender, target };
+  const client = target.newClient({ signal: ender.signal });
+  return { hooks: new Hooks(book, baseUrl), client, ender, target };
 }
 
 const prints = (response: unknown): string =>
@@ -37,27 +37,27 @@ for (;;) try { writeSync(1, 'x'.repeat(65536)); } catch (error) { if (error.code
 
 describe('a hook', () => {
   it('receives step, base URL, tenant and input on standard input, and no arguments', async () => {
-    const { hooks, session } = hooksOf(echo);
-    const { deploymentId } = await hooks.run(session, 'deploy', { deployment: { name: 'one' } });
+    const { hooks, client } = hooksOf(echo);
+    const { deploymentId } = await hooks.run(client, 'deploy', { deployment: { name: 'one' } });
     expect(JSON.parse(deploymentId)).toEqual({
       step: 'deploy',
       baseUrl,
       tenant: null,
       input: { deployment: { name: 'one' } },
     });
-    const within = await hooks.within('t1').run(session, 'deploy');
+    const within = await hooks.within('t1').run(client, 'deploy');
     expect(JSON.parse(within.deploymentId)).toMatchObject({ tenant: 't1', input: {} });
   });
 
   it('may print nothing for a step without a result, and may leave its input unread', async () => {
-    const { hooks, session } = hooksOf('');
-    expect(await hooks.run(session, 'accept', { filler: 'x'.repeat(500_000) })).toEqual({});
+    const { hooks, client } = hooksOf('');
+    expect(await hooks.run(client, 'accept', { filler: 'x'.repeat(500_000) })).toEqual({});
   });
 
   it('is recorded with its input, its output and its standard error', async () => {
-    const { hooks, session } = hooksOf("console.error('slowly'); console.log('{}')");
-    await hooks.run(session, 'abort', { deploymentId: 'd1' });
-    expect(session.exchangeList.exchanges).toMatchObject([
+    const { hooks, client } = hooksOf("console.error('slowly'); console.log('{}')");
+    await hooks.run(client, 'abort', { deploymentId: 'd1' });
+    expect(client.exchangeList.exchanges).toMatchObject([
       {
         request: { line: 'HOOK abort', body: expect.stringContaining('"deploymentId":"d1"') },
         response: { status: 0, headers: { 'standard-error': 'slowly' }, body: '{}\n' },
@@ -66,10 +66,10 @@ describe('a hook', () => {
   });
 
   it('is started without a shell', async () => {
-    const { hooks, session } = hooksOf('process.exit(1)', {
+    const { hooks, client } = hooksOf('process.exit(1)', {
       steps: { accept: [process.execPath, '-e', 'process.exit(1)', '; echo {}'] },
     });
-    await expect(hooks.run(session, 'accept')).rejects.toThrow(AdminFailure);
+    await expect(hooks.run(client, 'accept')).rejects.toThrow(AdminFailure);
   });
 });
 
@@ -86,23 +86,23 @@ describe('a hook that fails', () => {
     ['by a signal', "process.kill(process.pid, 'SIGTERM')", 'killed by a signal'],
     ['by a flood', flood, 'more than 1048576 bytes'],
   ])('leaves the case inconclusive: %s', async (_, script, message) => {
-    const { hooks, session } = hooksOf(script);
-    const running = hooks.run(session, 'deploy');
+    const { hooks, client } = hooksOf(script);
+    const running = hooks.run(client, 'deploy');
     await expect(running).rejects.toThrow(AdminFailure);
     await expect(running).rejects.toThrow(message);
-    expect(session.exchangeList.exchanges[0]?.failure).toContain(message);
+    expect(client.exchangeList.exchanges[0]?.failure).toContain(message);
   });
 
   it('names the missing program as the cause', async () => {
-    const { hooks, session } = hooksOf('', { steps: { accept: ['./no-such-program'] } });
-    await expect(hooks.run(session, 'accept')).rejects.toThrow('could not be started');
+    const { hooks, client } = hooksOf('', { steps: { accept: ['./no-such-program'] } });
+    await expect(hooks.run(client, 'accept')).rejects.toThrow('could not be started');
   });
 
   it('reports only the end of its standard error', async () => {
-    const { hooks, session } = hooksOf(
+    const { hooks, client } = hooksOf(
       "process.stderr.write('a'.repeat(200000) + 'the end', () => process.exit(1))",
     );
-    const failure = await hooks.run(session, 'accept').catch((error: Error) => error);
+    const failure = await hooks.run(client, 'accept').catch((error: Error) => error);
     expect(String(failure)).toMatch(/a{100}the end$/);
     expect(String(failure).length).toBeLessThan(5000);
   });
@@ -111,16 +111,16 @@ describe('a hook that fails', () => {
     const script = `import { spawn } from 'node:child_process';
       const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
       process.stderr.write(String(child.pid)); setInterval(() => {}, 1000);`;
-    const { hooks, session } = hooksOf(script, { timeLimitSeconds: 1 });
-    await expect(hooks.run(session, 'accept')).rejects.toMatchObject({
+    const { hooks, client } = hooksOf(script, { timeLimitSeconds: 1 });
+    await expect(hooks.run(client, 'accept')).rejects.toMatchObject({
       name: 'TransportFailure',
       code: 'request-time-limit',
     });
   });
 
   it('is killed when its case ends', async () => {
-    const { hooks, session, ender } = hooksOf('setInterval(() => {}, 1000)');
-    const running = hooks.run(session, 'accept');
+    const { hooks, client, ender } = hooksOf('setInterval(() => {}, 1000)');
+    const running = hooks.run(client, 'accept');
     ender.abort();
     await expect(running).rejects.toThrow(TransportFailure);
   });
@@ -128,16 +128,16 @@ describe('a hook that fails', () => {
 
 describe('a step that no hook can do', () => {
   it('is a missing capability when no command is configured for the step', async () => {
-    const { hooks, session } = hooksOf('', { steps: { accept: null } });
-    const running = hooks.run(session, 'reject');
+    const { hooks, client } = hooksOf('', { steps: { accept: null } });
+    const running = hooks.run(client, 'reject');
     await expect(running).rejects.toThrow(MissingCapability);
     await expect(running).rejects.toMatchObject({ capability: 'user/reject' });
-    expect(session.exchangeList.exchanges).toEqual([]);
+    expect(client.exchangeList.exchanges).toEqual([]);
   });
 
   it('is a missing capability when the hook exits with code 3', async () => {
-    const { hooks, session } = hooksOf("console.error('not on this plan'); process.exit(3)");
-    const running = hooks.run(session, 'configure');
+    const { hooks, client } = hooksOf("console.error('not on this plan'); process.exit(3)");
+    const running = hooks.run(client, 'configure');
     await expect(running).rejects.toMatchObject({ capability: 'user/configure' });
     await expect(running).rejects.toThrow('not on this plan');
   });
@@ -160,8 +160,8 @@ describe('the target admin that uses hooks', () => {
   };
 
   it('reads the response of every hook step', async () => {
-    const { hooks, session } = hooksOf(prints(response));
-    const admin = new HookAdmin(hooks, session, undefined);
+    const { hooks, client } = hooksOf(prints(response));
+    const admin = new HookAdmin(hooks, client, undefined);
     const key = { publicKeyPem: 'pem' } as never;
     expect((await admin.findDevice({ serial: '7' }))?.id).toBe('d1');
     expect((await admin.device('d1'))?.status).toBe('accepted');
@@ -183,16 +183,16 @@ describe('the target admin that uses hooks', () => {
     expect(await admin.attributes('d1')).toHaveLength(1);
     expect(await admin.alerts('d1')).toHaveLength(1);
     expect(await admin.monitorConfiguration('d1')).toHaveLength(1);
-    const steps = session.exchangeList.exchanges.map(({ request }) => request.line.split(' ')[1]);
+    const steps = client.exchangeList.exchanges.map(({ request }) => request.line.split(' ')[1]);
     const others = ['login', 'accept', 'postpone', 'advance-clock', 'fail-next', 'limit-rate'];
     const tenants = ['powerless-user', 'make-tenant', 'suspend-tenant', 'remove-tenant'];
     expect([...steps, ...others, ...tenants].sort()).toEqual([...hookStepNames].sort());
   });
 
   it('reaches the audit log only with the token of a user', () => {
-    const { hooks, session } = hooksOf('');
-    expect(() => new HookAdmin(hooks, session, undefined).caller).toThrow(MissingCapability);
-    expect(new HookAdmin(hooks, session, { token: 'token' }).caller.session).toBe(session);
+    const { hooks, client } = hooksOf('');
+    expect(() => new HookAdmin(hooks, client, undefined).caller).toThrow(MissingCapability);
+    expect(new HookAdmin(hooks, client, { token: 'token' }).caller.client).toBe(client);
   });
 });
 
@@ -201,28 +201,28 @@ describe('the target control that uses hooks', () => {
     const { hooks, target } = hooksOf('', {
       steps: { 'advance-clock': null, 'make-tenant': null, 'limit-rate': null },
     });
-    expect([...new HookControl(hooks, target.session()).offers]).toEqual([
+    expect([...new HookControl(hooks, target.newClient()).offers]).toEqual([
       'clock-control',
       'rate-control',
     ]);
   });
 
   it('controls the whole target, and a tenant that a hook has created', async () => {
-    const { hooks, session, target } = hooksOf(
+    const { hooks, client, target } = hooksOf(
       prints({ tenantId: 't1', tenantToken: 'tenant secret', userToken: null }),
     );
-    const control = new HookControl(hooks, target.session()).on(session);
+    const control = new HookControl(hooks, target.newClient()).on(client);
     await control.advance(60);
     await control.failNext(['connect']);
     await control.limitRate(undefined);
     const secrets: string[] = [];
     const maskSecret = (secret: string) => secrets.push(secret);
-    const tenant = await control.newTenant({ session, name: 'n', maskSecret });
+    const tenant = await control.newTenant({ client, name: 'n', maskSecret });
     await tenant.control.suspend();
     await tenant.remove();
     expect(secrets).toEqual(['tenant secret']);
     expect(tenant.tenantToken).toBe('tenant secret');
-    const bodies = session.exchangeList.exchanges.map(({ request }) =>
+    const bodies = client.exchangeList.exchanges.map(({ request }) =>
       JSON.parse(request.body ?? ''),
     );
     expect(bodies.map(({ step, tenant: id, input }) => [step, id, input])).toEqual([
@@ -235,16 +235,20 @@ describe('the target control that uses hooks', () => {
   });
 
   it('never suspends the tenant that all cases share', async () => {
-    const { hooks, session } = hooksOf('');
-    await expect(new HookControl(hooks, session).suspend()).rejects.toThrow(MissingCapability);
-    expect(session.exchangeList.exchanges).toEqual([]);
+    const { hooks, client } = hooksOf('');
+    await expect(new HookControl(hooks, client).suspend()).rejects.toThrow(MissingCapability);
+    expect(client.exchangeList.exchanges).toEqual([]);
   });
 
   it('masks the token of a user without permissions', async () => {
-    const { hooks, session } = hooksOf(prints({ token: 'weak' }));
+    const { hooks, client } = hooksOf(prints({ token: 'weak' }));
     const masked: unknown[] = [];
-    const order = { session, name: 'n', maskSecret: (...said: unknown[]) => masked.push(said) };
-    expect(await new HookControl(hooks, session).powerlessUser(order)).toBe('weak');
+    const order = {
+      client,
+      name: 'n',
+      maskSecret: (...said: unknown[]) => masked.push(said),
+    };
+    expect(await new HookControl(hooks, client).powerlessUser(order)).toBe('weak');
     expect(masked).toEqual([['weak', 'user-token']]);
   });
 });

@@ -8,7 +8,7 @@
 import * as v from 'valibot';
 import { AdminFailure } from '../../context/target-admin.ts';
 import { describeValue } from '../../target/expectations.ts';
-import type { TargetSession } from '../../target/target.ts';
+import type { TargetClient } from '../../target/target.ts';
 import { MissingCapability } from '../missing-capability.ts';
 import type { HookFile } from './hook-file.ts';
 import { HookEnded, type HookOutcome, runHook } from './hook-process.ts';
@@ -44,11 +44,11 @@ export class Hooks {
   }
 
   /**
-   * Runs the hook of a step and returns its response; the run is recorded on the session.
+   * Runs the hook of a step and returns its response; the run is recorded by the client.
    * @throws MissingCapability, AdminFailure
    */
   async run<Step extends HookStep>(
-    session: TargetSession,
+    client: TargetClient,
     step: Step,
     input: object = {},
   ): Promise<StepResponse<Step>> {
@@ -58,7 +58,7 @@ export class Hooks {
     const tenant = this.#tenant ?? null;
     const text = JSON.stringify({ step, baseUrl: this.#baseUrl, tenant, input });
     const action = { method: 'HOOK', url: step, body: text, timeLimitMs };
-    return session.recordAction(action, async (signal) => {
+    return client.recordAction(action, async (signal) => {
       try {
         const outcome = await runHook({ command, folder, input: `${text}\n`, signal });
         return { response: recorded(outcome), result: responseOf(step, outcome) };

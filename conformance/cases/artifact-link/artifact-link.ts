@@ -150,7 +150,7 @@ const following = defineScenario({
       title: 'GET on the link returns the artifact byte for byte, without a token.',
       requirements: ['link.gives-the-file'],
       run: async ({ bytes, uri }, context) => {
-        const file = await context.session.send({ method: 'GET', url: uri });
+        const file = await context.client.send({ method: 'GET', url: uri });
         expectStatus(file, 200);
         expectThat(file.bytes.equals(bytes), 'the uploaded file', 'other bytes');
       },
@@ -182,7 +182,7 @@ const used = defineScenario({
       requirements: ['link.get-only'],
       run: async ({ uri }, context) => {
         for (const method of ['PUT', 'POST', 'PATCH', 'DELETE']) {
-          const response = await context.session.send({ method, url: uri });
+          const response = await context.client.send({ method, url: uri });
           const isRefused = response.status >= 400 && response.status < 500;
           expectThat(isRefused, `${method} refused with 4xx`, responseSummary(response));
         }
@@ -193,7 +193,7 @@ const used = defineScenario({
       title: 'How the link answers HEAD, which HTTP pairs with GET.',
       requirements: ['link.head'],
       observe: async ({ uri }, context) => {
-        const { status, headers } = await context.session.send({ method: 'HEAD', url: uri });
+        const { status, headers } = await context.client.send({ method: 'HEAD', url: uri });
         return observationOf(
           `answered with ${status}, length ${headers['content-length'] ?? 'none'}`,
         );
@@ -212,7 +212,7 @@ const used = defineScenario({
       requirements: ['link.is-signed'],
       run: async ({ uri }, context) => {
         const url = withAlteredSignature(uri);
-        expectStatus(await context.session.send({ method: 'GET', url }), 400, 401, 403, 404);
+        expectStatus(await context.client.send({ method: 'GET', url }), 400, 401, 403, 404);
       },
     },
     {
@@ -223,7 +223,7 @@ const used = defineScenario({
         const changed = withOtherExpiry(uri);
         if (changed.length === 0) throw new NotObservable('no expiry time is seen in the link');
         for (const url of changed) {
-          expectStatus(await context.session.send({ method: 'GET', url }), 400, 401, 403, 404);
+          expectStatus(await context.client.send({ method: 'GET', url }), 400, 401, 403, 404);
         }
       },
     },
@@ -237,7 +237,7 @@ const used = defineScenario({
         // Where the query alone names the file, it is the other link.
         if (own.pathname === other.pathname) return;
         own.search = other.search;
-        const response = await context.session.send({ method: 'GET', url: own.href });
+        const response = await context.client.send({ method: 'GET', url: own.href });
         expectStatus(response, 400, 401, 403, 404);
       },
     },
@@ -248,7 +248,7 @@ const used = defineScenario({
       run: async ({ uri }, context) => {
         const { origin, pathname } = new URL(uri);
         const url = `${origin}${pathname}`;
-        expectStatus(await context.session.send({ method: 'GET', url }), 400, 401, 403, 404);
+        expectStatus(await context.client.send({ method: 'GET', url }), 400, 401, 403, 404);
       },
     },
   ],

@@ -264,7 +264,7 @@ async function expectFile(
   const response = await device.call('get-artifact-link', { path: { id } });
   if (response.status !== 200) throw new NotObservable('the target gives no link');
   const { uri } = expectShape(response, artifactLinkShape);
-  const file = await context.session.send({ method: 'GET', url: uri });
+  const file = await context.client.send({ method: 'GET', url: uri });
   if (file.status === 200 && file.bytes.equals(bytes)) return;
   const actual = `${file.bytes.length} bytes, answered with ${file.status}`;
   throw new ExpectationFailure(`the ${bytes.length} bytes of the file`, actual, [

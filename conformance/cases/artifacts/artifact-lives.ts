@@ -120,7 +120,7 @@ async function expectKept(
     throw new ExpectationFailure('status 200', `status ${status}`, ['artifacts.fields']);
   }
   for (const url of [oldLink, await linkTo(device, second.id)]) {
-    const file = await context.session.send({ method: 'GET', url });
+    const file = await context.client.send({ method: 'GET', url });
     if (file.status === 200 && file.bytes.equals(second.bytes)) continue;
     const seen = `status ${file.status} with ${file.bytes.length} bytes`;
     throw new ExpectationFailure('the file', seen, [

@@ -50,7 +50,7 @@ type AnyCall = CallOptions & { readonly path?: Readonly<Record<string, string>> 
 async function isRefused(context: TestContext, id: ManagementId, call: AnyCall): Promise<boolean> {
   const headers = authorizationOf(context.admin);
   const given = { ...call, headers } as never;
-  const response = await context.session.send(requestOf<string>(managementOperations[id], given));
+  const response = await context.client.send(requestOf<string>(managementOperations[id], given));
   return response.status >= 400;
 }
 

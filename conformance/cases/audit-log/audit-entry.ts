@@ -293,8 +293,8 @@ const onDevice = defineScenario({
 
 /** Creates a user with a new role, and returns the resulting entries on objects of the type. */
 async function ofAccess(context: TestContext, type: string): Promise<EntriesWithFacts> {
-  const { session, maskSecret } = context;
-  await context.control.powerlessUser({ session, name: context.newName(), maskSecret });
+  const { client, maskSecret } = context;
+  await context.control.powerlessUser({ client: client, name: context.newName(), maskSecret });
   const found = await entries(context, { object_type: type });
   if (found.length === 0) throw new StartStateNotReached(`an entry on a ${type}`, 'there is none');
   const other = found.find((entry) => at(entry, 'object.type') !== type);

@@ -42,7 +42,7 @@ export function linkOf(
   relation: LinkRelation,
 ): URL | undefined {
   const link = relationsOf(page.headers.link)[relation];
-  const own = context.session.urlOf(operations['list-audit-logs'].path);
+  const own = context.client.urlOf(operations['list-audit-logs'].path);
   if (link === undefined || !URL.canParse(link, own)) return undefined;
   return new URL(link, own);
 }

@@ -328,9 +328,9 @@ const known = defineScenario({
       requirements: ['auth.rejected-is-refused'],
       run: async (device, context) => {
         const request = device.authenticationRequest();
-        requireToken(await context.session.send(request));
+        requireToken(await context.client.send(request));
         await context.admin.decide(device.id, device.key, 'rejected');
-        expectStatus(await context.session.send(request), 400, 401, 403);
+        expectStatus(await context.client.send(request), 400, 401, 403);
       },
     },
     {

@@ -15,7 +15,7 @@ import { type CoveredStatus, defineScenario, type JudgingCase } from '../../suit
 import { ApiCaller, bearer } from '../../target/call.ts';
 import { anySuccess, expectEach, expectStatus } from '../../target/expectations.ts';
 import type { HttpResponse } from '../../target/response.ts';
-import type { TargetSession } from '../../target/target.ts';
+import type { TargetClient } from '../../target/target.ts';
 import { forgeToken, unsignedToken, withOtherClaims } from '../../target/token-claims.ts';
 import { type CallerKind, statusesOf } from './authorization-matrix.ts';
 
@@ -34,29 +34,29 @@ const malformedHeaders: Readonly<Record<string, (token: string) => string>> = {
 
 /** Callers that send a valid token in a place other than the Authorization header. */
 const otherLocations: Readonly<
-  Record<string, (session: TargetSession, token: string, id: OperationId) => ApiCaller | undefined>
+  Record<string, (client: TargetClient, token: string, id: OperationId) => ApiCaller | undefined>
 > = {
   // Skipped where it is legal: /connect accepts this cookie, and web pages of users send it.
-  'the cookie JWT': (session, token, id) =>
+  'the cookie JWT': (client, token, id) =>
     id === 'connect' || id in userCalls
       ? undefined
-      : new ApiCaller(session, { cookie: `JWT=${token}` }),
-  'the cookie token': (session, token) => new ApiCaller(session, { cookie: `token=${token}` }),
-  'the query as access_token': (session, token) => new QueryCaller(session, 'access_token', token),
-  'the query as token': (session, token) => new QueryCaller(session, 'token', token),
-  'the query as jwt': (session, token) => new QueryCaller(session, 'jwt', token),
-  'the header Proxy-Authorization': (session, token) =>
-    new ApiCaller(session, { 'proxy-authorization': `Bearer ${token}` }),
-  'the header X-Access-Token': (session, token) =>
-    new ApiCaller(session, { 'x-access-token': token }),
+      : new ApiCaller(client, { cookie: `JWT=${token}` }),
+  'the cookie token': (client, token) => new ApiCaller(client, { cookie: `token=${token}` }),
+  'the query as access_token': (client, token) => new QueryCaller(client, 'access_token', token),
+  'the query as token': (client, token) => new QueryCaller(client, 'token', token),
+  'the query as jwt': (client, token) => new QueryCaller(client, 'jwt', token),
+  'the header Proxy-Authorization': (client, token) =>
+    new ApiCaller(client, { 'proxy-authorization': `Bearer ${token}` }),
+  'the header X-Access-Token': (client, token) =>
+    new ApiCaller(client, { 'x-access-token': token }),
 };
 
 /** Adds a parameter to the query of every request. */
 class QueryCaller extends ApiCaller {
   readonly #parameter: string;
 
-  constructor(session: TargetSession, name: string, value: string) {
-    super(session);
+  constructor(client: TargetClient, name: string, value: string) {
+    super(client);
     this.#parameter = `${name}=${encodeURIComponent(value)}`;
   }
 
@@ -125,20 +125,20 @@ const areas: Readonly<Partial<Record<OperationId, readonly RequirementId[]>>> = 
 
 /** Returns callers with the token in each place where the operation takes one. */
 function callersWith(
-  { session }: TestContext,
+  { client }: TestContext,
   id: OperationId,
   token: string,
 ): Readonly<Record<string, ApiCaller>> {
-  const header = new ApiCaller(session, bearer(token));
+  const header = new ApiCaller(client, bearer(token));
   if (id !== 'connect') return { 'the Authorization header': header };
   return {
     'the Authorization header': header,
-    'the cookie JWT': new ApiCaller(session, { cookie: `JWT=${token}` }),
+    'the cookie JWT': new ApiCaller(client, { cookie: `JWT=${token}` }),
   };
 }
 
 function withHeader(context: TestContext, authorization: string): ApiCaller {
-  return new ApiCaller(context.session, { authorization });
+  return new ApiCaller(context.client, { authorization });
 }
 
 /** Returns the token that the target admin uses. */
@@ -174,9 +174,9 @@ function spoiledCases(calls: OperationCalls): readonly JudgingCase<string>[] {
       id: `${id}-with-token-elsewhere-is-${status}`,
       title: `The operation ${id} answers ${status} to a token outside the Authorization header.`,
       requirements: ['tokens.missing-is-401'],
-      run: async (token, { session }) => {
+      run: async (token, { client }) => {
         for (const [location, callerWith] of Object.entries(otherLocations)) {
-          const caller = callerWith(session, token, id);
+          const caller = callerWith(client, token, id);
           if (caller) await expectEach(status, { [location]: caller }, call);
         }
       },

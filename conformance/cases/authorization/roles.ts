@@ -53,7 +53,7 @@ export const permittedOnly: Readonly<Partial<Record<ManagementId, RoleCallOption
 
 async function powerless(context: TestContext): Promise<string> {
   return context.control.powerlessUser({
-    session: context.session,
+    client: context.client,
     name: context.newName(),
     maskSecret: context.maskSecret,
   });
@@ -90,11 +90,11 @@ const roles = defineScenario({
       id: 'forbidden-on-management-is-403',
       title: 'Users, roles, artifacts, devices and deployments answer 403 to this user too.',
       requirements: ['errors.role-forbidden-on-management'],
-      run: async (token, { session }) =>
+      run: async (token, { client }) =>
         expectEach(403, Object.fromEntries(Object.entries(permittedOnly)), (given, name) => {
           const operation = managementOperations[name as ManagementId];
           const headers = bearer(token);
-          return session.send(requestOf<string>(operation, { ...given, headers } as never));
+          return client.send(requestOf<string>(operation, { ...given, headers } as never));
         }),
     },
   ],

@@ -80,7 +80,7 @@ const lockedOut = defineScenario({
       covers: ['download-configuration 401'],
       observe: async ({ link }, context) => {
         if (link === undefined) throw new StartStateNotReached('a link', 'there is none');
-        return observedResponse(await context.session.send({ method: 'GET', url: link }));
+        return observedResponse(await context.client.send({ method: 'GET', url: link }));
       },
     },
   ],

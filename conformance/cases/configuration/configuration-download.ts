@@ -155,7 +155,7 @@ const link = defineScenario({
       id: 'authorization-is-ignored',
       title: 'The link works with any Authorization header, since its query alone grants access.',
       requirements: ['download.authorization-is-ignored'],
-      run: async ({ uri, device }, { session }) => {
+      run: async ({ uri, device }, { client }) => {
         const { token = '' } = device;
         const headers = {
           "the device's token": `Bearer ${token}`,
@@ -163,7 +163,7 @@ const link = defineScenario({
           'another scheme': 'Basic bm86Ym9keQ==',
         };
         await expectEach(200, headers, (authorization) =>
-          session.send({ method: 'GET', url: uri, headers: { authorization } }),
+          client.send({ method: 'GET', url: uri, headers: { authorization } }),
         );
       },
     },

@@ -43,7 +43,7 @@ async function expectDelivered(
   );
   const uri = fieldIn(offer, 'artifact.source.uri');
   const url = expectUrl(`${label}: a source`, typeof uri === 'string' ? uri : undefined);
-  const response = await context.session.send({ method: 'GET', url });
+  const response = await context.client.send({ method: 'GET', url });
   requireResponse('download-configuration', response, 200);
   await arrangeReports({ device, id: textIn(offer, 'id') }, 'success');
   const pairs = await pairsIn(response.bytes);

@@ -13,7 +13,7 @@ import {
 } from '../../target/expectations.ts';
 import { closeCodeOf, FrameConnection, type FrameToSend } from '../../target/frame-connection.ts';
 import { opcodes } from '../../target/frames.ts';
-import { openedBy, requestUpgrade, upgradeHeaders } from './upgrade-request.ts';
+import { openedSocket, requestUpgrade, upgradeHeaders } from './upgrade-request.ts';
 
 /** Timeout for the server's next frame or the end of the connection. */
 const FRAME_WAIT_MAX_MS = 3000;
@@ -162,7 +162,7 @@ async function connectionOf(
   const authorization = `Bearer ${token}`;
   const response = await requestUpgrade(context, { ...upgradeHeaders, authorization });
   requireResponse('connect', response, 101);
-  return new FrameConnection(openedBy(response), context.clock);
+  return new FrameConnection(openedSocket(response), context.clock);
 }
 
 /** Returns true when a ping is answered, so that everything sent before it has been processed. */

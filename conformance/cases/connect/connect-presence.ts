@@ -10,7 +10,7 @@ import { defineScenario } from '../../suite/case.ts';
 import { bearer } from '../../target/call.ts';
 import { expectEqual, expectThat, observationOf } from '../../target/expectations.ts';
 import { FrameConnection } from '../../target/frame-connection.ts';
-import { openedBy, requestUpgrade, upgradeHeaders } from './upgrade-request.ts';
+import { openedSocket, requestUpgrade, upgradeHeaders } from './upgrade-request.ts';
 
 /** Silence in milliseconds that no server may take for the end of a device. */
 const SILENCE_MS = 12_000;
@@ -37,7 +37,7 @@ async function connectedDevice(context: TestContext): Promise<ConnectedDevice> {
 async function connected(context: TestContext, device: SuiteDevice): Promise<ConnectedDevice> {
   const response = await requestUpgrade(context, { ...upgradeHeaders, ...bearer(device.token) });
   requireResponse('connect', response, 101);
-  const socket = openedBy(response);
+  const socket = openedSocket(response);
   return {
     device,
     connection: new FrameConnection(socket, context.clock),

@@ -22,7 +22,7 @@ export async function requestUpgrade(
   headers: Headers,
 ): Promise<UpgradeResponse> {
   const request = context.caller().request('connect', { headers });
-  const response = await context.session.upgrade(request);
+  const response = await context.client.upgrade(request);
   context.created.removeAtEnd('socket', async () => {
     response.socket?.destroy();
   });
@@ -30,7 +30,7 @@ export async function requestUpgrade(
 }
 
 /** Returns the open connection of a 101 response. Throws StartStateNotReached if there is none. */
-export function openedBy({ socket }: UpgradeResponse): Duplex {
+export function openedSocket({ socket }: UpgradeResponse): Duplex {
   if (socket) return socket;
   throw new StartStateNotReached(
     'an open connection',

@@ -93,7 +93,7 @@ function sourceCases({ slug, label }: PollVariant): JudgingCase<InstructedDevice
       run: async ({ response, artifact }, context) => {
         const url = textIn(requireInstructions(response), 'artifact.source.uri');
         if (!URL.canParse(url)) throw new NotObservable('the source is not a URL');
-        const file = await context.session.send({ method: 'GET', url });
+        const file = await context.client.send({ method: 'GET', url });
         expectStatus(file, 200);
         expectThat(file.bytes.equals(artifact.bytes), 'the uploaded file', 'other bytes');
       },

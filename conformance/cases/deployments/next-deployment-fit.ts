@@ -304,7 +304,7 @@ async function expectArtifact(
   { name, rows, violated }: ExpectedArtifact,
 ): Promise<void> {
   const url = textIn(requireInstructions(response), 'artifact.source.uri');
-  const { bytes } = await context.session.send({ method: 'GET', url });
+  const { bytes } = await context.client.send({ method: 'GET', url });
   const found = Object.entries(rows).find(([, row]) => row.bytes.equals(bytes));
   // Other cases check that a source gives an artifact at all.
   if (found === undefined) throw new NotObservable('the source gives no artifact of the release');

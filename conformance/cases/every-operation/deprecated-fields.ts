@@ -50,7 +50,7 @@ const replacements = defineScenario<SecondUser>({
         const fields = [{ password: `of ${context.newName()}` }, { send_reset_password: true }];
         for (const field of fields) {
           const body = { email: `${context.newName()}@conformance.example`, ...field };
-          const response = await context.session.send(requestOf(invite, { body, headers }));
+          const response = await context.client.send(requestOf(invite, { body, headers }));
           expectRefused(Object.keys(field).join(), response);
         }
       },
@@ -68,7 +68,7 @@ const replacements = defineScenario<SecondUser>({
           password: changed,
           current_password: password,
         };
-        const response = await context.session.send(requestOf(updateOwn, { body, headers }));
+        const response = await context.client.send(requestOf(updateOwn, { body, headers }));
         expectRefused('email', response);
       },
     },
@@ -84,10 +84,10 @@ async function deltaJob(
   to: string,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   const headers = authorizationOf(context.admin);
-  const listed = await context.session.send(requestOf(listJobs, { headers }));
+  const listed = await context.client.send(requestOf(listJobs, { headers }));
   const found = v.safeParse(jobs, parsedJson(listed.text));
   for (const { id } of found.success ? found.output : []) {
-    const { text } = await context.session.send(requestOf(getJob, { path: { id }, headers }));
+    const { text } = await context.client.send(requestOf(getJob, { path: { id }, headers }));
     const job = membersOf(parsedJson(text));
     const versions = [job.from_version, job.to_version];
     if (versions.includes(from) && versions.includes(to)) return job;

@@ -62,7 +62,7 @@ function call(
   const { method, version } = api;
   const hasBody = method === 'POST' || method === 'PUT';
   const headers = authorizationOf(context.admin);
-  return context.session.send({
+  return context.client.send({
     method,
     url: `${apiPrefixes.management}${version}${pathWith(parameters, api)}`,
     headers: { ...headers, ...(hasBody && { 'content-type': 'application/json' }) },

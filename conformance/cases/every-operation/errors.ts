@@ -202,7 +202,7 @@ const anonymous = defineScenario<TestContext>({
       requirements: ['errors.unknown-path-without-token'],
       observe: async (context) => {
         const { url, method } = context.caller().request('get-configuration');
-        return observedResponse(await context.session.send({ method, url: `${url}/unknown` }));
+        return observedResponse(await context.client.send({ method, url: `${url}/unknown` }));
       },
     },
     {
@@ -286,7 +286,7 @@ const device = defineScenario({
       requirements: ['errors.unknown-path'],
       observe: async (caller, context) => {
         const { url, ...request } = caller.request('get-configuration');
-        return observedResponse(await context.session.send({ ...request, url: `${url}/unknown` }));
+        return observedResponse(await context.client.send({ ...request, url: `${url}/unknown` }));
       },
     },
     {
@@ -296,7 +296,7 @@ const device = defineScenario({
       observe: async (caller, context) => {
         const { url, ...request } = caller.request('get-artifact', { path: { id: 'escape' } });
         const broken = url.replace('escape', '%E0%A4%A');
-        return observedResponse(await context.session.send({ ...request, url: broken }));
+        return observedResponse(await context.client.send({ ...request, url: broken }));
       },
     },
     {
@@ -305,7 +305,7 @@ const device = defineScenario({
       requirements: ['errors.wrong-method'],
       observe: async (caller, context) => {
         const request = caller.request('get-configuration');
-        return observedResponse(await context.session.send({ ...request, method: 'DELETE' }));
+        return observedResponse(await context.client.send({ ...request, method: 'DELETE' }));
       },
     },
     {

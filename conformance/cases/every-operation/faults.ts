@@ -32,7 +32,7 @@ type SendFaultyRequest = () => Promise<HttpResponse>;
 /** Returns every operation of the target, each with a request that would be granted. */
 async function everyOperation(context: TestContext) {
   const device = await acceptedDevice(context);
-  const byDevice = callsBy(new ApiCaller(context.session, bearer(device.token)));
+  const byDevice = callsBy(new ApiCaller(context.client, bearer(device.token)));
   const byUser = callsBy(context.admin.caller);
   const withToken = context.offered<SendFaultyRequest>({
     ...byDevice(deviceCalls),

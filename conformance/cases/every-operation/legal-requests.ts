@@ -71,7 +71,7 @@ export async function deviceWithEverything(context: TestContext): Promise<Device
 interface GoodRequest {
   /** Builds the request. The marker is part of the written data, to recognize its effect. */
   readonly request: (marker: string) => WireRequest;
-  /** Sends the request; `TargetSession.send` by default. */
+  /** Sends the request; `TargetClient.send` by default. */
   readonly send?: (request: WireRequest) => Promise<HttpResponse>;
   /** Reads the effect as a user or a device; resolves to true if the marker is present. */
   readonly holds?: (marker: string) => Promise<boolean>;
@@ -161,7 +161,7 @@ function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodReq
     connect: {
       request: () => device.request('connect', { headers: upgradeHeaders }),
       send: async (request) => {
-        const response = await context.session.upgrade(request);
+        const response = await context.client.upgrade(request);
         response.socket?.destroy();
         return response;
       },
@@ -220,7 +220,7 @@ export async function mismatchOf(
     ...way
   }: LegalFormOptions = {},
 ): Promise<Mismatch | undefined> {
-  const send = way.send ?? good.send ?? ((request) => context.session.send(request));
+  const send = way.send ?? good.send ?? ((request) => context.client.send(request));
   const response = await send(change(good.request(marker)));
   if (declines.includes(response.status)) return undefined;
   if (!(String(response.status) in operations[id].success)) {

@@ -34,7 +34,7 @@ function alone(
   judge: (response: RawResponse) => void = () => undefined,
 ): (request: WireRequest) => Promise<RawResponse> {
   return (request) =>
-    context.session.onOneConnection(async (send) => {
+    context.client.onOneConnection(async (send) => {
       const response = await send(request, form);
       judge(response);
       return response;
@@ -75,7 +75,7 @@ function piped(
   rows: readonly GoodRequestRow[],
 ): Promise<readonly PipelinedRequest[]> {
   const name = context.names.requestId.toLowerCase();
-  return context.session.onOneConnection((send) =>
+  return context.client.onOneConnection((send) =>
     Promise.all(
       rows.map(async (row, index) => {
         const requestId = `${context.newName()}-pipelined-${index}`;

@@ -37,7 +37,7 @@ async function expectOwnIds(context: TestContext, calls: OperationCalls, headers
     const sent = `${context.newName()}-No.7_A`;
     const name = context.names.requestId.toLowerCase();
     const { status, text } = await call(
-      new ApiCaller(context.session, { ...headers, [name]: sent }),
+      new ApiCaller(context.client, { ...headers, [name]: sent }),
     );
     if (status < 400) continue;
     expectEqualIfThere(`request_id of ${id}`, membersOf(parsed(text)).request_id, sent);

@@ -83,7 +83,7 @@ const anonymous = defineScenario<TestContext>({
       requirements: ['service.options-for-browsers'],
       run: (context) =>
         expectEach(anySuccess, context.offered(paths), (url, id) =>
-          context.session.send({ method: 'OPTIONS', url, headers: preflight(id as OperationId) }),
+          context.client.send({ method: 'OPTIONS', url, headers: preflight(id as OperationId) }),
         ),
     },
     {
@@ -96,7 +96,7 @@ const anonymous = defineScenario<TestContext>({
           // Browsers send these without asking, whatever the response names.
           if (method === 'GET' || method === 'POST') continue;
           const headers = preflight(id as OperationId);
-          const response = await context.session.send({ method: 'OPTIONS', url, headers });
+          const response = await context.client.send({ method: 'OPTIONS', url, headers });
           const allowed = response.headers['access-control-allow-methods'] ?? '*';
           const names = allowed.split(',').map((name) => name.trim());
           const isAllowed = names.includes(method) || names.includes('*');
@@ -112,7 +112,7 @@ const anonymous = defineScenario<TestContext>({
         const id = 'put-configuration';
         const headers = preflight(id);
         const url = pathOf(id);
-        const response = await context.session.send({ method: 'OPTIONS', url, headers });
+        const response = await context.client.send({ method: 'OPTIONS', url, headers });
         const reported = Object.entries(response.headers).filter(([name]) =>
           /^(access|allow)/.test(name),
         );
@@ -162,7 +162,7 @@ const anonymous = defineScenario<TestContext>({
       requirements: ['service.internal-apis-are-hidden'],
       run: (context) =>
         expectEach([401, 403, 404], internalPaths, (url) =>
-          context.session.send({ method: 'GET', url }),
+          context.client.send({ method: 'GET', url }),
         ),
     },
   ],
@@ -234,7 +234,7 @@ const device = defineScenario({
       requirements: ['service.internal-apis-are-hidden'],
       run: ({ token }, context) =>
         expectEach([401, 403, 404], internalPaths, (url) =>
-          context.session.send({
+          context.client.send({
             method: 'GET',
             url,
             headers: { authorization: `Bearer ${token}` },
@@ -263,7 +263,7 @@ const device = defineScenario({
       observe: async (caller, context) => {
         const headers = { connection: 'Upgrade', upgrade: 'websocket' };
         const request = caller.request('get-next-deployment', { query: factoryProvides, headers });
-        const { socket, status } = await context.session.upgrade(request);
+        const { socket, status } = await context.client.upgrade(request);
         socket?.destroy();
         return observationOf(`answered with ${status}`);
       },

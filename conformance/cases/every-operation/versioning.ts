@@ -40,7 +40,7 @@ const versions = defineScenario({
         const body = { device_provides: provides };
         const request = device.request('post-next-deployment-v2', { body });
         const url = path.replace('/v2/', '/v99/');
-        return observedResponse(await context.session.send({ ...request, url }));
+        return observedResponse(await context.client.send({ ...request, url }));
       },
     },
   ],

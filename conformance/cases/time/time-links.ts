@@ -49,7 +49,7 @@ async function artifactLink(context: TestContext) {
   requireResponse('get-artifact-link', response, 200);
   const { uri, expire } = expectShape(response, artifactLinkShape);
   const follow = (headers?: Headers) =>
-    context.session.send({ method: 'GET', url: uri, ...(headers && { headers }) });
+    context.client.send({ method: 'GET', url: uri, ...(headers && { headers }) });
   return { seconds: secondsUntil(context, response, expire), after: justAfter(response), follow };
 }
 
@@ -102,7 +102,7 @@ async function configurationOffer(context: TestContext) {
     throw new StartStateNotReached('a link to a configuration', 'there is none');
   const expire = new URL(uri).searchParams.get(context.names.linkExpire) ?? '';
   const follow = (headers?: Headers) =>
-    context.session.send({ method: 'GET', url: uri, ...(headers && { headers }) });
+    context.client.send({ method: 'GET', url: uri, ...(headers && { headers }) });
   const response = await follow();
   return { seconds: secondsUntil(context, response, expire), after: justAfter(response), follow };
 }
@@ -157,7 +157,7 @@ interface OfferedSource {
 async function offeredSource(variant: PollVariant, context: TestContext): Promise<OfferedSource> {
   const { device, response } = await instructedBy(variant, context);
   const { uri, expire } = sourceIn(response);
-  const follow = () => context.session.send({ method: 'GET', url: uri });
+  const follow = () => context.client.send({ method: 'GET', url: uri });
   if (expire === undefined) return { device, follow };
   const seconds = secondsUntil(context, response, expire);
   return { device, end: { seconds, after: justAfter(response) }, follow };
@@ -218,7 +218,7 @@ function sourcesOf(variant: PollVariant) {
           const isLater = expire === undefined || Date.parse(expire) > context.serverNowMs(again);
           const late = ['next.source-expires-later'] as const;
           if (!isLater) throw new ExpectationFailure('a time in the future', expire, late);
-          const file = await context.session.send({ method: 'GET', url: uri });
+          const file = await context.client.send({ method: 'GET', url: uri });
           const gives = ['next.source-gives-the-artifact'] as const;
           if (file.status !== 200) {
             throw new ExpectationFailure('the artifact', responseSummary(file), gives);

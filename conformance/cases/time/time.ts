@@ -101,7 +101,7 @@ const tokens = defineScenario({
         for (const call of known) await call(context.caller(token));
         await context.control.advance(2 * WEEK_SECONDS);
         await expectEach(401, context.offered(deviceCalls), (call) => call(context.caller(token)));
-        const cookie = new ApiCaller(context.session, { cookie: `JWT=${token}` });
+        const cookie = new ApiCaller(context.client, { cookie: `JWT=${token}` });
         const { connect } = context.offered(deviceCalls);
         if (connect) await expectEach(401, { 'the cookie JWT of connect': cookie }, connect);
       },

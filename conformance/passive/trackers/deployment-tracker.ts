@@ -30,7 +30,7 @@ export class DeploymentTracker implements Tracker {
       case 'abort-deployment':
         return this.#aborted(exchange);
       case 'decommission-device':
-        return this.#opened(exchange.segment(), exchange.request);
+        return this.#decommissioned(exchange.segment(), exchange.request);
       case 'put-deployment-status':
         return this.#reported(exchange);
       case 'get-next-deployment':
@@ -88,7 +88,7 @@ export class DeploymentTracker implements Tracker {
     return [];
   }
 
-  #opened(deviceId: string, span: Span): readonly TrackedViolation[] {
+  #decommissioned(deviceId: string, span: Span): readonly TrackedViolation[] {
     for (const states of this.#deployments.values())
       states.get(deviceId)?.mayWrite(undefined, span);
     return [];
