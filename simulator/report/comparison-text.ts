@@ -10,7 +10,7 @@ import { columns } from './columns.ts';
 type ComparedFigure = RunComparison['rows'][number];
 
 /** Verdicts whose rows are listed, in this order; of the other verdicts only the count is shown. */
-const countWords = [
+const countLabels = [
   ['regression', 'worse'],
   ['improvement', 'better'],
 ] as const;
@@ -19,11 +19,11 @@ const countWords = [
 export function comparisonText({ verdict, rows, notes }: RunComparison): string {
   const of = (wanted: ComparedFigure['verdict']): readonly ComparedFigure[] =>
     rows.filter((row) => row.verdict === wanted);
-  const counts = countWords.map(([name, word]) => `${of(name).length} ${word}`);
+  const counts = countLabels.map(([name, label]) => `${of(name).length} ${label}`);
   const lines = [
     `Comparison of B with A: ${verdict} (${measures(rows)}: ${counts.join(', ')})`,
     ...notes.map((note) => `  note: ${note}`),
-    ...countWords.flatMap(([name, word]) => listed(word, of(name))),
+    ...countLabels.flatMap(([name, label]) => listed(label, of(name))),
     `No difference: ${measures(of('no difference'))}`,
     `Not enough data: ${measures(of('not enough data'))}`,
   ];

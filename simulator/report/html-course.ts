@@ -123,11 +123,11 @@ function updatedChart(result: FleetResult, span: Span): readonly ShownChart[] {
   const zeroMs = result.deployedMs ?? offers.reduce((one, other) => Math.min(one, other), Infinity);
   if (!Number.isFinite(zeroMs)) return [];
   const every = Math.ceil(moments.length / POINTS_MAX);
-  const shownMoments = moments.filter(
+  const shownPoints = moments.filter(
     (_, index) => index % every === 0 || index === moments.length - 1,
   );
   const last = { afterMs: span.endMs - zeroMs, updated: moments.length };
-  const points = [{ afterMs: 0, updated: 0 }, ...shownMoments, last].filter(
+  const points = [{ afterMs: 0, updated: 0 }, ...shownPoints, last].filter(
     ({ afterMs }) => afterMs <= last.afterMs,
   );
   return [
