@@ -215,10 +215,10 @@ export async function programFor(args: readonly string[]): Promise<Command> {
  */
 export function parsedArgs(args: readonly string[]): readonly string[] {
   const [first] = args;
-  const given = first === 'help' ? [...args.filter((word) => word !== first), '--help'] : args;
-  const [name = ''] = given;
+  const expanded = first === 'help' ? [...args.filter((word) => word !== first), '--help'] : args;
+  const [name = ''] = expanded;
   const isKnown = Object.hasOwn(commands, name) || name.startsWith('-');
-  return isKnown ? given : given.filter((word) => !helpFlags.includes(word));
+  return isKnown ? expanded : expanded.filter((word) => !helpFlags.includes(word));
 }
 
 /** Adds `--quiet` to a command and to its subcommands that do something themselves. */
@@ -246,11 +246,11 @@ function readSettings(program: Command): void {
 
 /** @throws CommandError when a section is not named by a command */
 function requireCommands(file: ConfigFile): void {
-  const known = Object.keys(commands).filter((name) => !commands[name]?.hidden);
+  const visibleCommands = Object.keys(commands).filter((name) => !commands[name]?.hidden);
   for (const name of file.names) {
     const [first = ''] = name.split(' ');
-    if (name === commonSection || known.includes(first)) continue;
-    const names = knownNames('command', name, [commonSection, ...known]);
+    if (name === commonSection || visibleCommands.includes(first)) continue;
+    const names = knownNames('command', name, [commonSection, ...visibleCommands]);
     throw file.wrongSection(name, `${name}: unknown command; ${names}`);
   }
 }

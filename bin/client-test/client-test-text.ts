@@ -152,11 +152,11 @@ function brokenLines(duties: readonly TestedDuty[]): readonly string[] {
 
 function brokenDuty(duty: TestedDuty): readonly string[] {
   const { level, sentence, source, violations, violationCount, remedy } = duty;
-  const shown = violations.slice(0, VIOLATIONS_SHOWN_MAX);
-  const more = violationCount - shown.length;
+  const listedViolations = violations.slice(0, VIOLATIONS_SHOWN_MAX);
+  const more = violationCount - listedViolations.length;
   return [
     `  ${duty.duty} (${level}): ${sentence}`,
-    ...shown.flatMap(({ scene, journalEntry, message, request }) => [
+    ...listedViolations.flatMap(({ scene, journalEntry, message, request }) => [
       `      scene ${scene}${journalEntry === 0 ? '' : `, exchange ${journalEntry}`}: ${message}`,
       ...(request === undefined ? [] : [`        ${request}`]),
     ]),

@@ -125,10 +125,10 @@ async function inParallel<Item>(
 }
 
 /** Returns the statuses that a client reported, each once, in their order. */
-function reportsOf(seen: readonly ObservedEvent[]): readonly string[] {
+function reportsOf(events: readonly ObservedEvent[]): readonly string[] {
   return [
     ...new Set(
-      seen.flatMap(({ report, operation }) =>
+      events.flatMap(({ report, operation }) =>
         operation === 'put-deployment-status' ? (report ?? []) : [],
       ),
     ),

@@ -152,10 +152,10 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): TestedDuty
     const row = verdict?.duties.find((each) => each.duty === id);
     return row ? [{ name, row, exchanges }] : [];
   });
-  const found = order.find((each) => rows.some(({ row }) => row.state === each)) ?? 'not-tested';
+  const worstState = order.find((each) => rows.some(({ row }) => row.state === each)) ?? 'not-tested';
   const lacks = allScenes.find(({ name }) => name === scene)?.lacks;
   const isForOthers = lacks !== undefined && joining.capabilities.includes(lacks);
-  const state = found === 'not-tested' && isForOthers ? 'not-applicable' : found;
+  const state = worstState === 'not-tested' && isForOthers ? 'not-applicable' : worstState;
   const deciding = rows.filter(({ row }) => row.state === state);
   const { observation } = deciding[0]?.row ?? {};
   const isMet = state === 'broken' || state === 'kept' || state === 'observed';

@@ -39,13 +39,13 @@ export function nextOnServer(
   const call = callOf(scene, device);
   const goesOn = deployment === undefined ? 'deploy to the client' : `let ${deployment} go on`;
   const named = shellWord(device ?? 'DEVICE');
-  const own = commands[scene]?.(named);
+  const sceneCommand = commands[scene]?.(named);
   const setUpCommand = `npx fleetbed conform client --set-up ${scene} --device ${named}`;
-  const shown = own ?? (call ? setUpCommand : command);
+  const shownCommand = sceneCommand ?? (call ? setUpCommand : command);
   return {
     text: call && needsOffer(scene) ? `${text}: plan the fault, then ${goesOn}` : text,
     ...(call && { call }),
-    ...(shown !== undefined && { command: shown }),
+    ...(shownCommand !== undefined && { command: shownCommand }),
   };
 }
 

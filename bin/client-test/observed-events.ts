@@ -109,11 +109,11 @@ export class ObservedEvents {
         this.#sockets.delete(socket);
         add('closed', 'device', { code });
       });
-      const own = { send: socket.send.bind(socket), ping: socket.ping.bind(socket) };
+      const socketMethods = { send: socket.send.bind(socket), ping: socket.ping.bind(socket) };
       const watched = (event: 'message' | 'ping', method: 'send' | 'ping') => ({
         [method]: (...given: Parameters<WebSocket['ping']>) => {
           add(event, 'server', bytesIn(given[0]));
-          Reflect.apply(own[method], socket, given);
+          Reflect.apply(socketMethods[method], socket, given);
         },
       });
       Object.assign(socket, watched('message', 'send'), watched('ping', 'ping'));
@@ -192,17 +192,17 @@ export class ObservedEvents {
     return this.all.filter(({ event }) => event.kind === 'exchange');
   }
 
-  #add(seen: ObservedEvent): void {
+  #add(event: ObservedEvent): void {
     if (this.all.length >= EVENTS_MAX) {
       this.#floods = `sent more than ${EVENTS_MAX} requests in one scene`;
     } else {
-      this.all.push(seen);
-      this.#notify(seen.event);
+      this.all.push(event);
+      this.#notify(event.event);
       const earlier = this.all.at(-RATE_MAX)?.event;
       if (
         earlier &&
         this.all.length >= RATE_MAX &&
-        endOfEvent(seen.event) - endOfEvent(earlier) < 1000
+        endOfEvent(event.event) - endOfEvent(earlier) < 1000
       ) {
         this.#floods = `sent ${RATE_MAX} requests within a second`;
       }

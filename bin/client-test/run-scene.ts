@@ -47,15 +47,15 @@ export async function runScene(
 ): Promise<SceneEnd> {
   const { contactMs, retryMs } = time;
   // Until the interval is measured the time of the first request stands for it.
-  const known = { intervalMs: time.intervalMs ?? contactMs, contactMs, retryMs };
+  const timing = { intervalMs: time.intervalMs ?? contactMs, contactMs, retryMs };
   // A client that is started by hand meets all scenes on one testbed.
   const before = { verdict: testbed.verdict, events: testbed.events.all.length };
   let stopped: SceneStopped | undefined;
   try {
-    await begin(scene, testbed, known);
+    await begin(scene, testbed, timing);
     testbed.act('scene-began', scene.name);
-    for (const step of scene.steps) await applyStep(step, testbed, known);
-    if (scene.recovers !== false) await recover(testbed, known);
+    for (const step of scene.steps) await applyStep(step, testbed, timing);
+    if (scene.recovers !== false) await recover(testbed, timing);
   } catch (error) {
     if (!(error instanceof SceneStopped)) throw error;
     stopped = error;
@@ -71,9 +71,9 @@ export async function runScene(
   }
   testbed.writeLog();
   const verdict = verdictSince(before.verdict, testbed.verdict);
-  const seen = testbed.events.all.slice(before.events);
+  const events = testbed.events.all.slice(before.events);
   const afterCut = await cutOutcome(scene, testbed, {
-    seen,
+    seen: events,
     verdict,
     polls: stopped === undefined,
   });
@@ -229,17 +229,17 @@ interface Ended {
 async function cutOutcome(
   { steps }: Scene,
   testbed: ClientTestbed,
-  { seen, verdict, polls: pollsAgain }: Ended,
+  { seen: events, verdict, polls: pollsAgain }: Ended,
 ): Promise<CutOutcome | undefined> {
   const step = steps.find((each) => 'cut' in each);
   const cutMs = testbed.lastAct('client-killed');
   if (step === undefined || !('cut' in step) || cutMs === undefined) return undefined;
-  const later = seen.filter(({ event }) => endOfEvent(event) > cutMs);
+  const later = events.filter(({ event }) => endOfEvent(event) > cutMs);
   // Without its response a report may have been stored all the same.
   const isStored = (event: ObservedEvent): boolean =>
     conditions['final report'](event) ||
     (step.cut.hold?.when === 'after' && event.status === 0 && event.report === 'success');
-  const reports = seen.filter(isStored).map(({ report = '' }) => report);
+  const reports = events.filter(isStored).map(({ report = '' }) => report);
   const finalStatuses = [...new Set(reports)];
   const installed = finalStatuses.includes('success') ? await testbed.installed() : undefined;
   const isOther = installed !== undefined && installed !== testbed.user.artifactName;

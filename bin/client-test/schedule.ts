@@ -82,10 +82,10 @@ const signs: Readonly<Record<Exclude<ClientCapability, 'tls'>, (seen: ObservedEv
 
 /** Returns what the client has shown that it can do, and what its author says. */
 export function capabilitiesOf(
-  seen: readonly ObservedEvent[],
+  events: readonly ObservedEvent[],
   plan: ClientTestOptions,
 ): readonly ClientCapability[] {
-  const shown = Object.entries(signs).filter(([, isSign]) => seen.some(isSign));
-  const names = shown.map(([name]) => name as ClientCapability);
+  const shownSigns = Object.entries(signs).filter(([, isSign]) => events.some(isSign));
+  const names = shownSigns.map(([name]) => name as ClientCapability);
   return [...new Set([...plan.capabilities, ...names, ...(usesTls(plan) ? ['tls' as const] : [])])];
 }

@@ -46,17 +46,17 @@ export function configure(command: Command): void {
     .option('--rate <factor>', 'run this many times as fast as real time; 0 freezes it', rate)
     .addOption(jsonOption())
     .addHelpText('after', help)
-    .action(async (given: ClockChange | undefined, options: ClockOptions) => {
+    .action(async (moment: ClockChange | undefined, options: ClockOptions) => {
       const { until, rate: factor } = options;
-      if (given !== undefined && (until !== undefined || given === 'reset') && isGiven(options)) {
+      if (moment !== undefined && (until !== undefined || moment === 'reset') && isGiven(options)) {
         command.error('a change cannot be used with --until, nor reset with --rate');
       }
       const moved = {
-        ...(typeof given === 'object' && given),
+        ...(typeof moment === 'object' && moment),
         ...(until !== undefined && { until: new Date(until).toISOString() }),
         ...(factor !== undefined && { rate: factor }),
       };
-      process.exitCode = await changeClock(given === 'reset' ? given : moved, options);
+      process.exitCode = await changeClock(moment === 'reset' ? moment : moved, options);
     });
   addExamples(
     command,
@@ -78,10 +78,10 @@ async function changeClock(wanted: ClockChange, options: ClockOptions): Promise<
     method: wanted === 'reset' ? 'DELETE' : isQuestion ? 'GET' : 'POST',
     ...(wanted !== 'reset' && !isQuestion && { json: wanted }),
   });
-  const shown = (await body.json()) as ShownClock;
+  const clockState = (await body.json()) as ShownClock;
   const output = createOutput(json);
-  output.data(shown);
-  if (!json) output.line(`${shown.now}  ${pace(shown)}`);
+  output.data(clockState);
+  if (!json) output.line(`${clockState.now}  ${pace(clockState)}`);
   return exitCodes.pass;
 }
 

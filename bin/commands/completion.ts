@@ -79,9 +79,9 @@ interface Completion {
 /** Returns the completions of the last argument. */
 async function completionOf(program: Command, args: readonly string[]): Promise<Completion> {
   // bash splits a word at each =.
-  const whole = args.filter((word, at) => word !== '=' || at === args.length - 1);
-  const typed = whole.slice(0, -1);
-  const last = whole.at(-1)?.replace(/^=$/, '') ?? '';
+  const words = args.filter((word, at) => word !== '=' || at === args.length - 1);
+  const typed = words.slice(0, -1);
+  const last = words.at(-1)?.replace(/^=$/, '') ?? '';
   const command = await commandIn(program, typed);
   if (typed.includes('--')) return { candidates: [], directive: directives.offerFiles };
   const before = optionIn(command, typed.at(-1) ?? '');
@@ -120,8 +120,8 @@ function optionIn(command: Command, flag: string): Option | undefined {
 }
 
 function optionsOf(command: Command): Completion {
-  const shown = command.createHelp().visibleOptions(command);
-  const candidates = shown.flatMap(({ long, description }) =>
+  const visibleOptions = command.createHelp().visibleOptions(command);
+  const candidates = visibleOptions.flatMap(({ long, description }) =>
     long ? [{ value: long, meaning: firstLine(description) }] : [],
   );
   return { candidates, directive: directives.offerNoFiles };

@@ -100,34 +100,35 @@ async function show(
   const file = await readConfigFile();
   if (file) check(file, commands);
   const flags = named ? flagsOf(named.command, named.line) : new Map<string, string>();
-  const shown = (named ? [named.command] : commands)
+  const commandSettings = (named ? [named.command] : commands)
     .map((command) => ({ command: commandPath(command), settings: settingsOf(command, flags) }))
     .map(({ command, settings }) => {
       return { command, settings: named ? settings : settings.filter(isChanged) };
     })
     .filter(({ settings }) => settings.length > 0);
   const output = createOutput(options.json ?? false);
-  output.data({ ...(file && { file: file.path }), commands: shown });
+  output.data({ ...(file && { file: file.path }), commands: commandSettings });
   if (output.json) return;
   output.line(`file: ${file?.path ?? 'none (fleetbed.config.yaml or .json in this folder)'}`);
-  const { shared, own } = sharedAndOwn(shown);
+  const { shared, own: ownSettings } = sharedAndOwn(commandSettings);
   for (const { setting, commands: names } of shared) {
     const heading = `${tableOf([setting]).trim()}  in ${names.length} commands:`;
     output.line(`\n${heading}\n${listOf(names)}`);
   }
-  for (const { command, settings } of own) output.line(`\n${command}\n${tableOf(settings)}`);
+  for (const { command, settings } of ownSettings)
+    output.line(`\n${command}\n${tableOf(settings)}`);
 }
 
 /** Returns the commands that have options of their own, each with its options loaded. */
 async function configurable(program: Command): Promise<Command[]> {
-  const found: Command[] = [];
+  const configurableCommands: Command[] = [];
   for (const command of program.createHelp().visibleCommands(program)) {
     if (['help', 'config', 'completion'].includes(command.name())) continue;
     await loadOptions(command);
-    if (command.options.length > 0) found.push(command);
-    found.push(...(await configurable(command)));
+    if (command.options.length > 0) configurableCommands.push(command);
+    configurableCommands.push(...(await configurable(command)));
   }
-  return found;
+  return configurableCommands;
 }
 
 /** Returns the command that the first arguments name, and the arguments that follow. @throws CommandError */
@@ -145,8 +146,8 @@ function namedCommand(commands: readonly Command[], args: readonly string[]) {
     return { command: named.command, line: args.slice(named.name.split(' ').length) };
   }
   const wanted = names.join(' ');
-  const known = knownNames('command', wanted, commands.map(commandPath));
-  throw new CommandError(`there is no command "${wanted}"; ${known}`, exitCodes.usage);
+  const hint = knownNames('command', wanted, commands.map(commandPath));
+  throw new CommandError(`there is no command "${wanted}"; ${hint}`, exitCodes.usage);
 }
 
 /**
@@ -189,9 +190,9 @@ function check(file: ConfigFile, commands: readonly Command[]): void {
 }
 
 /** Separates the settings that several commands have in common from those of one command. */
-function sharedAndOwn(shown: readonly CommandSettings[]) {
+function sharedAndOwn(commandSettings: readonly CommandSettings[]) {
   const users = new Map<string, { setting: Setting; commands: string[] }>();
-  for (const { command, settings } of shown) {
+  for (const { command, settings } of commandSettings) {
     for (const setting of settings) {
       const key = JSON.stringify(setting);
       const entry = users.get(key) ?? { setting, commands: [] };
@@ -200,13 +201,16 @@ function sharedAndOwn(shown: readonly CommandSettings[]) {
     }
   }
   const isShared = (setting: Setting) => users.get(JSON.stringify(setting))?.commands.length !== 1;
-  const own = shown
+  const ownSettings = commandSettings
     .map(({ command, settings }) => ({
       command,
       settings: settings.filter((each) => !isShared(each)),
     }))
     .filter(({ settings }) => settings.length > 0);
-  return { shared: [...users.values()].filter(({ setting }) => isShared(setting)), own };
+  return {
+    shared: [...users.values()].filter(({ setting }) => isShared(setting)),
+    own: ownSettings,
+  };
 }
 
 /** Returns names as an indented list, wrapped at spaces before the 91st column. */
@@ -222,10 +226,12 @@ function isChanged({ source }: Setting): boolean {
 }
 
 function settingsOf(command: Command, flags: ReadonlyMap<string, string>): Setting[] {
-  const shown = command.options.filter((option) => option.long && !option.hidden);
+  const visibleOptions = command.options.filter((option) => option.long && !option.hidden);
   // Of a switch with two options, the one that turns it on stands for both.
-  const names = new Set(shown.filter(({ negate }) => !negate).map((each) => each.attributeName()));
-  return shown
+  const names = new Set(
+    visibleOptions.filter(({ negate }) => !negate).map((each) => each.attributeName()),
+  );
+  return visibleOptions
     .filter((option) => !option.negate || !names.has(option.attributeName()))
     .map((option) => settingOf(command, option, flags.get(option.attributeName())));
 }
@@ -233,11 +239,16 @@ function settingsOf(command: Command, flags: ReadonlyMap<string, string>): Setti
 function settingOf(command: Command, option: Option, flag: string | undefined): Setting {
   const { long, envVar } = option;
   const name = long ?? option.flags;
-  const shown = (value: string) => (option instanceof SecretOption ? '(not shown)' : value);
-  if (flag !== undefined) return { option: name, value: shown(flag), source: 'flag' };
+  const shownValue = (value: string) => (option instanceof SecretOption ? '(not shown)' : value);
+  if (flag !== undefined) return { option: name, value: shownValue(flag), source: 'flag' };
   const fromEnvironment = envVar === undefined ? undefined : process.env[envVar];
   if (envVar !== undefined && fromEnvironment !== undefined) {
-    return { option: name, value: shown(fromEnvironment), source: 'environment', variable: envVar };
+    return {
+      option: name,
+      value: shownValue(fromEnvironment),
+      source: 'environment',
+      variable: envVar,
+    };
   }
   const args = argsFromFile(command, option);
   if (args !== undefined) {

@@ -146,9 +146,9 @@ async function deploy(file: string, options: DeployOptions): Promise<ExitCode> {
  */
 async function isToUpload(api: ManagementApi, release: ReleaseToDeploy): Promise<boolean> {
   const { name } = release;
-  const { body: known } = await api.call('list-all-artifacts', { query: { name } });
-  if (known.length === 0) return true;
-  if (known.some((artifact) => hasContentOf(artifact, release))) return false;
+  const { body: storedArtifacts } = await api.call('list-all-artifacts', { query: { name } });
+  if (storedArtifacts.length === 0) return true;
+  if (storedArtifacts.some((artifact) => hasContentOf(artifact, release))) return false;
   throw new CommandError(
     `the server already has an artifact ${printable(name)} with other content; choose another name.`,
     exitCodes.failed,
@@ -171,9 +171,9 @@ function isSameSet(some: readonly unknown[], others: readonly unknown[]): boolea
 
 async function releaseIn(file: string, options: DeployOptions): Promise<ReleaseToDeploy> {
   try {
-    const found = await stat(file);
+    const stats = await stat(file);
     // The file is read several times, which a pipe does not allow.
-    if (!found.isFile()) throw new NotAFile(file, found);
+    if (!stats.isFile()) throw new NotAFile(file, stats);
     if (!(await isArtifact(file))) return await plainRelease(file, options);
   } catch (error) {
     throw error instanceof CommandError ? error : fileError(`deploy cannot read ${file}`, error);
@@ -249,11 +249,13 @@ function refuseUninstallable(file: string, payload: PlainPayload): void {
   const problem = payloadProblem(payload);
   if (!problem) return;
   const { member, expected, actual } = problem;
-  const given = { type: '--type', dest_dir: '--dest-dir', filename: `the name of ${file}` }[member];
+  const optionText = { type: '--type', dest_dir: '--dest-dir', filename: `the name of ${file}` }[
+    member
+  ];
   const sentence =
     actual === undefined
-      ? `${file} is not an artifact; give ${given}, ${expected}, or another --type such as script.`
-      : `${given} must be ${expected}, not ${printable(actual)}.`;
+      ? `${file} is not an artifact; give ${optionText}, ${expected}, or another --type such as script.`
+      : `${optionText} must be ${expected}, not ${printable(actual)}.`;
   throw new CommandError(sentence, exitCodes.usage);
 }
 

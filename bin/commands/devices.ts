@@ -57,16 +57,16 @@ async function list(options: DevicesOptions): Promise<ExitCode> {
   const inventory = await api.pages((query) => api.call('list-inventory', { query }));
   const types = new Map(inventory.map((device) => [device.id, deviceTypeOf(device)]));
   const { status: wanted = deviceStatuses } = options;
-  const shown = all.filter(({ status }) => wanted.includes(status));
+  const listedDevices = all.filter(({ status }) => wanted.includes(status));
   const output = createOutput(options.json ?? false);
   output.data(
-    shown.map(({ id, identity_data: identity, status, check_in_time: lastSeenAt }) => {
+    listedDevices.map(({ id, identity_data: identity, status, check_in_time: lastSeenAt }) => {
       return { id, identity, status, deviceType: types.get(id), lastSeenAt };
     }),
   );
   if (output.json) return exitCodes.pass;
-  if (shown.length === 0) output.line('There are no devices.');
-  else output.line(tableOf(shown, types));
+  if (listedDevices.length === 0) output.line('There are no devices.');
+  else output.line(tableOf(listedDevices, types));
   return exitCodes.pass;
 }
 

@@ -71,9 +71,9 @@ export const behaviours: readonly Behaviour[] = [...catalogue.values()];
  */
 export async function runFleet(
   plan: FleetPlan,
-  { behaviours: own = [], signal, onProgress, onEvent }: FleetOptions = {},
+  { behaviours: ownBehaviours = [], signal, onProgress, onEvent }: FleetOptions = {},
 ): Promise<FleetResult> {
-  addOwnBehaviours(own);
+  addOwnBehaviours(ownBehaviours);
   await readBehaviourFiles(plan.behaviourFile ?? []);
   const checked = planOf({ seed: systemRandom.uuid().slice(0, 8), ...plan }, knownBehaviours);
   return simulateFleet(checked, {

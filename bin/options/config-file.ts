@@ -49,11 +49,11 @@ export async function readConfigFile(
 ): Promise<ConfigFile | undefined> {
   const named = environment[configVariable];
   if (named === 'none') return undefined;
-  const found = named === undefined ? fileNames.filter((name) => existsSync(name)) : [named];
-  const [path] = found;
+  const candidates = named === undefined ? fileNames.filter((name) => existsSync(name)) : [named];
+  const [path] = candidates;
   if (path === undefined) return undefined;
-  if (found.length > 1) {
-    const sentence = `${found.join(' and ')} are both in this folder; keep one of them.`;
+  if (candidates.length > 1) {
+    const sentence = `${candidates.join(' and ')} are both in this folder; keep one of them.`;
     throw new CommandError(sentence, exitCodes.setUp);
   }
   const text = await readNamedFile(named === undefined ? 'fleetbed' : configVariable, path);
@@ -68,8 +68,8 @@ export async function readConfigFile(
  * @throws CommandError about an unknown option, a secret, or a value that the option refuses
  */
 export function applyConfigFile(file: ConfigFile, command: Command): void {
-  const own = file.section(commandPath(command));
-  const isOwn = new Set(own.map(({ name }) => name));
+  const section = file.section(commandPath(command));
+  const isOwn = new Set(section.map(({ name }) => name));
   for (const entry of file.section(commonSection)) {
     if (!commonOptions.includes(entry.name)) {
       throw entry.wrong(
@@ -81,7 +81,7 @@ export function applyConfigFile(file: ConfigFile, command: Command): void {
     const isFromRun = entry.name === 'url' && option?.envVar === undefined;
     if (option !== undefined && !isFromRun && !isOwn.has(entry.name)) set(command, option, entry);
   }
-  for (const entry of own) {
+  for (const entry of section) {
     const option = optionNamed(command, entry.name);
     if (option === undefined) {
       throw entry.wrong(

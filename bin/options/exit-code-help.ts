@@ -11,8 +11,8 @@ type Meanings = Partial<Readonly<Record<keyof typeof exitCodes, string>>>;
  * Returns the section, a line for each exit code that a command has of its own; every command ends
  * with 2 when its command line is wrong.
  */
-export function exitCodeHelp(own: Meanings): string {
-  const meanings: Meanings = { usage: 'the command line is wrong', ...own };
+export function exitCodeHelp(ownMeanings: Meanings): string {
+  const meanings: Meanings = { usage: 'the command line is wrong', ...ownMeanings };
   const rows = Object.entries(exitCodes).flatMap(([name, code]) => {
     const text = meanings[name as keyof typeof exitCodes];
     if (text === undefined) return [];

@@ -125,9 +125,9 @@ export function settingsOfOptions<Rows extends OptionRows>(
   rows: Rows,
   options: object,
 ): ValuesOf<Rows> {
-  const given = new Map(Object.entries(options));
+  const valuesByName = new Map(Object.entries(options));
   const settings = Object.entries(rows).flatMap(([name, { flag, toSetting }]) => {
-    const value: unknown = given.get(valueName(flag));
+    const value: unknown = valuesByName.get(valueName(flag));
     if (value === undefined) return [];
     return [[name, toSetting ? toSetting(value as never) : value]];
   });

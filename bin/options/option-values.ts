@@ -98,8 +98,8 @@ export function namesFrom<const Name extends string>(
 ): (text: string, previous: readonly Name[] | undefined) => readonly Name[] {
   return (text, previous = []) => {
     const added = text.split(',').map((word) => names.find((name) => name === word.trim()));
-    const known = added.filter((name) => name !== undefined);
-    if (known.length === added.length) return [...new Set([...previous, ...known])];
+    const knownNames = added.filter((name) => name !== undefined);
+    if (knownNames.length === added.length) return [...new Set([...previous, ...knownNames])];
     throw new InvalidArgumentError(`Accepted: ${names.join(', ')}.`);
   };
 }
@@ -144,9 +144,9 @@ function weight(share: string, names: readonly string[] | undefined): readonly [
   const [, name = '', value = '1'] = /^([\w-]+)(?:=(\d+(?:\.\d+)?))?$/.exec(share.trim()) ?? [];
   const isKnown = names === undefined ? name !== '' : names.includes(name);
   if (isKnown && Number(value) <= WEIGHT_MAX) return [name, Number(value)];
-  const known = names === undefined ? '' : ` names ${names.join(', ')},`;
+  const namesText = names === undefined ? '' : ` names ${names.join(', ')},`;
   const weights = `weights from 0 to ${WEIGHT_MAX} (1 if omitted)`;
-  throw new InvalidArgumentError(`Accepted: name=weight,${known} ${weights}.`);
+  throw new InvalidArgumentError(`Accepted: name=weight,${namesText} ${weights}.`);
 }
 
 /** Parses the vendor's prefix of header names, such as `X-SVC`. */

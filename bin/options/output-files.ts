@@ -41,13 +41,13 @@ function filesOf(command: Command, option: Command['options'][number]) {
  */
 function identity(path: string): string | undefined {
   if (path === '-') return undefined;
-  const whole = resolve(path);
+  const fullPath = resolve(path);
   try {
-    const found = statSync(whole, { throwIfNoEntry: false });
-    if (found) return found.isFile() ? `${found.dev}:${found.ino}` : undefined;
-    return join(realpathSync(dirname(whole)), basename(whole));
+    const stats = statSync(fullPath, { throwIfNoEntry: false });
+    if (stats) return stats.isFile() ? `${stats.dev}:${stats.ino}` : undefined;
+    return join(realpathSync(dirname(fullPath)), basename(fullPath));
   } catch {
     // There is no such folder; the command itself says so.
-    return whole;
+    return fullPath;
   }
 }

@@ -23,12 +23,17 @@ interface RepeatedOptions {
 export function repeatLine(
   args: readonly string[],
   command: Command,
-  { own, replaced }: RepeatedOptions,
+  { own: ownArguments, replaced }: RepeatedOptions,
 ): string {
   const secrets = command.options.filter((option) => option instanceof SecretOption);
-  const left = new Set([...replaced, ...secrets.map(({ long }) => long ?? '')]);
-  const given = [...withoutOptions(args, command, left), ...fromElsewhere(command, left)];
-  const line = ['npx', 'fleetbed', command.name(), ...given, ...own].map(shellWord).join(' ');
+  const omittedFlags = new Set([...replaced, ...secrets.map(({ long }) => long ?? '')]);
+  const repeatedArguments = [
+    ...withoutOptions(args, command, omittedFlags),
+    ...fromElsewhere(command, omittedFlags),
+  ];
+  const line = ['npx', 'fleetbed', command.name(), ...repeatedArguments, ...ownArguments]
+    .map(shellWord)
+    .join(' ');
   const needed = secrets.filter(
     (option) => sourceOf(command, option.attributeName()) !== undefined,
   );
@@ -42,10 +47,10 @@ function sourceOf(command: Command, name: string): string | undefined {
     : command.getOptionValueSource(name);
 }
 
-function fromElsewhere(command: Command, left: ReadonlySet<string>): string[] {
+function fromElsewhere(command: Command, omittedFlags: ReadonlySet<string>): string[] {
   return command.options.flatMap((option) => {
     const { long, envVar } = option;
-    if (!long || left.has(long)) return [];
+    if (!long || omittedFlags.has(long)) return [];
     const fromFile = argsFromFile(command, option);
     if (fromFile) return fromFile[0] === long ? fromFile : [];
     if (!envVar || sourceOf(command, option.attributeName()) !== 'env') return [];
@@ -56,16 +61,16 @@ function fromElsewhere(command: Command, left: ReadonlySet<string>): string[] {
 function withoutOptions(
   args: readonly string[],
   command: Command,
-  left: ReadonlySet<string>,
+  omittedFlags: ReadonlySet<string>,
 ): string[] {
-  const kept: string[] = [];
+  const remainingArguments: string[] = [];
   for (let at = 0; at < args.length; at++) {
     const word = args[at] ?? '';
     const [flag = ''] = word.split('=');
-    if (!left.has(flag)) kept.push(word);
+    if (!omittedFlags.has(flag)) remainingArguments.push(word);
     else if (word === flag && takesValue(command, flag)) at++;
   }
-  return kept;
+  return remainingArguments;
 }
 
 function takesValue(command: Command, flag: string): boolean {

@@ -63,10 +63,10 @@ export function rendered<Run>(
   wanted: string,
   run: Run,
 ): string {
-  const found = formats.find(({ format }) => format === wanted);
-  if (found) return found.render(run);
-  const known = formats.map(({ format }) => format).join(', ');
-  throw new RangeError(`there is no format ${JSON.stringify(wanted)}; use one of ${known}`);
+  const wantedFormat = formats.find(({ format }) => format === wanted);
+  if (wantedFormat) return wantedFormat.render(run);
+  const formatNames = formats.map(({ format }) => format).join(', ');
+  throw new RangeError(`there is no format ${JSON.stringify(wanted)}; use one of ${formatNames}`);
 }
 
 /** Returns a value as the content of a JSON file. */

@@ -43,7 +43,7 @@ export function ciFormats<Run>(summaryOf: (run: Run) => CiSummary) {
 
 /** Returns the summary as Markdown. Text from a server is shown as text, never as markup. */
 function ciMarkdown({ title, headline, counts, findings }: CiSummary): string {
-  const shown = Object.entries(counts).filter(([, count]) => count > 0);
+  const positiveCounts = Object.entries(counts).filter(([, count]) => count > 0);
   const rows = findings.slice(0, ROWS_MAX).map(({ level, subject, sentence, repeat }) => {
     const how = repeat === undefined ? '' : codeOf(repeat);
     return `| ${level} | ${codeOf(subject)} | ${asText(sentence)} | ${how} |`;
@@ -53,13 +53,13 @@ function ciMarkdown({ title, headline, counts, findings }: CiSummary): string {
     `### ${asText(title)}`,
     '',
     `**${asText(headline)}**`,
-    ...(shown.length === 0
+    ...(positiveCounts.length === 0
       ? []
       : [
           '',
-          lineOf(shown.map(([name]) => name)),
-          lineOf(shown.map(() => '---')),
-          lineOf(shown.map(([, count]) => String(count))),
+          lineOf(positiveCounts.map(([name]) => name)),
+          lineOf(positiveCounts.map(() => '---')),
+          lineOf(positiveCounts.map(([, count]) => String(count))),
         ]),
     ...(rows.length === 0
       ? []
@@ -79,10 +79,10 @@ function ciAnnotations({ title, findings }: CiSummary): string {
   const lines = (['error', 'warning'] as const).flatMap((level) => {
     const those = findings.filter((finding) => finding.level === level);
     const fits = those.length <= ANNOTATIONS_MAX;
-    const shown = those.slice(0, fits ? ANNOTATIONS_MAX : ANNOTATIONS_MAX - 1);
-    const rest = counted(those.length - shown.length, `more ${level}`);
+    const annotations = those.slice(0, fits ? ANNOTATIONS_MAX : ANNOTATIONS_MAX - 1);
+    const rest = counted(those.length - annotations.length, `more ${level}`);
     return [
-      ...shown.map(({ subject, sentence }) => command(level, subject, sentence)),
+      ...annotations.map(({ subject, sentence }) => command(level, subject, sentence)),
       ...(fits ? [] : [command(level, title, `${rest} in the report`)]),
     ];
   });

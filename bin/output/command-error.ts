@@ -74,10 +74,10 @@ export function describeError(error: unknown, server?: string): ErrorDescription
       const { port = 0, address = '' } = cause as { port?: number; address?: string };
       return { exitCode: exitCodes.setUp, sentence: listening({ port, address }) };
     }
-    const known = sentences[codeOf(cause)];
-    if (!known) continue;
+    const sentence = sentences[codeOf(cause)];
+    if (!sentence) continue;
     const port = 'port' in cause && cause.port ? `port ${cause.port}` : undefined;
-    return { exitCode: exitCodes.setUp, sentence: `${server ?? port ?? 'network'}: ${known}` };
+    return { exitCode: exitCodes.setUp, sentence: `${server ?? port ?? 'network'}: ${sentence}` };
   }
   const message = error instanceof Error ? error.message : String(error);
   return { exitCode: exitCodes.internal, sentence: `internal error: ${message}` };

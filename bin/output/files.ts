@@ -46,8 +46,8 @@ export async function requireWritable(option: string, path: string): Promise<voi
   const what = `${option} cannot write ${path}`;
   try {
     await access(dirname(resolve(path)), constants.W_OK);
-    const found = await stat(path).catch(() => undefined);
-    if (found?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
+    const stats = await stat(path).catch(() => undefined);
+    if (stats?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
   } catch (error) {
     throw fileError(what, error);
   }

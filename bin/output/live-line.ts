@@ -45,21 +45,21 @@ export async function withLiveLine<T>(
 }
 
 function liveOutput(output: Output, stream: LiveStream) {
-  let shown = '';
+  let currentLine = '';
   const clear = (): void => {
-    if (shown !== '') stream.write(CLEAR);
-    shown = '';
+    if (currentLine !== '') stream.write(CLEAR);
+    currentLine = '';
   };
   const live = (text: string): void => {
     // Two columns stay free: some terminals start a new line after a character in the last column.
-    shown = printable(text, (stream.columns ?? COLUMNS_DEFAULT) - 2);
-    stream.write(CLEAR + shown);
+    currentLine = printable(text, (stream.columns ?? COLUMNS_DEFAULT) - 2);
+    stream.write(CLEAR + currentLine);
   };
   const above = (say: () => void): void => {
-    const kept = shown;
+    const lineBefore = currentLine;
     clear();
     say();
-    if (kept !== '') live(kept);
+    if (lineBefore !== '') live(lineBefore);
   };
   return {
     json: output.json,

@@ -28,7 +28,7 @@ export function fillControl(command: Command): void {
       command.setOptionValueWithSource('controlUrl', url, FOUND);
     return;
   }
-  const given = `--control-url and --control-token (env: ${secretVariables.controlToken})`;
+  const optionsText = `--control-url and --control-token (env: ${secretVariables.controlToken})`;
   if (url === undefined && token !== undefined) {
     // A token belongs to one server: select that server, or the default address if none has it.
     const owner = runningServers().find(({ controlToken }) => controlToken === token);
@@ -39,7 +39,8 @@ export function fillControl(command: Command): void {
     );
     return;
   }
-  const run = url === undefined ? onlyServer('--control-url', given) : serverAt('controlUrl', url);
+  const run =
+    url === undefined ? onlyServer('--control-url', optionsText) : serverAt('controlUrl', url);
   if (!run) {
     throw new CommandError(
       `no server started by this user on this machine has its control listener at ${url}; ` +
@@ -59,9 +60,9 @@ function controlOfApi(command: Command, url: string | undefined): string | undef
   if (url === undefined) return undefined;
   const run = serverAt('baseUrl', url);
   if (run) return run.controlUrl;
-  const given = command.getOptionValueSource('url') === 'env' ? `FLEETBED_URL (${url})` : url;
+  const urlText = command.getOptionValueSource('url') === 'env' ? `FLEETBED_URL (${url})` : url;
   throw new CommandError(
-    `no server started by this user on this machine has its API at ${given}, so its control ` +
+    `no server started by this user on this machine has its API at ${urlText}, so its control ` +
       'listener is unknown; give --control-url and --control-token.',
     exitCodes.usage,
   );
@@ -165,16 +166,16 @@ function serverAt(kind: 'baseUrl' | 'controlUrl', url: string): RunFile | undefi
 }
 
 /** Returns the only running server. @throws CommandError when there is none, or several */
-function onlyServer(option: '--url' | '--control-url', given: string): RunFile {
-  const [run, ...others] = runningServers();
-  if (run && others.length === 0) return run;
+function onlyServer(option: '--url' | '--control-url', alternatives: string): RunFile {
+  const [run, ...otherRuns] = runningServers();
+  if (run && otherRuns.length === 0) return run;
   if (!run) {
     throw new CommandError(
-      `no running server was found on this machine; start one with npx fleetbed serve, or give ${given}.`,
+      `no running server was found on this machine; start one with npx fleetbed serve, or give ${alternatives}.`,
       exitCodes.setUp,
     );
   }
-  const listed = [run, ...others].map(({ baseUrl, controlUrl, pid, startedAt }) => {
+  const listed = [run, ...otherRuns].map(({ baseUrl, controlUrl, pid, startedAt }) => {
     const [chosen, beside] = option === '--url' ? [baseUrl, controlUrl] : [controlUrl, baseUrl];
     const kind = option === '--url' ? 'control' : 'API';
     return `${option} ${chosen} (${kind} at ${beside}, process ${pid}, since ${startedAt})`;

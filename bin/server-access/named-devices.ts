@@ -19,17 +19,17 @@ export function namedDevices(devices: readonly Device[], names: readonly string[
 }
 
 function namedDevice(devices: readonly Device[], name: string): Device {
-  const [found, ...others] = devices.filter(({ id }) => id === name);
-  const byValue = found
-    ? [found, ...others]
+  const [deviceById, ...otherDevices] = devices.filter(({ id }) => id === name);
+  const byValue = deviceById
+    ? [deviceById, ...otherDevices]
     : devices.filter((each) => valuesOf(each).includes(name));
   const [only, ...more] = byValue;
-  const shown = printable(name, NAME_MAX_CHARACTERS);
+  const shownName = printable(name, NAME_MAX_CHARACTERS);
   if (only && more.length === 0) return only;
   if (only) {
     const ids = byValue.slice(0, LISTED_MAX).map(({ id }) => printable(id));
     throw new CommandError(
-      `${byValue.length} devices have the identity value ${shown}; name one by its ID: ${ids.join(', ')}.`,
+      `${byValue.length} devices have the identity value ${shownName}; name one by its ID: ${ids.join(', ')}.`,
       exitCodes.failed,
     );
   }
@@ -40,7 +40,7 @@ function namedDevice(devices: readonly Device[], name: string): Device {
   const sentence =
     nearest.length === 0 ? 'the server has no devices' : `nearest: ${nearest.join(', ')}`;
   throw new CommandError(
-    `no device has the ID or identity value ${shown}; ${sentence}.`,
+    `no device has the ID or identity value ${shownName}; ${sentence}.`,
     exitCodes.failed,
   );
 }

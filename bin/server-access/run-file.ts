@@ -90,7 +90,7 @@ export async function writeRunFile(ready: ServerReady, output: Output): Promise<
  * of ended ones.
  */
 export function runningServers(): readonly RunFile[] {
-  const found = folders()
+  const runFiles = folders()
     .filter(({ path }) => isPrivateFolder(path))
     .flatMap(({ path }) => readdirSync(path).map((name) => join(path, name)))
     .filter((path) => path.endsWith('.json'))
@@ -100,7 +100,7 @@ export function runningServers(): readonly RunFile[] {
       rmSync(path, { force: true });
       return [];
     });
-  return found.toSorted((one, other) => (one.startedAt < other.startedAt ? -1 : 1));
+  return runFiles.toSorted((one, other) => (one.startedAt < other.startedAt ? -1 : 1));
 }
 
 interface RunFileFolder {
@@ -130,9 +130,9 @@ function makeFolder({ path, isOurs }: RunFileFolder): boolean {
     // The folder exists already, or cannot be created; the check below decides.
   }
   try {
-    const found = lstatSync(path);
-    if (!found.isDirectory() || !isOwn(found)) return false;
-    if ((found.mode & RIGHTS_OF_OTHERS) !== 0) chmodSync(path, FOLDER_MODE);
+    const stats = lstatSync(path);
+    if (!stats.isDirectory() || !isOwn(stats)) return false;
+    if ((stats.mode & RIGHTS_OF_OTHERS) !== 0) chmodSync(path, FOLDER_MODE);
     return true;
   } catch {
     return false;
@@ -161,8 +161,8 @@ function readRunFile(path: string): RunFile | undefined {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
-      const found = fstatSync(file);
-      if (!found.isFile() || !isPrivate(found) || found.size > FILE_MAX_BYTES) return undefined;
+      const stats = fstatSync(file);
+      if (!stats.isFile() || !isPrivate(stats) || stats.size > FILE_MAX_BYTES) return undefined;
       const read: unknown = JSON.parse(readFileSync(file, 'utf8'));
       return isRunFile(read) ? read : undefined;
     } finally {

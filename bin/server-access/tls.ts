@@ -43,15 +43,15 @@ export interface TlsReady {
  * @throws CommandError
  */
 export function tlsPlan(options: object) {
-  const given = settingsOfOptions(tlsOptionRows, options);
-  const { isEnabled, caFolder, ...tls } = given;
+  const tlsSettings = settingsOfOptions(tlsOptionRows, options);
+  const { isEnabled, caFolder, ...tls } = tlsSettings;
   if (caFolder !== undefined && tls.certFile !== undefined) {
     throw new CommandError(
       '--tls-ca-out cannot be used with --tls-cert, which replaces the test CA.',
       exitCodes.usage,
     );
   }
-  return { tls: Object.keys(given).length > 0 ? tls : undefined, caFolder };
+  return { tls: Object.keys(tlsSettings).length > 0 ? tls : undefined, caFolder };
 }
 
 /** Creates the folder of --tls-ca-out before the server starts. @throws CommandError */

@@ -98,18 +98,22 @@ export class DocumentClient {
           at === location && is ? [[name, 'x']] : [],
         ),
       );
-    const given = { path: required('path'), query: required('query'), headers: required('header') };
-    return this.send(id, { ...given, secret: 'eA==' });
+    const parameterNames = {
+      path: required('path'),
+      query: required('query'),
+      headers: required('header'),
+    };
+    return this.send(id, { ...parameterNames, secret: 'eA==' });
   }
 
   /** Calls an operation by a link that another response contained. */
   followLink(id: string, uri: string, call: DocumentCall = {}): Promise<CheckedResponse> {
     const { pathname, searchParams } = new URL(uri);
     const steps = this.#placed(id).path.split('/');
-    const given = pathname.split('/').map(decodeURIComponent);
+    const segments = pathname.split('/').map(decodeURIComponent);
     const path = steps.flatMap((step, at) => {
       const [, name] = /^\{(\w+)\}$/.exec(step) ?? [];
-      return name === undefined ? [] : [[name, given[at] ?? ''] as const];
+      return name === undefined ? [] : [[name, segments[at] ?? ''] as const];
     });
     return this.call(id, {
       path: Object.fromEntries(path),
@@ -143,12 +147,12 @@ export class DocumentClient {
       [IncomingMessage],
       unknown,
     ];
-    const given = Object.entries(response.headers).map(([name, value]): [string, string] => [
+    const headerPairs = Object.entries(response.headers).map(([name, value]): [string, string] => [
       name,
       String(value),
     ]);
-    const shown = { status: response.statusCode ?? 0, headers: new Headers(given) };
-    this.#check(placed, shown, '');
+    const responseParts = { status: response.statusCode ?? 0, headers: new Headers(headerPairs) };
+    this.#check(placed, responseParts, '');
     return socket;
   }
 
@@ -166,13 +170,13 @@ export class DocumentClient {
   #requestOf(placed: PlacedOperation, call: DocumentCall) {
     const { parameters = [], security, operationId } = placed.operation;
     const { path = {}, query = {}, headers = {}, secret } = call;
-    const given = { path, query, header: headers };
+    const parametersByPlace = { path, query, header: headers };
     for (const { name, in: location, required } of parameters) {
-      if (required && given[location][name] === undefined) {
+      if (required && parametersByPlace[location][name] === undefined) {
         this.problems.push(`${operationId}: the call lacks the ${location} parameter ${name}`);
       }
     }
-    for (const [location, names] of Object.entries(given)) {
+    for (const [location, names] of Object.entries(parametersByPlace)) {
       for (const name of Object.keys(names)) {
         const isKnown = parameters.some((each) => each.in === location && each.name === name);
         if (!isKnown) this.problems.push(`${operationId}: no ${location} parameter ${name}`);

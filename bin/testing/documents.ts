@@ -75,7 +75,7 @@ export async function openStage(): Promise<DocumentStage> {
   });
   const ready: ServerReady = JSON.parse(readFileSync(join(folder, 'ready'), 'utf8'));
   const commands = commandFolder(folder);
-  const shown = (from: string, to: 'real' | 'shown'): string =>
+  const replaced = (from: string, to: 'real' | 'shown'): string =>
     (['baseUrl', 'controlUrl'] as const).reduce((result, name) => {
       const [real, documented] = [ready[name], shownAs[name]];
       return to === 'real'
@@ -84,7 +84,8 @@ export async function openStage(): Promise<DocumentStage> {
     }, from);
   return {
     produce: async (script, limitMs) => {
-      if (/^(\w+=\S+ )*npx fleetbed serve\b[^\n]*\n$/.test(script)) return shown(started, 'shown');
+      if (/^(\w+=\S+ )*npx fleetbed serve\b[^\n]*\n$/.test(script))
+        return replaced(started, 'shown');
       const env = {
         ...home,
         PATH: `${commands}:${process.env.PATH}`,
@@ -93,7 +94,7 @@ export async function openStage(): Promise<DocumentStage> {
         FLEETBED_CONTROL_URL: ready.controlUrl,
         FLEETBED_CONTROL_TOKEN: ready.controlToken,
       };
-      const child = spawn('sh', ['-c', `exec 2>&1\n${shown(script, 'real')}`], {
+      const child = spawn('sh', ['-c', `exec 2>&1\n${replaced(script, 'real')}`], {
         cwd: folder,
         env,
         detached: true,
@@ -102,7 +103,7 @@ export async function openStage(): Promise<DocumentStage> {
       const late = systemClock.after(limitMs, () => process.kill(-(child.pid ?? 0)));
       const printed = await text(child.stdout);
       late.cancel();
-      return shown(printed, 'shown');
+      return replaced(printed, 'shown');
     },
     close: async () => {
       await running.end();
@@ -135,17 +136,17 @@ export function isDemo({ script }: ShownOutput): boolean {
 }
 
 /** Reduces the produced output to the pieces that the document shows, with `...` for the rest. */
-export function abridged(produced: string, shown: string): string {
+export function abridged(produced: string, documented: string): string {
   const lines = produced.trimEnd().split('\n');
-  const chunks = shown.split(/^\.\.\.\n/m).map((chunk) => chunk.split('\n').slice(0, -1));
+  const chunks = documented.split(/^\.\.\.\n/m).map((chunk) => chunk.split('\n').slice(0, -1));
   if (chunks.length === 1) return `${lines.join('\n')}\n`;
   let end = 0;
-  const found = chunks.map((chunk, index) => {
+  const chunkLines = chunks.map((chunk, index) => {
     const start = locationOf(chunk, index === chunks.length - 1);
     end = start + chunk.length;
     return lines.slice(start, end).map((line) => `${line}\n`);
   });
-  return found.map((chunk) => chunk.join('')).join(`${ELLIPSIS}\n`);
+  return chunkLines.map((chunk) => chunk.join('')).join(`${ELLIPSIS}\n`);
 
   /**
    * Returns the line where a piece starts: the first piece at the top, the last one at the end,

@@ -43,8 +43,8 @@ export async function expectKeptDuties(command: readonly string[]): Promise<void
   const { outcome, cuts, duties } = JSON.parse(stdout) as ClientTestResult;
   const broken = duties.filter(({ level, state }) => level === 'must' && state === 'broken');
   const falseSuccesses = cuts.filter((cut) => cut.reportedFalseSuccess);
-  const found = { outcome, broken, falseSuccesses, code };
-  expect(found, stderr).toEqual({ outcome: 'kept', broken: [], falseSuccesses: [], code: 0 });
+  const summary = { outcome, broken, falseSuccesses, code };
+  expect(summary, stderr).toEqual({ outcome: 'kept', broken: [], falseSuccesses: [], code: 0 });
   expect(cuts.length).toBeGreaterThan(0);
 }
 

@@ -119,8 +119,8 @@ export function packagesIn(folder: string): readonly string[] {
 function projectOf({ path }: PackedArchive) {
   const { version, dependencies, bin } = manifest;
   const resolved = `file:${basename(path)}`;
-  const own = { name: 'empty', version: '1.0.0', type: 'module' };
-  const project = { ...own, dependencies: { fleetbed: resolved } };
+  const projectManifest = { name: 'empty', version: '1.0.0', type: 'module' };
+  const project = { ...projectManifest, dependencies: { fleetbed: resolved } };
   const digest = createHash('sha512').update(readFileSync(path)).digest('base64');
   const installed = { version, resolved, integrity: `sha512-${digest}`, dependencies, bin };
   const locked: Readonly<Record<string, LockedPackage>> = readJson(
@@ -134,6 +134,6 @@ function projectOf({ path }: PackedArchive) {
   };
   return {
     'package.json': project,
-    'package-lock.json': { ...own, lockfileVersion: 3, requires: true, packages },
+    'package-lock.json': { ...projectManifest, lockfileVersion: 3, requires: true, packages },
   };
 }

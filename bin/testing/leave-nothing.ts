@@ -31,11 +31,11 @@ export function setup(lane: TestProject): () => void {
   return () => {
     if (before === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = before;
-    const left = processesOf(folder);
+    const processes = processesOf(folder);
     rmSync(folder, { recursive: true, force: true });
-    if (left.length === 0) return;
-    for (const line of left) kill(Number.parseInt(line, 10));
-    throw new Error(`the tests left processes behind: ${left.join('; ')}`);
+    if (processes.length === 0) return;
+    for (const line of processes) kill(Number.parseInt(line, 10));
+    throw new Error(`the tests left processes behind: ${processes.join('; ')}`);
   };
 }
 

@@ -51,10 +51,10 @@ export function onTerminal(args: readonly string[], options?: TerminalOptions) {
 /** Runs any program with its arguments to its end. */
 export async function programOnTerminal(args: readonly string[], options: TerminalOptions = {}) {
   const { columns = 80, rows = 24, keys = [], environment = {} } = options;
-  const given = JSON.stringify([columns, rows, keys, args]);
-  const { NO_COLOR: _, ...own } = process.env;
-  const env = { ...own, TERM: 'xterm-256color', ...environment };
-  const child = spawn('python3', ['-c', typist, given], { env });
+  const typistInput = JSON.stringify([columns, rows, keys, args]);
+  const { NO_COLOR: _, ...childEnvironment } = process.env;
+  const env = { ...childEnvironment, TERM: 'xterm-256color', ...environment };
+  const child = spawn('python3', ['-c', typist, typistInput], { env });
   const chunks: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
   let complaints = '';

@@ -117,8 +117,8 @@ function relay(incoming: IncomingMessage, response: ServerResponse, isCompressin
     incoming.pipe(response);
     return;
   }
-  const kept = pairs.filter(([name]) => name !== 'CONTENT-LENGTH');
-  response.writeHead(statusCode, statusMessage, [...kept.flat(), 'CONTENT-ENCODING', 'gzip']);
+  const otherPairs = pairs.filter(([name]) => name !== 'CONTENT-LENGTH');
+  response.writeHead(statusCode, statusMessage, [...otherPairs.flat(), 'CONTENT-ENCODING', 'gzip']);
   incoming.pipe(createGzip()).pipe(response);
 }
 

@@ -37,9 +37,9 @@ type ExpressionNode =
 /** Returns every worst input of an expression; empty when it has no repetition. */
 export function worstInputs(expression: RegExp): WorstInput[] {
   const tree = new ExpressionParser(expression).parse();
-  const found = new Map<string, WorstInput>();
-  const add = (name: string, input: WorstInput): void => void found.set(name, input);
-  const whole = spellingsOf(tree);
+  const inputsByName = new Map<string, WorstInput>();
+  const add = (name: string, input: WorstInput): void => void inputsByName.set(name, input);
+  const spellings = spellingsOf(tree);
   for (const { before, pump } of pumpsOf(tree, '')) {
     for (const end of endings) {
       add(JSON.stringify([before, pump, end]), (length) => before + filled(pump, length) + end);
@@ -51,13 +51,13 @@ export function worstInputs(expression: RegExp): WorstInput[] {
       (length) => filled(before + pump, length / 2) + filled(pump, length / 2),
     );
   }
-  if (found.size === 0) return [];
-  for (const text of whole) {
+  if (inputsByName.size === 0) return [];
+  for (const text of spellings) {
     for (const chunk of [text, text.slice(0, -1)]) {
       if (chunk !== '') add(JSON.stringify([chunk]), (length) => filled(chunk, length));
     }
   }
-  return [...found.values()];
+  return [...inputsByName.values()];
 }
 
 function filled(chunk: string, length: number): string {
@@ -132,13 +132,13 @@ class ExpressionParser {
     this.#source = source;
     this.#flags = flags.replace(/[gyd]/g, '');
     const atoms = this.#atomsOf();
-    const seen = new Map<string, string>();
+    const characters = new Map<string, string>();
     for (const character of candidates) {
       const signature = [...atoms, ...boundaries].map((atom) => Number(atom.test(character)));
-      const known = seen.get(signature.join(''));
-      if (known === undefined) seen.set(signature.join(''), character);
+      const sameCharacter = characters.get(signature.join(''));
+      if (sameCharacter === undefined) characters.set(signature.join(''), character);
     }
-    this.#characters = [...seen.values()];
+    this.#characters = [...characters.values()];
     this.#at = 0;
     this.#groups.length = 0;
   }
@@ -179,10 +179,10 @@ class ExpressionParser {
   }
 
   #repeated(body: ExpressionNode): ExpressionNode {
-    const found = /^(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/.exec(this.#source.slice(this.#at));
-    if (!found) return body;
-    this.#at += found[0].length;
-    const [, sign, from = '', comma, to] = found;
+    const quantifier = /^(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/.exec(this.#source.slice(this.#at));
+    if (!quantifier) return body;
+    this.#at += quantifier[0].length;
+    const [, sign, from = '', comma, to] = quantifier;
     if (sign) {
       const max = sign === '?' ? 1 : Number.POSITIVE_INFINITY;
       return { kind: 'repeat', body, min: sign === '+' ? 1 : 0, max };

@@ -13,12 +13,12 @@ const replaced = [
 /** Returns the options of the trial, and the given options that they replace. */
 export function trialOptions({ plan, faults, restarts, isInterleaved }: VirtualTrial) {
   const { seed, devices, durationMs } = plan;
-  const own = [
+  const ownArguments = [
     ...['--seed', seed, '--devices', String(devices)],
     ...(durationMs === undefined ? [] : ['--duration', durationText(durationMs)]),
     ...(isInterleaved ? ['--interleave'] : []),
     ...faults.flatMap((fault) => ['--fault', exchangeFaultText(fault)]),
     ...restarts.flatMap((restart) => ['--restart', restartText(restart)]),
   ];
-  return { own, replaced };
+  return { own: ownArguments, replaced };
 }

@@ -101,11 +101,11 @@ export class MemoryTransport implements InProcessTransport {
       if (exchangePlan === undefined) return this.#direct;
       return dispatching((request, reader) => this.#pass(request, exchangePlan, reader));
     }
-    const given = exchangePlan ?? undisturbed;
+    const plan = exchangePlan ?? undisturbed;
     if (subject.caller !== SPARED_CALLER) {
-      return dispatching((request, reader) => this.#pass(request, given, reader));
+      return dispatching((request, reader) => this.#pass(request, plan, reader));
     }
-    return dispatching((request, reader) => this.#passWhenUp(request, given, reader));
+    return dispatching((request, reader) => this.#passWhenUp(request, plan, reader));
   }
 
   #requestOf({ method, path, headers, body }: DispatchRequest): MemoryRequest {

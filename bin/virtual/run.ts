@@ -127,8 +127,10 @@ function virtualPlan({ plan, restarts }: VirtualTrial): FleetPlan {
   const reboots = restarts.flatMap(({ device, atMs, lastingMs }) =>
     device === undefined ? [] : [{ name: 'power-cut' as const, atMs, lastingMs, device }],
   );
-  const own = onOwnServer(plan);
-  return reboots.length === 0 ? own : { ...own, incidents: [...(own.incidents ?? []), ...reboots] };
+  const ownServerPlan = onOwnServer(plan);
+  return reboots.length === 0
+    ? ownServerPlan
+    : { ...ownServerPlan, incidents: [...(ownServerPlan.incidents ?? []), ...reboots] };
 }
 
 /**

@@ -176,13 +176,13 @@ export class RestartableServer {
   }
 
   async #start(folder: string | undefined): Promise<void> {
-    const own = folder === undefined ? undefined : new LifetimeClock(this.#options.clock);
+    const lifetimeClock = folder === undefined ? undefined : new LifetimeClock(this.#options.clock);
     const { server, openInMemory } = await openServer({
       ...this.#options.optionsOf(this.#starts++),
-      clock: own ?? this.#options.clock,
+      clock: lifetimeClock ?? this.#options.clock,
       ...(folder !== undefined && { dataFolder: folder }),
     });
-    this.#running = { server, listener: openInMemory(), clock: own, folder };
+    this.#running = { server, listener: openInMemory(), clock: lifetimeClock, folder };
   }
 
   async #whileBusy<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -122,11 +122,11 @@ export class UnauthorizedDevice {
 
   async #accept(): Promise<void> {
     for await (const page of this.#management.devices('pending')) {
-      const own = page.find(({ identity_data }) => identity_data.mac === MAC);
-      const authSetId = own?.auth_sets[0]?.id;
-      if (own === undefined || authSetId === undefined) continue;
-      await this.#management.accept(own.id, authSetId);
-      this.#accepted = { id: own.id, authSetId };
+      const listedDevice = page.find(({ identity_data }) => identity_data.mac === MAC);
+      const authSetId = listedDevice?.auth_sets[0]?.id;
+      if (listedDevice === undefined || authSetId === undefined) continue;
+      await this.#management.accept(listedDevice.id, authSetId);
+      this.#accepted = { id: listedDevice.id, authSetId };
       return;
     }
   }

@@ -106,11 +106,11 @@ async function upload(
     body: Buffer.from(await encoded.arrayBuffer()),
   };
   const status = await new Promise<number>((resolve) => {
-    let given = 0;
+    let statusCode = 0;
     const onHead = (status: number): void => {
-      given = status;
+      statusCode = status;
     };
-    listener(request, { onHead, onData: () => undefined, onEnd: () => resolve(given) });
+    listener(request, { onHead, onData: () => undefined, onEnd: () => resolve(statusCode) });
   });
   if (status !== 201) throw new Error(`the virtual server answered the upload with ${status}`);
 }

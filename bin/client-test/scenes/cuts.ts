@@ -10,7 +10,7 @@ const isOver: Step = { await: 'poll without an update' };
  * @param reports the statuses that the client reports in an update, in their order
  */
 export function cutScenes(reports: readonly string[]): readonly Scene[] {
-  const held = reports.flatMap((report): CutPoint[] =>
+  const reportPoints = reports.flatMap((report): CutPoint[] =>
     (['before', 'after'] as const).map((when) => ({
       name: `${when} "${report}" is stored, without a response`,
       hold: { match: { operation: 'put-deployment-status', report }, when },
@@ -25,7 +25,7 @@ export function cutScenes(reports: readonly string[]): readonly Scene[] {
   const points: readonly CutPoint[] = [
     ...parts.map(([part, name]) => ({ name, hold: heldDownload(part) })),
     { name: 'after the whole download', after: 'whole download' },
-    ...held,
+    ...reportPoints,
     ...(reports.includes('rebooting')
       ? [{ name: 'after "rebooting" was answered', after: 'report of a reboot' } as const]
       : []),

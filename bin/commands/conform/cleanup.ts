@@ -74,10 +74,13 @@ export function configure(command: Command): void {
  * Removes the resources that a run of the suite left on the target, and prints the result.
  * @throws CommandError
  */
-export async function cleanUpRun(ledgerFile: string, given: RunCleanupOptions): Promise<ExitCode> {
-  const output = createOutput(given.json ?? false);
+export async function cleanUpRun(
+  ledgerFile: string,
+  cleanupOptions: RunCleanupOptions,
+): Promise<ExitCode> {
+  const output = createOutput(cleanupOptions.json ?? false);
   const { caPem: foundCaPem, ...options } = foundTarget(
-    { ...given, url: given.url ?? urlInLedger(ledgerFile) },
+    { ...cleanupOptions, url: cleanupOptions.url ?? urlInLedger(ledgerFile) },
     true,
   );
   const credentials = credentialsOf(options);
@@ -86,7 +89,7 @@ export async function cleanUpRun(ledgerFile: string, given: RunCleanupOptions): 
     const wanted = `${loginWays}, or --control-url to remove only tenants`;
     throw new CommandError(`a ledger of conform needs ${wanted}.`, exitCodes.usage);
   }
-  const { url: baseUrl } = given;
+  const { url: baseUrl } = cleanupOptions;
   const caPem = options.ca === undefined ? foundCaPem : await readNamedFile('--ca', options.ca);
   const result = await removed({
     ledgerFile,

@@ -74,12 +74,12 @@ function readEarlierOptions({ target, seed, settings }: StoredResult, command: C
     [suiteOptions.seed.flag, seed],
     ...optionsOfRerun(settings),
   ];
-  const kept = facts
+  const keptOptions = facts
     .map(([flag, value]) => [valueName(flag), value] as const)
     .filter(([name]) => {
       return ['default', 'config', 'env', undefined].includes(command.getOptionValueSource(name));
     });
-  return Object.fromEntries(kept);
+  return Object.fromEntries(keptOptions);
 }
 
 async function rerun(report: StoredResult, options: RerunOptions): Promise<ExitCode> {

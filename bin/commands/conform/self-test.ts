@@ -165,7 +165,7 @@ async function runAll(
   output: Output,
 ): Promise<KillMatrix> {
   const { baseline, workers, signal, close } = await begin(defects, options, output);
-  const known = await knownResults(defects, options, output);
+  const committedResult = await knownResults(defects, options, output);
   try {
     return await runMatrix({
       defects,
@@ -173,7 +173,7 @@ async function runAll(
       named: baseline.named,
       baselineFailures: baseline.failures,
       workers: workers.map((runDefect): RunDefect => {
-        return async (defect, ids) => known(defect, ids) ?? runDefect(defect, ids);
+        return async (defect, ids) => committedResult(defect, ids) ?? runDefect(defect, ids);
       }),
       signal,
       onRow: selfTestProgress<MatrixRow>({

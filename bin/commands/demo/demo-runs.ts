@@ -199,12 +199,12 @@ async function removeForeignDevices(
   server: RunningServer,
   { devices }: FleetResult,
 ): Promise<void> {
-  const own = new Set(devices.map(({ deviceId }) => deviceId));
+  const fleetIds = new Set(devices.map(({ deviceId }) => deviceId));
   const { 'list-devices': list, 'decommission-device': remove } = managementOperations;
   const headers = { Authorization: `Bearer ${server.adminToken}` };
   const response = await fetch(`${server.baseUrl}${pathOf(list)}?per_page=500`, { headers });
   const listed = response.ok ? ((await response.json()) as readonly { readonly id: string }[]) : [];
-  for (const { id } of listed.filter((device) => !own.has(device.id))) {
+  for (const { id } of listed.filter((device) => !fleetIds.has(device.id))) {
     await fetch(server.baseUrl + pathOf(remove, { id }), { method: remove.method, headers });
   }
 }

@@ -106,9 +106,9 @@ async function startOnFreePorts(
     printReplacedPorts(server, ports, output);
     return server;
   } catch (error) {
-    const others = withoutBusyPort(ports, error);
-    if (!others) throw error;
-    return startOnFreePorts(others, output, startRun);
+    const otherPorts = withoutBusyPort(ports, error);
+    if (!otherPorts) throw error;
+    return startOnFreePorts(otherPorts, output, startRun);
   }
 }
 

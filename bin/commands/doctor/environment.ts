@@ -86,8 +86,8 @@ async function examine(options: EnvironmentOptions): Promise<ExitCode> {
   const { devices, connect, url, ca } = options;
   const caPem = ca === undefined ? undefined : await readNamedFile('--ca', ca);
   const sentenceOf = (error: Error, host: string): string => describeError(error, host).sentence;
-  const given = { caPem, clock: systemClock, sentenceOf };
-  const way = url === undefined ? undefined : { url: new URL(url), ...given };
+  const checkOptions = { caPem, clock: systemClock, sentenceOf };
+  const way = url === undefined ? undefined : { url: new URL(url), ...checkOptions };
   const checks = [
     machine.openFilesCheck(await machine.openFilesLimit(), options),
     machine.localPortsCheck(await machine.localPortRange(), options),

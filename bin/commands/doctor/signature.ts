@@ -155,8 +155,8 @@ async function readOtherKeys(paths: readonly string[]): Promise<NamedDeviceKey[]
   }
   const texts = await Promise.all(paths.map((path) => readKeyFile('--other-key', path)));
   return texts.flatMap((text, index) => {
-    const [found] = keysOf(paths[index] ?? '', text);
-    if (found) return [found];
+    const [firstKey] = keysOf(paths[index] ?? '', text);
+    if (firstKey) return [firstKey];
     throw new CommandError(
       `--other-key ${paths[index]} is not a usable public key; give a PEM file of type "PUBLIC KEY".`,
       exitCodes.setUp,

@@ -54,16 +54,16 @@ export async function lintRequest(
 ): Promise<readonly LintFinding[]> {
   const { tenant: named } = options;
   for (const tenant of named === undefined ? await tenantIds(options) : [named]) {
-    const own = { ...options, tenant };
-    const [found] = (await pageOf({ ...own, requestId, kind: 'exchange' }, '0')).entries;
-    if (!found) continue;
-    const { id } = (found.device ?? {}) as { id?: string };
+    const filters = { ...options, tenant };
+    const [firstEntry] = (await pageOf({ ...filters, requestId, kind: 'exchange' }, '0')).entries;
+    if (!firstEntry) continue;
+    const { id } = (firstEntry.device ?? {}) as { id?: string };
     const lint = new Lint();
     // Without a device, only the request itself can be judged.
-    if (id === undefined) return lint.judge(found);
-    for await (const entry of entriesOf({ ...own, device: id })) {
+    if (id === undefined) return lint.judge(firstEntry);
+    for await (const entry of entriesOf({ ...filters, device: id })) {
       const findings = lint.judge(entry);
-      if (entry.sequence === found.sequence) return findings;
+      if (entry.sequence === firstEntry.sequence) return findings;
     }
   }
   return [];

@@ -107,9 +107,9 @@ class Passage {
     const { from, to, head, side } = way;
     const reader = new FrameReader();
     const see = (bytes: Buffer): void => {
-      for (const found of reader.read(bytes)) {
-        if (Buffer.isBuffer(found)) continue;
-        const { opcode, payload } = found.frame;
+      for (const piece of reader.read(bytes)) {
+        if (Buffer.isBuffer(piece)) continue;
+        const { opcode, payload } = piece.frame;
         const name = Object.entries(opcodes).find(([, code]) => code === opcode)?.[0];
         const bytes = payload.length;
         const atMs = systemClock.now();
@@ -172,9 +172,9 @@ class Passage {
 
   #withOwnLinks(body: Buffer): Buffer {
     const { origin } = new URL(this.#plan.upstream);
-    const own = `http://${this.#request.headers.host ?? ''}`;
+    const proxyOrigin = `http://${this.#request.headers.host ?? ''}`;
     const text = body.toString('utf8');
-    return text.includes(origin) ? Buffer.from(text.replaceAll(origin, own)) : body;
+    return text.includes(origin) ? Buffer.from(text.replaceAll(origin, proxyOrigin)) : body;
   }
 
   #report(response: IncomingMessage | undefined): void {
@@ -206,9 +206,9 @@ class BodyStart {
   add(bytes: Buffer): void {
     this.length += bytes.length;
     if (this.#left === 0) return;
-    const kept = Buffer.from(bytes.subarray(0, this.#left));
-    this.#kept.push(kept);
-    this.#left -= kept.length;
+    const part = Buffer.from(bytes.subarray(0, this.#left));
+    this.#kept.push(part);
+    this.#left -= part.length;
   }
 
   get bytes(): Buffer {

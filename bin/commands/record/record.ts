@@ -111,8 +111,8 @@ async function record({ upstream, out, host, port, ca }: RecordOptions): Promise
     proxy.listen(port, host, resolve);
   });
   const { port: bound } = proxy.address() as AddressInfo;
-  const shown = host.includes(':') ? `[${host}]` : host;
-  output.line(`Recording http://${shown}:${bound} to ${out}; Ctrl-C ends it.`);
+  const hostText = host.includes(':') ? `[${host}]` : host;
+  output.line(`Recording http://${hostText}:${bound} to ${out}; Ctrl-C ends it.`);
   await untilAborted(stop);
   proxy.close();
   proxy.closeAllConnections();

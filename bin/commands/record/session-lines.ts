@@ -117,11 +117,11 @@ export class SessionLines {
    */
   #deviceOf({ url, status, requestHeaders, requestBody, responseBody }: ProxiedExchange) {
     const token = tokenOf(requestHeaders);
-    const known = token === undefined ? undefined : this.#deviceOfToken.get(digest(token));
+    const knownDevice = token === undefined ? undefined : this.#deviceOfToken.get(digest(token));
     const { pubkey } = members(
       isAuthRequest(url) ? parsedJson(requestBody.toString('utf8')) : undefined,
     );
-    const device = typeof pubkey === 'string' ? this.#devices.of(pubkey) : known;
+    const device = typeof pubkey === 'string' ? this.#devices.of(pubkey) : knownDevice;
     if (device === undefined) return this.#lastDevice;
     if (status === 200 && isAuthRequest(url) && this.#deviceOfToken.size < NAMES_MAX) {
       this.#deviceOfToken.set(digest(responseBody.toString('latin1')), device);

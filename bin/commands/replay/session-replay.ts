@@ -170,9 +170,9 @@ export class SessionReplay {
 
   #headersOf(exchange: FullExchange, signature: string | undefined): Record<string, string> {
     const recorded = exchange.requestHeaders();
-    const kept = Object.entries(recorded).filter(([name]) => !ownHeaders.test(name));
+    const recordedHeaders = Object.entries(recorded).filter(([name]) => !ownHeaders.test(name));
     const headers = Object.fromEntries(
-      kept.map(([name, value]) => [name, this.#values.get(value) ?? value]),
+      recordedHeaders.map(([name, value]) => [name, this.#values.get(value) ?? value]),
     );
     const { authorization = '', cookie = '' } = recorded;
     const named = /^Bearer (.+)$/i.exec(authorization)?.[1] ?? /\bJWT=([^;]+)/.exec(cookie)?.[1];
@@ -186,13 +186,13 @@ export class SessionReplay {
   #authRequestOf(exchange: FullExchange): { body?: string; signature?: string } {
     const recorded = jsonOf(exchange.requestBody());
     if (!isObject(recorded)) return this.#bodyOf(exchange);
-    const { tenant_token: _, pubkey, ...kept } = recorded;
+    const { tenant_token: _, pubkey, ...otherMembers } = recorded;
     const name = String(pubkey);
     const key = this.#keys.get(name) ?? makeEd25519Key(seededRandom(`replay/${name}`));
     this.#keys.set(name, key);
     const { tenantToken } = this.#plan;
     const body = JSON.stringify({
-      ...kept,
+      ...otherMembers,
       ...(pubkey !== undefined && { pubkey: key.publicKeyPem }),
       ...(tenantToken !== undefined && { tenant_token: tenantToken }),
     });

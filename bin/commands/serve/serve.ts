@@ -150,10 +150,10 @@ export async function whileServing<Code extends number>(
   delayWasmOptimization();
   // The server is imported here so that `--help` does not load it.
   const { startServer } = await import('../../../server/server.ts');
-  let known: ServerReady | undefined;
+  let readyServer: ServerReady | undefined;
   const server = await startServer({
     ...settingsOfOptions(settingRows, options),
-    startRun: runStarter(() => known),
+    startRun: runStarter(() => readyServer),
     ...(judge && { judge: loadClientReader }),
     ...(tlsSettings && { tls: tlsSettings }),
     ...(date !== undefined && { clock: clockStartingAt(date) }),
@@ -168,7 +168,7 @@ export async function whileServing<Code extends number>(
   try {
     const tls = await publishTls(server, caFolder);
     const ready = serverReady(server, tls);
-    known = ready;
+    readyServer = ready;
     if (world !== undefined) await loadStartState(server, world, output);
     await writeReadyFile(readyFile, ready);
     removeRunFile = await writeRunFile(ready, output);

@@ -63,14 +63,14 @@ export async function estimate(
   const socketsPerProcess = Math.max(1, socketsWithin(openFilesMax));
   const machine = { cpus, memoryBytes, socketsPerProcess };
   const sizes = [plan.devices, ...largerFleets.filter((size) => size > plan.devices)];
-  const found: FleetEstimate = {
+  const fleetEstimate: FleetEstimate = {
     sample: { devices, durationMs: sample.durationMs },
     device,
     machine,
     fleets: sizes.map((size) => needsOf(size, device, machine)),
   };
-  output.data(found);
-  output.line(estimateText(found));
+  output.data(fleetEstimate);
+  output.line(estimateText(fleetEstimate));
   return exitCodes.pass;
 }
 
@@ -89,7 +89,7 @@ function sampleOf(plan: FleetPlan): TrafficSample {
     deploy: _deploy,
     deploymentPhases: _phases,
     deploymentId: _deployment,
-    durationMs: given = HOUR_MS,
+    durationMs: plannedMs = HOUR_MS,
     iterations: _iterations,
     until: _until,
     incidents: _incidents,
@@ -101,7 +101,7 @@ function sampleOf(plan: FleetPlan): TrafficSample {
   } = plan;
   const pollMs = Math.max(...cohortsOf(plan).map(({ policy }) => policy.pollIntervalMs));
   const devices = Math.min(plan.devices, SAMPLE_DEVICES);
-  const durationMs = Math.max(Math.min(given, POLLS_MAX * pollMs), POLLS_MIN * pollMs);
+  const durationMs = Math.max(Math.min(plannedMs, POLLS_MAX * pollMs), POLLS_MIN * pollMs);
   const stages: FleetPlan['stages'] = [
     { kind: 'ramp', durationMs: pollMs, devices },
     { kind: 'hold', durationMs: 2 * pollMs },
@@ -125,11 +125,11 @@ function sampleOf(plan: FleetPlan): TrafficSample {
  * @returns the average traffic of a device
  */
 export async function trafficOf(
-  whole: FleetPlan,
+  fullPlan: FleetPlan,
   startMs: number,
   signals: Pick<VirtualHooks, 'signal' | 'forceStop'>,
 ): Promise<DeviceTraffic> {
-  const { plan, durationMs } = sampleOf(whole);
+  const { plan, durationMs } = sampleOf(fullPlan);
   const meter = new TrafficMeter(plan.headerPrefix);
   let before: MeteredTraffic | undefined;
   await virtualRun(
@@ -150,7 +150,7 @@ export async function trafficOf(
     requests: perSecond('requests'),
     sentBytes: perSecond('sentBytes'),
     receivedBytes: perSecond('receivedBytes'),
-    connectedShare: connectedShare(whole),
+    connectedShare: connectedShare(fullPlan),
   };
 }
 

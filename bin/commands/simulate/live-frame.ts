@@ -57,9 +57,11 @@ function deploymentLines({ progress, rates }: LiveFacts): FrameRow[] {
   if (deployment === undefined) return [];
   const ended = endedCount(funnel);
   const percent = Math.floor((100 * ended) / Math.max(1, funnel.devices));
-  const left = funnel.devices - ended;
+  const devicesLeft = funnel.devices - ended;
   const wait =
-    rates.ended > 0 && left > 0 ? `, about ${clock((1000 * left) / rates.ended)} left` : '';
+    rates.ended > 0 && devicesLeft > 0
+      ? `, about ${clock((1000 * devicesLeft) / rates.ended)} left`
+      : '';
   return [
     [
       'deployment ',
@@ -98,9 +100,9 @@ function funnelLines({ funnel }: FleetProgress): FrameRow[] {
 /** Returns a bar. @param share from 0 to 1; any value above 0 is visible */
 function bar(share: number): string {
   const eighths = Math.round(share * BAR_MAX_COLUMNS * EIGHTHS.length);
-  const shown = share > 0 ? Math.max(1, eighths) : 0;
-  const part = EIGHTHS[shown % EIGHTHS.length] ?? '';
-  return '█'.repeat(Math.floor(shown / EIGHTHS.length)) + part;
+  const shownEighths = share > 0 ? Math.max(1, eighths) : 0;
+  const part = EIGHTHS[shownEighths % EIGHTHS.length] ?? '';
+  return '█'.repeat(Math.floor(shownEighths / EIGHTHS.length)) + part;
 }
 
 function standingLines({ progress, rates }: LiveFacts): FrameRow[] {

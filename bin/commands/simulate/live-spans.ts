@@ -44,13 +44,13 @@ function coloured(text: string, tone: TextTone): string {
 
 function cutTo(text: string, columns: number): string {
   let room = columns;
-  let kept = '';
+  let beginning = '';
   for (const character of text) {
     room -= columnsOf(character);
-    if (room < 0) return kept;
-    kept += character;
+    if (room < 0) return beginning;
+    beginning += character;
   }
-  return kept;
+  return beginning;
 }
 
 /** Returns the number of columns that the text takes on a terminal. */

@@ -36,8 +36,8 @@ export function redisRows(group: string, meaning: string) {
 }
 
 /** Returns the secret of `--worker-secret`. @throws CommandError when it is missing or too short */
-export function workerSecret(given: string | undefined): string {
-  if (given !== undefined && usable.test(given)) return given;
+export function workerSecret(secret: string | undefined): string {
+  if (secret !== undefined && usable.test(secret)) return secret;
   const sentence =
     `--worker-secret (or ${VARIABLE}) must be at least 16 characters without spaces, the same ` +
     'for fleetbed simulate --shards and every fleetbed worker; generate one with: openssl rand -hex 32';

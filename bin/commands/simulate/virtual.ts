@@ -54,8 +54,8 @@ interface VirtualCommand {
 }
 
 /** Runs the plan once, or explores it with many seeds. */
-export async function simulateVirtually(given: VirtualCommand): Promise<ExitCode> {
-  const { plan, options, output } = given;
+export async function simulateVirtually(command: VirtualCommand): Promise<ExitCode> {
+  const { plan, options, output } = command;
   const { signal, forceStop } = stopSignals();
   const hooks = {
     signal,
@@ -72,8 +72,8 @@ export async function simulateVirtually(given: VirtualCommand): Promise<ExitCode
     isInterleaved: options.interleave === true,
   };
   try {
-    if (options.explore === undefined) return await runOnce(trial, hooks, given);
-    return await exploreSeeds({ ...given, seeds: options.explore }, trial, hooks);
+    if (options.explore === undefined) return await runOnce(trial, hooks, command);
+    return await exploreSeeds({ ...command, seeds: options.explore }, trial, hooks);
   } catch (error) {
     throw fleetError(error, plan);
   }
@@ -147,14 +147,14 @@ async function exploreSeeds(
   hooks: VirtualHooks,
 ): Promise<ExitCode> {
   const { signal } = hooks;
-  let shown = 0;
+  let lastShownMs = 0;
   const { seeds: tried, failed } = await explore(base, {
     seeds,
     signal,
     runTrial: (trial) => violationsOf(trial, hooks),
     onSeed: (done) => {
-      if (systemClock.monotonicMs() - shown < PROGRESS_PERIOD_MS) return;
-      shown = systemClock.monotonicMs();
+      if (systemClock.monotonicMs() - lastShownMs < PROGRESS_PERIOD_MS) return;
+      lastShownMs = systemClock.monotonicMs();
       output.progress(`${done} of ${seeds} seeds: the invariants hold`);
     },
   });
@@ -213,11 +213,11 @@ class ProgressLines {
   #last: FleetProgress | undefined;
 
   constructor(output: Output, { durationMs }: FleetPlan) {
-    const whole = durationMs === undefined ? '' : ` of ${daysOf(durationMs)}`;
+    const totalText = durationMs === undefined ? '' : ` of ${daysOf(durationMs)}`;
     this.#timer = systemClock.every(PROGRESS_PERIOD_MS, () => {
       if (this.#last === undefined) return;
       const { elapsedMs, exchanges } = this.#last;
-      output.progress(`day ${daysOf(elapsedMs)}${whole}: ${exchanges} exchanges`);
+      output.progress(`day ${daysOf(elapsedMs)}${totalText}: ${exchanges} exchanges`);
     });
   }
 

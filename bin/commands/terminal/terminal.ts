@@ -57,8 +57,8 @@ async function terminal(device: string, options: ServerAccess): Promise<ExitCode
   );
   if (remote === undefined) return exitCodes.interrupted;
   try {
-    const left = local.join(remote);
-    const end = await Promise.race([remote.ended, left, untilAborted(stop)]);
+    const leaving = local.join(remote);
+    const end = await Promise.race([remote.ended, leaving, untilAborted(stop)]);
     if (stop.aborted) return exitCodes.interrupted;
     if (end?.error === undefined) return exitCodes.pass;
     throw new CommandError(`the shell on ${device} ended: ${end.error}`, exitCodes.failed);

@@ -58,12 +58,12 @@ export function addOwnOptions(command: Command): Command {
  * behaviours.
  * @throws CommandError when a file or a behaviour cannot be used
  */
-export async function ownPlan(given: OwnOptions): Promise<OwnPlan> {
-  const { ca, cert, key, email: _, password: __, token: ___, ...args } = given;
+export async function ownPlan(options: OwnOptions): Promise<OwnPlan> {
+  const { ca, cert, key, email: _, password: __, token: ___, ...args } = options;
   const tls = await certificatesIn({ ca, cert, key: key || undefined });
   await readBehaviourFiles(args.behaviourFile ?? []).catch((error: unknown) => {
     throw fleetError(error, { baseUrl: args.url });
   });
   const rsaPoolFolder = args.rsaPoolFolder ?? defaultPoolFolder();
-  return { ...args, rsaPoolFolder, tls, acceptWith: userOf(given) };
+  return { ...args, rsaPoolFolder, tls, acceptWith: userOf(options) };
 }

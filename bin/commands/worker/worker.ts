@@ -48,17 +48,17 @@ export function configure(command: Command): void {
 }
 
 async function work(url: string, options: Omit<WorkerOptions, 'redis'>): Promise<ExitCode> {
-  const own = await ownPlan(options);
+  const workerPlan = await ownPlan(options);
   try {
-    return await followedRuns(url, own, options);
+    return await followedRuns(url, workerPlan, options);
   } catch (error) {
-    throw fleetError(error, { ...own, baseUrl: own.url });
+    throw fleetError(error, { ...workerPlan, baseUrl: workerPlan.url });
   }
 }
 
 async function followedRuns(
   url: string,
-  own: OwnPlan,
+  workerPlan: OwnPlan,
   options: Omit<WorkerOptions, 'redis'>,
 ): Promise<ExitCode> {
   const { progress } = createOutput(false);
@@ -68,13 +68,13 @@ async function followedRuns(
   const signal = stopSignal();
   const link = await openRedis({ url, caPem }, systemClock);
   progress(
-    `worker: ready for runs against ${own.url} at ${link.shown}; Ctrl-C ends it after the current run`,
+    `worker: ready for runs against ${workerPlan.url} at ${link.shown}; Ctrl-C ends it after the current run`,
   );
   try {
     const random = systemRandom;
     const version = packageVersion();
     await followRuns(
-      { link, clock: systemClock, random, secret, workerPlan: own, version, print: progress },
+      { link, clock: systemClock, random, secret, workerPlan, version, print: progress },
       signal,
     );
   } finally {

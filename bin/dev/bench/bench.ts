@@ -103,8 +103,8 @@ async function bench(chosen: readonly string[], options: BenchOptions): Promise<
 
 async function shownTable(files: readonly string[]): Promise<ExitCode> {
   const results = await Promise.all(files.map((file) => readResult('--table', file)));
-  const [first, ...others] = results;
-  if (first !== undefined) output.line(resultMarkdown(joinedResult(first, ...others)));
+  const [first, ...laterResults] = results;
+  if (first !== undefined) output.line(resultMarkdown(joinedResult(first, ...laterResults)));
   return exitCodes.pass;
 }
 

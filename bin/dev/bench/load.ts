@@ -48,11 +48,11 @@ export interface LoadFigures {
 /** Sends the requests of a load. @throws Error when a response has another status */
 export async function load({ pid, status, ...options }: BenchLoad): Promise<LoadFigures> {
   const [startedMs, spentBefore] = [systemClock.monotonicMs(), spentMs(pid)];
-  const own = process.cpuUsage();
+  const cpuBefore = process.cpuUsage();
   const endMs = options.cpuSeconds === 'once' ? Infinity : spentBefore + options.cpuSeconds * 1000;
   const result = await runAutocannon(optionsOf(options), () => spentMs(pid) >= endMs);
   const serverMs = spentMs(pid) - spentBefore;
-  const { user, system } = process.cpuUsage(own);
+  const { user, system } = process.cpuUsage(cpuBefore);
   const generatorMs = (user + system) / 1000;
   const responses = requireStatus(result, status);
   const elapsedMs = systemClock.monotonicMs() - startedMs;
@@ -111,8 +111,8 @@ function requireStatus(result: autocannon.Result, status: number): number {
   const wrong = counts.filter(([code]) => code !== String(status));
   const responses = Number(counts.find(([code]) => code === String(status))?.[1] ?? 0);
   if (wrong.length === 0 && errors + timeouts === 0 && responses > 0) return responses;
-  const seen = counts.map(([code, count]) => `${count} times ${code}`).join(', ');
+  const statusCounts = counts.map(([code, count]) => `${count} times ${code}`).join(', ');
   throw new Error(
-    `${result.url} did not always answer ${status}: ${seen}, ${errors} errors, ${timeouts} timeouts`,
+    `${result.url} did not always answer ${status}: ${statusCounts}, ${errors} errors, ${timeouts} timeouts`,
   );
 }

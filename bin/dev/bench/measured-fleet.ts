@@ -57,15 +57,18 @@ export async function measuredFleet(
   bench: FleetBench,
 ): Promise<FleetMeasurement> {
   const fleet = await children.script('generator', 'fleet', JSON.stringify(bench));
-  const seen = JSON.parse(fleet.firstLine) as FleetMeasurement | UnsettledFleet;
-  if ('unsettled' in seen) {
+  const measurement = JSON.parse(fleet.firstLine) as FleetMeasurement | UnsettledFleet;
+  if ('unsettled' in measurement) {
     const settleMs = bench.settleMs * SETTLE_GROWTH;
     if (settleMs <= SETTLE_MAX_MS) return measuredFleet(children, { ...bench, settleMs });
-    const sentence = `the machine is too busy: ${seen.unsettled}; stop other programs.`;
+    const sentence = `the machine is too busy: ${measurement.unsettled}; stop other programs.`;
     throw new CommandError(sentence, exitCodes.generatorLimited);
   }
-  if (seen.errors.length > 0) {
-    throw new CommandError(`the fleet saw ${seen.errors.join(', ')}.`, exitCodes.generatorLimited);
+  if (measurement.errors.length > 0) {
+    throw new CommandError(
+      `the fleet saw ${measurement.errors.join(', ')}.`,
+      exitCodes.generatorLimited,
+    );
   }
-  return seen;
+  return measurement;
 }

@@ -22,8 +22,14 @@ export const unpinned: Pinning = { text: 'not pinned', launcher: () => [] };
 
 /** Pins this process, which generates the load, to the generator's core. */
 export function pinGenerator(): Pinning {
-  const ours = ['--all-tasks', '--cpu-list', '--pid', cores.generator, String(process.pid)];
-  const canPin = taskset('--cpu-list', cores.subject, 'true') && taskset(...ours);
+  const tasksetArguments = [
+    '--all-tasks',
+    '--cpu-list',
+    '--pid',
+    cores.generator,
+    String(process.pid),
+  ];
+  const canPin = taskset('--cpu-list', cores.subject, 'true') && taskset(...tasksetArguments);
   if (!canPin) return unpinned;
   return {
     text: `generator on core ${cores.generator}, subject on core ${cores.subject} (taskset)`,

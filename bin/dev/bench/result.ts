@@ -51,18 +51,21 @@ const DAY_CHARACTERS = 'YYYY-MM-DD'.length;
  * that was measured again replaces the earlier one.
  * @throws CommandError when two of them are of different machines or days
  */
-export function joinedResult(first: BenchResult, ...others: readonly BenchResult[]): BenchResult {
-  for (const other of others) {
+export function joinedResult(
+  first: BenchResult,
+  ...furtherResults: readonly BenchResult[]
+): BenchResult {
+  for (const other of furtherResults) {
     requireSameMachine('--table', first, other);
     requireSame('--table', 'node', [first, other]);
   }
   const day = dayOf(first);
-  for (const other of others) {
+  for (const other of furtherResults) {
     if (dayOf(other) === day) continue;
     throw refused('--table', `one result is of ${day}, another of ${dayOf(other)}`);
   }
   const parts = new Map(
-    [first, ...others].flatMap((one) => one.parts.map((part) => [part.name, part])),
+    [first, ...furtherResults].flatMap((one) => one.parts.map((part) => [part.name, part])),
   );
   return { ...first, parts: [...parts.values()] };
 }

@@ -118,6 +118,6 @@ export function contractScoreText(result: MutationResult): string {
     .flatMap(([file, { survivors }]) =>
       survivors.filter((survivor) => reasonOf(file, survivor)?.startsWith(beyondTheContract)),
     ).length;
-  const left = judged - beyond;
-  return `${worse} of ${left} (${((100 * worse) / left).toFixed(1)} percent)`;
+  const reachable = judged - beyond;
+  return `${worse} of ${reachable} (${((100 * worse) / reachable).toFixed(1)} percent)`;
 }

@@ -55,9 +55,9 @@ export async function watchClients(
     const isOver = signal.aborted || systemClock.monotonicMs() >= endMs;
     // Each request judges a part of what still waits, without which the verdict would be early.
     for (
-      let left = LAST_READS_MAX;
-      isOver && reading.clients.queuedEvents > 0 && left > 0;
-      left -= 1
+      let readsLeft = LAST_READS_MAX;
+      isOver && reading.clients.queuedEvents > 0 && readsLeft > 0;
+      readsLeft -= 1
     )
       reading = await readClients(options);
     const lines = linesOf(reading);

@@ -71,10 +71,10 @@ function alteredLines(result: AlteredClients): readonly string[] {
   const alive = Object.entries(survived).map(
     ([description, of]) => `${description} (${of.join(', ')})`,
   );
-  const others = alive.length === 0 ? '' : ` Survived: ${alive.join('; ')}.`;
+  const survivorsText = alive.length === 0 ? '' : ` Survived: ${alive.join('; ')}.`;
   return [
     ...falseFailures.map((each) => `! false failure: ${each}`),
-    `${killed} of ${altered} random alterations of a good client killed, ${share} %.${others}`,
+    `${killed} of ${altered} random alterations of a good client killed, ${share} %.${survivorsText}`,
     `${counted(legal, 'further alteration')} broke no duty: ${counted(falseFailures.length, 'false failure')}.`,
   ];
 }

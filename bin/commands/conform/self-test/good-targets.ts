@@ -25,13 +25,13 @@ export type CallerTarget = Omit<GoodTarget, 'close'>;
 
 /** Returns the options of a self-test on the given server, or on reference servers of its own. */
 export function selfTestOn(
-  given: CallerTarget | 'own',
+  target: CallerTarget | 'own',
   { signal }: { readonly signal?: AbortSignal } = {},
 ): SelfTestOptions {
   const clock = new FastClock(systemClock, HASTE);
   return {
     openTarget:
-      given === 'own' ? openOwnServer : async () => ({ ...given, close: async () => undefined }),
+      target === 'own' ? openOwnServer : async () => ({ ...target, close: async () => undefined }),
     runSuite: (request) => runProxied(request, clock),
     clock: systemClock,
     random: systemRandom,

@@ -17,12 +17,20 @@ const COST_TIMES = 20_000;
 const QUICK_COST_TIMES = 3000;
 
 /** Measures authentication requests of known devices with Ed25519 keys. */
-export async function authRow(context: BenchContext, known: ServerWithDevices): Promise<BenchRow> {
-  const { devices } = known;
-  const { headerPrefix } = known.server.ready;
+export async function authRow(
+  context: BenchContext,
+  benchServer: ServerWithDevices,
+): Promise<BenchRow> {
+  const { devices } = benchServer;
+  const { headerPrefix } = benchServer.server.ready;
   const requests = devices.map((device) => [authRequest(device)]);
   const cpuSeconds = cpuSecondsOf(context);
-  const server = underLoad('fleetbed', { ...targetOf(known), requests, status: 200, cpuSeconds });
+  const server = underLoad('fleetbed', {
+    ...targetOf(benchServer),
+    requests,
+    status: 200,
+    cpuSeconds,
+  });
   await warmUp(context, [server]);
   const alone = () => cryptoAlone(context, devices, headerPrefix);
   const [subject, baseline] = await inRounds(context, {

@@ -53,22 +53,22 @@ async function rowsOf(context: BenchContext, size: SharedSize): Promise<BenchRow
   const server = await context.children.serve('--auto-accept');
   const redis = await startRedis(secrets.redis);
   try {
-    const seen = await measured(context, size, { url: server.ready.baseUrl, redis });
+    const measurement = await measured(context, size, { url: server.ready.baseUrl, redis });
     const requestsPerSecond = devices / (pollIntervalMs / 1000);
-    const run = { workers, devices, requestsPerSecond, seconds: seen.seconds };
+    const run = { workers, devices, requestsPerSecond, seconds: measurement.seconds };
     const { commands, bytes } = redisTrafficOf(run);
     return [
       wrongRow({
         what: 'Redis commands/s',
         devices,
         estimated: commands,
-        measured: seen.commands,
+        measured: measurement.commands,
       }),
       wrongRow({
         what: 'Redis KB/s',
         devices,
         estimated: bytes / 1000,
-        measured: seen.bytes / 1000,
+        measured: measurement.bytes / 1000,
       }),
     ];
   } finally {

@@ -59,7 +59,7 @@ async function rowsOf(
   output.progress(`gathering ${devices} devices that poll every ${pollIntervalMs / 1000} s`);
   const server = await children.serve('--auto-accept');
   const plan = { ...steadyFleet(server.ready), devices, pollIntervalMs };
-  const seen = await measuredFleet(children, {
+  const measurement = await measuredFleet(children, {
     plan,
     ...times,
     present: { devices, sockets: 0 },
@@ -68,14 +68,14 @@ async function rowsOf(
   await server.end();
   const { signal } = new AbortController();
   const traffic = await trafficOf({ ...plan, acceptWith: virtualUser }, startMs, { signal });
-  return wrongRows(needsOf(devices, traffic, machine), seen);
+  return wrongRows(needsOf(devices, traffic, machine), measurement);
 }
 
-function wrongRows(needs: FleetNeeds, seen: FleetMeasurement): BenchRow[] {
+function wrongRows(needs: FleetNeeds, measurement: FleetMeasurement): BenchRow[] {
   const pairs = [
-    ['requests/s', needs.requestsPerSecond, seen.exchanges / (seen.elapsedMs / 1000)],
-    ['CPU time', needs.cores, seen.cpuMs / seen.elapsedMs],
-    ['memory in MB', needs.memoryBytes / 1e6, seen.memory.resident / 1e6],
+    ['requests/s', needs.requestsPerSecond, measurement.exchanges / (measurement.elapsedMs / 1000)],
+    ['CPU time', needs.cores, measurement.cpuMs / measurement.elapsedMs],
+    ['memory in MB', needs.memoryBytes / 1e6, measurement.memory.resident / 1e6],
   ] as const;
   return pairs.map(([what, estimated, measured]) =>
     wrongRow({ what, devices: needs.devices, estimated, measured }),

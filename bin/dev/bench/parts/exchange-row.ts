@@ -35,36 +35,45 @@ interface PeerServer extends Child {
 /** Measures the row of an exchange; a quick run leaves the frameworks out. */
 export async function exchangeRow(
   context: BenchContext,
-  known: ServerWithDevices,
+  server: ServerWithDevices,
   { what, goal, status, requests: requestsOf }: BenchExchange,
 ): Promise<BenchRow> {
-  const requests = known.devices.map(requestsOf);
+  const requests = server.devices.map(requestsOf);
   const [first] = requests.flat();
   if (!first) throw new Error('no device is known');
-  const peers = await startPeers(context, targetOf(known).baseUrl, first);
+  const peers = await startPeers(context, targetOf(server).baseUrl, first);
   const rest = { requests, status, cpuSeconds: cpuSecondsOf(context) };
   const programs = [
-    underLoad('fleetbed', { ...targetOf(known), ...rest }),
+    underLoad('fleetbed', { ...targetOf(server), ...rest }),
     ...peers.map(({ kind, baseUrl, pid }) => underLoad(kind, { baseUrl, pid, ...rest })),
   ];
   await warmUp(context, programs);
   const figures = await inRounds(context, { what, rounds: context.rounds, programs });
   await Promise.all(peers.map((peer) => peer.end()));
-  const [subject, baseline, ...others] = figures;
+  const [subject, baseline, ...otherFigures] = figures;
   if (!subject || !baseline) throw new Error('nothing was measured');
   const note = noteOf(programs);
-  return rowOf({ what, unit, better: 'higher', goal, subject, baseline, others, note });
+  return rowOf({
+    what,
+    unit,
+    better: 'higher',
+    goal,
+    subject,
+    baseline,
+    others: otherFigures,
+    note,
+  });
 }
 
 /** Returns a program that is measured under this load. */
 export function underLoad(name: string, benchLoad: BenchLoad): LoadedServer {
-  const seen: LoadFigures[] = [];
+  const loads: LoadFigures[] = [];
   const measure = async (): Promise<number> => {
     const figures = await load(benchLoad);
-    seen.push(figures);
+    loads.push(figures);
     return figures.perServerCpuSecond;
   };
-  return { name, measure, seen };
+  return { name, measure, seen: loads };
 }
 
 /** Runs rounds that are not counted, until V8 has compiled the hot code. */
@@ -73,9 +82,9 @@ export async function warmUp(
   programs: readonly LoadedServer[],
 ): Promise<void> {
   const rounds = quick ? QUICK_WARM_UP_ROUNDS : 1;
-  for (const { measure, seen } of programs) {
+  for (const { measure, seen: loads } of programs) {
     for (let round = 0; round < rounds; round++) await measure();
-    seen.length = 0;
+    loads.length = 0;
   }
 }
 

@@ -31,33 +31,33 @@ const NEIGHBOUR_GOAL = 0.65;
 
 /** Measures all rows of the part; a quick run leaves out the row with a busy neighbour. */
 export async function serverRows(context: BenchContext): Promise<BenchRow[]> {
-  const known = await serverWithDevices(context);
-  const rows: BenchRow[] = context.quick ? [] : [await besideNeighbourRow(context, known)];
-  for (const each of idleExchanges) rows.push(await exchangeRow(context, known, each));
-  rows.push(await withoutRow(context, known, journal), await withoutRow(context, known, judge));
-  rows.push(await authRow(context, known));
-  const release = await deployRelease(context, known.server.ready);
+  const server = await serverWithDevices(context);
+  const rows: BenchRow[] = context.quick ? [] : [await besideNeighbourRow(context, server)];
+  for (const each of idleExchanges) rows.push(await exchangeRow(context, server, each));
+  rows.push(await withoutRow(context, server, journal), await withoutRow(context, server, judge));
+  rows.push(await authRow(context, server));
+  const release = await deployRelease(context, server.server.ready);
   try {
-    await offerToAll(known);
+    await offerToAll(server);
     for (const each of updateExchanges(release.deploymentId)) {
-      rows.push(await exchangeRow(context, known, each));
+      rows.push(await exchangeRow(context, server, each));
     }
-    rows.push(await downloadRow(context, known, release));
+    rows.push(await downloadRow(context, server, release));
   } finally {
     await release.remove();
   }
-  await known.server.end();
+  await server.server.end();
   return rows;
 }
 
 /** Measures the poll while another process keeps the generator's core and the memory bus busy. */
 async function besideNeighbourRow(
   context: BenchContext,
-  known: ServerWithDevices,
+  server: ServerWithDevices,
 ): Promise<BenchRow> {
   const cpuLoad = await context.children.script('generator', 'cpu-load');
   const what = `${poll.what}, busy neighbour`;
-  const row = await exchangeRow(context, known, { ...poll, what, goal: NEIGHBOUR_GOAL });
+  const row = await exchangeRow(context, server, { ...poll, what, goal: NEIGHBOUR_GOAL });
   await cpuLoad.end();
   return row;
 }
@@ -102,7 +102,7 @@ async function untilJudged({ server: { ready } }: ServerWithDevices): Promise<vo
  */
 async function withoutRow(
   context: BenchContext,
-  known: ServerWithDevices,
+  server: ServerWithDevices,
   { name: part, goal, off, settled }: SwitchedPart,
 ): Promise<BenchRow> {
   const without = await serverWithDevices(context, ...off);
@@ -113,9 +113,9 @@ async function withoutRow(
       status: poll.status,
       cpuSeconds: cpuSecondsOf(context) / SHORT_ROUNDS,
     });
-  const programs = [polled(`${part} on`, known), polled(`${part} off`, without)] as const;
+  const programs = [polled(`${part} on`, server), polled(`${part} off`, without)] as const;
   await warmUp(context, programs);
-  await settled?.(known);
+  await settled?.(server);
   const what = `${poll.what}, ${part} on`;
   const [subject, baseline] = await inRounds(context, {
     what,

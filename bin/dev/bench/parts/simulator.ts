@@ -152,13 +152,13 @@ function nameOf({ who, devices }: PresentFleet): string {
  * Returns the rows about the memory of a device and the delay of the fleet's requests, measured
  * once.
  */
-export function heldRows(fleet: PresentFleet, seen: FleetMeasurement): BenchRow[] {
+export function heldRows(fleet: PresentFleet, measurement: FleetMeasurement): BenchRow[] {
   const { devices, connect } = fleet;
   const who = nameOf(fleet);
-  const { memory, memoryBefore, elapsedMs, cpuMs } = seen;
+  const { memory, memoryBefore, elapsedMs, cpuMs } = measurement;
   const kilobytes = (kind: 'resident' | 'used') =>
     (memory[kind] - memoryBefore[kind]) / devices / BYTES_PER_KB;
-  const rate = Math.round(seen.exchanges / (elapsedMs / 1000));
+  const rate = Math.round(measurement.exchanges / (elapsedMs / 1000));
   const share = Math.round((cpuMs / elapsedMs) * 100);
   const once = (value: number) => ({ name: 'fleetbed', values: [value] });
   return [
@@ -172,7 +172,7 @@ export function heldRows(fleet: PresentFleet, seen: FleetMeasurement): BenchRow[
     limitRow({
       what: `p99 of lateness, ${who}`,
       unit: 'ms',
-      subject: once(seen.late.p99Ms),
+      subject: once(measurement.late.p99Ms),
       limit: LATE_P99_MAX_MS,
       note: `measured once, at ${rate} requests/s, ${share} % of a core`,
     }),

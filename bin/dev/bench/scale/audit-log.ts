@@ -30,13 +30,13 @@ const LINE_END = 0x0a;
 export async function auditLogRows(context: BenchContext): Promise<BenchRow[]> {
   const { children, output, quick } = context;
   const entries = quick ? QUICK_ENTRIES : ENTRIES;
-  const shown = entries.toLocaleString('en-US');
-  output.progress(`filling an audit log with ${shown} entries`);
+  const countText = entries.toLocaleString('en-US');
+  output.progress(`filling an audit log with ${countText} entries`);
   const server = await observedServer(children, {}, entries);
-  const rows = [await pageRow(server, entries, shown)];
-  output.progress(`exporting ${shown} entries`);
+  const rows = [await pageRow(server, entries, countText)];
+  output.progress(`exporting ${countText} entries`);
   const maxMs = quick ? QUICK_EXPORT_MAX_MS : EXPORT_MAX_MS;
-  rows.push(...(await exportRows(server, { entries, shown, maxMs })));
+  rows.push(...(await exportRows(server, { entries, shown: countText, maxMs })));
   await server.end();
   return rows;
 }
@@ -44,7 +44,7 @@ export async function auditLogRows(context: BenchContext): Promise<BenchRow[]> {
 async function pageRow(
   server: ObservedReference,
   entries: number,
-  shown: string,
+  countText: string,
 ): Promise<BenchRow> {
   const last = Math.ceil(entries / PER_PAGE);
   const pages = { first: 1, middle: Math.ceil(last / 2), last };
@@ -53,7 +53,7 @@ async function pageRow(
     times.push({ name, ms: await pageMs(server, page) });
   }
   return limitRow({
-    what: `page of an audit log with ${shown} entries`,
+    what: `page of an audit log with ${countText} entries`,
     unit: 'ms',
     subject: once('fleetbed', Math.max(...times.map(({ ms }) => ms))),
     limit: PAGE_MAX_MS,
@@ -85,7 +85,7 @@ interface Export {
 
 async function exportRows(
   server: ObservedReference,
-  { entries, shown, maxMs }: Export,
+  { entries, shown: countText, maxMs }: Export,
 ): Promise<BenchRow[]> {
   const { pid } = server;
   await server.begin();
@@ -93,24 +93,24 @@ async function exportRows(
   const { bytes, lines } = await exported(server, entries, maxMs);
   const cpuSeconds = (spentMs(pid) - spentBeforeMs) / 1000;
   const seconds = (systemClock.monotonicMs() - startedMs) / 1000;
-  const seen = await server.seen();
+  const figures = await server.seen();
   const megabytes = bytes / BYTES_PER_MB;
   const parts = `in parts of ${limits.auditExportMax.toLocaleString('en-US')} entries, the most that one request gives`;
   const part = `the first ${lines.toLocaleString('en-US')} entries ${parts}; ${Math.round(megabytes)} MB, measured once`;
   return [
     rowOf({
-      what: `CSV export of an audit log with ${shown} entries`,
+      what: `CSV export of an audit log with ${countText} entries`,
       unit: 'MB/CPU s',
       better: 'higher',
       goal: 1,
       subject: once('fleetbed', megabytes / cpuSeconds),
       baseline: once('goal', EXPORT_MIN_MB),
-      note: `${part}; by the clock ${(megabytes / seconds).toFixed(1)} MB/s, longest stall ${Math.round(seen.longestStallMs)} ms`,
+      note: `${part}; by the clock ${(megabytes / seconds).toFixed(1)} MB/s, longest stall ${Math.round(figures.longestStallMs)} ms`,
     }),
     limitRow({
-      what: `growth of memory, CSV export of ${shown} entries`,
+      what: `growth of memory, CSV export of ${countText} entries`,
       unit: 'MB',
-      subject: once('fleetbed', grownMegabytes(seen)),
+      subject: once('fleetbed', grownMegabytes(figures)),
       limit: GROWTH_MAX_MB,
       note: `peak resident memory; ${part}`,
     }),

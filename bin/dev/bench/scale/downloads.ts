@@ -58,14 +58,14 @@ async function growthRow({ server, release: { bytes }, link }: OfferedDownload):
   const agent = new Agent({ keepAlive: true });
   await server.begin();
   await download(agent, link, bytes);
-  const seen = await server.seen();
+  const figures = await server.seen();
   agent.destroy();
   return limitRow({
     what: `growth of memory, download of ${Math.round(bytes / BYTES_PER_MB)} MB`,
     unit: 'MB',
-    subject: once('fleetbed', grownMegabytes(seen)),
+    subject: once('fleetbed', grownMegabytes(figures)),
     limit: GROWTH_MAX_MB,
-    note: `peak resident memory during the first download, measured once; longest stall ${Math.round(seen.longestStallMs)} ms`,
+    note: `peak resident memory during the first download, measured once; longest stall ${Math.round(figures.longestStallMs)} ms`,
   });
 }
 
@@ -95,10 +95,10 @@ async function atOnceRow(
   const [subject, baseline] = await inRounds(context, { what, rounds: context.rounds, programs });
   await server.begin();
   await all(link);
-  const seen = await server.seen();
+  const figures = await server.seen();
   agent.destroy();
   await bare.end();
-  const note = `a connection each; resident memory of the server grew by ${Math.round(grownMegabytes(seen))} MB`;
+  const note = `a connection each; resident memory of the server grew by ${Math.round(grownMegabytes(figures))} MB`;
   const unit = 'MB/CPU s';
   return rowOf({
     what,

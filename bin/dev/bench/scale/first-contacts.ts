@@ -19,8 +19,8 @@ export async function firstContactRows({
   quick,
 }: BenchContext): Promise<BenchRow[]> {
   const count = quick ? QUICK_CONTACTS : CONTACTS;
-  const shown = count.toLocaleString('en-US');
-  output.progress(`sending ${shown} first contacts`);
+  const countText = count.toLocaleString('en-US');
+  output.progress(`sending ${countText} first contacts`);
   const server = await observedServer(children, {});
   const { baseUrl, headerPrefix } = server.ready;
   const devices = Array.from({ length: WARM_UP + count }, (_, at) => newDevice(headerPrefix, at));
@@ -29,15 +29,15 @@ export async function firstContactRows({
   await load({ ...target, requests: requests.slice(0, WARM_UP) });
   await server.begin();
   const { perServerCpuSecond } = await load({ ...target, requests: requests.slice(WARM_UP) });
-  const seen = await server.seen();
+  const figures = await server.seen();
   await server.end();
   return [
     limitRow({
-      what: `longest stall of the server, ${shown} first contacts`,
+      what: `longest stall of the server, ${countText} first contacts`,
       unit: 'ms',
-      subject: once('fleetbed', seen.longestStallMs),
+      subject: once('fleetbed', figures.longestStallMs),
       limit: STALL_MAX_MS,
-      note: `Ed25519, ${Math.round(perServerCpuSecond).toLocaleString('en-US')} first contacts/CPU s, measured once; by the clock, in which other processes run too, ${Math.round(seen.longestDelayMs)} ms`,
+      note: `Ed25519, ${Math.round(perServerCpuSecond).toLocaleString('en-US')} first contacts/CPU s, measured once; by the clock, in which other processes run too, ${Math.round(figures.longestDelayMs)} ms`,
     }),
   ];
 }

@@ -47,14 +47,19 @@ export async function startFieldDevice(
   // The unprivileged user must be able to enter the folder.
   chmodSync(folder, 0o755);
   const root = join(folder, 'root');
-  const own = { serverUrl: server.baseUrl, identity: { mac: name }, inventory: [], ...files };
+  const deviceFiles = {
+    serverUrl: server.baseUrl,
+    identity: { mac: name },
+    inventory: [],
+    ...files,
+  };
   const running: RunningProgram[] = [];
   const end = async (): Promise<void> => {
     for (const program of running) await program.end();
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    makeDeviceRoot(root, own);
+    makeDeviceRoot(root, deviceFiles);
     const bus = startProgram(busOf(folder));
     running.unshift(bus);
     await bus.waitForOutput(/^unix:path=/m);

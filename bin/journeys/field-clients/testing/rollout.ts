@@ -31,11 +31,11 @@ export async function rollOut(
  * so it must match before the client's last output.
  */
 export function deviceDeploymentWhen(
-  { server, device, known, deployment }: Rollout,
+  { server, device, known: storedDevice, deployment }: Rollout,
   matches: (deployed: DeploymentDevice) => boolean,
 ): Promise<DeploymentDevice> {
   return device.client.until(async () => {
-    const deployed = await deviceDeploymentOf(server, deployment, known);
+    const deployed = await deviceDeploymentOf(server, deployment, storedDevice);
     return deployed && matches(deployed) ? deployed : undefined;
   });
 }

@@ -100,15 +100,15 @@ class ProgramOutput extends EventEmitter {
     });
     try {
       for (;;) {
-        const seen = this.text.length;
-        const found = await look();
-        if (found !== undefined) return found;
+        const lengthBefore = this.text.length;
+        const result = await look();
+        if (result !== undefined) return result;
         if (this.ended) throw new Error(`${this.#name} ended: ${this.#tail()}`);
         if (isLate)
           throw new Error(
             `${this.#name} did not write the expected output in time: ${this.#tail()}`,
           );
-        if (this.text.length === seen) await once(this, 'news');
+        if (this.text.length === lengthBefore) await once(this, 'news');
       }
     } finally {
       deadline.cancel();
