@@ -73,7 +73,7 @@ export async function runScene(
   const verdict = verdictSince(before.verdict, testbed.verdict);
   const events = testbed.events.all.slice(before.events);
   const afterCut = await cutOutcome(scene, testbed, {
-    seen: events,
+    events,
     verdict,
     polls: stopped === undefined,
   });
@@ -221,7 +221,7 @@ const WRITTEN_MS = 100;
 
 /** What is known of a scene once it has ended. */
 interface Ended {
-  readonly seen: readonly ObservedEvent[];
+  readonly events: readonly ObservedEvent[];
   readonly verdict: ClientVerdict | undefined;
   readonly polls: boolean;
 }
@@ -229,7 +229,7 @@ interface Ended {
 async function cutOutcome(
   { steps }: Scene,
   testbed: ClientTestbed,
-  { seen: events, verdict, polls: pollsAgain }: Ended,
+  { events, verdict, polls: pollsAgain }: Ended,
 ): Promise<CutOutcome | undefined> {
   const step = steps.find((each) => 'cut' in each);
   const cutMs = testbed.lastAct('client-killed');

@@ -115,7 +115,7 @@ describe('a configuration file', () => {
     const { program, run } = programWith();
     applyConfigFile(await fileWith('run: {report: {html: "a b"}, open: true, port: 1}'), run);
     program.parse(['run', '--port', '2'], { from: 'user' });
-    expect(repeatLine(['--port', '2'], run, { own: [], replaced: [] })).toBe(
+    expect(repeatLine(['--port', '2'], run, { ownArguments: [], replaced: [] })).toBe(
       "npx fleetbed run --port 2 --report 'html=a b' --open",
     );
     const [port] = run.options;

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { repeatLine } from './repeat-line.ts';
 import { SecretOption, secretVariables } from './secret-option.ts';
 
-const seed = { own: ['--seed', "it's x"], replaced: ['--seed'] };
+const seed = { ownArguments: ['--seed', "it's x"], replaced: ['--seed'] };
 
 function lineOf(args: readonly string[]): string {
   const command = new Command('simulate')

@@ -8,7 +8,7 @@ import { SecretOption } from './secret-option.ts';
 
 interface RepeatedOptions {
   /** Options of the repetition with their values; they are appended to the others. */
-  readonly own: readonly string[];
+  readonly ownArguments: readonly string[];
   /**
    * Flags to leave out, because `own` contains them or because they are useless in a repetition.
    */
@@ -23,7 +23,7 @@ interface RepeatedOptions {
 export function repeatLine(
   args: readonly string[],
   command: Command,
-  { own: ownArguments, replaced }: RepeatedOptions,
+  { ownArguments, replaced }: RepeatedOptions,
 ): string {
   const secrets = command.options.filter((option) => option instanceof SecretOption);
   const omittedFlags = new Set([...replaced, ...secrets.map(({ long }) => long ?? '')]);

@@ -20,5 +20,5 @@ export function trialOptions({ plan, faults, restarts, isInterleaved }: VirtualT
     ...faults.flatMap((fault) => ['--fault', exchangeFaultText(fault)]),
     ...restarts.flatMap((restart) => ['--restart', restartText(restart)]),
   ];
-  return { own: ownArguments, replaced };
+  return { ownArguments, replaced };
 }

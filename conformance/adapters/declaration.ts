@@ -50,8 +50,13 @@ export function compareCapability(
   const row = { capability, declared, probed: found, evidence };
   const contradiction = contradictionOf(row);
   if (contradiction === undefined) return { capability, row, isOffered };
-  const whole = { ...row, contradiction };
-  return { capability, row: whole, isOffered, verdict: verdictOn(whole, capability, probed) };
+  const contradictedRow = { ...row, contradiction };
+  return {
+    capability,
+    row: contradictedRow,
+    isOffered,
+    verdict: verdictOn(contradictedRow, capability, probed),
+  };
 }
 
 function declaredState(

@@ -162,7 +162,7 @@ async function findTenants(client: TargetClient, userToken: string | undefined):
 
 function controlOf(
   target: Target,
-  given: {
+  options: {
     readonly address: ControlAddress | undefined;
     readonly hooks: Hooks | undefined;
     readonly hasTenants: boolean;
@@ -170,10 +170,10 @@ function controlOf(
     readonly afterAdvance: () => Promise<void>;
   },
 ): Control | undefined {
-  const { hasTenants, afterAdvance } = given;
-  if (given.address) return new HttpControl(given.address, target.newClient(), { hasTenants });
+  const { hasTenants, afterAdvance } = options;
+  if (options.address) return new HttpControl(options.address, target.newClient(), { hasTenants });
   return (
-    given.hooks && new HookControl(given.hooks, target.newClient(), { hasTenants, afterAdvance })
+    options.hooks && new HookControl(options.hooks, target.newClient(), { hasTenants, afterAdvance })
   );
 }
 

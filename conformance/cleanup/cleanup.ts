@@ -92,19 +92,21 @@ export async function cleanUp(options: CleanupOptions): Promise<CleanupResult> {
 /** Returns the base URL of the server to clean up. @throws LedgerUrlError */
 function urlOf({ remainders, baseUrls }: ReadLedger, options: CleanupOptions): string {
   const { ledgerFile, isForced = false } = options;
-  const left = remainders.map(({ baseUrl }) => baseUrl);
-  const own = [...new Set((left.length > 0 ? left : baseUrls).map(checkedBaseUrl))];
-  const [first = '', second] = own;
+  const remainingUrls = remainders.map(({ baseUrl }) => baseUrl);
+  const ledgerUrls = [
+    ...new Set((remainingUrls.length > 0 ? remainingUrls : baseUrls).map(checkedBaseUrl)),
+  ];
+  const [first = '', second] = ledgerUrls;
   if (options.baseUrl === undefined) {
     if (second === undefined) return first;
     throw new LedgerUrlError(
-      `the ledger ${ledgerFile} has resources on ${own.join(' and on ')}; name one of them with --url`,
+      `the ledger ${ledgerFile} has resources on ${ledgerUrls.join(' and on ')}; name one of them with --url`,
     );
   }
-  const given = checkedBaseUrl(options.baseUrl);
-  if (own.includes(given) || isForced) return given;
+  const givenUrl = checkedBaseUrl(options.baseUrl);
+  if (ledgerUrls.includes(givenUrl) || isForced) return givenUrl;
   throw new LedgerUrlError(
-    `the ledger ${ledgerFile} belongs to ${own.join(' and to ')}, not to ${given}; leave --url out, or add --force if both are addresses of the same server`,
+    `the ledger ${ledgerFile} belongs to ${ledgerUrls.join(' and to ')}, not to ${givenUrl}; leave --url out, or add --force if both are addresses of the same server`,
   );
 }
 

@@ -51,13 +51,13 @@ function readLines(text: string): ReadLedger {
     }
     const { run, entry } = line;
     const key = `${run}/${entry}`;
-    const known = resources.get(key);
+    const knownResource = resources.get(key);
     if ('intent' in line) {
       const baseUrl = urlOfRun.get(run) ?? '';
       resources.set(key, { run, entry, baseUrl, resource: line.intent, id: undefined });
       announced += 1;
     } else if ('removed' in line) resources.delete(key);
-    else if (known) resources.set(key, { ...known, id: line.made });
+    else if (knownResource) resources.set(key, { ...knownResource, id: line.made });
   }
   if (urlOfRun.size === 0) throw new Error('it does not start with the first line of a ledger');
   const baseUrls = [...urlOfRun.values()];

@@ -140,12 +140,12 @@ export class CleanupLedgerFile implements CleanupLedger {
 
   async announce(resource: ResourceIdentity, caseId: string): Promise<LedgerEntry> {
     this.#entries += 1;
-    const [own, number] = [this.#run, this.#entries];
-    this.#append({ run: own, entry: number, intent: resource, for: caseId });
+    const [runId, number] = [this.#run, this.#entries];
+    this.#append({ run: runId, entry: number, intent: resource, for: caseId });
     await this.#flushed();
     return {
-      made: (id) => this.#append({ run: own, entry: number, made: id }),
-      removed: () => this.#append({ run: own, entry: number, removed: true }),
+      made: (id) => this.#append({ run: runId, entry: number, made: id }),
+      removed: () => this.#append({ run: runId, entry: number, removed: true }),
     };
   }
 

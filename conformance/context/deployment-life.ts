@@ -87,10 +87,10 @@ export async function arrangeAbort(
   // The server has acknowledged the abort, so it owes the device a 409, whatever users see.
   const response = await report(arranged, { status: 'installing' });
   if (response.status === 409) return;
-  const seen = deviceDeployment?.status ?? 'no device deployment';
+  const shownStatus = deviceDeployment?.status ?? 'no device deployment';
   throw new StartStateNotReached(
     'an aborted deployment',
-    `users see ${seen}, and a report is answered with ${responseSummary(response)}`,
+    `users see ${shownStatus}, and a report is answered with ${responseSummary(response)}`,
     'status 409',
     response.status === 204
       ? { operation: 'put-deployment-status', requirements: ['status.aborted-is-409'], response }

@@ -53,10 +53,10 @@ export async function linkedFile(
   const uri = expectUrl('a link', typeof reported === 'string' ? reported : undefined);
   const follow: LinkedFile['follow'] = (headers = {}) =>
     context.client.send({ method: 'GET', url: uri, headers });
-  const whole = await follow();
-  requireResponse('get-artifact-link', whole, 200);
-  expectThat(whole.bytes.equals(bytes), 'the uploaded file', 'other bytes');
-  return { uri, bytes, whole, follow };
+  const download = await follow();
+  requireResponse('get-artifact-link', download, 200);
+  expectThat(download.bytes.equals(bytes), 'the uploaded file', 'other bytes');
+  return { uri, bytes, whole: download, follow };
 }
 
 /** Asserts that the response is 206 with the bytes of the file from `first` to before `end`. */

@@ -69,9 +69,9 @@ export class ManagementAdmin implements TargetAdmin {
       const similar = devices.filter(({ identity_data }) => identity_data.serial === serial);
       // Some cases have devices whose identities differ in other members, which a server may show
       // in another form.
-      const found =
+      const device =
         similar.find((each) => isDeepStrictEqual(each.identity_data, identity)) ?? similar[0];
-      if (found || devices.length < PAGE_DEVICES) return found;
+      if (device || devices.length < PAGE_DEVICES) return device;
     }
     return undefined;
   }
@@ -236,8 +236,8 @@ export class ManagementAdmin implements TargetAdmin {
     id: Id,
     ...[options]: CallArguments<(typeof managementOperations)[Id]['path']>
   ): Promise<HttpResponse> {
-    const given = { ...options, headers: bearer(this.#user.token) };
-    const request = requestOf<string>(managementOperations[id], given as never);
+    const callOptions = { ...options, headers: bearer(this.#user.token) };
+    const request = requestOf<string>(managementOperations[id], callOptions as never);
     return this.#client.send(request);
   }
 

@@ -47,15 +47,15 @@ export async function removeResource(
     );
   }
   if (!admin) throw new Error('without a user, the suite cannot remove it');
-  const found = id ?? (await idOf(resource, admin));
-  if (found === undefined) return false;
+  const resourceId = id ?? (await idOf(resource, admin));
+  if (resourceId === undefined) return false;
   switch (resource.kind) {
     case 'device':
-      return admin.decommission(found);
+      return admin.decommission(resourceId);
     case 'artifact':
-      return admin.deleteArtifact(found);
+      return admin.deleteArtifact(resourceId);
     case 'deployment':
-      await admin.abort(found);
+      await admin.abort(resourceId);
       return true;
   }
 }

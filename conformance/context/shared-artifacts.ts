@@ -54,8 +54,8 @@ export class SharedArtifacts {
     admin: TargetAdmin,
     exchangeList: ExchangeList,
   ): Promise<SharedUpload> {
-    const known = this.#uploads.get(name);
-    if (known) return known;
+    const earlierUpload = this.#uploads.get(name);
+    if (earlierUpload) return earlierUpload;
     const upload = this.#upload(name, admin, exchangeList).catch((error: unknown) => {
       // A failure in one case, such as its time limit, must not affect the next case.
       this.#uploads.delete(name);

@@ -25,8 +25,8 @@ export class StartStateNotReached extends Error {
   /** The response to a valid request that the contract documents and that did not come, if any. */
   readonly undocumented: UndocumentedResponse | undefined;
 
-  constructor(state: string, seen: string, expected?: string, undocumented?: UndocumentedResponse) {
-    super(`the start state needs ${state}, but ${seen}`);
+  constructor(state: string, observation: string, expected?: string, undocumented?: UndocumentedResponse) {
+    super(`the start state needs ${state}, but ${observation}`);
     this.name = 'StartStateNotReached';
     this.expected = expected;
     this.undocumented = undocumented;
@@ -98,7 +98,7 @@ export function unknownDevice(context: TestContext): Promise<SuiteDevice> {
 export async function pendingDevice(context: TestContext): Promise<SuiteDevice> {
   const device = await context.newDevice();
   requireStatus('a first contact that is refused', await device.authenticate(), 401);
-  const shown = await context.eventually(
+  const shownDevice = await context.eventually(
     async () => {
       const pending = await context.admin.findDevice(device.identity, 'pending');
       if (!pending && (await context.admin.findDevice(device.identity, 'accepted'))) {
@@ -108,8 +108,8 @@ export async function pendingDevice(context: TestContext): Promise<SuiteDevice> 
     },
     (found) => found !== undefined,
   );
-  if (!shown) throw new StartStateNotReached('a pending device', 'users do not see it');
-  device.id = shown.id;
+  if (!shownDevice) throw new StartStateNotReached('a pending device', 'users do not see it');
+  device.id = shownDevice.id;
   return device;
 }
 
@@ -256,6 +256,6 @@ function notReached(
   status: number,
   undocumented?: UndocumentedResponse,
 ): StartStateNotReached {
-  const seen = `the target answered with ${responseSummary(response)}`;
-  return new StartStateNotReached(state, seen, `status ${status}`, undocumented);
+  const observation = `the target answered with ${responseSummary(response)}`;
+  return new StartStateNotReached(state, observation, `status ${status}`, undocumented);
 }

@@ -42,7 +42,7 @@ export class SuiteDevice {
 
   constructor(
     client: TargetClient,
-    given: {
+    options: {
       readonly identity: SuiteIdentity;
       readonly key: SigningKey;
       readonly names: VendorNames;
@@ -55,12 +55,12 @@ export class SuiteDevice {
     },
   ) {
     this.#client = client;
-    this.identity = given.identity;
-    this.key = given.key;
-    this.#names = given.names;
-    this.#tenantToken = given.tenantToken;
-    this.#maskSecret = given.maskSecret;
-    this.#onId = given.onId;
+    this.identity = options.identity;
+    this.key = options.key;
+    this.#names = options.names;
+    this.#tenantToken = options.tenantToken;
+    this.#maskSecret = options.maskSecret;
+    this.#onId = options.onId;
   }
 
   /** The ID of the device on the server; empty until it is known. */

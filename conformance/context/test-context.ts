@@ -126,8 +126,8 @@ export class TestContext {
     const { tenantToken, admin, control } = tenant;
     // Everything created in the tenant is removed with it.
     const artifacts = new SharedArtifacts(this.#parts.runId);
-    const own = { artifacts, ledger: noLedger };
-    const context = new TestContext({ ...this.#parts, ...own, admin, control, tenantToken });
+    const shared = { artifacts, ledger: noLedger };
+    const context = new TestContext({ ...this.#parts, ...shared, admin, control, tenantToken });
     removal = async () => {
       await context.created.release(undefined);
       await tenant.remove();
@@ -159,8 +159,8 @@ export class TestContext {
       return isUnknown ? false : removeResource(resource, device.id || undefined, admin);
     });
     const onId = (id: string): void => owned.made(id);
-    const given = { identity, key, names, tenantToken, maskSecret, onId };
-    const device = new SuiteDevice(this.client, given);
+    const options = { identity, key, names, tenantToken, maskSecret, onId };
+    const device = new SuiteDevice(this.client, options);
     return device;
   }
 

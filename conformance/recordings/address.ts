@@ -16,22 +16,24 @@ const families = Object.keys(apiPrefixes) as readonly ApiFamily[];
  * own prefix; undefined for a path outside the API.
  */
 export function apiAddress(pathname: string): ApiAddress | undefined {
-  const found = families
+  const match = families
     .map((family) => ({ family, at: pathname.indexOf(apiPrefixes[family]) }))
     .filter(({ at }) => at >= 0)
     .toSorted((one, other) => one.at - other.at)[0];
-  if (!found) return undefined;
-  const below = pathname.slice(found.at + apiPrefixes[found.family].length);
+  if (!match) return undefined;
+  const below = pathname.slice(match.at + apiPrefixes[match.family].length);
   const [, version, path] = /^(v\d+)(\/.*)$/s.exec(below) ?? [];
-  return version && path ? { version: `${found.family} ${version}`, path } : undefined;
+  return version && path ? { version: `${match.family} ${version}`, path } : undefined;
 }
 
 /** Returns true if a path matches a template, in which each parameter in braces is one segment. */
 export function matchesTemplate(path: string, template: string): boolean {
-  const [given, wanted] = [path.split('/'), template.split('/')];
+  const [pathSegments, wanted] = [path.split('/'), template.split('/')];
   return (
-    given.length === wanted.length &&
-    wanted.every((segment, at) => (isParameter(segment) ? given[at] !== '' : given[at] === segment))
+    pathSegments.length === wanted.length &&
+    wanted.every((segment, at) =>
+      isParameter(segment) ? pathSegments[at] !== '' : pathSegments[at] === segment,
+    )
   );
 }
 
@@ -40,12 +42,12 @@ export function matchesTemplate(path: string, template: string): boolean {
  * parameter, the literal one sorts first: `/limits/devices` before `/limits/{name}`.
  */
 export function compareTemplates(one: string, other: string): number {
-  const [ours, theirs] = [one.split('/'), other.split('/')];
-  const at = ours.findIndex(
-    (segment, index) => isParameter(segment) !== isParameter(theirs[index]),
+  const [segmentsOfOne, segmentsOfOther] = [one.split('/'), other.split('/')];
+  const at = segmentsOfOne.findIndex(
+    (segment, index) => isParameter(segment) !== isParameter(segmentsOfOther[index]),
   );
   if (at < 0) return 0;
-  return isParameter(ours[at]) ? 1 : -1;
+  return isParameter(segmentsOfOne[at]) ? 1 : -1;
 }
 
 function isParameter(segment = ''): boolean {

@@ -35,11 +35,11 @@ export function rowFinder({ rows }: Schedule): RowFinder {
       const address = apiAddress(exchange.pathname);
       if (!address) return undefined;
       const call = calledRow(calls, exchange.method, address);
-      const found = fields
+      const fieldRows = fields
         .filter((row) => isCarrier(row, exchange.method, address))
         .map((row) => ({ row, presence: fieldIn(row, exchange) }));
       const rowsOf = (wanted: 'there' | 'unseen') =>
-        found.filter(({ presence }) => presence === wanted).map(({ row }) => row);
+        fieldRows.filter(({ presence }) => presence === wanted).map(({ row }) => row);
       return { rows: [...(call ? [call] : []), ...rowsOf('there')], unseen: rowsOf('unseen') };
     },
   };

@@ -34,8 +34,8 @@ export function trafficText(traffic: DeprecatedTraffic): string {
   const table = new Table({ head, ...plain });
   for (const finding of findings) {
     const { exchanges, firstSeen, lastSeen } = finding;
-    const seen = `${secondOf(firstSeen)}\n${secondOf(lastSeen)}`;
-    table.push([nameOf(finding), exchanges, seen, endOf(finding, on), adviceOf(finding)]);
+    const period = `${secondOf(firstSeen)}\n${secondOf(lastSeen)}`;
+    table.push([nameOf(finding), exchanges, period, endOf(finding, on), adviceOf(finding)]);
   }
   return [...(findings.length > 0 ? [table.toString()] : []), trafficSentence(traffic)].join('\n');
 }

@@ -40,7 +40,7 @@ export function comparisonText(comparison: ResultComparison): string {
     const count = changes.filter((change) => change.kind === kind).length;
     return `${count} ${headings[kind].toLowerCase()}`;
   });
-  const others = [
+  const otherCounts = [
     `${newCases.length} new`,
     `${vanishedCases.length} removed`,
     `${unchanged} unchanged`,
@@ -51,7 +51,7 @@ export function comparisonText(comparison: ResultComparison): string {
     ...loneLines('New cases', newCases),
     ...loneLines('Removed cases', vanishedCases),
     '',
-    [...counts, ...others].join(', '),
+    [...counts, ...otherCounts].join(', '),
   ].join('\n');
 }
 

@@ -20,9 +20,11 @@ export function footprintLines({
   const perSecond = footprint.requests / Math.max(durationMs / 1000, 0.001);
   const removed = madeText(made, removable);
   const stays = leftOnServerText({ made, footprint });
-  const left = leftBehind.length + verdicts.flatMap((each) => each.leftBehind ?? []).length;
+  const leftCount = leftBehind.length + verdicts.flatMap((each) => each.leftBehind ?? []).length;
   const what =
-    left === 0 ? `created and removed: ${removed}` : `created: ${removed}; left behind: ${left}`;
+    leftCount === 0
+      ? `created and removed: ${removed}`
+      : `created: ${removed}; left behind: ${leftCount}`;
   const requests = `${counted(footprint.requests, 'request')}, ${perSecond.toFixed(0)}/s`;
   return [
     `${requests}; ${removed === '' ? 'nothing was created' : what}`,

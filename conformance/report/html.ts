@@ -41,9 +41,9 @@ function factsOf(
   { rows }: Coverage,
   comparison: ResultComparison | undefined,
 ): PageFacts {
-  const { schema, made, footprint, ...shown } = result;
+  const { schema, made, footprint, ...shownFacts } = result;
   const facts = withShortTexts({
-    ...shown,
+    ...shownFacts,
     verdicts: result.verdicts.map(withoutEvidence),
     requirements: rows.map(({ cases, operations, openPoint, ...row }): ShownRequirement => {
       return { ...row, cases: cases.map(({ id }) => id) };
@@ -92,9 +92,9 @@ function withEvidence(facts: PageFacts, verdicts: readonly CaseVerdict[]): reado
   const evidence = new Map<string, VerdictEvidence>();
   for (const name of verdictNames) {
     for (const verdict of verdicts.filter((each) => each.verdict === name)) {
-      const kept = evidenceOf(verdict, room);
-      room -= sizeOf(kept);
-      evidence.set(verdict.id, kept);
+      const caseEvidence = evidenceOf(verdict, room);
+      room -= sizeOf(caseEvidence);
+      evidence.set(verdict.id, caseEvidence);
     }
   }
   return facts.verdicts.map((each) => ({ ...each, ...evidence.get(each.id) }));
@@ -107,18 +107,18 @@ function evidenceOf(
   room: number,
 ): VerdictEvidence {
   const script = sizeOf(reproScript) <= room ? reproScript : '# The script is in the JSON report.';
-  const left = room - sizeOf(script);
-  const kept = newestWithin(exchanges, Math.min(left, CASE_EVIDENCE_MAX_BYTES));
-  const dropped = exchangesDropped + exchanges.length - kept.length;
+  const remainingRoom = room - sizeOf(script);
+  const keptExchanges = newestWithin(exchanges, Math.min(remainingRoom, CASE_EVIDENCE_MAX_BYTES));
+  const dropped = exchangesDropped + exchanges.length - keptExchanges.length;
   return {
     ...(script !== '' && { reproScript: script }),
-    ...(kept.length > 0 && { exchanges: kept }),
+    ...(keptExchanges.length > 0 && { exchanges: keptExchanges }),
     ...(dropped > 0 && { exchangesDropped: dropped }),
   };
 }
 
 /** Returns a verdict without its exchanges and its repro script. */
-function withoutEvidence(whole: CaseVerdict): ShownVerdict {
+function withoutEvidence(fullVerdict: CaseVerdict): ShownVerdict {
   const {
     exchanges,
     exchangesDropped,
@@ -128,7 +128,7 @@ function withoutEvidence(whole: CaseVerdict): ShownVerdict {
     made,
     scenario,
     ...verdict
-  } = whole;
+  } = fullVerdict;
   const { violations, ...rest } = verdict;
   return {
     ...rest,
@@ -145,15 +145,15 @@ function newestWithin(
   exchanges: readonly TargetExchange[],
   room: number,
 ): readonly ShownExchange[] {
-  const kept: ShownExchange[] = [];
-  let left = room;
+  const keptExchanges: ShownExchange[] = [];
+  let remainingRoom = room;
   for (const exchange of exchanges.toReversed()) {
     const cut = shortened(exchange);
-    left -= sizeOf(cut);
-    if (left < 0) break;
-    kept.unshift(cut);
+    remainingRoom -= sizeOf(cut);
+    if (remainingRoom < 0) break;
+    keptExchanges.unshift(cut);
   }
-  return kept;
+  return keptExchanges;
 }
 
 function sizeOf(value: unknown): number {

@@ -134,16 +134,16 @@ function properties(name: string, values: readonly string[]): readonly Element[]
 
 /** Returns the beginning of a text that is no longer than this in the document. */
 export function within(bytesMax: number, text: string): string {
-  const shown = printableText(text);
+  const printableBody = printableText(text);
   const note = '… (the JSON report has the rest)';
   let room = bytesMax - Buffer.byteLength(note);
   let end = 0;
-  for (const character of shown) {
+  for (const character of printableBody) {
     room -= entityBytes[character] ?? Buffer.byteLength(character);
     if (room < 0) break;
     end += character.length;
   }
-  return end === shown.length ? shown : shown.slice(0, end) + note;
+  return end === printableBody.length ? printableBody : printableBody.slice(0, end) + note;
 }
 
 /** Returns the message of an outcome, and the evidence as its text, both within the limit. */

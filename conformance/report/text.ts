@@ -62,8 +62,8 @@ export function conformanceReport(
 /** Formats a verdict as one line, for the progress of a run. */
 export function verdictLine(caseVerdict: CaseVerdict): string {
   const { verdict, id, expected, actual, reason, observation } = caseVerdict;
-  const found = expected === undefined ? undefined : `expected ${expected}, actual ${actual}`;
-  const detail = found ?? reason?.text ?? observation;
+  const difference = expected === undefined ? undefined : `expected ${expected}, actual ${actual}`;
+  const detail = difference ?? reason?.text ?? observation;
   return `${verdict.padEnd(12)} ${id}${detail === undefined ? '' : `: ${oneLine(detail)}`}`;
 }
 
@@ -72,9 +72,9 @@ export function caseList(cases: readonly CaseListing[]): string {
   const lines: string[] = [];
   let heading = '';
   for (const { id, title, scenario, start, level, needs, effect } of cases) {
-    const own = `${id.split('/')[0]}: ${scenario}, from ${start}`;
-    if (own !== heading) lines.push(lines.length > 0 ? `\n${own}` : own);
-    heading = own;
+    const caseHeading = `${id.split('/')[0]}: ${scenario}, from ${start}`;
+    if (caseHeading !== heading) lines.push(lines.length > 0 ? `\n${caseHeading}` : caseHeading);
+    heading = caseHeading;
     const conditions = [level, effect, ...needs.map((need) => `needs ${need}`)].join(', ');
     lines.push(`  ${id} (${conditions})`, `      ${title}`);
   }
@@ -211,7 +211,7 @@ function evidenceLines(caseVerdict: CaseVerdict, scripts: ScriptFiles): readonly
     expected === undefined
       ? [`  because   ${printableText(reason?.text ?? '')}`]
       : [`  expected  ${printableText(expected)}`, `  actual    ${printableText(actual ?? '')}`];
-  const shown = exchanges.slice(-EXCHANGES_MAX).flatMap(exchangeLines);
+  const exchangeTexts = exchanges.slice(-EXCHANGES_MAX).flatMap(exchangeLines);
   const shownViolations = violations.map(
     (each) => `  violation ${printableText(violationText(each))}`,
   );
@@ -225,7 +225,7 @@ function evidenceLines(caseVerdict: CaseVerdict, scripts: ScriptFiles): readonly
     ...narrowed,
     ...outcome,
     ...shownViolations,
-    ...shown,
+    ...exchangeTexts,
     ...repeated,
   ];
 }

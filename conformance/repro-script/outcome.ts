@@ -145,12 +145,12 @@ function failedResponseLine({
   body = '',
 }: NonNullable<TargetExchange['response']>): string {
   const isText = /^[\P{Cc}\t\r\n]*$/u.test(body);
-  const shown = isText ? body : `<${Buffer.byteLength(body)} bytes, not text>`;
+  const bodyText = isText ? body : `<${Buffer.byteLength(body)} bytes, not text>`;
   const lines = [
     `HTTP/1.1 ${status}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     '',
-    shown.slice(0, SHOWN_MAX_BYTES),
+    bodyText.slice(0, SHOWN_MAX_BYTES),
   ];
   // `facts` omits characters beyond ASCII too.
   const text = lines.join('\n').replace(/[^\n\t\x20-\x7e]/g, '');

@@ -60,8 +60,8 @@ export function reproScript(
 ): string {
   const steps = withoutPolls(exchanges, baseUrl);
   for (let from = 0; ; from += Math.ceil((steps.length - from) / 2)) {
-    const left = { dropped: dropped + from, baseUrl, mask, failed };
-    const script = scriptOf(steps.slice(from), left);
+    const scriptFacts = { dropped: dropped + from, baseUrl, mask, failed };
+    const script = scriptOf(steps.slice(from), scriptFacts);
     if (script.length <= SCRIPT_MAX_CHARACTERS || steps.length - from <= 1) return script;
   }
 }
@@ -129,7 +129,7 @@ function scriptOf(
     operation: operationOf(request.line, baseUrl)?.id,
     file: responseFile(index),
   }));
-  const own = new Set([...handed.flat(), ...keys].map(({ mark }) => mark));
+  const definedMarks = new Set([...handed.flat(), ...keys].map(({ mark }) => mark));
   const lines = steps.flatMap((step, index) => {
     const request = requests[index] ?? step.request;
     const heading = headingOf(step, {
@@ -157,7 +157,7 @@ function scriptOf(
   return [
     ...openingLines(failed),
     ...(dropped > 0 ? [`# The first ${dropped} steps are left out.`] : []),
-    ...variableLines(requests, { own, baseUrl, isWhole: dropped === 0 }),
+    ...variableLines(requests, { definedMarks, baseUrl, isWhole: dropped === 0 }),
     ...keyPreamble(keys),
     ...filePreamble(steps),
     ...lines,

@@ -55,10 +55,10 @@ export function valuesPassedOn(
 ): readonly (readonly RepeatedValue[])[] {
   const texts = exchanges.map(({ request }) => sentText(request));
   const counts = new Map<string, number>();
-  const known = new Set<string>();
+  const passedValues = new Set<string>();
   return exchanges.map(({ response }, step) => {
     const isNewValue = ({ value }: CandidateValue): boolean => {
-      if (known.has(value)) return false;
+      if (passedValues.has(value)) return false;
       const forms = usedFormats(value);
       const isUsed = texts
         .slice(step + 1)
@@ -70,7 +70,7 @@ export function valuesPassedOn(
     for (const candidate of candidatesOf(response, texts.slice(0, step + 1))) {
       if (!isNewValue(candidate)) continue;
       const { name, value, extract } = candidate;
-      known.add(value);
+      passedValues.add(value);
       const kind = /^<masked:([\w-]+)>$/.exec(maskText(value))?.[1] ?? name;
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
       newValues.push({ value, extract, mark: `<masked:${kind}-${counts.get(kind)}>` });
@@ -201,19 +201,19 @@ function extractorOf(
   const locations = [...body.matchAll(new RegExp(pattern.replaceAll(' *', '\\s*'), 'g'))].map(
     ({ index }) => index,
   );
-  const own = locations.indexOf(at);
+  const position = locations.indexOf(at);
   const landmark = listed.test(body) ? landmarkIn(body, at, sent) : undefined;
   if (landmark === undefined) {
-    return (file) => `grep -o '${pattern}' ${file} | sed -n ${own + 1}p | ${value}`;
+    return (file) => `grep -o '${pattern}' ${file} | sed -n ${position + 1}p | ${value}`;
   }
   const marks = [...body.matchAll(new RegExp(landmark.word, 'g'))].map(({ index }) => index);
   const lines = [...locations, ...marks].sort((one, other) => one - other);
   const steps = lines.indexOf(at) - lines.indexOf(landmark.at);
-  const around =
+  const neighbourFilter =
     steps < 0
       ? `grep -B${-steps} '${landmark.word}' | head -n 1`
       : `grep -A${steps} '${landmark.word}' | head -n ${steps + 1} | tail -n 1`;
-  return (file) => `grep -o -e '${pattern}' -e '${landmark.word}' ${file} | ${around} | ${value}`;
+  return (file) => `grep -o -e '${pattern}' -e '${landmark.word}' ${file} | ${neighbourFilter} | ${value}`;
 }
 
 /** Matches JSON that is a list or contains one. */
@@ -221,11 +221,11 @@ const listed = /^\[|:\s*\[\s*\{/;
 
 /** Finds the text nearest to the member that the case has sent and that occurs first there. */
 function landmarkIn(body: string, at: number, sent: readonly string[]) {
-  const found = [...body.matchAll(/(?<=")[\w@.-]{12,64}(?=\\?")/g)].map(({ 0: word, index }) => ({
+  const landmarks = [...body.matchAll(/(?<=")[\w@.-]{12,64}(?=\\?")/g)].map(({ 0: word, index }) => ({
     word,
     at: index,
   }));
-  const fit = found.filter(
+  const fit = landmarks.filter(
     (each) => body.indexOf(each.word) === each.at && sent.some((text) => text.includes(each.word)),
   );
   const distance = (each: { readonly at: number }): number => Math.abs(each.at - at);

@@ -14,7 +14,7 @@ const parts = ['header', 'claims', 'signature'];
 
 interface Script {
   /** The marks of values that the script takes from responses. */
-  readonly own: ReadonlySet<string>;
+  readonly definedMarks: ReadonlySet<string>;
   readonly baseUrl: string;
   /** True if the script has all steps, so that answers contain every secret that it needs. */
   readonly isWhole: boolean;
@@ -23,12 +23,12 @@ interface Script {
 /** Returns the first lines: each secret and how to get its value, and notes on truncated bodies. */
 export function variableLines(
   requests: readonly ScriptRequest[],
-  { own, baseUrl, isWhole }: Script,
+  { definedMarks, baseUrl, isWhole }: Script,
 ): readonly string[] {
   const isTaken = (mask: string): boolean =>
-    [...own].some((mark) => mark.startsWith(`${unaltered(mask).slice(0, -1)}-`));
+    [...definedMarks].some((mark) => mark.startsWith(`${unaltered(mask).slice(0, -1)}-`));
   const masks = requests.flatMap(masksOf).filter((mask) => {
-    return !own.has(mask) && (unaltered(mask) === mask || !isTaken(mask));
+    return !definedMarks.has(mask) && (unaltered(mask) === mask || !isTaken(mask));
   });
   const lines = [...new Set(masks.map(unaltered))].flatMap((mask) =>
     secretLines(mask, { baseUrl, isWhole }),
@@ -72,7 +72,10 @@ function readMask(mask: string): { readonly kind: string; readonly altered: stri
 /** The kinds of secrets that only the reader has; cases invent all others. */
 const real: readonly string[] = ['user-token', 'device-token', 'control-token'];
 
-function secretLines(mask: string, { baseUrl, isWhole }: Omit<Script, 'own'>): readonly string[] {
+function secretLines(
+  mask: string,
+  { baseUrl, isWhole }: Omit<Script, 'definedMarks'>,
+): readonly string[] {
   const { kind } = readMask(mask);
   const name = variableOf(mask);
   if (isWhole && !real.includes(kind)) {
@@ -86,13 +89,13 @@ function secretLines(mask: string, { baseUrl, isWhole }: Omit<Script, 'own'>): r
 
 /** Returns lines that take a secret from the variables of `fleetbed`, or log in with them. */
 function fromEnvironment(kind: string, name: string, baseUrl: string): readonly string[] {
-  const own = `\${${name}:-`;
-  if (kind === 'control-token') return [`${name}=${own}\${FLEETBED_CONTROL_TOKEN:-}}`];
-  if (kind !== 'user-token') return [`${name}=${own}}`];
+  const beginning = `\${${name}:-`;
+  if (kind === 'control-token') return [`${name}=${beginning}\${FLEETBED_CONTROL_TOKEN:-}}`];
+  if (kind !== 'user-token') return [`${name}=${beginning}}`];
   const login = maskedWord(`${baseUrl}${pathOf(managementOperations.login)}`);
   const user = `"\${FLEETBED_EMAIL:-admin@example.com}:\${FLEETBED_PASSWORD:-}"`;
   return [
-    `${name}=${own}\${FLEETBED_TOKEN:-}}`,
+    `${name}=${beginning}\${FLEETBED_TOKEN:-}}`,
     `[ -n "$${name}" ] || [ -z "\${FLEETBED_PASSWORD:-}" ] ||`,
     `  ${name}=$(curl -sS -f -X POST -u ${user} ${login})`,
   ];

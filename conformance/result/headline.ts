@@ -45,11 +45,11 @@ function whyFailed({
 }: HeadlineFacts): string {
   const failed = withVerdict(verdicts, 'fail');
   const untested = problems.filter(({ code }) => code === untestedMust);
-  const others = problems.filter(({ code }) => code !== untestedMust);
-  const first = failed.map(sentenceOf)[0] ?? others[0]?.text ?? untested[0]?.text ?? '';
+  const otherProblems = problems.filter(({ code }) => code !== untestedMust);
+  const first = failed.map(sentenceOf)[0] ?? otherProblems[0]?.text ?? untested[0]?.text ?? '';
   return [
     ...(failed.length > 0 ? [`${failed.length} of ${casesOf(verdicts)} failed`] : []),
-    ...(others.length > 0 ? [`${amount(others.length, 'waiver')} to fix`] : []),
+    ...(otherProblems.length > 0 ? [`${amount(otherProblems.length, 'waiver')} to fix`] : []),
     ...(untested.length > 0 ? [untestedText(musts, capabilities)] : []),
     ...(unauthorized === undefined ? [] : [`the run ended early: ${unauthorized}`]),
     `first: ${first}`,

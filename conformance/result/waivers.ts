@@ -86,16 +86,16 @@ export interface WaivedVerdicts {
 /**
  * Attaches waivers to the cases that they name and to those that follow from them. A waiver that is
  * expired or obsolete is a problem.
- * @param known the current day in ISO 8601 and UTC, and the requirements that each case tests
+ * @param facts the current day in ISO 8601 and UTC, and the requirements that each case tests
  */
 export function applyWaivers(
   verdicts: readonly CaseVerdict[],
   waivers: readonly Waiver[],
-  known: { readonly today: string; readonly tested: TestedRequirements },
+  facts: { readonly today: string; readonly tested: TestedRequirements },
 ): WaivedVerdicts {
   const rows = waivers.map(({ id: caseId, ...rest }): WaiverRow => {
     const verdict = verdicts.find(({ id }) => id === caseId);
-    return { caseId, ...rest, state: stateOf(rest, verdict, known.today) };
+    return { caseId, ...rest, state: stateOf(rest, verdict, facts.today) };
   });
   const used = new Map(
     rows.filter(({ state }) => state === 'used').map((row) => [row.caseId, row]),
@@ -103,7 +103,7 @@ export function applyWaivers(
   const causes = verdicts.filter(({ id, verdict }) => verdict === 'fail' && used.has(id));
   return {
     verdicts: verdicts.map((each) => {
-      const follows = used.has(each.id) ? undefined : causeOf(each, causes, known.tested);
+      const follows = used.has(each.id) ? undefined : causeOf(each, causes, facts.tested);
       const row = used.get(follows ?? each.id);
       if (!row) return each;
       const { reason, owner, expires } = row;
@@ -116,11 +116,11 @@ export function applyWaivers(
 
 function stateOf(
   { expires }: Pick<Waiver, 'expires'>,
-  found: CaseVerdict | undefined,
+  caseVerdict: CaseVerdict | undefined,
   today: string,
 ): WaiverRow['state'] {
   if (expires < today) return 'expired';
-  const { verdict, reason } = found ?? {};
+  const { verdict, reason } = caseVerdict ?? {};
   const isInconclusive = verdict === 'inconclusive' && !endCodes.includes(reason?.code ?? '');
   if (verdict === 'fail' || isInconclusive) return 'used';
   return verdict === 'pass' || verdict === 'observed' ? 'obsolete' : 'not-decided';

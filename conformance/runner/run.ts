@@ -313,10 +313,10 @@ export class SuiteRun {
 
 /** Returns a signal that follows the caller's and allows a listener for each running case. */
 function endOfRun(signal: AbortSignal | undefined): AbortSignal {
-  const own = AbortSignal.any(signal ? [signal] : []);
+  const runSignal = AbortSignal.any(signal ? [signal] : []);
   // Removes the limit above which Node warns about a listener leak.
-  setMaxListeners(0, own);
-  return own;
+  setMaxListeners(0, runSignal);
+  return runSignal;
 }
 
 /** Returns a verdict for each case; `inconclusive` for a case that did not report one. */

@@ -54,7 +54,7 @@ function judging(parts: Parts): RunnableCase {
   );
 }
 
-function observing(observe: () => Promise<{ seen: string }>): RunnableCase {
+function observing(observe: () => Promise<{ text: string }>): RunnableCase {
   return theOnly(
     defineScenario({
       area: 'example',

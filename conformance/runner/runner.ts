@@ -84,16 +84,16 @@ export async function runCase(
   const startedMs = clock.monotonicMs();
   const limit = new AbortController();
   const context = options.openContext(testCase, limit.signal);
-  const own = await withinLimit(
+  const performed = await withinLimit(
     perform(testCase, context, options.onAct),
     { limit, context },
     options,
   );
   const { exchanges, dropped } = context.client.exchangeList;
-  const undocumented = own.undocumented ? [violationBy(own.undocumented, exchanges)] : [];
+  const undocumented = performed.undocumented ? [violationBy(performed.undocumented, exchanges)] : [];
   const leftBehind = await releaseInTime(context, options);
   const violations = [...(options.violations?.() ?? []), ...undocumented];
-  const { outcome, listing } = withViolations(testCase, own.outcome, violations);
+  const { outcome, listing } = withViolations(testCase, performed.outcome, violations);
   const { made } = context.created;
   const keepsEvidence = options.allEvidence === true || outcome.verdict !== 'pass';
   return {

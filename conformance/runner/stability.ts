@@ -56,8 +56,8 @@ function worstAttempt(verdicts: readonly CaseVerdict[], first: CaseVerdict): Cas
 
 function unstable(verdicts: readonly CaseVerdict[]) {
   const totals = countVerdicts(verdicts);
-  const seen = verdictNames.filter((name) => totals[name] > 0);
-  const counts = seen.map((name) => `${totals[name]} ${name}`).join(', ');
+  const occurringVerdicts = verdictNames.filter((name) => totals[name] > 0);
+  const counts = occurringVerdicts.map((name) => `${totals[name]} ${name}`).join(', ');
   return inconclusive('unstable', `of ${verdicts.length} attempts: ${counts}`);
 }
 

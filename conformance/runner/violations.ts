@@ -28,37 +28,37 @@ export function listingOf(testCase: RunnableCase): VerdictListing {
  */
 export function withViolations(
   testCase: RunnableCase,
-  own: CaseOutcome,
-  seen: readonly ExchangeViolation[],
+  finding: CaseOutcome,
+  exchangeViolations: readonly ExchangeViolation[],
 ): { readonly outcome: CaseOutcome; readonly listing: VerdictListing } {
-  const violations = seen.filter(
+  const violations = exchangeViolations.filter(
     (violation) => testCase.level === 'may' || !isMissingResponse(violation),
   );
   const [first] = violations;
-  if (!first) return { outcome: own, listing: listingOf(testCase) };
+  if (!first) return { outcome: finding, listing: listingOf(testCase) };
   const violatedByExchanges = [...new Set(violations.flatMap(({ requirements: ids }) => ids))];
   const named = [...new Set([...testCase.requirements, ...violatedByExchanges])];
-  const isOwnFailure = own.verdict === 'fail';
+  const isOwnFailure = finding.verdict === 'fail';
   const level = worst([
     ...violations.map((violation) => violation.level),
     ...(isOwnFailure ? [testCase.level] : []),
   ]);
   const listing = { ...listingOf({ ...testCase, level, requirements: named }), violations };
-  if (own.verdict === 'error')
-    return { outcome: own, listing: { ...listing, level: testCase.level } };
+  if (finding.verdict === 'error')
+    return { outcome: finding, listing: { ...listing, level: testCase.level } };
   const violated = isOwnFailure
-    ? [...new Set([...(own.violated ?? testCase.requirements), ...violatedByExchanges])]
+    ? [...new Set([...(finding.violated ?? testCase.requirements), ...violatedByExchanges])]
     : violatedByExchanges;
-  return { outcome: { ...failureOf(own, first, violations.length), violated }, listing };
+  return { outcome: { ...failureOf(finding, first, violations.length), violated }, listing };
 }
 
 /** Returns the failure of the case itself, or else a failure that describes the first violation. */
-function failureOf(own: CaseOutcome, first: ExchangeViolation, count: number): CaseOutcome {
-  if (own.verdict === 'fail') return own;
+function failureOf(finding: CaseOutcome, first: ExchangeViolation, count: number): CaseOutcome {
+  if (finding.verdict === 'fail') return finding;
   const more = count > 1 ? `; and ${count - 1} more` : '';
   return {
     verdict: 'fail',
-    ...(isMissingResponse(first) && own.reason && { reason: own.reason }),
+    ...(isMissingResponse(first) && finding.reason && { reason: finding.reason }),
     expected: `${violationExpectation} ${first.operation} to keep the contract`,
     actual: `${violationText(first)}${more}`,
   };

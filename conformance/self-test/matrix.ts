@@ -112,8 +112,8 @@ export function chosenCases(
   if (sample !== undefined) return sampleOf({ id, sample }, touched);
   const isNamed = (each: string): boolean =>
     named.get(each)?.some((requirement) => violates.includes(requirement)) ?? false;
-  const others = new Set([...touched].filter((each) => !isNamed(each)));
-  const chosen = sampleOf({ id, sample: OTHERS_MAX }, others);
+  const otherCases = new Set([...touched].filter((each) => !isNamed(each)));
+  const chosen = sampleOf({ id, sample: OTHERS_MAX }, otherCases);
   return new Set([...touched].filter((each) => isNamed(each) || chosen.has(each)));
 }
 

@@ -60,22 +60,22 @@ export class DefectProbe implements ProxyObserver {
 
   examine(exchange: Promise<ProxiedExchange>): void {
     // A late result still belongs to the case that was running when the request arrived.
-    const found = this.#current;
-    const whole = exchange.then(
+    const foundDefects = this.#current;
+    const fullExchange = exchange.then(
       (each) => each,
       // An exchange without a response is ignored, since no hook could change it.
       () => undefined,
     );
     this.#line = this.#line.then(async () => {
-      const each = await Promise.race([whole, this.#isOver]);
-      if (each) await this.#look(each, found);
+      const each = await Promise.race([fullExchange, this.#isOver]);
+      if (each) await this.#look(each, foundDefects);
     });
   }
 
-  async #look(exchanged: ProxiedExchange, found: Set<string>): Promise<void> {
+  async #look(exchanged: ProxiedExchange, foundDefects: Set<string>): Promise<void> {
     for (const { defect, alteration } of this.#probed) {
       if (!affectsOperation(defect, exchanged.request.operation)) continue;
-      if (await changesAnything(alteration, exchanged)) found.add(defect.id);
+      if (await changesAnything(alteration, exchanged)) foundDefects.add(defect.id);
     }
   }
 }

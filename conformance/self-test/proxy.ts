@@ -132,13 +132,13 @@ export class DefectProxy {
   }
 
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const seen = this.#seen(request);
-    const planted = this.#planted?.touches(seen.operation) ? this.#planted : undefined;
+    const proxiedRequest = this.#seen(request);
+    const planted = this.#planted?.touches(proxiedRequest.operation) ? this.#planted : undefined;
     if (!planted) {
       const outgoing = this.#open(request.method, request.url, [...request.rawHeaders]);
       const answered = responseTo(outgoing, response);
       this.#options.observer?.examine(
-        exchangeOf(seen, request, answered).then((each) => ({
+        exchangeOf(proxiedRequest, request, answered).then((each) => ({
           ...each,
           userToken: this.#send.userToken,
         })),
@@ -146,7 +146,7 @@ export class DefectProxy {
       request.pipe(outgoing);
       return passOn(await answered, response);
     }
-    const original = { ...seen, body: await readAll(request) };
+    const original = { ...proxiedRequest, body: await readAll(request) };
     const sent = await planted.request(original, this.#send);
     if ('status' in sent) return writeResponse(response, { response: this.#completed(sent) });
     const outgoing = this.#open(
@@ -163,9 +163,9 @@ export class DefectProxy {
   }
 
   async #passUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const seen = this.#seen(request);
-    const planted = this.#planted?.touches(seen.operation) ? this.#planted : undefined;
-    const original = { ...seen, body: Buffer.alloc(0) };
+    const proxiedRequest = this.#seen(request);
+    const planted = this.#planted?.touches(proxiedRequest.operation) ? this.#planted : undefined;
+    const original = { ...proxiedRequest, body: Buffer.alloc(0) };
     const sent = planted ? await planted.request(original, this.#send) : original;
     if ('status' in sent) return writeUpgradeResponse(socket, { response: this.#completed(sent) });
     const outgoing = this.#open(
@@ -209,20 +209,20 @@ export class DefectProxy {
   }
 
   #seen(request: IncomingMessage): Omit<ProxiedRequest, 'body'> {
-    const [whole = '', ...rest] = (request.url ?? '/').split('?');
-    const path = whole.startsWith(this.#prefix) ? whole.slice(this.#prefix.length) : whole;
+    const [fullPath = '', ...rest] = (request.url ?? '/').split('?');
+    const path = fullPath.startsWith(this.#prefix) ? fullPath.slice(this.#prefix.length) : fullPath;
     const method = request.method ?? 'GET';
-    const known = recognized(method, path);
+    const operation = recognized(method, path);
     const headers = seenHeaders(request.rawHeaders);
     const { httpVersion: version } = request;
-    return { ...known, method, version, path, query: rest.join('?'), headers };
+    return { ...operation, method, version, path, query: rest.join('?'), headers };
   }
 
-  async #sendToTarget(own: ProxiedRequest): Promise<ProxiedResponse> {
-    const request = withHeaders(own, {
-      host: own.headers.host ?? this.#host(),
+  async #sendToTarget(ownRequest: ProxiedRequest): Promise<ProxiedResponse> {
+    const request = withHeaders(ownRequest, {
+      host: ownRequest.headers.host ?? this.#host(),
       'transfer-encoding': undefined,
-      'content-length': own.body.length > 0 ? String(own.body.length) : undefined,
+      'content-length': ownRequest.body.length > 0 ? String(ownRequest.body.length) : undefined,
     });
     const headers = Object.entries(request.headers).flat();
     const outgoing = this.#open(request.method, this.#urlOf(request), headers);
@@ -270,7 +270,7 @@ export class DefectProxy {
 
 /** Records request and answer while they are forwarded. */
 async function exchangeOf(
-  seen: Omit<ProxiedRequest, 'body'>,
+  proxiedRequest: Omit<ProxiedRequest, 'body'>,
   request: IncomingMessage,
   answered: Promise<IncomingMessage>,
 ): Promise<Omit<ProxiedExchange, 'userToken'>> {
@@ -279,7 +279,7 @@ async function exchangeOf(
   const body = await bodyOfPiped(received);
   const { statusCode = 0, rawHeaders } = received;
   const response = { status: statusCode, headers: seenHeaders(rawHeaders), body };
-  return { request: { ...seen, body: await sent }, response };
+  return { request: { ...proxiedRequest, body: await sent }, response };
 }
 
 /** Returns the response of the target; the request is ended when the suite disconnects. */

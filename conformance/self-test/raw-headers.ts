@@ -7,20 +7,20 @@ export type RawHeaders = readonly string[];
 
 /** Returns the headers as hooks see them: names in lower case, repeated ones joined. */
 export function seenHeaders(raw: RawHeaders): Headers {
-  const seen: Record<string, string> = {};
+  const headers: Record<string, string> = {};
   for (const [name, value] of pairsOf(raw)) {
     const key = name.toLowerCase();
-    const before = seen[key];
-    seen[key] = before === undefined ? value : `${before}, ${value}`;
+    const before = headers[key];
+    headers[key] = before === undefined ? value : `${before}, ${value}`;
   }
-  return seen;
+  return headers;
 }
 
 /** Returns the wire headers after a hook changed some; the others stay identical in every byte. */
 export function rewrittenHeaders(raw: RawHeaders, changed: Headers): string[] {
   const before = seenHeaders(raw);
   const written = new Set<string>();
-  const kept = pairsOf(raw).flatMap(([name, value]) => {
+  const keptPairs = pairsOf(raw).flatMap(([name, value]) => {
     const key = name.toLowerCase();
     const now = changed[key];
     if (now === before[key]) {
@@ -32,7 +32,7 @@ export function rewrittenHeaders(raw: RawHeaders, changed: Headers): string[] {
     return [name, now];
   });
   const added = Object.entries(changed).filter(([key]) => !written.has(key));
-  return [...kept, ...added.flat()];
+  return [...keptPairs, ...added.flat()];
 }
 
 /**

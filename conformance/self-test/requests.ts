@@ -23,10 +23,10 @@ export interface OwnRequest {
 }
 
 /** Returns a request for an operation, ready for `send`. */
-export function requestFor(id: ProxiedOperation, own: OwnRequest = {}): ProxiedRequest {
+export function requestFor(id: ProxiedOperation, ownRequest: OwnRequest = {}): ProxiedRequest {
   const row = knownRows.find((each) => each.id === id);
   if (!row) throw new Error(`the contract has no operation ${id}`);
-  const { parameters = {}, query = {}, token, json } = own;
+  const { parameters = {}, query = {}, token, json } = ownRequest;
   const path = row.path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(parameters[name] ?? ''),
   );

@@ -47,7 +47,7 @@ export function verifies({ key, keyType, body }: SignedRequest, signature: Buffe
 /** Returns true when the bytes are the key's signature over the body with that digest. */
 export function fits(
   key: KeyObject,
-  given: {
+  facts: {
     readonly digest: string | null;
     readonly body: Buffer;
     readonly signature: Buffer;
@@ -55,7 +55,7 @@ export function fits(
     readonly sideBySide?: boolean;
   },
 ): boolean {
-  const { digest, body, signature, pss = false, sideBySide = false } = given;
+  const { digest, body, signature, pss = false, sideBySide = false } = facts;
   const padding = pss ? constants.RSA_PKCS1_PSS_PADDING : constants.RSA_PKCS1_PADDING;
   const form = key.asymmetricKeyType === 'rsa' ? { padding } : {};
   const dsaEncoding = sideBySide ? 'ieee-p1363' : 'der';

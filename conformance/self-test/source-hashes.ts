@@ -35,9 +35,9 @@ export type CodeHashes = Readonly<Record<string, string>>;
 /** Returns the root folder of the package, for a run from the sources or from the build. */
 export function packageFolder(): string {
   const locations = ['../../', '../../../'].map((location) => new URL(location, import.meta.url));
-  const found = locations.find((location) => existsSync(new URL('package.json', location)));
-  if (!found) throw new Error('package.json is missing beside the built folder');
-  return fileURLToPath(found);
+  const folder = locations.find((location) => existsSync(new URL('package.json', location)));
+  if (!folder) throw new Error('package.json is missing beside the built folder');
+  return fileURLToPath(folder);
 }
 
 /**

@@ -50,11 +50,11 @@ async function ordered(
   ids: ReadonlySet<string>,
 ): Promise<DefectResult | undefined> {
   const order: WorkerOrder = { defectId: id, ids: [...ids] };
-  const gone = new AbortController();
-  const lost = once(child, 'exit', { signal: gone.signal }).then(([code]) => {
+  const exitWait = new AbortController();
+  const lost = once(child, 'exit', { signal: exitWait.signal }).then(([code]) => {
     throw new Error(`the process that ran ${id} ended with ${code}`);
   });
-  const answered = once(child, 'message', { signal: gone.signal });
+  const answered = once(child, 'message', { signal: exitWait.signal });
   child.send(order);
   try {
     const [reply] = (await Promise.race([answered, lost])) as [WorkerReply];
@@ -62,7 +62,7 @@ async function ordered(
     return reply.result;
   } finally {
     lost.catch(() => undefined);
-    gone.abort();
+    exitWait.abort();
   }
 }
 

@@ -53,8 +53,8 @@ const verifiers: Readonly<Record<KeyType, Verifier>> = {
 export function keyTypeOf(pem: string): KeyType | undefined {
   const key = publicKeyIn(pem);
   if (key === undefined) return undefined;
-  const found = Object.entries(verifiers).find(([, { fits }]) => fits(key));
-  return found?.[0] as KeyType | undefined;
+  const entry = Object.entries(verifiers).find(([, { fits }]) => fits(key));
+  return entry?.[0] as KeyType | undefined;
 }
 
 /**

@@ -105,9 +105,9 @@ export function defineScenario<Arranged>(
   return scenario.cases.map((each) => ({
     ...checkedListing(scenario, each),
     order: scenario.order,
-    arrange: async (given) => {
+    arrange: async (givenContext) => {
       const needs = needsOf(scenario, each);
-      const context = needs.some(isControl) ? await given.isolated(needs) : given;
+      const context = needs.some(isControl) ? await givenContext.isolated(needs) : givenContext;
       const arranged = await scenario.arrange(context);
       return async () => {
         if ('observe' in each) return each.observe(arranged, context);

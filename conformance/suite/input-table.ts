@@ -144,9 +144,10 @@ async function seenStatuses<Arranged>(
   send: (arranged: Arranged, input: InputBody) => Promise<HttpResponse>,
   arranged: Arranged,
 ): Promise<string> {
-  const seen: string[] = [];
-  for (const input of inputs) seen.push(`${input.name}: ${(await send(arranged, input)).status}`);
-  return seen.join(', ');
+  const statusTexts: string[] = [];
+  for (const input of inputs)
+    statusTexts.push(`${input.name}: ${(await send(arranged, input)).status}`);
+  return statusTexts.join(', ');
 }
 
 function valuesOf(row: InputRow, body: unknown): Readonly<Record<string, unknown>> {
@@ -183,9 +184,9 @@ function withField(
 ): unknown {
   const changed = (inner: unknown) => (rest.length > 0 ? withField(inner, rest, value) : value);
   if (Array.isArray(body)) return body.with(-1, changed(body.at(-1)));
-  const { [step]: inner, ...others } = Object(body);
+  const { [step]: inner, ...otherMembers } = Object(body);
   const member = changed(inner);
-  return member === undefined ? others : { ...others, [step]: member };
+  return member === undefined ? otherMembers : { ...otherMembers, [step]: member };
 }
 
 /** Splits a field path into steps: `messages[].level` into `messages`, `[]`, `level`. */

@@ -175,10 +175,10 @@ export function reportedEntries(): ReportedEntries {
 
 /** Returns these options as a result reports them; omitted ones get the placeholder of their row. */
 export function reportedOptions(options: Partial<SuiteOptions>): ReportedOptions {
-  const given = new Map<string, unknown>(Object.entries(options));
+  const valuesByName = new Map<string, unknown>(Object.entries(options));
   const entries = reportedRows().map(([name, { reported }]) => [
     name,
-    given.get(name) ?? reported?.absent,
+    valuesByName.get(name) ?? reported?.absent,
   ]);
   return Object.fromEntries(entries);
 }

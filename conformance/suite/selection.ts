@@ -22,11 +22,11 @@ export class UnknownIdError extends SetupError {
  */
 export function selectedRows<Row extends { readonly id: string }>(
   rows: readonly Row[],
-  given: readonly string[],
+  wantedIds: readonly string[],
   noun: string,
 ): readonly Row[] {
-  if (given.length === 0) return rows;
-  const prefixes = given.map(presentId);
+  if (wantedIds.length === 0) return rows;
+  const prefixes = wantedIds.map(presentId);
   if (prefixes.includes('')) {
     throw new UnknownIdError(`the ID of a ${noun} is empty; leave it out to select every ${noun}`);
   }

@@ -28,15 +28,18 @@ export function requestOf<Path extends string>(
   operation: MethodAndPath<Path>,
   ...[options]: CallArguments<Path>
 ): WireRequest {
-  const given: CallOptions & { readonly path?: Readonly<Record<string, string>> } = options ?? {};
-  const path = fillPath(operation, given.path ?? {});
-  const body = given.raw ?? (given.body === undefined ? undefined : JSON.stringify(given.body));
+  const callOptions: CallOptions & { readonly path?: Readonly<Record<string, string>> } =
+    options ?? {};
+  const path = fillPath(operation, callOptions.path ?? {});
+  const body =
+    callOptions.raw ??
+    (callOptions.body === undefined ? undefined : JSON.stringify(callOptions.body));
   return {
     method: operation.method,
-    url: `${path}${queryText(given.query ?? {})}`,
+    url: `${path}${queryText(callOptions.query ?? {})}`,
     headers: {
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...given.headers,
+      ...callOptions.headers,
     },
     ...(body === undefined ? {} : { body }),
   };

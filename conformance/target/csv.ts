@@ -9,9 +9,9 @@ const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/gy;
 export function readCsv(document: string): readonly (readonly string[])[] {
   const records: string[][] = [];
   let record: string[] = [];
-  for (const [whole, quoted, plain = '', end] of document.matchAll(field)) {
+  for (const [match, quoted, plain = '', end] of document.matchAll(field)) {
     // The pattern also matches the empty text at the end of the document, which is not a record.
-    if (whole === '' && record.length === 0) break;
+    if (match === '' && record.length === 0) break;
     record.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
     if (end === ',') continue;
     records.push(record);
@@ -23,7 +23,7 @@ export function readCsv(document: string): readonly (readonly string[])[] {
 /** Returns a sentence that says where a document violates the grammar; undefined if it is valid. */
 export function csvProblem(document: string): string | undefined {
   let end = 0;
-  for (const [whole] of document.matchAll(field)) end += whole.length;
+  for (const [match] of document.matchAll(field)) end += match.length;
   if (end === document.length) return undefined;
   const rest = document.slice(end, end + SHOWN_CHARACTERS);
   return `no field can be read at character ${end}: ${JSON.stringify(rest)}`;

@@ -76,19 +76,19 @@ export function reportedExchanges(
   exchanges: readonly TargetExchange[],
   dropped = 0,
 ): { readonly exchanges: readonly TargetExchange[]; readonly exchangesDropped?: number } {
-  const kept = exchanges.slice(-REPORTED_MAX).map(reportedExchange);
-  const left = dropped + exchanges.length - kept.length;
-  return { exchanges: kept, ...(left > 0 && { exchangesDropped: left }) };
+  const keptExchanges = exchanges.slice(-REPORTED_MAX).map(reportedExchange);
+  const droppedCount = dropped + exchanges.length - keptExchanges.length;
+  return { exchanges: keptExchanges, ...(droppedCount > 0 && { exchangesDropped: droppedCount }) };
 }
 
 /** Returns an exchange as a report shows it. */
 export function reportedExchange({ request, response, ...rest }: TargetExchange): TargetExchange {
-  const { content: _, form, ...shown } = request;
+  const { content: _, form, ...reported } = request;
   const body =
     response?.body === undefined ? {} : { body: cut(response.body, RESPONSE_BODY_MAX_CHARACTERS) };
   return {
     ...rest,
-    request: { ...shown, ...(form && { form: withoutFile(form) }) },
+    request: { ...reported, ...(form && { form: withoutFile(form) }) },
     ...(response && { response: { ...response, ...body } }),
   };
 }
@@ -162,12 +162,12 @@ function sentBody(body: unknown): Partial<TargetExchange['request']> {
   if (bytes.length === 0) return {};
   const text = bytes.toString('utf8');
   const isText = Buffer.from(text).equals(bytes);
-  const whole = isText ? text : bytes.toString('latin1');
-  const kept = cut(whole, REQUEST_BODY_MAX_CHARACTERS);
+  const fullText = isText ? text : bytes.toString('latin1');
+  const keptText = cut(fullText, REQUEST_BODY_MAX_CHARACTERS);
   return {
-    body: kept,
+    body: keptText,
     ...(isText ? {} : { bodyEncoding: 'latin1' }),
-    ...(kept === whole ? {} : { bodyBytes: bytes.length, content: gzipBase64(bytes) }),
+    ...(keptText === fullText ? {} : { bodyBytes: bytes.length, content: gzipBase64(bytes) }),
   };
 }
 

@@ -32,7 +32,7 @@ export class NotObservable extends Error {
 
 /** The result of an observing case, which has no right or wrong. */
 export interface CaseObservation {
-  readonly seen: string;
+  readonly text: string;
 }
 
 const TEXT_MAX_CHARACTERS = 300;
@@ -52,13 +52,13 @@ export function responseSummary({ status, text, bytes }: HttpResponse): string {
 }
 
 /** Returns an observation of the text. */
-export function observationOf(seen: string): CaseObservation {
-  return { seen };
+export function observationOf(text: string): CaseObservation {
+  return { text };
 }
 
 /** Returns an observation of the response. */
 export function observedResponse(response: HttpResponse): CaseObservation {
-  return { seen: `answered with ${responseSummary(response)}` };
+  return { text: `answered with ${responseSummary(response)}` };
 }
 
 /** All success statuses, for cases that accept any of them. */

@@ -92,8 +92,8 @@ export function closeCodeOf({ payload }: Frame): number | undefined {
   return payload.length < 2 ? undefined : payload.readUInt16BE(0);
 }
 
-function bytesToSend(given: FrameToSend): Buffer {
-  const frame = { fin: true, reserved: 0, masked: true, payload: Buffer.alloc(0), ...given };
+function bytesToSend(frameToSend: FrameToSend): Buffer {
+  const frame = { fin: true, reserved: 0, masked: true, payload: Buffer.alloc(0), ...frameToSend };
   const bytes = bytesOf(frame);
   if (!frame.masked) return bytes;
   const start = bytes.length - frame.payload.length;

@@ -42,19 +42,19 @@ export class FrameReader {
     if (this.#missingBytes > 0) return [];
     this.#rest = Buffer.concat([this.#rest, ...this.#more]);
     this.#more = [];
-    const found: (ReceivedFrame | Buffer)[] = [];
+    const received: (ReceivedFrame | Buffer)[] = [];
     for (;;) {
       const extent = extentOf(this.#rest);
-      if (extent === undefined) return found;
+      if (extent === undefined) return received;
       if (extent.payload > PAYLOAD_MAX_BYTES) {
         this.#unreadable = true;
-        return [...found, this.#rest];
+        return [...received, this.#rest];
       }
       const length = extent.header + extent.payload;
       this.#missingBytes = length - this.#rest.length;
-      if (this.#missingBytes > 0) return found;
-      const whole = this.#rest.subarray(0, length);
-      found.push({ frame: frameOf(whole, extent), bytes: whole });
+      if (this.#missingBytes > 0) return received;
+      const frameBytes = this.#rest.subarray(0, length);
+      received.push({ frame: frameOf(frameBytes, extent), bytes: frameBytes });
       this.#rest = this.#rest.subarray(length);
     }
   }
@@ -77,11 +77,11 @@ function extentOf(bytes: Buffer): Extent | undefined {
   return { header: 2 + extra + (second & 0x80 ? 4 : 0), payload };
 }
 
-function frameOf(whole: Buffer, { header }: Extent): Frame {
-  const first = whole.readUInt8(0);
-  const masked = (whole.readUInt8(1) & 0x80) !== 0;
-  const payload = Buffer.from(whole.subarray(header));
-  if (masked) applyMask(payload, whole.subarray(header - 4, header));
+function frameOf(frameBytes: Buffer, { header }: Extent): Frame {
+  const first = frameBytes.readUInt8(0);
+  const masked = (frameBytes.readUInt8(1) & 0x80) !== 0;
+  const payload = Buffer.from(frameBytes.subarray(header));
+  if (masked) applyMask(payload, frameBytes.subarray(header - 4, header));
   return {
     fin: (first & 0x80) !== 0,
     reserved: (first >> 4) & 0x07,

@@ -7,10 +7,10 @@ const parameter = /;\s*([\w!#$&+.^`|~*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";,
 
 /** Returns the URL of each relation, such as `next`; the first one if a relation is repeated. */
 export function relationsOf(header: string | undefined): Readonly<Record<string, string>> {
-  const found = [...(header ?? '').matchAll(link)].flatMap(([, url = '', rest = '']) =>
+  const relations = [...(header ?? '').matchAll(link)].flatMap(([, url = '', rest = '']) =>
     typesIn(rest).map((type) => [type, url] as const),
   );
-  return Object.fromEntries(found.toReversed());
+  return Object.fromEntries(relations.toReversed());
 }
 
 /** Returns the relation types in the first `rel` parameter. */

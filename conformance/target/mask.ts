@@ -67,11 +67,11 @@ export class Mask {
 
   /** Returns the text without secrets. */
   text(text: string): string {
-    const known = this.#longestFirst.reduce(
+    const maskedText = this.#longestFirst.reduce(
       (rest, secret) => rest.replaceAll(secret, this.#secrets.get(secret) ?? MASKED),
       text,
     );
-    const signed = known
+    const signed = maskedText
       .replace(jsonWebToken, (token) => this.#tokens.get(token) ?? this.#alteredMask(token))
       .replace(signatureInQuery, `$1${maskOf('link-signature')}`);
     return secretMembers.reduce((rest, member) => rest.replace(member, maskedMember), signed);
@@ -114,10 +114,10 @@ export class Mask {
    * made up.
    */
   #member(name: string, text: string): string {
-    const known = this.text(text);
-    if (name === 'authorization') return known.replace(credential, withoutCredential);
-    if (name !== 'cookie') return known;
-    return known.replace(cookieValue, (_, value: string) => `=${withoutCredential(value)}`);
+    const maskedText = this.text(text);
+    if (name === 'authorization') return maskedText.replace(credential, withoutCredential);
+    if (name !== 'cookie') return maskedText;
+    return maskedText.replace(cookieValue, (_, value: string) => `=${withoutCredential(value)}`);
   }
 
   /**
@@ -126,11 +126,11 @@ export class Mask {
    */
   #alteredMask(token: string): string {
     const parts = token.split('.');
-    for (const [known, mask] of this.#tokens) {
-      const own = known.split('.');
-      if (own[1] !== parts[1] && own[2] !== parts[2]) continue;
+    for (const [knownToken, mask] of this.#tokens) {
+      const tokenParts = knownToken.split('.');
+      if (tokenParts[1] !== parts[1] && tokenParts[2] !== parts[2]) continue;
       const names = ['header', 'claims', 'signature'];
-      const changed = names.filter((_, index) => own[index] !== parts[index]);
+      const changed = names.filter((_, index) => tokenParts[index] !== parts[index]);
       return mask.replace('>', `, other ${changed.join(' and ')}>`);
     }
     return MASKED;

@@ -63,11 +63,11 @@ function segmentCount(path: string): number {
 export function recognizeRequest(method: string, path: string): RecognizedOperation {
   const ofLength = patternsByLength.get(segmentCount(path)) ?? [];
   const fitting = ofLength.filter(({ pattern }) => pattern.test(path));
-  const found = fitting.find(({ row }) => row.method === method);
-  const groups = (found ?? fitting[0])?.pattern.exec(path)?.groups ?? {};
+  const match = fitting.find(({ row }) => row.method === method);
+  const groups = (match ?? fitting[0])?.pattern.exec(path)?.groups ?? {};
   const parameters = Object.entries(groups).map(([name, text]) => [name, decoded(text)]);
   return {
-    row: found?.row,
+    row: match?.row,
     rowsAtPath: fitting.map(({ row }) => row),
     parameters: Object.fromEntries(parameters),
   };

@@ -62,11 +62,11 @@ async function readBytes(
 }
 
 function decoded({ bytes, headers }: ReadBody): ReadBody {
-  const { 'content-encoding': coding, 'content-length': _, ...others } = headers;
+  const { 'content-encoding': coding, 'content-length': _, ...otherHeaders } = headers;
   const decode = decoders.get(String(coding).trim().toLowerCase());
   if (!decode || bytes.length === 0) return { bytes, headers };
   try {
-    return { bytes: decode(bytes, { maxOutputLength: RESPONSE_MAX_BYTES }), headers: others };
+    return { bytes: decode(bytes, { maxOutputLength: RESPONSE_MAX_BYTES }), headers: otherHeaders };
   } catch (error) {
     if (error instanceof RangeError)
       throw tooLarge(`is larger than ${RESPONSE_MAX_BYTES} bytes`, 'read');

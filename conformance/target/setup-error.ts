@@ -120,9 +120,9 @@ export class ControlRefusedError extends SetupError {
   readonly code = 'control-refused';
   override readonly isStarting: boolean;
 
-  constructor(url: string, seen: string, isStarting: boolean) {
+  constructor(url: string, observation: string, isStarting: boolean) {
     super(
-      `the control listener ${url} cannot be used (${seen}); ` +
+      `the control listener ${url} cannot be used (${observation}); ` +
         'check --control-url and --control-token, or omit both to skip the cases that need them',
     );
     this.name = 'ControlRefusedError';

@@ -172,15 +172,15 @@ export class TargetClient {
       const { traffic } = this.#parts;
       requireWay(url);
       traffic.sent();
-      const given = await send(url, {
+      const answer = await send(url, {
         method: method as Dispatcher.HttpMethod,
         headers: { ...headers },
         body: body ?? null,
         signal,
         dispatcher: this.#parts.agent,
       });
-      const { bytes, headers: seen } = await readResponse(given.body, given.headers);
-      const response = responseOf(given.statusCode, seen, bytes);
+      const { bytes, headers: responseHeaders } = await readResponse(answer.body, answer.headers);
+      const response = responseOf(answer.statusCode, responseHeaders, bytes);
       traffic.answered(method, url, response.status);
       return { response, result: response };
     });
@@ -192,9 +192,12 @@ export class TargetClient {
       const { caPem, traffic } = this.#parts;
       requireWay(url);
       traffic.sent();
-      const given = await requestUpgrade({ url, headers: request.headers ?? {}, signal, caPem });
-      const response = responseOf(given.status, given.headers, given.body);
-      return { response, result: given.socket ? { ...response, socket: given.socket } : response };
+      const answer = await requestUpgrade({ url, headers: request.headers ?? {}, signal, caPem });
+      const response = responseOf(answer.status, answer.headers, answer.body);
+      return {
+        response,
+        result: answer.socket ? { ...response, socket: answer.socket } : response,
+      };
     });
   }
 
@@ -291,9 +294,9 @@ function redirected(request: WireRequest, response: HttpResponse): WireRequest |
     return undefined;
   }
   const next = new URL(location ?? '', url);
-  const { authorization: _, ...others } = headers;
+  const { authorization: _, ...otherHeaders } = headers;
   const isSameOrigin = next.origin === new URL(url).origin;
-  return { ...request, url: next.href, headers: isSameOrigin ? headers : others };
+  return { ...request, url: next.href, headers: isSameOrigin ? headers : otherHeaders };
 }
 
 function streamed(body: WireRequest['body']) {

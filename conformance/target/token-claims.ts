@@ -40,8 +40,8 @@ export function withOtherClaims(token: string): string {
   const [header = '', claims = '', signature = ''] = token.split('.');
   const text = Buffer.from(claims, 'base64url').toString('utf8');
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), v.looseObject({})), text);
-  const { exp = 0, ...others } = parsed.success ? parsed.output : {};
-  const changed = JSON.stringify({ ...others, exp: Number(exp) + 1 });
+  const { exp = 0, ...otherClaims } = parsed.success ? parsed.output : {};
+  const changed = JSON.stringify({ ...otherClaims, exp: Number(exp) + 1 });
   return [header, Buffer.from(changed).toString('base64url'), signature].join('.');
 }
 

@@ -38,7 +38,7 @@ export const violation = {
 /** Returns a verdict for every case: the first five differ, one is waived, and the rest passed. */
 function everyVerdict(): readonly CaseVerdict[] {
   const reason = { code: 'case-time-limit', text: hostile };
-  const found = [
+  const findings = [
     { verdict: 'fail', expected: 'status 400', actual: hostile, violations: [violation] },
     { verdict: 'error', reason },
     { verdict: 'inconclusive', reason },
@@ -48,7 +48,7 @@ function everyVerdict(): readonly CaseVerdict[] {
   return listCases().map(({ id }, index) => {
     const times = { startedMs: 10 * index, durationMs: index % 2 === 0 ? 15 : 5 };
     const evidence = { exchanges: [exchange, exchange], exchangesDropped: 2, ...times };
-    const finding = found[index];
+    const finding = findings[index];
     if (id === waived)
       return verdictOn(id, { verdict: 'fail', actual: hostile }, { waiver, ...times });
     if (finding === undefined) return verdictOn(id, { verdict: 'pass' }, times);

@@ -89,7 +89,7 @@ function sampleOf(plan: FleetPlan): TrafficSample {
     deploy: _deploy,
     deploymentPhases: _phases,
     deploymentId: _deployment,
-    durationMs: plannedMs = HOUR_MS,
+    durationMs: runMs = HOUR_MS,
     iterations: _iterations,
     until: _until,
     incidents: _incidents,
@@ -101,7 +101,7 @@ function sampleOf(plan: FleetPlan): TrafficSample {
   } = plan;
   const pollMs = Math.max(...cohortsOf(plan).map(({ policy }) => policy.pollIntervalMs));
   const devices = Math.min(plan.devices, SAMPLE_DEVICES);
-  const durationMs = Math.max(Math.min(plannedMs, POLLS_MAX * pollMs), POLLS_MIN * pollMs);
+  const durationMs = Math.max(Math.min(runMs, POLLS_MAX * pollMs), POLLS_MIN * pollMs);
   const stages: FleetPlan['stages'] = [
     { kind: 'ramp', durationMs: pollMs, devices },
     { kind: 'hold', durationMs: 2 * pollMs },

@@ -188,7 +188,7 @@ async function simulate(
       audience.show(progress);
     },
   };
-  const repeated = { own: ['--seed', plan.seed], replaced: ['--seed'] };
+  const repeated = { ownArguments: ['--seed', plan.seed], replaced: ['--seed'] };
   const repeat = `\n\nrepeat: ${repeatLine(argsOf(command), command, repeated)}`;
   const result = await simulateSpread(written, hooks, options).then(
     async (whole) => ({ ...whole, ...(await audience.close()) }),

@@ -106,7 +106,7 @@ async function runOnce(
   output.line(fleetReport(run));
   const seconds = (user + system) / 1e6;
   output.line(virtualReport({ durationMs: result.durationMs, seconds, logged, violations }));
-  const repeated = { own: ['--seed', plan.seed], replaced: ['--seed'] };
+  const repeated = { ownArguments: ['--seed', plan.seed], replaced: ['--seed'] };
   output.line(`repeat: ${repeatLine(args, command, repeated)}`);
   return fleetExitCode(run);
 }

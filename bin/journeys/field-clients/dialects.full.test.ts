@@ -29,7 +29,7 @@ async function startOn(dialect: DialectName, settings: Readonly<Record<string, u
   server = await startTestServer({ clock: systemClock, headerPrefix: 'X-MEN', dialects: dialects });
   device = await startFieldDevice(server, dialect, { settings });
   await publish(server, { files: applicationFiles });
-  return { server, device, known: await letIn(server, device) };
+  return { server, device, storedDevice: await letIn(server, device) };
 }
 
 const application = () => join(device.root, applicationPath);
@@ -92,7 +92,7 @@ describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 
       await device.client.waitForOutput(
         /aborted from the server(.*\n)*.*cleanup \[Error\](.*\n)*.*-> idle/,
       );
-      const part = await deviceDeploymentOf(server, rollout.deployment, rollout.known);
+      const part = await deviceDeploymentOf(server, rollout.deployment, rollout.storedDevice);
       expect(part?.status).toBe('aborted');
       expect(existsSync(application())).toBe(false);
     });

@@ -16,7 +16,7 @@ it("Debian's mender-client installs an artifact of this project", { timeout: 60_
   const server = await startTestServer({ clock: systemClock, headerPrefix: 'X-MEN' });
   const device = await startFieldDevice(server, 'updated');
   try {
-    const on = { server, device, known: await letIn(server, device) };
+    const on = { server, device, storedDevice: await letIn(server, device) };
     await publish(server, { files: applicationFiles, provides: { 'app.version': '7' } });
     const { status, log } = await waitUntilFinished(await rollOut(on, 'release-1'));
     expect({ status, log }, device.client.written).toEqual({ status: 'success', log: false });

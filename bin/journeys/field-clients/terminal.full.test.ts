@@ -34,14 +34,14 @@ const rarely = { UpdatePollIntervalSeconds: 86_400, InventoryPollIntervalSeconds
 let server: TestServer;
 let device: FieldDevice;
 let connect: ConnectClient;
-let known: Device;
+let storedDevice: Device;
 
 beforeAll(async () => {
   server = await startTestServer({ clock: systemClock, headerPrefix: 'X-MEN' });
   device = await startFieldDevice(server, 'terminal', { settings: rarely });
-  known = await letIn(server, device);
+  storedDevice = await letIn(server, device);
   connect = await device.startConnect();
-  await presenceAs(server, known, 'connected');
+  await presenceAs(server, storedDevice, 'connected');
 }, 60_000);
 
 afterAll(async () => {
@@ -134,7 +134,7 @@ describe("Debian's mender-connect, by a user's socket,", { timeout: 60_000 }, ()
 });
 
 describe("Debian's mender-connect, by HTTP,", { timeout: 40_000 }, () => {
-  const call = () => ({ token: server.adminToken, parameters: { id: known.id } });
+  const call = () => ({ token: server.adminToken, parameters: { id: storedDevice.id } });
   const at = (name: string) => join(connect.folder, name);
   const download = (path: string): Promise<TestResponse> =>
     server.call('download-device-file', { ...call(), query: { path } });
@@ -197,20 +197,20 @@ describe("Debian's mender-connect, by HTTP,", { timeout: 40_000 }, () => {
 
 describe("Debian's mender-connect", { timeout: 60_000 }, () => {
   it('is shown as disconnected once it ends, and as connected after a restart', async () => {
-    const { socket: user } = await connectUser(server, known);
+    const { socket: user } = await connectUser(server, storedDevice);
     const cutOff = endOf(user);
     await connect.program.end();
     expect(await cutOff).toMatchObject({ code: 1001 });
-    await presenceAs(server, known, 'disconnected');
-    await expect(connectUser(server, known)).rejects.toThrow('404');
+    await presenceAs(server, storedDevice, 'disconnected');
+    await expect(connectUser(server, storedDevice)).rejects.toThrow('404');
     connect = await device.startConnect();
-    await presenceAs(server, known, 'connected');
+    await presenceAs(server, storedDevice, 'connected');
   });
 });
 
 /** Waits for a file, since the device confirms an upload before the file is in place. */
 async function settled(path: string): Promise<void> {
-  const call = { token: server.adminToken, parameters: { id: known.id }, query: { path } };
+  const call = { token: server.adminToken, parameters: { id: storedDevice.id }, query: { path } };
   for (let trip = 0; trip < ROUND_TRIPS_MAX; trip += 1) {
     if ((await server.call('describe-device-file', call)).status === 200) return;
   }
@@ -218,7 +218,7 @@ async function settled(path: string): Promise<void> {
 }
 
 async function openTerminal(): Promise<Terminal> {
-  return new Terminal((await connectUser(server, known)).socket);
+  return new Terminal((await connectUser(server, storedDevice)).socket);
 }
 
 function ownId(): number {

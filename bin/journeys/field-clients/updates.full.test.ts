@@ -51,12 +51,16 @@ async function start(name: string, files?: Partial<DeviceRootFiles>): Promise<vo
 /** Starts a field device and accepts it. */
 async function startLetIn(name: string, files?: Partial<DeviceRootFiles>) {
   await start(name, files);
-  return { server, device, known: await letIn(server, device) };
+  return { server, device, storedDevice: await letIn(server, device) };
 }
 
 /** Resolves with the inventory of the device once the attribute has this value. */
-function inventory(known: Device, name: string, value: unknown): Promise<Record<string, unknown>> {
-  const call = { token: server.adminToken, parameters: { id: known.id } };
+function inventory(
+  storedDevice: Device,
+  name: string,
+  value: unknown,
+): Promise<Record<string, unknown>> {
+  const call = { token: server.adminToken, parameters: { id: storedDevice.id } };
   return device.client.until(async () => {
     const response = await server.call('get-inventory', call);
     if (response.status !== 200) return undefined;
@@ -93,11 +97,11 @@ describe("the authorization of Debian's mender-client", {
   it('is refused until a user accepts the device, which then sends its inventory', async () => {
     await start('inventory', { inventory: ['color=red', 'port=a', 'port=b', 'note=é "x"'] });
     await device.client.waitForOutput(/rejected server error message: device not authorized/);
-    const known = await firstContact(server, device);
-    expect(known.status).toBe('pending');
-    expect(known.auth_sets[0]?.pubkey).toMatch(/^-----BEGIN PUBLIC KEY-----/);
-    await judge(server, known, 'accepted');
-    expect(await inventory(known, 'color', 'red')).toMatchObject({
+    const storedDevice = await firstContact(server, device);
+    expect(storedDevice.status).toBe('pending');
+    expect(storedDevice.auth_sets[0]?.pubkey).toMatch(/^-----BEGIN PUBLIC KEY-----/);
+    await judge(server, storedDevice, 'accepted');
+    expect(await inventory(storedDevice, 'color', 'red')).toMatchObject({
       artifact_name: 'release-0',
       device_type: 'board',
       mender_client_version: expect.stringMatching(/^\d+\./),
@@ -107,9 +111,9 @@ describe("the authorization of Debian's mender-client", {
   });
 
   it('ends when a user rejects the device', async () => {
-    const { known } = await startLetIn('rejected', { inventory: ['color=red'] });
-    await inventory(known, 'color', 'red');
-    await judge(server, known, 'rejected');
+    const { storedDevice } = await startLetIn('rejected', { inventory: ['color=red'] });
+    await inventory(storedDevice, 'color', 'red');
+    await judge(server, storedDevice, 'rejected');
     await device.client.waitForOutput(
       /Reauthorization successful(.*\n)+.*Device unauthorized(.*\n)+.*Reauthorization failed/,
     );
@@ -131,17 +135,17 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
         ),
     ],
   ])('installs by %s what fleetbed deploy made of a plain file', async (module, args, file) => {
-    const { known } = await startLetIn(module);
+    const { storedDevice } = await startLetIn(module);
     const path = join(device.root, 'app.bin');
     writeFileSync(path, await file());
     const made = ['--artifact-name', `made-${module}`, '--type', module, '--device-type', 'board'];
-    const to = ['--url', server.baseUrl, '--token', server.adminToken, '--device', known.id];
+    const to = ['--url', server.baseUrl, '--token', server.adminToken, '--device', storedDevice.id];
     const command = await runCommand(['deploy', path, ...made, ...args, ...to]);
     expect([command.code, command.stderr]).toEqual([0, '']);
     const { status } = await waitUntilFinished({
       server,
       device,
-      known,
+      storedDevice,
       deployment: command.stdout.trim(),
     });
     expect(status, device.client.written).toBe('success');
@@ -149,7 +153,7 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
   });
 
   it('installs what mender-artifact compresses by lzma and fleetbed deploys', async () => {
-    const { known } = await startLetIn('lzma');
+    const { storedDevice } = await startLetIn('lzma');
     const tool = openArtifactTool();
     for (const file of applicationFiles) tool.put(file.name, file.content);
     const files = applicationFiles.flatMap(({ name }) => ['--file', name]);
@@ -158,13 +162,13 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     const path = join(device.root, 'by-lzma.mender');
     writeFileSync(path, tool.write(...args, '--compression', 'lzma'));
     tool.close();
-    const to = ['--url', server.baseUrl, '--token', server.adminToken, '--device', known.id];
+    const to = ['--url', server.baseUrl, '--token', server.adminToken, '--device', storedDevice.id];
     const command = await runCommand(['deploy', path, ...to]);
     expect([command.code, command.stderr]).toEqual([0, '']);
     const { status } = await waitUntilFinished({
       server,
       device,
-      known,
+      storedDevice,
       deployment: command.stdout.trim(),
     });
     expect(status, device.client.written).toBe('success');
@@ -215,16 +219,18 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     const gate = openSync(path, 'r+');
     try {
       await publish(server, { name: 'gated', payloadType: 'gated' });
-      const { deployment, known } = await rollOut(on, 'gated');
+      const { deployment, storedDevice } = await rollOut(on, 'gated');
       await device.client.waitForOutput(/at the gate/);
-      expect((await deviceDeploymentOf(server, deployment, known))?.status).toBe('installing');
+      expect((await deviceDeploymentOf(server, deployment, storedDevice))?.status).toBe(
+        'installing',
+      );
       expect((await abort(server, deployment)).status).toBe(204);
       writeSync(gate, 'go\n');
       await device.client.waitForOutput(
         /aborted at the backend(.*\n)*.*cleanup \[Error\](.*\n)*.*-> idle/,
       );
       expect(existsSync(join(device.root, 'tmp/rolled-back'))).toBe(true);
-      expect((await deviceDeploymentOf(server, deployment, known))?.status).toBe('aborted');
+      expect((await deviceDeploymentOf(server, deployment, storedDevice))?.status).toBe('aborted');
     } finally {
       // A module that still waits at the gate then reads the end of the file.
       closeSync(gate);
@@ -234,7 +240,7 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
   it('applies the configuration that a user deploys', async () => {
     const files = { [`${modulesFolder}/mender-configure`]: configureModule };
     const on = await startLetIn('settings', { files });
-    const call = { token: server.adminToken, parameters: { id: on.known.id } };
+    const call = { token: server.adminToken, parameters: { id: on.storedDevice.id } };
     await server.call('set-configuration', { ...call, json: { timezone: 'UTC' } });
     const response = await server.call('deploy-configuration', { ...call, json: {} });
     const { deployment_id: deployment } = response.json<{ deployment_id: string }>();

@@ -60,10 +60,10 @@ const fileShape = v.pipe(
 
 /** Parses a file of hooks; the commands run in `folder`. @throws ControlFileError */
 export function readHookFile(text: string, folder: string): HookFile {
-  const { timeLimitSeconds, command: whole, steps } = readControlFile(text, fileShape);
+  const { timeLimitSeconds, command: commonCommand, steps } = readControlFile(text, fileShape);
   const named = steps ?? Object.fromEntries(hookStepNames.map((name) => [name, null]));
   const commands = Object.entries(named).map(
-    ([name, own]) => [name as HookStep, own ?? whole ?? []] as const,
+    ([name, own]) => [name as HookStep, own ?? commonCommand ?? []] as const,
   );
   return { commands: new Map(commands), timeLimitMs: timeLimitSeconds * 1000, folder };
 }

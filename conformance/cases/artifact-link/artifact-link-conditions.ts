@@ -38,9 +38,9 @@ const olderForms: Readonly<Record<string, (date: Date) => string>> = {
 
 async function datedLink(context: TestContext) {
   const file = await linkedSample(context, 'plain');
-  const said = file.whole.headers['last-modified'];
+  const said = file.download.headers['last-modified'];
   // Without the header, any time from the response onwards is after the last change.
-  const changed = said ?? new Date(context.serverNowMs(file.whole)).toUTCString();
+  const changed = said ?? new Date(context.serverNowMs(file.download)).toUTCString();
   const later = new Date(Date.parse(changed) + SECOND_MS).toUTCString();
   const since = beforeMs.map((ms) => new Date(Date.parse(changed) - ms).toUTCString());
   // Without the header, only a time before any upload is surely before the last change.

@@ -232,12 +232,12 @@ const used = defineScenario({
       title: 'With the query of the link to another artifact, the link returns no file.',
       requirements: ['link.is-signed'],
       run: async ({ uri }, context) => {
-        const own = new URL(uri);
+        const url = new URL(uri);
         const other = new URL((await linkedSample(context, 'dependent')).uri);
         // Where the query alone names the file, it is the other link.
-        if (own.pathname === other.pathname) return;
-        own.search = other.search;
-        const response = await context.client.send({ method: 'GET', url: own.href });
+        if (url.pathname === other.pathname) return;
+        url.search = other.search;
+        const response = await context.client.send({ method: 'GET', url: url.href });
         expectStatus(response, 400, 401, 403, 404);
       },
     },

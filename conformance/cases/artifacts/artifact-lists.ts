@@ -67,8 +67,10 @@ async function expectFirstAndLastOffered(
       (each) => each?.status !== 204,
     );
     if (response?.status === 200) continue;
-    const seen = response ? responseSummary(response) : 'nothing';
-    throw new ExpectationFailure(`an offer for group ${group}`, seen, ['next.post-pending-is-200']);
+    const actual = response ? responseSummary(response) : 'nothing';
+    throw new ExpectationFailure(`an offer for group ${group}`, actual, [
+      'next.post-pending-is-200',
+    ]);
   }
 }
 
@@ -142,8 +144,8 @@ export const artifactListCases = defineScenario<SuiteDevice>({
         const ids = await idsIn(device, release, boardType);
         const different = new Set(ids).size;
         if (ids.length !== MORE_THAN_A_PAGE || different !== ids.length) {
-          const seen = `${ids.length} entries, ${different} of them different`;
-          throw new ExpectationFailure(`${MORE_THAN_A_PAGE} artifacts`, seen, [
+          const actual = `${ids.length} entries, ${different} of them different`;
+          throw new ExpectationFailure(`${MORE_THAN_A_PAGE} artifacts`, actual, [
             'artifacts.list-is-complete',
           ]);
         }

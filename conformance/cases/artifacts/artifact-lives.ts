@@ -104,8 +104,8 @@ async function expectDeleted(context: TestContext, { device, first }: ReleaseOfT
   for (const [requirement, ask] of Object.entries(asks)) {
     const { status } = await context.eventually(ask, (response) => response.status === 404);
     if (status === 404) continue;
-    const seen = `status ${status} for a deleted artifact`;
-    throw new ExpectationFailure('status 404', seen, [requirement as RequirementId]);
+    const actual = `status ${status} for a deleted artifact`;
+    throw new ExpectationFailure('status 404', actual, [requirement as RequirementId]);
   }
 }
 
@@ -122,8 +122,8 @@ async function expectKept(
   for (const url of [oldLink, await linkTo(device, second.id)]) {
     const file = await context.client.send({ method: 'GET', url });
     if (file.status === 200 && file.bytes.equals(second.bytes)) continue;
-    const seen = `status ${file.status} with ${file.bytes.length} bytes`;
-    throw new ExpectationFailure('the file', seen, [
+    const actual = `status ${file.status} with ${file.bytes.length} bytes`;
+    throw new ExpectationFailure('the file', actual, [
       'link.gives-the-file',
       'link.valid-until-expiry',
     ]);

@@ -49,8 +49,8 @@ type AnyCall = CallOptions & { readonly path?: Readonly<Record<string, string>> 
 /** Sends a request of the management API that a target should refuse; returns whether it did. */
 async function isRefused(context: TestContext, id: ManagementId, call: AnyCall): Promise<boolean> {
   const headers = authorizationOf(context.admin);
-  const given = { ...call, headers } as never;
-  const response = await context.client.send(requestOf<string>(managementOperations[id], given));
+  const callOptions = { ...call, headers } as never;
+  const response = await context.client.send(requestOf<string>(managementOperations[id], callOptions));
   return response.status >= 400;
 }
 
@@ -58,7 +58,7 @@ async function isRefused(context: TestContext, id: ManagementId, call: AnyCall):
 async function expectRecorded(context: TestContext, acts: readonly Act[]): Promise<void> {
   for (const { what, action, objectId, requirement, mayBeTwice } of acts) {
     const least = requirement === undefined ? 0 : 1;
-    const seen = await context.eventually(
+    const loggedActions = await context.eventually(
       async () => {
         const read = await entries(context, { object_id: objectId, per_page: 100 });
         return read.map((entry) => textAt(entry, 'action') ?? '');
@@ -66,10 +66,10 @@ async function expectRecorded(context: TestContext, acts: readonly Act[]): Promi
       (read) => read.filter((each) => each === action).length >= least,
       ENTRY_WAIT_MAX_MS,
     );
-    const found = seen.filter((each) => each === action);
+    const found = loggedActions.filter((each) => each === action);
     // Another case checks the names of actions.
-    if (found.length < least && seen.some((each) => !actions.includes(each))) {
-      throw new StartStateNotReached('actions of the contract', describeValue(seen));
+    if (found.length < least && loggedActions.some((each) => !actions.includes(each))) {
+      throw new StartStateNotReached('actions of the contract', describeValue(loggedActions));
     }
     if (found.length === least || (found.length > least && mayBeTwice)) continue;
     const missed = found.length < least && requirement ? requirement : 'audit.one-entry-per-action';

@@ -124,12 +124,14 @@ async function afterRemoval(
 
 /** Returns the actor's ID in the entries of one user; asserts that it is the same in all. */
 function actorIn(found: readonly EntryOfAct[], ofSecond: boolean): string {
-  const own = found.filter(({ who }) => (who === 'second user') === ofSecond);
-  const ids = own.map(({ entry }) => textAt(entry, 'actor.id'));
+  const actsOfUser = found.filter(({ who }) => (who === 'second user') === ofSecond);
+  const ids = actsOfUser.map(({ entry }) => textAt(entry, 'actor.id'));
   const [id = ''] = ids;
   if (ids.every((each) => each === id)) return id;
-  const seen = own.map(({ who, action }, index) => `${action} by the ${who}: ${ids[index]}`);
-  throw new ExpectationFailure('one actor', seen.join(', '), ['audit.actor-id']);
+  const actual = actsOfUser.map(
+    ({ who, action }, index) => `${action} by the ${who}: ${ids[index]}`,
+  );
+  throw new ExpectationFailure('one actor', actual.join(', '), ['audit.actor-id']);
 }
 
 /** Spec: AuditLog entry; Audit logs */
@@ -154,12 +156,14 @@ export const auditActorCases = defineScenario<TwoUsers>({
           const email = textAt(entry, 'actor.email');
           const isSecond = email === undefined ? undefined : email === second.email;
           if (isSecond === undefined || isSecond === (who === 'second user')) continue;
-          const seen = `${email} in \`${action}\` by the ${who}`;
-          throw new ExpectationFailure('the address of the actor', seen, ['audit.actor-email']);
+          const actual = `${email} in \`${action}\` by the ${who}`;
+          throw new ExpectationFailure('the address of the actor', actual, ['audit.actor-email']);
         }
-        const own = await entries(context, { actor_id: ids[1] ?? '', per_page: 100 });
+        const entriesOfActor = await entries(context, { actor_id: ids[1] ?? '', per_page: 100 });
         const acts = found.filter(({ who }) => who === 'second user').map(({ entry }) => entry);
-        const selected = acts.filter((act) => own.some((each) => isSameEntry(each, act)));
+        const selected = acts.filter((act) =>
+          entriesOfActor.some((each) => isSameEntry(each, act)),
+        );
         expectEqual('entries selected by actor_id', selected.length, acts.length);
       },
     },
@@ -187,10 +191,10 @@ export const auditActorCases = defineScenario<TwoUsers>({
         for (const { entry } of found) {
           if (after.some((each) => isSameEntry(each, entry))) continue;
           const expected = `the entry ${describeValue(entry)}`;
-          const seen = describeValue(
+          const actual = describeValue(
             after.filter((each) => isOn(each, textAt(entry, 'object.id'))),
           );
-          throw new ExpectationFailure(expected, seen, ['audit.entries-last']);
+          throw new ExpectationFailure(expected, actual, ['audit.entries-last']);
         }
         await expectShownValuesSelect(context, ofEachKind(after));
       },

@@ -57,8 +57,8 @@ export function combinationsOf<const Values extends Readonly<Record<string, read
 export function givenFilters(
   parameters: Readonly<Record<string, unknown>>,
 ): readonly FilterParameter[] {
-  const given = Object.entries(auditFilters).filter(([name]) => parameters[name] === 'given');
-  return [onObject, ...given.map(([, filter]) => filter)];
+  const usedFilters = Object.entries(auditFilters).filter(([name]) => parameters[name] === 'given');
+  return [onObject, ...usedFilters.map(([, filter]) => filter)];
 }
 
 /** Returns a query in which each of the filters matches the deployment's entries. */

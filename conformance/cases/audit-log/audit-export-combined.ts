@@ -49,14 +49,14 @@ interface CombinedRequest {
 
 function requestOf(parameters: Parameters, arranged: DeploymentWithEntries): CombinedRequest {
   const { separator, ignore, limit, sort } = parameters;
-  const given = givenFilters(parameters);
+  const usedFilters = givenFilters(parameters);
   // Another case checks nested names beside another separator.
   const nested = separator === '.' ? nestedField : 'time';
   const ignored = ignore === 'nested' ? nested : ignore;
   const ordered = sort === 'asc' ? arranged.both.toReversed() : arranged.both;
   return {
     query: {
-      ...queryOf(given, arranged),
+      ...queryOf(usedFilters, arranged),
       format_separator: separator,
       ...(ignored && { ignore: ignored }),
       ...(limit > 0 && { limit }),
@@ -64,7 +64,7 @@ function requestOf(parameters: Parameters, arranged: DeploymentWithEntries): Com
     },
     separator,
     ignored,
-    filters: given,
+    filters: usedFilters,
     expected: limit > 0 ? ordered.slice(0, limit) : ordered,
   };
 }
@@ -76,8 +76,8 @@ function expectNames(
   fields: readonly string[],
 ): void {
   const { query, separator, ignored } = request;
-  const kept = fields.filter((name) => name !== ignored);
-  const wanted = kept.map((name) => name.replaceAll('.', separator));
+  const keptFields = fields.filter((name) => name !== ignored);
+  const wanted = keptFields.map((name) => name.replaceAll('.', separator));
   const surplus = table.names.find((name) => !wanted.includes(name));
   // A server may leave out the fields that none of the exported entries has.
   const missing =
@@ -134,7 +134,7 @@ function expectRecords(table: ExportTable, request: CombinedRequest): void {
 function violatedBy(
   inExport: readonly string[],
   inList: readonly string[],
-  { query, filters: given }: CombinedRequest,
+  { query, filters: usedFilters }: CombinedRequest,
 ): readonly RequirementId[] {
   if (sorted(inExport).join() === sorted(inList).join()) return [orderRequirement(query)];
   if (query.limit !== undefined) {
@@ -146,7 +146,7 @@ function violatedBy(
   return [
     'audit.export-same-entries',
     ...(query.limit === undefined ? [] : (['audit.export-limit'] as const)),
-    ...given.map(({ ofExport }) => ofExport),
+    ...usedFilters.map(({ ofExport }) => ofExport),
   ];
 }
 

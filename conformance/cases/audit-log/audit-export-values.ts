@@ -63,8 +63,8 @@ function areSame(some: readonly string[], others: readonly string[]): boolean {
 }
 
 /** Returns true if `others` has every text of `some` that is not empty, at least as often. */
-function isWithin(some: readonly string[], others: readonly string[]): boolean {
-  const rest = [...others];
+function isWithin(some: readonly string[], container: readonly string[]): boolean {
+  const rest = [...container];
   return some.every((text) => {
     if (text === '') return true;
     const index = rest.indexOf(text);
@@ -195,13 +195,13 @@ async function manyEntries(context: TestContext): Promise<AuditQuery> {
   };
   // Only one deployment is active at a time, since a server may refuse a duplicate.
   for (let made = 0; made < MANY; made += 2) await one();
-  const own = { object_deployment_name: name };
+  const nameFilter = { object_deployment_name: name };
   const total = await context.eventually(
-    () => totalOf(context, own),
+    () => totalOf(context, nameFilter),
     (found) => found >= MANY,
     ENTRY_WAIT_MAX_MS,
   );
-  if (total >= MANY) return own;
+  if (total >= MANY) return nameFilter;
   throw new StartStateNotReached(`${MANY} entries on deployments called ${name}`, `found ${total}`);
 }
 
@@ -227,8 +227,8 @@ function markOf(valueAt: (path: string) => string) {
 }
 
 /** Returns the texts of `some` that `others` lacks or has less often. */
-function lacking(some: readonly string[], others: readonly string[]): readonly string[] {
-  const rest = [...others];
+function lacking(some: readonly string[], container: readonly string[]): readonly string[] {
+  const rest = [...container];
   return some.filter((text) => {
     const index = rest.indexOf(text);
     if (index !== -1) rest.splice(index, 1);

@@ -215,13 +215,13 @@ const document = defineScenario({
       requirements: ['audit.export-ignore'],
       run: async ({ deploymentId }, context) => {
         const query = { object_id: deploymentId, format_separator: '.' };
-        const whole = await table(context, query);
+        const fullTable = await table(context, query);
         for (const ignore of ['actor.id', 'action']) {
           const found = await exportedTable(context, { ...query, ignore });
           const odd = irregularRecord(found);
           const what = `a value for each of ${describeValue(found.names)}`;
           expectThat(odd === undefined, what, describeValue(odd));
-          const expected = whole.names.filter((name) => name !== ignore);
+          const expected = fullTable.names.filter((name) => name !== ignore);
           expectEqual(`names without ${ignore}`, [...found.names].sort(), [...expected].sort());
         }
       },
@@ -356,8 +356,8 @@ function filterCase([name, filter]: [string, FilterParameter]): JudgingCase<Depl
       const fits = filter.fits(arranged, arranged.both);
       expectEqual('records that fit', await count(context, { ...query, ...fits }), ids.length);
       for (const missing of filter.misses(arranged.both, arranged)) {
-        const others = await count(context, { ...query, ...missing });
-        expectEqual(`records with ${describeValue(missing)}`, others, 0);
+        const missingRecords = await count(context, { ...query, ...missing });
+        expectEqual(`records with ${describeValue(missing)}`, missingRecords, 0);
       }
     },
   };
@@ -382,8 +382,8 @@ const filtered = defineScenario({
         const other = ids.find((id) => id !== deploymentId);
         expectThat(other === undefined, `entries on ${deploymentId}`, `one on ${other}`);
         for (const missing of emptyQueries('object_id')) {
-          const others = await count(context, { ...missing, limit: 100 });
-          expectEqual(`records with ${describeValue(missing)}`, others, 0);
+          const missingRecords = await count(context, { ...missing, limit: 100 });
+          expectEqual(`records with ${describeValue(missing)}`, missingRecords, 0);
         }
       },
     },

@@ -289,10 +289,10 @@ const rows = defineScenario({
         const { next } = await relations(context, arranged, 1);
         if (next === undefined) return;
         const { searchParams } = new URL(next, 'http://target.invalid');
-        const kept = Object.fromEntries(searchParams);
-        expectEqual('object_id', kept.object_id, arranged.deploymentId);
-        expectEqual('per_page', kept.per_page, '1');
-        expectEqual('page', kept.page, '2');
+        const linkParameters = Object.fromEntries(searchParams);
+        expectEqual('object_id', linkParameters.object_id, arranged.deploymentId);
+        expectEqual('per_page', linkParameters.per_page, '1');
+        expectEqual('page', linkParameters.page, '2');
       },
     },
     {
@@ -318,8 +318,8 @@ function filterCase([name, filter]: [string, FilterParameter]): JudgingCase<Depl
       const found = await entries(context, { ...query, ...fits });
       expectEqual('entries that match', found.length, arranged.both.length);
       for (const missing of filter.misses(arranged.both, arranged)) {
-        const others = await entries(context, { ...query, ...missing });
-        expectEqual(`entries with ${describeValue(missing)}`, others.length, 0);
+        const missingEntries = await entries(context, { ...query, ...missing });
+        expectEqual(`entries with ${describeValue(missing)}`, missingEntries.length, 0);
       }
     },
   };

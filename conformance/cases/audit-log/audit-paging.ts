@@ -42,9 +42,9 @@ export function linkOf(
   relation: LinkRelation,
 ): URL | undefined {
   const link = relationsOf(page.headers.link)[relation];
-  const own = context.client.urlOf(operations['list-audit-logs'].path);
-  if (link === undefined || !URL.canParse(link, own)) return undefined;
-  return new URL(link, own);
+  const listUrl = context.client.urlOf(operations['list-audit-logs'].path);
+  if (link === undefined || !URL.canParse(link, listUrl)) return undefined;
+  return new URL(link, listUrl);
 }
 
 /** Follows a link by its query only, since proxies in front of the target may change the host. */
@@ -67,8 +67,8 @@ async function pagesFrom(
     expectStatus(last, 200);
     pages.push(last);
   }
-  const seen = `${pages.length} pages or more`;
-  throw new ExpectationFailure(`an end of the links \`${relation}\``, seen);
+  const actual = `${pages.length} pages or more`;
+  throw new ExpectationFailure(`an end of the links \`${relation}\``, actual);
 }
 
 /** Returns a text for each entry that identifies it, in the order of the entries. */
@@ -94,18 +94,18 @@ async function everyFilter(
 ): Promise<AuditQuery> {
   const both = await entriesOn(context, arranged.deploymentId, 2);
   const fits = Object.values(auditFilters).map((filter) => filter.fits(arranged, both));
-  const own = { object_id: arranged.deploymentId, sort: 'asc', per_page: 1 };
-  return Object.assign({}, ...fits, own);
+  const baseQuery = { object_id: arranged.deploymentId, sort: 'asc', per_page: 1 };
+  return Object.assign({}, ...fits, baseQuery);
 }
 
 /** Asserts that a link contains each parameter of the query with its value. */
 function expectKept(relation: LinkRelation, { searchParams }: URL, query: AuditQuery): void {
   for (const [name, value] of Object.entries(query)) {
-    const kept = searchParams.getAll(name);
+    const linkValues = searchParams.getAll(name);
     expectThat(
-      kept.length === 1 && kept[0] === String(value),
+      linkValues.length === 1 && linkValues[0] === String(value),
       `${name}=${value} in the link \`${relation}\``,
-      describeValue(kept),
+      describeValue(linkValues),
     );
   }
 }
@@ -172,14 +172,14 @@ function walkCase(
     run: async (objectId, context) => {
       for (const sort of ['asc', 'desc']) {
         const query = { object_id: objectId, sort };
-        const whole = marksOf([await list(context, { ...query, per_page: 100 })]);
+        const fullList = marksOf([await list(context, { ...query, per_page: 100 })]);
         const first = await list(context, { ...query, per_page: 2 });
         const there = await pagesFrom(context, first, 'next');
         const after = marksOf([await list(context, { ...query, per_page: 100 })]);
         // A late entry shifts the pages, which is not a mistake of the links.
-        if (whole.join() !== after.join())
+        if (fullList.join() !== after.join())
           throw new StartStateNotReached('a list that does not grow', 'it grew');
-        await judge({ whole, there }, context);
+        await judge({ whole: fullList, there }, context);
       }
     },
   };
@@ -244,11 +244,11 @@ const walks = defineScenario<string>({
         'X-Total-Count gives the number of entries in the whole list on every page, and past the last.',
       requirements: ['audit.total'],
       run: async (objectId, context) => {
-        const whole = await entries(context, { object_id: objectId, per_page: 100 });
-        for (let page = 1; page <= Math.ceil(whole.length / 2) + 1; page += 1) {
+        const fullList = await entries(context, { object_id: objectId, per_page: 100 });
+        for (let page = 1; page <= Math.ceil(fullList.length / 2) + 1; page += 1) {
           const { headers } = await list(context, { object_id: objectId, per_page: 2, page });
           const total = headers['x-total-count'];
-          expectEqual(`X-Total-Count on page ${page}`, total, String(whole.length));
+          expectEqual(`X-Total-Count on page ${page}`, total, String(fullList.length));
         }
       },
     },

@@ -102,13 +102,13 @@ export async function expectShownValuesSelect(
   if (first === undefined) return;
   const isWholeSecond = await selectsItsSecond(context, first);
   for (const entry of found) {
-    const shown = shownValues(entry);
+    const filterValues = shownValues(entry);
     const { before: created_after, after } = secondsAround([entry]);
     const times = { created_after, created_before: isWholeSecond ? created_after : after };
     const query: AuditQuery = Object.assign(
       {},
       times,
-      ...shown.map(({ name, value }) => ({ [name]: value })),
+      ...filterValues.map(({ name, value }) => ({ [name]: value })),
     );
     // Without the types too, since a filter by an ID must not imply one.
     const { actor_type: _, object_type: __, ...untyped } = query;
@@ -117,7 +117,7 @@ export async function expectShownValuesSelect(
     }
     const isExported = exportedTypes.includes(textAt(entry, 'object.type') ?? '');
     if (!isExported || (await isInExport(context, query))) continue;
-    const missed = [...ofExportedTimes, ...shown.map(({ ofExport }) => ofExport)];
+    const missed = [...ofExportedTimes, ...filterValues.map(({ ofExport }) => ofExport)];
     throw new ExpectationFailure(`a record for ${JSON.stringify(query)}`, 'none', missed);
   }
 }

@@ -55,11 +55,11 @@ function besideCase([name, filter]: [string, FilterParameter]): JudgingCase<Reco
     title: `${filter.title} are listed, also beside all other filters.`,
     requirements: [filter.ofList, 'audit.filters-combine'],
     run: async (arranged, context) => {
-      const others = allBut(name, arranged);
-      const whole = { ...others, ...filter.fits(arranged, arranged.both) };
-      expectEqual('entries that match', (await entries(context, whole)).length, 2);
+      const otherFilters = allBut(name, arranged);
+      const fullQuery = { ...otherFilters, ...filter.fits(arranged, arranged.both) };
+      expectEqual('entries that match', (await entries(context, fullQuery)).length, 2);
       for (const missing of filter.misses(arranged.both, arranged).slice(0, 2)) {
-        const response = await list(context, { ...others, ...missing });
+        const response = await list(context, { ...otherFilters, ...missing });
         expectEqual(`entries with ${describeValue(missing)}`, entriesIn(response).length, 0);
         expectEqual('X-Total-Count', response.headers['x-total-count'], '0');
       }
@@ -92,8 +92,8 @@ const named = defineScenario<readonly Omit<Recorded, 'both'>[]>({
     const made = [];
     for (const end of nameEnds) {
       const name = `${prefix}${end}`;
-      const given = { name, artifact_name: artifact.name, devices: [device.id] };
-      const { id } = await context.deploy(given);
+      const newDeployment = { name, artifact_name: artifact.name, devices: [device.id] };
+      const { id } = await context.deploy(newDeployment);
       await context.admin.abort(id);
       made.push({ deploymentId: id, deploymentName: name });
     }
@@ -168,13 +168,13 @@ const pages = defineScenario<string>({
         for (const size of sizes) await expectSteps(context, query, size);
         // Of the whole log, only entries that no later one precedes.
         const until = Math.floor(context.serverNowMs(before) / 1000) - ENTRY_WAIT_MAX_MS / 1000;
-        const whole = { sort: 'asc', created_before: until };
-        const first = await list(context, { ...whole, per_page: 1 });
+        const fullQuery = { sort: 'asc', created_before: until };
+        const first = await list(context, { ...fullQuery, per_page: 1 });
         const failure = await failureOf(async () => {
-          for (const size of sizes) await expectSteps(context, whole, size);
+          for (const size of sizes) await expectSteps(context, fullQuery, size);
         });
         if (failure === undefined) return;
-        const last = await list(context, { ...whole, per_page: 1 });
+        const last = await list(context, { ...fullQuery, per_page: 1 });
         // A late entry shifts the pages, which is not a mistake of the links.
         if (totalOf(first) !== totalOf(last)) {
           throw new StartStateNotReached('a list that does not grow', 'it grew');

@@ -112,11 +112,12 @@ const contacts = defineScenario<SuiteDevice>({
         // A device that was recorded later shows that the effect of earlier requests is visible.
         const witness = await context.newDevice();
         await witness.authenticate();
-        const seen = await context.eventually(
+        const shownDevice = await context.eventually(
           () => context.admin.findDevice(witness.identity),
           (found) => found !== undefined,
         );
-        if (!seen) throw new NotObservable('users do not see a device after its first request');
+        if (!shownDevice)
+          throw new NotObservable('users do not see a device after its first request');
         const found = await context.admin.findDevice(device.identity);
         expectThat(found === undefined, 'no device', describeValue(found));
       },
@@ -231,10 +232,10 @@ const decided = decidedStates.flatMap(({ id, start, arrange, responses }) =>
           const other = await authenticateByNewKey(device, context);
           // Another case judges the response to the other key.
           if (other.status < 400) throw new NotObservable(responseSummary(other));
-          const own = (await context.admin.device(device.id))?.auth_sets.find(
+          const ownSet = (await context.admin.device(device.id))?.auth_sets.find(
             ({ pubkey }) => pubkey.trim() === device.key.publicKeyPem.trim(),
           );
-          expectEqual('the own key', own?.status, id);
+          expectEqual('the own key', ownSet?.status, id);
           expectStatus(await device.authenticate(), ...responses);
           if (id === 'accepted') await expectTokenWorks(context, device.token);
         },

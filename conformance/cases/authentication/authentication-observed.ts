@@ -12,9 +12,9 @@ const MANY_KEYS = 101;
 /** Returns the external ID that users see now. */
 async function shownExternalId(context: TestContext, { id }: SuiteDevice): Promise<string> {
   const device = await context.admin.device(id);
-  const shown = device?.external_id;
-  if (shown === undefined || shown === null) return 'none';
-  return typeof shown === 'object' ? JSON.stringify(shown) : String(shown);
+  const externalId = device?.external_id;
+  if (externalId === undefined || externalId === null) return 'none';
+  return typeof externalId === 'object' ? JSON.stringify(externalId) : String(externalId);
 }
 
 /** Authenticates with another key of the device. */
@@ -73,12 +73,14 @@ const manyKeys = defineScenario({
       title: `How many keys of one identity a server keeps, of ${MANY_KEYS} that it is sent.`,
       requirements: ['auth.most-keys'],
       observe: async (device, context) => {
-        const seen = new Set<number>();
+        const statuses = new Set<number>();
         for (let count = 1; count < MANY_KEYS; count += 1) {
-          seen.add(await authenticateByAnotherKey(context, device));
+          statuses.add(await authenticateByAnotherKey(context, device));
         }
-        const kept = (await context.admin.device(device.id))?.auth_sets.length ?? 0;
-        return observationOf(`${kept} are kept, each answered with ${[...seen].join(' or ')}`);
+        const setCount = (await context.admin.device(device.id))?.auth_sets.length ?? 0;
+        return observationOf(
+          `${setCount} are kept, each answered with ${[...statuses].join(' or ')}`,
+        );
       },
     },
   ],

@@ -76,8 +76,8 @@ const contacts = defineScenario({
       run: async (device, context) => {
         await atOnce(CONTACTS, () => device.authenticate());
         const find = () => context.admin.findDevice(device.identity);
-        const shown = expectPresent('a device', await context.eventually(find, Boolean));
-        const statuses = shown.auth_sets.map(({ status }) => status);
+        const shownDevice = expectPresent('a device', await context.eventually(find, Boolean));
+        const statuses = shownDevice.auth_sets.map(({ status }) => status);
         expectEqual('authentication sets', statuses, ['pending']);
       },
     },
@@ -205,13 +205,13 @@ const ofOneDevice = defineScenario<SuiteDevice>({
       requirements: ['auth.decision-stays', 'auth.new-key-waits'],
       run: async (device, context) => {
         requireResponse('post-auth-request', await device.authenticate(), 200);
-        const [own, other] = await Promise.all([
+        const [ownResponse, other] = await Promise.all([
           device.authenticate(),
           authenticateByNewKey(device, context),
         ]);
-        expectStatus(own, 200);
+        expectStatus(ownResponse, 200);
         expectStatus(other, 401);
-        await expectTokenWorks(context, own.text);
+        await expectTokenWorks(context, ownResponse.text);
         const sets = (await context.admin.device(device.id))?.auth_sets ?? [];
         const statuses = sets.map(({ status }) => status).sort();
         expectEqual('statuses of the keys', statuses, ['accepted', 'pending']);

@@ -96,8 +96,8 @@ const boundaries = defineScenario({
         const one = await device.authenticate({ members: { tenant_token: null } });
         const other = await device.authenticate({ members: { external_id: null } });
         const { status } = await device.authenticate({ members: { tenant_token: '' } });
-        const seen = `tenant_token null: ${one.status}, empty: ${status}`;
-        return observationOf(`${seen}; external_id null: ${other.status}`);
+        const observation = `tenant_token null: ${one.status}, empty: ${status}`;
+        return observationOf(`${observation}; external_id null: ${other.status}`);
       },
     },
     {
@@ -170,15 +170,15 @@ const identities = defineScenario({
       title: 'How long an identity may be: 4096 bytes, 4097 and 60,000.',
       requirements: ['auth.long-identities'],
       observe: async (device) => {
-        const seen: string[] = [];
+        const observations: string[] = [];
         for (const bytes of [4096, 4097, 60_000]) {
           const bare = JSON.stringify({ ...device.identity, note: '' });
           const note = 'x'.repeat(bytes - Buffer.byteLength(bare));
           const id_data = JSON.stringify({ ...device.identity, note });
           const { status } = await device.authenticate({ members: { id_data } });
-          seen.push(`${bytes} bytes: ${status}`);
+          observations.push(`${bytes} bytes: ${status}`);
         }
-        return observationOf(seen.join(', '));
+        return observationOf(observations.join(', '));
       },
     },
   ],
@@ -198,12 +198,12 @@ const unfitIdentities = defineScenario({
       title: 'How a request whose id_data is JSON text, but not of an object, is answered.',
       requirements: ['auth.unfit-identities'],
       observe: async (device) => {
-        const seen: string[] = [];
+        const observations: string[] = [];
         for (const text of ['[]', '["serial"]', 'null', '"serial"', '7', 'true']) {
           const { status } = await device.authenticate({ members: { id_data: text } });
-          seen.push(`${text}: ${status}`);
+          observations.push(`${text}: ${status}`);
         }
-        return observationOf(seen.join(', '));
+        return observationOf(observations.join(', '));
       },
     },
     {

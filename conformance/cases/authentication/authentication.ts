@@ -44,11 +44,11 @@ const toUnknown = {
 } as const;
 
 async function expectRecorded(device: SuiteDevice, context: TestContext): Promise<void> {
-  const shown = await context.eventually(
+  const shownDevice = await context.eventually(
     () => context.admin.findDevice(device.identity),
     (found) => found !== undefined,
   );
-  const found = expectPresent('a device of this identity', shown);
+  const found = expectPresent('a device of this identity', shownDevice);
   expectEqual('identity data', found.identity_data, device.identity);
 }
 

@@ -169,10 +169,10 @@ function writeCase(write: DeviceWrite): JudgingCase<TwoDevices> {
       requireResponse(operation, response, status);
       // When users see the text at the writing device, a wrong copy would be visible as well.
       const isThere = (seen: unknown) => JSON.stringify(seen).includes(mark);
-      const own = await context.eventually(() => look(context, device), isThere);
-      if (!isThere(own)) throw new NotObservable('users do not see what was written');
-      const seen = await look(context, other);
-      expectThat(!isThere(seen), 'the other device unchanged', describeValue(seen));
+      const ownState = await context.eventually(() => look(context, device), isThere);
+      if (!isThere(ownState)) throw new NotObservable('users do not see what was written');
+      const otherState = await look(context, other);
+      expectThat(!isThere(otherState), 'the other device unchanged', describeValue(otherState));
     },
   };
 }

@@ -63,13 +63,13 @@ const lockedOut = defineScenario({
       requirements: ['errors.device-forbidden'],
       covers: onDeviceOperations,
       observe: async ({ device }, context) => {
-        const seen = new Map<number, number>();
+        const countByStatus = new Map<number, number>();
         for (const call of Object.values(context.offered(deviceCalls))) {
           const { status } = await call(context.caller(device.token));
-          seen.set(status, (seen.get(status) ?? 0) + 1);
+          countByStatus.set(status, (countByStatus.get(status) ?? 0) + 1);
         }
         return observationOf(
-          [...seen].map(([status, count]) => `${count} times ${status}`).join(', '),
+          [...countByStatus].map(([status, count]) => `${count} times ${status}`).join(', '),
         );
       },
     },

@@ -338,13 +338,15 @@ const large = defineScenario<TestContext>({
       title: `The link returns each of ${LARGE_PAIRS} pairs with values of ${LARGE_VALUE_CHARACTERS} random characters.`,
       requirements: ['download.holds-the-pairs'],
       run: async (context) => {
-        const given = largeConfiguration(context);
-        const { uri, get } = await configurationOffer(context, { pairs: given });
+        const configuration = largeConfiguration(context);
+        const { uri, get } = await configurationOffer(context, { pairs: configuration });
         const response = await get(uri);
         requireResponse('download-configuration', response, 200);
         const found = await pairsIn(response.bytes);
         if (!found) throw new NotObservable('the configuration has a form of its own');
-        const wrong = Object.keys(given).filter((name) => found[name] !== given[name]);
+        const wrong = Object.keys(configuration).filter(
+          (name) => found[name] !== configuration[name],
+        );
         expectEqual('names of lost or changed pairs', wrong, []);
       },
     },

@@ -175,10 +175,10 @@ async function isAlive(connection: FrameConnection, data: string): Promise<boole
 }
 
 function received({ received: frames, ended }: FrameConnection): string {
-  const seen = frames.map(
+  const frameTexts = frames.map(
     ({ opcode, payload: data }) => `opcode ${opcode} of ${data.length} bytes`,
   );
-  return `${seen.join(', ') || 'no frame'}${ended ? ', and the end' : ''}`;
+  return `${frameTexts.join(', ') || 'no frame'}${ended ? ', and the end' : ''}`;
 }
 
 function illegalCase({
@@ -298,8 +298,8 @@ const legal = defineScenario({
           const connection = await connectionOf(context, device);
           connection.send(...close(codeOf(code, Buffer.from('bye'))));
           await connection.until(closed, FRAME_WAIT_MAX_MS);
-          const seen = connection.close ? closeCodeOf(connection.close) : received(connection);
-          expectEqual('close code', seen, code);
+          const actual = connection.close ? closeCodeOf(connection.close) : received(connection);
+          expectEqual('close code', actual, code);
         }
       },
     },

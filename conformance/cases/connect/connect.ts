@@ -299,15 +299,15 @@ const handshake = defineScenario({
       title: 'What happens without each of the four headers, none of which the contract requires.',
       requirements: ['connect.headers-may-be-absent'],
       observe: async ({ token }, context) => {
-        const seen: string[] = [];
+        const observations: string[] = [];
         for (const name of Object.keys(upgradeHeaders)) {
           const { status } = await requestUpgrade(context, {
             ...upgradeHeadersWithout(name),
             ...bearer(token),
           });
-          seen.push(`without ${name}: ${status}`);
+          observations.push(`without ${name}: ${status}`);
         }
-        return observationOf(seen.join(', '));
+        return observationOf(observations.join(', '));
       },
     },
   ],

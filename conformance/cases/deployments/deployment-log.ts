@@ -70,13 +70,17 @@ async function expectStatusKept(
   { deploymentId, device }: OfferedDeployment,
   status: string,
 ): Promise<void> {
-  const shown = await context.eventually(
+  const shownDeployment = await context.eventually(
     () => context.admin.deviceDeployment(deploymentId, device.id),
     (found) => found === undefined || found.status === status,
   );
-  if (shown === undefined || shown.status === status) return;
+  if (shownDeployment === undefined || shownDeployment.status === status) return;
   const violated = ['status.becomes-the-state'] as const;
-  throw new ExpectationFailure(`the status ${status} after the upload`, shown.status, violated);
+  throw new ExpectationFailure(
+    `the status ${status} after the upload`,
+    shownDeployment.status,
+    violated,
+  );
 }
 
 const active = defineScenario({
@@ -177,15 +181,15 @@ const active = defineScenario({
       requirements: ['log.is-replaced'],
       run: async (arranged, context) => {
         const long = Array.from({ length: 40 }, () => goodMessage);
-        for (const [messages, kept, lost] of [
+        for (const [messages, keptText, lost] of [
           [long, goodMessage.message, 'short upload'],
           [[{ ...goodMessage, message: 'short upload' }], 'short upload', goodMessage.message],
           [long, goodMessage.message, 'short upload'],
         ] as const) {
           await arrangeUpload(arranged, ...messages);
-          const log = await shownLog(context, arranged, kept);
-          const isReplaced = log.includes(kept) && !log.includes(lost);
-          expectThat(isReplaced, `the last log only, with ${kept}`, describeValue(log));
+          const log = await shownLog(context, arranged, keptText);
+          const isReplaced = log.includes(keptText) && !log.includes(lost);
+          expectThat(isReplaced, `the last log only, with ${keptText}`, describeValue(log));
         }
       },
     },
@@ -224,12 +228,12 @@ const active = defineScenario({
         await shownStatus(context, arranged, 'installing');
         await arrangeUpload(arranged, goodMessage);
         await shownLog(context, arranged, goodMessage.message);
-        const seen = await context.admin.deviceDeployment(
+        const shownDeployment = await context.admin.deviceDeployment(
           arranged.deploymentId,
           arranged.device.id,
         );
-        if (seen === undefined) throw new NotObservable('users do not see the device');
-        expectEqual('status', seen.status, 'installing');
+        if (shownDeployment === undefined) throw new NotObservable('users do not see the device');
+        expectEqual('status', shownDeployment.status, 'installing');
       },
     },
     {

@@ -62,9 +62,10 @@ async function expectShown(
   deployment: OfferedDeployment,
   status: string,
 ): Promise<void> {
-  const seen = await shownDeviceDeployment(context, deployment, status);
-  if (seen === undefined) throw new NotObservable('users do not see the deployment of the device');
-  expectEqual('status', seen.status, status);
+  const shownDeployment = await shownDeviceDeployment(context, deployment, status);
+  if (shownDeployment === undefined)
+    throw new NotObservable('users do not see the deployment of the device');
+  expectEqual('status', shownDeployment.status, status);
 }
 
 /** Sends reports on the former deployment, and asserts that they change nothing about the next. */
@@ -84,10 +85,11 @@ function lateReportCase(end: 'success' | 'failure'): JudgingCase<void> {
         const body = { status: late, substate: 'late' };
         requireResponse('put-deployment-status', await report(former, body), 204);
         await expectShown(context, former, late);
-        const seen = await shownDeviceDeployment(context, next, activeStatus);
-        const isKept = seen?.status === activeStatus && seen.substate !== 'late';
+        const shownDeployment = await shownDeviceDeployment(context, next, activeStatus);
+        const isKept =
+          shownDeployment?.status === activeStatus && shownDeployment.substate !== 'late';
         const wanted = `the next deployment still ${activeStatus}`;
-        if (!isKept) throw failure(wanted, JSON.stringify(seen));
+        if (!isKept) throw failure(wanted, JSON.stringify(shownDeployment));
       }
       const again = await next.device.call('get-next-deployment', { query: factoryProvides });
       if (offersAny(again)) expectEqual('deployment', instructedId(again), next.id);
@@ -136,9 +138,11 @@ const turns = defineScenario<void>({
           const body = { status, substate: `next ${status}` };
           requireResponse('put-deployment-status', await report(next, body), 204);
           await shownDeviceDeployment(context, next, status);
-          const seen = await shownDeviceDeployment(context, former, 'failure');
-          const isKept = seen?.status === 'failure' && !seen.substate?.startsWith('next');
-          if (!isKept) throw failure('the former deployment still failure', JSON.stringify(seen));
+          const shownDeployment = await shownDeviceDeployment(context, former, 'failure');
+          const isKept =
+            shownDeployment?.status === 'failure' && !shownDeployment.substate?.startsWith('next');
+          if (!isKept)
+            throw failure('the former deployment still failure', JSON.stringify(shownDeployment));
         }
       },
     },
@@ -251,14 +255,14 @@ const active = defineScenario({
             await report(arranged, { status, substate }),
             204,
           );
-          const seen = await context.eventually(
+          const shownDeployment = await context.eventually(
             () => context.admin.deviceDeployment(arranged.deploymentId, arranged.device.id),
             (found) => found?.status === status && found.substate === substate,
           );
-          if (index === 0 && seen?.substate === undefined) {
+          if (index === 0 && shownDeployment?.substate === undefined) {
             throw new NotObservable('users see no substate');
           }
-          expectEqual(`substate of ${status}`, seen?.substate, substate);
+          expectEqual(`substate of ${status}`, shownDeployment?.substate, substate);
         }
       },
     },
@@ -300,20 +304,27 @@ const together = defineScenario<SharedDeployment>({
         'A report of one device changes neither status nor substate of another in its deployment.',
       requirements: ['status.own-part-only'],
       run: async ({ one, other }, context) => {
-        const own = { status: 'downloading', substate: 'of the other device' };
-        requireResponse('put-deployment-status', await report(other, own), 204);
-        await shownDeviceDeployment(context, other, own.status);
+        const otherReport = { status: 'downloading', substate: 'of the other device' };
+        requireResponse('put-deployment-status', await report(other, otherReport), 204);
+        await shownDeviceDeployment(context, other, otherReport.status);
         requireResponse(
           'put-deployment-status',
           await report(one, { status: 'installing', substate: 'mine' }),
           204,
         );
         await shownDeviceDeployment(context, one, 'installing');
-        const seen = await context.admin.deviceDeployment(other.deploymentId, other.device.id);
-        if (seen === undefined) throw new NotObservable('users do not see the device');
-        expectEqual('status of the other device', seen.status, own.status);
-        if (seen.substate !== undefined) {
-          expectEqual('substate of the other device', seen.substate, own.substate);
+        const shownDeployment = await context.admin.deviceDeployment(
+          other.deploymentId,
+          other.device.id,
+        );
+        if (shownDeployment === undefined) throw new NotObservable('users do not see the device');
+        expectEqual('status of the other device', shownDeployment.status, otherReport.status);
+        if (shownDeployment.substate !== undefined) {
+          expectEqual(
+            'substate of the other device',
+            shownDeployment.substate,
+            otherReport.substate,
+          );
         }
       },
     },
@@ -347,19 +358,23 @@ const together = defineScenario<SharedDeployment>({
           const response = await other.device.call('get-next-deployment', {
             query: factoryProvides,
           });
-          const own = ['status.own-part-only'] as const;
+          const requirements = ['status.own-part-only'] as const;
           if (!offersAny(response)) {
-            const lasting = ['next.repeatable', ...own] as const;
+            const lasting = ['next.repeatable', ...requirements] as const;
             throw new ExpectationFailure('the deployment', responseSummary(response), lasting);
           }
           const accepted = await report(other, { status: 'installing' });
           if (accepted.status === 404 || accepted.status === 409) {
-            throw new ExpectationFailure('status 204', responseSummary(accepted), own);
+            throw new ExpectationFailure('status 204', responseSummary(accepted), requirements);
           }
           requireResponse('put-deployment-status', accepted, 204);
-          const seen = await shownDeviceDeployment(context, other, 'installing');
-          if (seen?.status === 'installing') continue;
-          throw new ExpectationFailure('installing', seen?.status ?? 'nothing', own);
+          const shownDeployment = await shownDeviceDeployment(context, other, 'installing');
+          if (shownDeployment?.status === 'installing') continue;
+          throw new ExpectationFailure(
+            'installing',
+            shownDeployment?.status ?? 'nothing',
+            requirements,
+          );
         }
       },
     },

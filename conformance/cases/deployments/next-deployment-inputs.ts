@@ -273,14 +273,14 @@ const queries = defineScenario({
       title: 'How GET and POST v1 with a line break in a value are answered.',
       requirements: ['next.control-characters'],
       observe: async (device) => {
-        const seen: string[] = [];
+        const observations: string[] = [];
         for (const name of ['artifact_name', 'device_type'] as const) {
           const provides = { ...factoryProvides, [name]: 'one\r\ntwo' };
           const got = await poll(device, provides);
           const posted = await device.call('post-next-deployment', { body: provides });
-          seen.push(`${name}: GET ${got.status}, POST ${posted.status}`);
+          observations.push(`${name}: GET ${got.status}, POST ${posted.status}`);
         }
-        return observationOf(seen.join('; '));
+        return observationOf(observations.join('; '));
       },
     },
   ],

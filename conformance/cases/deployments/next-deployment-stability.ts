@@ -107,7 +107,7 @@ const choosing = defineScenario({
 /** Sends a request after which no update is offered, then reports what users see. */
 function seenCase(
   id: string,
-  given: {
+  facts: {
     readonly title: string;
     readonly poll: (arranged: DeviceInDeployment) => Promise<HttpResponse>;
     readonly expected: string;
@@ -115,14 +115,14 @@ function seenCase(
 ): ObservingCase<DeviceInDeployment> {
   return {
     id,
-    title: given.title,
+    title: facts.title,
     requirements: ['next.seen-by-users'],
     observe: async (arranged, context) => {
-      const { status } = await given.poll(arranged);
-      const seen = await shownStatus(context, arranged, given.expected);
+      const { status } = await facts.poll(arranged);
+      const actualStatus = await shownStatus(context, arranged, facts.expected);
       const again = await arranged.device.call('post-next-deployment', { body: factoryProvides });
       return observationOf(
-        `answered with ${status}, users see ${seen}, then it is ${again.status}`,
+        `answered with ${status}, users see ${actualStatus}, then it is ${again.status}`,
       );
     },
   };

@@ -47,7 +47,7 @@ interface OfferedMap {
   readonly id: string;
   /** The ID by which users know the deployment. */
   readonly deploymentId: string;
-  readonly given: GivenControlMap;
+  readonly userMap: GivenControlMap;
   /** The map in the instructions. */
   readonly instructed: unknown;
 }
@@ -56,16 +56,16 @@ interface OfferedMap {
 async function offeredMap(
   context: TestContext,
   device: SuiteDevice,
-  given: GivenControlMap,
+  userMap: GivenControlMap,
 ): Promise<OfferedMap> {
   const { name } = await context.artifact('plain');
-  const deployment = { artifact_name: name, devices: [device.id], update_control_map: given };
+  const deployment = { artifact_name: name, devices: [device.id], update_control_map: userMap };
   const { id: deploymentId } = await context.deploy(deployment);
   const response = await poll(device);
   requireResponse('post-next-deployment-v2', response, 200);
   const instructions = requireInstructions(response);
   const instructed = fieldIn(instructions, 'artifact.update_control_map');
-  return { device, id: textIn(instructions, 'id'), deploymentId, given, instructed };
+  return { device, id: textIn(instructions, 'id'), deploymentId, userMap, instructed };
 }
 
 function poll(device: SuiteDevice): Promise<HttpResponse> {
@@ -93,19 +93,19 @@ function priorityAndActions(map: unknown): unknown {
 function expectMap(
   where: 'in the instructions' | 'of the deployment',
   map: unknown,
-  { given, id, deploymentId }: OfferedMap,
+  { userMap, id, deploymentId }: OfferedMap,
 ): void {
   // Other cases judge that there is a map, and where.
   if (map === undefined || map === null) throw new NotObservable(`there is no map ${where}`);
   const isInInstructions = where === 'in the instructions';
-  const own = isObject(map) ? map.id : undefined;
-  if (own !== id && own !== deploymentId) {
+  const mapId = isObject(map) ? map.id : undefined;
+  if (mapId !== id && mapId !== deploymentId) {
     const violated = isInInstructions ? 'next.control-map-id' : 'map.id-is-the-deployment';
-    throw new ExpectationFailure(`the ID ${deploymentId} in the map`, describeValue(own), [
+    throw new ExpectationFailure(`the ID ${deploymentId} in the map`, describeValue(mapId), [
       violated,
     ]);
   }
-  const [is, should] = [priorityAndActions(map), priorityAndActions(given)].map((each) =>
+  const [is, should] = [priorityAndActions(map), priorityAndActions(userMap)].map((each) =>
     JSON.stringify(each),
   );
   if (is === should) return;
@@ -148,8 +148,8 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
       ],
       run: async (device, context) => {
         const former: OfferedMap[] = [];
-        for (const given of maps) {
-          const offered = await offeredMap(context, device, given);
+        for (const userMap of maps) {
+          const offered = await offeredMap(context, device, userMap);
           expectMap('in the instructions', offered.instructed, offered);
           await expectServed(offered);
           for (const over of former.slice(-1)) {

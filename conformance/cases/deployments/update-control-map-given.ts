@@ -13,19 +13,19 @@ async function mapsAccepted(
   context: TestContext,
   maps: Readonly<Record<string, unknown>>,
 ): Promise<string> {
-  const seen: string[] = [];
+  const observations: string[] = [];
   for (const [name, map] of Object.entries(maps)) {
     const update_control_map = map as ControlMapInput;
     const deployment = { artifact_name: artifact.name, devices: [device.id], update_control_map };
     try {
       await context.deploy(deployment);
-      seen.push(`${name}: accepted`);
+      observations.push(`${name}: accepted`);
     } catch (error) {
       if (!(error instanceof AdminFailure)) throw error;
-      seen.push(`${name}: refused`);
+      observations.push(`${name}: refused`);
     }
   }
-  return seen.join(', ');
+  return observations.join(', ');
 }
 
 function stateMaps(states: readonly string[]): Readonly<Record<string, unknown>> {

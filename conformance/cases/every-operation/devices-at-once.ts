@@ -138,9 +138,9 @@ const apart = defineScenario<OfferedDeployment>({
           if (status >= 300) throw new NotObservable(`${write.operation}: status ${status}`);
           // A status report has no text of its own.
           if (write.operation === 'put-deployment-status') continue;
-          const seen = await eventualState(context, arranged, { write, text });
+          const state = await eventualState(context, arranged, { write, text });
           // Other cases judge that a write has its effect.
-          if (!seen.includes(text)) throw new NotObservable(`${write.operation}: ${seen}`);
+          if (!state.includes(text)) throw new NotObservable(`${write.operation}: ${state}`);
         }
         for (const write of rows) {
           await expectSeen(context, arranged, { write, text, others: /^$/ });
@@ -150,10 +150,10 @@ const apart = defineScenario<OfferedDeployment>({
           ...Object.entries(otherRequests).map(([what, send]) => [what, () => send(arranged)]),
         ]);
         for (const [what, change] of Object.entries(changes)) {
-          const others = rows.filter(({ operation }) => operation !== what);
+          const otherWrites = rows.filter(({ operation }) => operation !== what);
           const look = () =>
             Promise.all(
-              others.map(async (write) => describeValue(await write.seen(arranged, context))),
+              otherWrites.map(async (write) => describeValue(await write.seen(arranged, context))),
             );
           const before = await look();
           const response = await change();

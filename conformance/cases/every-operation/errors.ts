@@ -273,11 +273,13 @@ const device = defineScenario({
         const name = context.names.requestId.toLowerCase();
         const headers = { [name]: context.newName() };
         const query = factoryProvides;
-        const given = headerOf(
+        const responseHeader = headerOf(
           await caller.call('get-next-deployment', { query, headers }),
           context,
         );
-        return observationOf(given === headers[name] ? 'it does' : `it carries ${given ?? 'none'}`);
+        return observationOf(
+          responseHeader === headers[name] ? 'it does' : `it carries ${responseHeader ?? 'none'}`,
+        );
       },
     },
     {
@@ -318,8 +320,8 @@ const device = defineScenario({
           .caller('nonsense')
           .call('put-deployment-status', { path, raw: '{' });
         const unknown = await caller.call('put-deployment-status', { path, raw: '{' });
-        const seen = `bad token and malformed: ${unsigned.status}`;
-        return observationOf(`${seen}; malformed and unknown: ${unknown.status}`);
+        const observation = `bad token and malformed: ${unsigned.status}`;
+        return observationOf(`${observation}; malformed and unknown: ${unknown.status}`);
       },
     },
     {

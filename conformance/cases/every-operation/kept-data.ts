@@ -72,10 +72,10 @@ async function expectKept(device: SuiteDevice, context: TestContext): Promise<vo
   }
   const isKept = (all: readonly ShownAttribute[]) =>
     all.some(({ value }) => value === attribute.value);
-  const shown = await context.eventually(() => context.admin.attributes(device.id), isKept);
-  if (isKept(shown)) return;
-  const seen = describeValue(shown.map(({ name }) => name));
-  throw new ExpectationFailure(describeValue(attribute), seen, ['inventory.put-assigns']);
+  const attributes = await context.eventually(() => context.admin.attributes(device.id), isKept);
+  if (isKept(attributes)) return;
+  const actual = describeValue(attributes.map(({ name }) => name));
+  throw new ExpectationFailure(describeValue(attribute), actual, ['inventory.put-assigns']);
 }
 
 /** Spec: States and transitions; Device configuration; Device inventory */

@@ -61,10 +61,10 @@ export async function deviceWithEverything(context: TestContext): Promise<Device
   const hasMaps = 'get-update-control-map' in context.offered({ 'get-update-control-map': true });
   if (!hasMaps) return arranged;
   const states = { ArtifactInstall_Enter: { action: 'pause' } } as const;
-  const given = await deploymentOf(context, 'plain', { priority: 3, states });
+  const deployment = await deploymentOf(context, 'plain', { priority: 3, states });
   const body = { device_provides: factoryProvides, update_control_map: true };
-  const offered = await given.device.call('post-next-deployment-v2', { body });
-  return { ...arranged, mapped: { ...given, id: instructedId(offered) } };
+  const offered = await deployment.device.call('post-next-deployment-v2', { body });
+  return { ...arranged, mapped: { ...deployment, id: instructedId(offered) } };
 }
 
 /** A valid request, and a check of its effect. */
@@ -90,12 +90,12 @@ export function containsMarker(value: unknown, marker: string): boolean {
 function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodRequests {
   const { device, artifact, id, deploymentId, mapped, pollers } = arranged;
   const { admin } = context;
-  const seen = (read: () => Promise<unknown>) => async (marker: string) =>
+  const readerOf = (read: () => Promise<unknown>) => async (marker: string) =>
     containsMarker(
       await context.eventually(read, (value) => containsMarker(value, marker)),
       marker,
     );
-  const attributes = seen(() => admin.attributes(device.id));
+  const attributes = readerOf(() => admin.attributes(device.id));
   const path = { id: artifact.id };
   return {
     'list-artifacts': {
@@ -130,11 +130,11 @@ function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodReq
           path: { id },
           body: { messages: [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message }] },
         }),
-      holds: seen(() => admin.deploymentLog(deploymentId, device.id)),
+      holds: readerOf(() => admin.deploymentLog(deploymentId, device.id)),
     },
     'put-configuration': {
       request: (marker) => device.request('put-configuration', { body: { marker } }),
-      holds: seen(async () => parsedJson((await device.call('get-configuration')).text)),
+      holds: readerOf(async () => parsedJson((await device.call('get-configuration')).text)),
     },
     'get-configuration': { request: () => device.request('get-configuration') },
     'post-alerts': {
@@ -143,7 +143,7 @@ function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodReq
     'post-monitor-configuration': {
       request: (name) =>
         device.request('post-monitor-configuration', { body: [{ ...service, name }] }),
-      holds: seen(() => admin.monitorConfiguration(device.id)),
+      holds: readerOf(() => admin.monitorConfiguration(device.id)),
     },
     'patch-attributes': {
       request: (value) => device.request('patch-attributes', { body: [{ name: 'marker', value }] }),

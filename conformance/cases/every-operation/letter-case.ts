@@ -107,8 +107,8 @@ const texts = defineScenario<SuiteDevice>({
           () => context.admin.attributes(device.id),
           (all) => all.some(({ name }) => name === 'PROBE'),
         );
-        const own = read.filter(({ name }) => name.toLowerCase() === 'probe');
-        const values = own.map(({ value }) => value).sort();
+        const probes = read.filter(({ name }) => name.toLowerCase() === 'probe');
+        const values = probes.map(({ value }) => value).sort();
         expectEqual('values', values, ['as PROBE', 'as Probe', 'as probe']);
       },
     },
@@ -202,8 +202,8 @@ const links = defineScenario({
       run: async ({ uri, get }, { names: { linkSignature } }) => {
         const signature = new URL(uri).searchParams.get(linkSignature) ?? '';
         if (isHexadecimal(signature)) throw new NotObservable('the signature is a number');
-        const others = [signature.toLowerCase(), swapped(signature)];
-        for (const other of others) {
+        const wrongSpellings = [signature.toLowerCase(), swapped(signature)];
+        for (const other of wrongSpellings) {
           expectStatus(await get(withParameter(uri, linkSignature, other)), 403);
         }
       },

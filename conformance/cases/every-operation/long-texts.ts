@@ -119,10 +119,10 @@ const onDevice = defineScenario<SuiteDevice>({
           return {
             written: await sendAlerts(device, { ...alert, name: text, subject }),
             read: async () => {
-              const shown = await context.admin.alerts(device.id);
-              const found = shown.find((each) => membersOf(each.subject).name === text);
-              const { name, type, status, details: kept } = membersOf(found?.subject);
-              const { description, line_matching: line } = membersOf(kept);
+              const alerts = await context.admin.alerts(device.id);
+              const found = alerts.find((each) => membersOf(each.subject).name === text);
+              const { name, type, status, details: shownDetails } = membersOf(found?.subject);
+              const { description, line_matching: line } = membersOf(shownDetails);
               const { data } = membersOf(line);
               return { alert: found?.name, name, type, status, description, data };
             },

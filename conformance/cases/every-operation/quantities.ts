@@ -135,10 +135,10 @@ function attributesCase(how: WriteOperation, count: number): JudgingCase<SuiteDe
         () => context.admin.attributes(device.id),
         (all) => all.some(({ name }) => name === `attribute-${count}`),
       );
-      const own = read.filter(({ name }) => name.startsWith('attribute-'));
-      expectEqual('attributes', own.length, count);
+      const ownAttributes = read.filter(({ name }) => name.startsWith('attribute-'));
+      expectEqual('attributes', ownAttributes.length, count);
       for (const { name, value } of attributes) {
-        expectEqual(name, own.find((each) => each.name === name)?.value, value);
+        expectEqual(name, ownAttributes.find((each) => each.name === name)?.value, value);
       }
     },
   };
@@ -197,11 +197,11 @@ const writes = defineScenario<SuiteDevice>({
         const sent = numbered(18, (number) => ({ ...alert, name: `alert ${number}` }));
         expectStatus(await sendAlerts(device, ...sent.slice(0, 15)), 204);
         for (const each of sent.slice(15)) expectStatus(await sendAlerts(device, each), 204);
-        const shown = await context.eventually(
+        const alerts = await context.eventually(
           () => context.admin.alerts(device.id),
           ({ length }) => length >= sent.length,
         );
-        const names = new Set(shown.map(({ name }) => name));
+        const names = new Set(alerts.map(({ name }) => name));
         const missing = sent.filter(({ name }) => !names.has(name));
         if (missing.length === 0) return;
         const actual = `${missing.length} are missing, such as ${missing[0]?.name}`;
@@ -219,11 +219,11 @@ const writes = defineScenario<SuiteDevice>({
           const sent = await sendAlerts(device, { ...alert, level, timestamp });
           requireStatus(`an alert of level ${level}`, sent, 204);
         }
-        const shown = await context.eventually(
+        const alerts = await context.eventually(
           () => context.admin.alerts(device.id),
           ({ length }) => length >= levels.length,
         );
-        expectEqual('alerts', shown.map(({ level }) => level).toSorted(), levels.toSorted());
+        expectEqual('alerts', alerts.map(({ level }) => level).toSorted(), levels.toSorted());
       },
     },
     {

@@ -165,9 +165,9 @@ const together = defineScenario({
         const ofOne = ['downloading', 'installing', 'failure'];
         const ofOther = ['pause_before_installing', 'pause_before_rebooting', 'rebooting'];
         await Promise.all([arrangeReports(one, ...ofOne), arrangeReports(other, ...ofOther)]);
-        const seen = await shownStatus(context, one, 'failure');
+        const status = await shownStatus(context, one, 'failure');
         const seenOfOther = await shownStatus(context, other, 'rebooting');
-        expectThat(!ofOther.includes(seen), 'no status of the other device', seen);
+        expectThat(!ofOther.includes(status), 'no status of the other device', status);
         expectThat(!ofOne.includes(seenOfOther), 'no status of the first device', seenOfOther);
       },
     },

@@ -58,12 +58,14 @@ function send(caller: ApiCaller, write: Write, { id }: OfferedDeployment, body: 
 
 /** Sends each wrong list, and asserts that it is answered with 400. */
 function elementCase(write: Write, list: WrittenList): JudgingCase<OfferedDeployment> {
-  const [first, ...others] = Object.values(list.wrong).map(([requirement]) => requirement);
+  const [first, ...otherRequirements] = Object.values(list.wrong).map(
+    ([requirement]) => requirement,
+  );
   if (!first) throw new Error(`${write.operation} has no wrong elements`);
   return {
     id: `${write.operation}-judges-each-element`,
     title: `A ${write.label} with one invalid element is answered with 400 wherever the element is.`,
-    requirements: [first, ...others],
+    requirements: [first, ...otherRequirements],
     covers: [`${write.operation} 400`],
     run: async (arranged, context) => {
       const caller = context.caller(arranged.device.token);

@@ -222,8 +222,8 @@ const device = defineScenario({
       covers: ['put-attributes 200'],
       run: async (caller) => {
         const body = [{ name: 'a', value: 'b' }];
-        const whole = await caller.call('put-attributes', { body });
-        requireResponse('put-attributes', whole, 200);
+        const fullWrite = await caller.call('put-attributes', { body });
+        requireResponse('put-attributes', fullWrite, 200);
         const raw = ['[{"name":"a",', '"value":"b"}]'];
         expectStatus(await caller.call('put-attributes', { raw }), 200);
       },
@@ -248,12 +248,12 @@ const device = defineScenario({
       covers: ['post-alerts 204'],
       observe: async (caller) => {
         const subject = { name: 'service', type: 'service', status: 'running' };
-        const seen: string[] = [];
+        const observations: string[] = [];
         for (const [form, timestamp] of Object.entries(timestampForms)) {
           const body = [{ name: 'an alert', level: 'OK', subject, timestamp }];
-          seen.push(`${form}: ${(await caller.call('post-alerts', { body })).status}`);
+          observations.push(`${form}: ${(await caller.call('post-alerts', { body })).status}`);
         }
-        return observationOf(seen.join('; '));
+        return observationOf(observations.join('; '));
       },
     },
     {

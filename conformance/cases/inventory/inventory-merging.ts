@@ -148,8 +148,8 @@ async function ownAttributes(
   device: SuiteDevice,
 ): Promise<ReadonlyMap<string, ShownAttribute>> {
   const attributes = await context.admin.attributes(device.id);
-  const own = attributes.filter(({ scope }) => scope === 'inventory');
-  return new Map(own.map((attribute) => [attribute.name, attribute]));
+  const inventoryAttributes = attributes.filter(({ scope }) => scope === 'inventory');
+  return new Map(inventoryAttributes.map((attribute) => [attribute.name, attribute]));
 }
 
 /** Returns the failure of the first attribute that is not as the model has it. */
@@ -162,17 +162,17 @@ function differenceIn(
     const [is, should] = [found.get(name), step.wanted.get(name)];
     const what = `${name}, after ${step.made.how},`;
     if (JSON.stringify(is?.value) !== JSON.stringify(should?.value)) {
-      const [wanted, seen] = [should, is].map((each) =>
+      const [wanted, actual] = [should, is].map((each) =>
         each ? describeValue(each.value) : 'absent',
       );
       const violated = [violatedValue(step, name), ...kindsOf(should?.value)];
-      return new ExpectationFailure(`${what} ${wanted}`, String(seen), violated);
+      return new ExpectationFailure(`${what} ${wanted}`, String(actual), violated);
     }
     // A server without descriptions may show an empty one.
-    const [description, given] = [is?.description || undefined, should?.description];
-    if (should === undefined || description === given) continue;
+    const [description, givenDescription] = [is?.description || undefined, should?.description];
+    if (should === undefined || description === givenDescription) continue;
     const violated = [violatedDescription(step, should)];
-    const wanted = `${what} the description ${given ?? 'none'}`;
+    const wanted = `${what} the description ${givenDescription ?? 'none'}`;
     return new ExpectationFailure(wanted, description ?? 'none', violated);
   }
   return undefined;

@@ -174,8 +174,8 @@ const writing = defineScenario({
       observe: async (device, context) => {
         const twice = ['first', 'second'].map((value) => ({ name: 'probe', value }));
         const { status } = await write(device, 'patch-attributes', ...twice);
-        const kept = status === 200 ? (await shownProbe(context, device))?.value : 'nothing';
-        return observationOf(`answered with ${status}, and kept ${describeValue(kept)}`);
+        const keptValue = status === 200 ? (await shownProbe(context, device))?.value : 'nothing';
+        return observationOf(`answered with ${status}, and kept ${describeValue(keptValue)}`);
       },
     },
     {

@@ -65,8 +65,8 @@ const sent = forms.map((form, index) => ({ ...alert, ...form, name: `form ${inde
 /** Returns an alert without empty lists, which a server may omit, and with its time as a number. */
 function contentOf(shownAlert: ShownAlert | (typeof sent)[number] | undefined): Members {
   const { name, level, timestamp, subject: origin } = membersOf(shownAlert);
-  const { details: given, ...named } = membersOf(origin);
-  const filled = Object.entries(membersOf(given)).filter(
+  const { details, ...named } = membersOf(origin);
+  const filled = Object.entries(membersOf(details)).filter(
     ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
   );
   return {

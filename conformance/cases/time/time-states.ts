@@ -229,12 +229,12 @@ const stored = defineScenario({
         const body = [{ name: 'os', value: 'linux' }];
         requireStatus('a write', await device.call('put-attributes', { body }), 200);
         await daysLater(device, context);
-        const shown = await context.eventually(
+        const shownAttributes = await context.eventually(
           () => context.admin.attributes(device.id),
           (attributes) => attributes.some(({ name }) => name === 'os'),
         );
         expectThat(
-          shown.some(({ name }) => name === 'os'),
+          shownAttributes.some(({ name }) => name === 'os'),
           'the attribute "os"',
           'it is not there',
         );

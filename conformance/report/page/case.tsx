@@ -85,14 +85,14 @@ function Inside({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts })
 function Required({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts }) {
   const violated = verdict.verdict === 'fail' ? violatedBy(verdict) : [];
   const ids = [...new Set([...verdict.requirements, ...violated])];
-  const known = new Map(facts.requirements.map((each) => [each.id, each]));
+  const requirementsById = new Map(facts.requirements.map((each) => [each.id, each]));
   return (
     <ul class="required">
       {ids.map((id) => (
         <li key={id}>
           {violated.includes(id) && <Badge tone="negative">violated</Badge>}{' '}
-          {known.get(id)?.level.toUpperCase()} <Prose text={known.get(id)?.sentence ?? ''} />{' '}
-          <code>{id}</code>
+          {requirementsById.get(id)?.level.toUpperCase()}{' '}
+          <Prose text={requirementsById.get(id)?.sentence ?? ''} /> <code>{id}</code>
         </li>
       ))}
     </ul>

@@ -19,13 +19,13 @@ export function Cases({
   onFilter: (filter: CaseFilter) => void;
 }) {
   const entries = useMemo(() => entriesOf(facts), [facts]);
-  const shown = useMemo(() => filtered(entries, filter), [entries, filter]);
-  const isFiltered = shown.length < entries.length;
+  const filteredCases = useMemo(() => filtered(entries, filter), [entries, filter]);
+  const isFiltered = filteredCases.length < entries.length;
   return (
     <div class="report-stack" id="verdicts">
-      <Filters facts={facts} filter={filter} shown={shown.length} onFilter={onFilter} />
-      {shown.length === 0 && <Empty title="No case matches these filters." />}
-      {byArea(shown).map(([area, own]) => (
+      <Filters facts={facts} filter={filter} shown={filteredCases.length} onFilter={onFilter} />
+      {filteredCases.length === 0 && <Empty title="No case matches these filters." />}
+      {byArea(filteredCases).map(([area, own]) => (
         <Area key={area} area={area} entries={own} isFiltered={isFiltered} facts={facts} />
       ))}
     </div>
@@ -78,8 +78,8 @@ function byArea(
   const areas = new Map<string, FilteredCase[]>();
   for (const entry of entries) {
     const area = areaOf(entry.verdict);
-    const own = areas.get(area);
-    if (own) own.push(entry);
+    const areaCases = areas.get(area);
+    if (areaCases) areaCases.push(entry);
     else areas.set(area, [entry]);
   }
   const rank = (own: readonly FilteredCase[]): number =>

@@ -69,12 +69,12 @@ function changeCounts({ changes, newCases, vanishedCases, unchanged }: ShownComp
     const count = changes.filter((change) => change.kind === kind).length;
     return count > 0 ? [kind === 'regression' ? counted(count, label) : `${count} ${label}`] : [];
   });
-  const others = [
+  const otherCounts = [
     ...(newCases.length > 0 ? [`${newCases.length} new`] : []),
     ...(vanishedCases.length > 0 ? [`${vanishedCases.length} removed`] : []),
     `${unchanged} unchanged`,
   ];
-  return [...counts, ...others].join(', ');
+  return [...counts, ...otherCounts].join(', ');
 }
 
 function Side({ verdict, text }: { verdict: string; text: string }) {

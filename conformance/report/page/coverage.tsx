@@ -26,14 +26,14 @@ const states: readonly RequirementState[] = [
 export function Coverage({ facts }: { facts: PageFacts }) {
   const rows = useMemo(() => rowsOf(facts), [facts]);
   const [search, setSearch] = useState('');
-  const [found, setFound] = useState('');
+  const [wantedState, setFound] = useState('');
   const sought = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const shown = rows.filter(
+  const filteredRows = rows.filter(
     (row) =>
-      (found === '' || row.state === found) && sought.every((word) => row.searched.includes(word)),
+      (wantedState === '' || row.state === wantedState) && sought.every((word) => row.searched.includes(word)),
   );
-  const headings = [...new Set(shown.map(({ requirement }) => requirement.heading))];
-  const isFiltered = search !== '' || found !== '';
+  const headings = [...new Set(filteredRows.map(({ requirement }) => requirement.heading))];
+  const isFiltered = search !== '' || wantedState !== '';
   return (
     <div class="report-stack" id="coverage">
       <form aria-label="Filters of the coverage" onSubmit={(event) => event.preventDefault()}>
@@ -41,22 +41,22 @@ export function Coverage({ facts }: { facts: PageFacts }) {
           <FilterField label="Words" value={search} onInput={setSearch} />
           <Choice
             label="In this run"
-            value={found}
+            value={wantedState}
             choices={[['', 'all'], ...states]}
             onChoose={setFound}
           />
           <output aria-live="polite">
-            {shown.length} of {counted(rows.length, 'requirement')}
+            {filteredRows.length} of {counted(rows.length, 'requirement')}
           </output>
         </div>
       </form>
-      {shown.length === 0 && <Empty title="No requirement matches these filters." />}
+      {filteredRows.length === 0 && <Empty title="No requirement matches these filters." />}
       {headings.map((heading) => (
         <Heading
           key={heading}
           heading={heading}
           isFiltered={isFiltered}
-          rows={shown.filter(({ requirement }) => requirement.heading === heading)}
+          rows={filteredRows.filter(({ requirement }) => requirement.heading === heading)}
         />
       ))}
     </div>
@@ -73,12 +73,12 @@ function rowsOf({
   return requirements.map((requirement) => {
     const { id, sentence, reason = '', cases } = requirement;
     const judgement = judged.get(id);
-    const found = cases.flatMap((each) => byCase.get(each) ?? []);
+    const verdicts = cases.flatMap((each) => byCase.get(each) ?? []);
     return {
       requirement,
       judgement,
       cases: cases.map((each) => ({ id: each, verdict: byCase.get(each) })),
-      state: stateOf(requirement, found, judgement),
+      state: stateOf(requirement, verdicts, judgement),
       searched: [id, sentence, reason, ...cases].join('\n').toLowerCase(),
     };
   });
@@ -86,14 +86,14 @@ function rowsOf({
 
 function stateOf(
   { state }: ShownRequirement,
-  found: readonly string[],
+  verdicts: readonly string[],
   judgement: ShownJudgement | undefined,
 ): RequirementState {
   const operations = judgement?.operations ?? [];
-  if (found.includes('fail') || operations.some(({ violated }) => violated > 0)) return 'failed';
+  if (verdicts.includes('fail') || operations.some(({ violated }) => violated > 0)) return 'failed';
   if (['excluded', 'client'].includes(state)) return 'not testable';
-  if (found.includes('pass') || (operations.length > 0 && found.length === 0)) return 'passed';
-  return found.includes('observed') ? 'observed' : 'not decided';
+  if (verdicts.includes('pass') || (operations.length > 0 && verdicts.length === 0)) return 'passed';
+  return verdicts.includes('observed') ? 'observed' : 'not decided';
 }
 
 /** Renders a heading: requirements that need attention first, the others in a closed group. */

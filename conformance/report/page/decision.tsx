@@ -80,16 +80,16 @@ function violatedOf(
   failed: readonly ShownVerdict[],
   level: string,
 ): readonly ViolatedRequirement[] {
-  const known = new Map(requirements.map((each) => [each.id, each]));
+  const requirementsById = new Map(requirements.map((each) => [each.id, each]));
   const violated = new Map<string, ShownVerdict[]>();
   for (const verdict of failed) {
     for (const id of violatedBy(verdict)) {
-      if ((known.get(id)?.level ?? verdict.level) !== level) continue;
+      if ((requirementsById.get(id)?.level ?? verdict.level) !== level) continue;
       violated.set(id, [...(violated.get(id) ?? []), verdict]);
     }
   }
   return [...violated].map(([id, cases]) => {
-    return { id, cases, sentence: known.get(id)?.sentence ?? '' };
+    return { id, cases, sentence: requirementsById.get(id)?.sentence ?? '' };
   });
 }
 

@@ -7,8 +7,8 @@ import type { PageFacts } from '../page-facts.ts';
 /** Renders the facts about the run itself. */
 export function Run({ facts }: { facts: PageFacts }) {
   const { settings, environment, target, suite, runId, seed, startedAt, durationMs } = facts;
-  const known = { ...target, suite: `${suite.name} ${suite.version}`, runId, seed, startedAt };
-  const pairs = { ...known, durationMs, ...settings, ...environment };
+  const knownFacts = { ...target, suite: `${suite.name} ${suite.version}`, runId, seed, startedAt };
+  const pairs = { ...knownFacts, durationMs, ...settings, ...environment };
   return (
     <div class="report-stack" id="run">
       <Card title="Run">

@@ -75,13 +75,13 @@ export function Timeline({ facts: { verdicts, durationMs } }: { facts: PageFacts
 
 /** Names the colour of each verdict, with the number of its bars. */
 function Legend({ verdicts }: { verdicts: readonly ShownVerdict[] }) {
-  const shown = verdictOrder.flatMap((verdict) => {
+  const counts = verdictOrder.flatMap((verdict) => {
     const count = verdicts.filter((each) => each.verdict === verdict).length;
     return count === 0 ? [] : [{ verdict, count }];
   });
   return (
     <ul class="legend" aria-label="Colours of the bars">
-      {shown.map(({ verdict, count }) => (
+      {counts.map(({ verdict, count }) => (
         <li key={verdict}>
           <span class="swatch" data-tone={toneOf(verdict)} aria-hidden="true" /> {verdict} ({count})
         </li>

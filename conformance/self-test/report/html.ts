@@ -124,16 +124,16 @@ function defectRow(row: MatrixRow, areas: readonly string[]): string {
 
 /** Returns the cell with the number and names of an area's cases that kill the defect. */
 function areaCell(row: MatrixRow, area: string): string {
-  const own = row.killedBy.filter((id) => areaOf(id) === area);
+  const areaKills = row.killedBy.filter((id) => areaOf(id) === area);
   const wrong = row.falseFailures.filter(({ caseId }) => areaOf(caseId) === area);
-  if (own.length + wrong.length === 0) return '<td></td>';
+  if (areaKills.length + wrong.length === 0) return '<td></td>';
   const items = [
-    ...own.map((id) => `<li><code>${escaped(id)}</code></li>`),
+    ...areaKills.map((id) => `<li><code>${escaped(id)}</code></li>`),
     ...wrong.map(
       ({ caseId }) => `<li class="unsound"><code>${escaped(caseId)}</code> false failure</li>`,
     ),
   ];
-  const count = `${own.length}${wrong.length > 0 ? ` + ${wrong.length} false` : ''}`;
+  const count = `${areaKills.length}${wrong.length > 0 ? ` + ${wrong.length} false` : ''}`;
   return `<td class="count"><details><summary>${count}</summary><ul>${items.join('')}</ul></details></td>`;
 }
 

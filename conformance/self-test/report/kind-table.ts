@@ -29,10 +29,10 @@ export function kindTable({ rows }: { readonly rows: readonly DefectKindRow[] })
     operations: operations.map((operation) => ({
       operation,
       cells: kinds.map((kind) => {
-        const own = rows.filter((row) => row.kind === kind && row.operation === operation);
-        if (own.length === 0) return undefined;
-        const killed = own.filter(({ outcome }) => outcome === 'killed').length;
-        return { planted: own.length, killed };
+        const cellRows = rows.filter((row) => row.kind === kind && row.operation === operation);
+        if (cellRows.length === 0) return undefined;
+        const killed = cellRows.filter(({ outcome }) => outcome === 'killed').length;
+        return { planted: cellRows.length, killed };
       }),
     })),
   };

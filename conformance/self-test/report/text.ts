@@ -80,10 +80,10 @@ function requirementLines({ rows }: KillMatrix): string[] {
     ...violated
       .filter((id) => requirements[id].heading === heading)
       .map((id) => {
-        const own = rows.filter(({ violates }) => violates.includes(id));
-        const killed = own.filter(({ outcome }) => outcome === 'killed').length;
-        const named = own.filter(({ proves }) => proves.includes(id)).length;
-        return `  ${id}: ${killed} of ${own.length} defects killed, ${named} by a case that names it`;
+        const requirementRows = rows.filter(({ violates }) => violates.includes(id));
+        const killed = requirementRows.filter(({ outcome }) => outcome === 'killed').length;
+        const named = requirementRows.filter(({ proves }) => proves.includes(id)).length;
+        return `  ${id}: ${killed} of ${requirementRows.length} defects killed, ${named} by a case that names it`;
       }),
   ]);
 }

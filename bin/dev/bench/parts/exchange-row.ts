@@ -24,7 +24,7 @@ const QUICK_WARM_UP_ROUNDS = 3;
 /** A server under load, with the figures of its rounds. */
 interface LoadedServer extends MeasuredProgram {
   /** Figures of each measured round. */
-  readonly seen: LoadFigures[];
+  readonly loads: LoadFigures[];
 }
 
 interface PeerServer extends Child {
@@ -73,7 +73,7 @@ export function underLoad(name: string, benchLoad: BenchLoad): LoadedServer {
     loads.push(figures);
     return figures.perServerCpuSecond;
   };
-  return { name, measure, seen: loads };
+  return { name, measure, loads };
 }
 
 /** Runs rounds that are not counted, until V8 has compiled the hot code. */
@@ -82,7 +82,7 @@ export async function warmUp(
   programs: readonly LoadedServer[],
 ): Promise<void> {
   const rounds = quick ? QUICK_WARM_UP_ROUNDS : 1;
-  for (const { measure, seen: loads } of programs) {
+  for (const { measure, loads } of programs) {
     for (let round = 0; round < rounds; round++) await measure();
     loads.length = 0;
   }
@@ -114,9 +114,9 @@ async function startPeers(
  * hides how fast the faster server is.
  */
 function noteOf(programs: readonly LoadedServer[]): string {
-  const [subject, baseline] = programs.map(({ seen }) => ({
-    rate: median(seen.map(({ perSecond }) => perSecond)),
-    busy: Math.round(median(seen.map(({ generatorBusy }) => generatorBusy)) * 100),
+  const [subject, baseline] = programs.map(({ loads }) => ({
+    rate: median(loads.map(({ perSecond }) => perSecond)),
+    busy: Math.round(median(loads.map(({ generatorBusy }) => generatorBusy)) * 100),
   }));
   if (!subject || !baseline) return '';
   const [rate, baselineRate] = [subject, baseline].map((each) =>

@@ -36,7 +36,7 @@ export async function auditLogRows(context: BenchContext): Promise<BenchRow[]> {
   const rows = [await pageRow(server, entries, countText)];
   output.progress(`exporting ${countText} entries`);
   const maxMs = quick ? QUICK_EXPORT_MAX_MS : EXPORT_MAX_MS;
-  rows.push(...(await exportRows(server, { entries, shown: countText, maxMs })));
+  rows.push(...(await exportRows(server, { entries, countText, maxMs })));
   await server.end();
   return rows;
 }
@@ -79,13 +79,13 @@ async function pageMs({ ready }: ObservedReference, page: number): Promise<numbe
 /** An export of a log with this many entries. */
 interface Export {
   readonly entries: number;
-  readonly shown: string;
+  readonly countText: string;
   readonly maxMs: number;
 }
 
 async function exportRows(
   server: ObservedReference,
-  { entries, shown: countText, maxMs }: Export,
+  { entries, countText, maxMs }: Export,
 ): Promise<BenchRow[]> {
   const { pid } = server;
   await server.begin();

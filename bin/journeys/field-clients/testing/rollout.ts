@@ -9,7 +9,7 @@ export interface Rollout {
   readonly server: TestServer;
   readonly device: FieldDevice;
   /** The device as the management API returns it. */
-  readonly known: Device;
+  readonly storedDevice: Device;
   readonly deployment: string;
 }
 
@@ -23,7 +23,7 @@ export async function rollOut(
   overrides: Readonly<Record<string, unknown>> = {},
 ): Promise<Rollout> {
   const asked = { artifact_name: artifactName, ...overrides };
-  return { ...on, deployment: await deploy(on.server, [on.known], asked) };
+  return { ...on, deployment: await deploy(on.server, [on.storedDevice], asked) };
 }
 
 /**
@@ -31,7 +31,7 @@ export async function rollOut(
  * so it must match before the client's last output.
  */
 export function deviceDeploymentWhen(
-  { server, device, known: storedDevice, deployment }: Rollout,
+  { server, device, storedDevice, deployment }: Rollout,
   matches: (deployed: DeploymentDevice) => boolean,
 ): Promise<DeploymentDevice> {
   return device.client.until(async () => {
@@ -49,8 +49,8 @@ export function waitUntilFinished(rollout: Rollout): Promise<DeploymentDevice> {
 }
 
 /** Returns the deployment log that the device uploaded. */
-export async function logOf({ server, known, deployment }: Rollout): Promise<string> {
-  const parameters = { id: deployment, device_id: known.id };
+export async function logOf({ server, storedDevice, deployment }: Rollout): Promise<string> {
+  const parameters = { id: deployment, device_id: storedDevice.id };
   const call = { token: server.adminToken, parameters };
   return (await server.call('get-deployment-log', call)).text;
 }
