@@ -152,7 +152,8 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): TestedDuty
     const row = verdict?.duties.find((each) => each.duty === id);
     return row ? [{ name, row, exchanges }] : [];
   });
-  const worstState = order.find((each) => rows.some(({ row }) => row.state === each)) ?? 'not-tested';
+  const worstState =
+    order.find((each) => rows.some(({ row }) => row.state === each)) ?? 'not-tested';
   const lacks = allScenes.find(({ name }) => name === scene)?.lacks;
   const isForOthers = lacks !== undefined && joining.capabilities.includes(lacks);
   const state = worstState === 'not-tested' && isForOthers ? 'not-applicable' : worstState;

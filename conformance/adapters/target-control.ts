@@ -173,7 +173,8 @@ function controlOf(
   const { hasTenants, afterAdvance } = options;
   if (options.address) return new HttpControl(options.address, target.newClient(), { hasTenants });
   return (
-    options.hooks && new HookControl(options.hooks, target.newClient(), { hasTenants, afterAdvance })
+    options.hooks &&
+    new HookControl(options.hooks, target.newClient(), { hasTenants, afterAdvance })
   );
 }
 

@@ -20,7 +20,7 @@ export interface LinkedFile {
   readonly uri: string;
   readonly bytes: Buffer;
   /** The first response to the link: the whole file. */
-  readonly whole: HttpResponse;
+  readonly download: HttpResponse;
   /** Downloads from the link with these headers, without a token. */
   readonly follow: (headers?: Headers) => Promise<HttpResponse>;
 }
@@ -56,7 +56,7 @@ export async function linkedFile(
   const download = await follow();
   requireResponse('get-artifact-link', download, 200);
   expectThat(download.bytes.equals(bytes), 'the uploaded file', 'other bytes');
-  return { uri, bytes, whole: download, follow };
+  return { uri, bytes, download, follow };
 }
 
 /** Asserts that the response is 206 with the bytes of the file from `first` to before `end`. */

@@ -25,7 +25,12 @@ export class StartStateNotReached extends Error {
   /** The response to a valid request that the contract documents and that did not come, if any. */
   readonly undocumented: UndocumentedResponse | undefined;
 
-  constructor(state: string, observation: string, expected?: string, undocumented?: UndocumentedResponse) {
+  constructor(
+    state: string,
+    observation: string,
+    expected?: string,
+    undocumented?: UndocumentedResponse,
+  ) {
     super(`the start state needs ${state}, but ${observation}`);
     this.name = 'StartStateNotReached';
     this.expected = expected;

@@ -213,7 +213,8 @@ function extractorOf(
     steps < 0
       ? `grep -B${-steps} '${landmark.word}' | head -n 1`
       : `grep -A${steps} '${landmark.word}' | head -n ${steps + 1} | tail -n 1`;
-  return (file) => `grep -o -e '${pattern}' -e '${landmark.word}' ${file} | ${neighbourFilter} | ${value}`;
+  return (file) =>
+    `grep -o -e '${pattern}' -e '${landmark.word}' ${file} | ${neighbourFilter} | ${value}`;
 }
 
 /** Matches JSON that is a list or contains one. */
@@ -221,10 +222,12 @@ const listed = /^\[|:\s*\[\s*\{/;
 
 /** Finds the text nearest to the member that the case has sent and that occurs first there. */
 function landmarkIn(body: string, at: number, sent: readonly string[]) {
-  const landmarks = [...body.matchAll(/(?<=")[\w@.-]{12,64}(?=\\?")/g)].map(({ 0: word, index }) => ({
-    word,
-    at: index,
-  }));
+  const landmarks = [...body.matchAll(/(?<=")[\w@.-]{12,64}(?=\\?")/g)].map(
+    ({ 0: word, index }) => ({
+      word,
+      at: index,
+    }),
+  );
   const fit = landmarks.filter(
     (each) => body.indexOf(each.word) === each.at && sent.some((text) => text.includes(each.word)),
   );

@@ -90,7 +90,9 @@ export async function runCase(
     options,
   );
   const { exchanges, dropped } = context.client.exchangeList;
-  const undocumented = performed.undocumented ? [violationBy(performed.undocumented, exchanges)] : [];
+  const undocumented = performed.undocumented
+    ? [violationBy(performed.undocumented, exchanges)]
+    : [];
   const leftBehind = await releaseInTime(context, options);
   const violations = [...(options.violations?.() ?? []), ...undocumented];
   const { outcome, listing } = withViolations(testCase, performed.outcome, violations);
@@ -208,7 +210,7 @@ async function outcomeOf(
   try {
     const observation = await act();
     if (observation === undefined) return { verdict: 'pass' };
-    return { verdict: 'observed', observation: observation.seen };
+    return { verdict: 'observed', observation: observation.text };
   } catch (error) {
     if (error instanceof ExpectationFailure) return violatedBy(testCase, error);
     // For an observing case, the absence of anything to observe is also an observation.

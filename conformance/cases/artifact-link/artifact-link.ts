@@ -203,7 +203,7 @@ const used = defineScenario({
       id: 'name-of-the-file',
       title: 'Which file name the link suggests.',
       requirements: ['link.file-name'],
-      observe: async ({ whole }) =>
+      observe: async ({ download: whole }) =>
         observationOf(whole.headers['content-disposition'] ?? 'no Content-Disposition'),
     },
     {

@@ -50,7 +50,9 @@ type AnyCall = CallOptions & { readonly path?: Readonly<Record<string, string>> 
 async function isRefused(context: TestContext, id: ManagementId, call: AnyCall): Promise<boolean> {
   const headers = authorizationOf(context.admin);
   const callOptions = { ...call, headers } as never;
-  const response = await context.client.send(requestOf<string>(managementOperations[id], callOptions));
+  const response = await context.client.send(
+    requestOf<string>(managementOperations[id], callOptions),
+  );
   return response.status >= 400;
 }
 

@@ -30,7 +30,8 @@ export function Coverage({ facts }: { facts: PageFacts }) {
   const sought = search.toLowerCase().split(/\s+/).filter(Boolean);
   const filteredRows = rows.filter(
     (row) =>
-      (wantedState === '' || row.state === wantedState) && sought.every((word) => row.searched.includes(word)),
+      (wantedState === '' || row.state === wantedState) &&
+      sought.every((word) => row.searched.includes(word)),
   );
   const headings = [...new Set(filteredRows.map(({ requirement }) => requirement.heading))];
   const isFiltered = search !== '' || wantedState !== '';
@@ -92,7 +93,8 @@ function stateOf(
   const operations = judgement?.operations ?? [];
   if (verdicts.includes('fail') || operations.some(({ violated }) => violated > 0)) return 'failed';
   if (['excluded', 'client'].includes(state)) return 'not testable';
-  if (verdicts.includes('pass') || (operations.length > 0 && verdicts.length === 0)) return 'passed';
+  if (verdicts.includes('pass') || (operations.length > 0 && verdicts.length === 0))
+    return 'passed';
   return verdicts.includes('observed') ? 'observed' : 'not decided';
 }
 
