@@ -213,7 +213,7 @@ export const auditExportCombinedCases = defineScenario<DeploymentWithEntries>({
       id: 'ignored-field-beside-a-separator',
       title:
         'A field that `ignore` names with a dot is omitted, whichever separator joins the names.',
-      requirements: ['audit.export-ignore-form'],
+      requirements: ['audit.export-ignore-form', 'audit.export-ignore'],
       run: async (arranged, context) => {
         const fields = await fieldsOf(context, arranged);
         const without = fields.filter((name) => name !== nestedField);
@@ -225,7 +225,7 @@ export const auditExportCombinedCases = defineScenario<DeploymentWithEntries>({
           if (isDeepStrictEqual(sorted(found.names), expected)) continue;
           throw failure(`the fields ${describeValue(expected)}`, describeValue(found.names), {
             query: { ...query, ignore: nestedField },
-            violated: ['audit.export-ignore-form'],
+            violated: ['audit.export-ignore-form', 'audit.export-ignore'],
           });
         }
       },
