@@ -3,7 +3,6 @@
  * parameters is in one request, and each filter that matches nothing is beside every other one.
  * Spec: Audit logs, "GET /logs/export"
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { type DeviceInDeployment, StartStateNotReached } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -215,16 +214,17 @@ export const auditExportCombinedCases = defineScenario<DeploymentWithEntries>({
         'A field that `ignore` names with a dot is omitted, whichever separator joins the names.',
       requirements: ['audit.export-ignore-form', 'audit.export-ignore'],
       run: async (arranged, context) => {
-        const fields = await fieldsOf(context, arranged);
-        const without = fields.filter((name) => name !== nestedField);
         for (const separator of exportParameters.separator) {
-          const joined = (name: string) => name.replaceAll('.', separator);
-          const query = { object_id: arranged.deploymentId, format_separator: separator };
-          const found = await exportedTable(context, { ...query, ignore: nestedField });
-          const expected = sorted(without.map(joined));
-          if (isDeepStrictEqual(sorted(found.names), expected)) continue;
-          throw failure(`the fields ${describeValue(expected)}`, describeValue(found.names), {
-            query: { ...query, ignore: nestedField },
+          const query = {
+            object_id: arranged.deploymentId,
+            format_separator: separator,
+            ignore: nestedField,
+          };
+          const { names } = await exportedTable(context, query);
+          const joined = nestedField.replaceAll('.', separator);
+          if (!names.includes(joined)) continue;
+          throw failure(`no field ${joined}`, describeValue(names), {
+            query,
             violated: ['audit.export-ignore-form', 'audit.export-ignore'],
           });
         }
