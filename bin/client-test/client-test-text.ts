@@ -86,7 +86,7 @@ export function clientTestOutcomes({ duties, failOn }: ClientTestResult): readon
   }));
 }
 
-/** Returns the duties whose state differs from that in an earlier testResult, as lines. */
+/** Returns the duties whose state differs from that in an earlier client test, as lines. */
 export function changeLines(
   earlier: ClientTestResult,
   { duties }: ClientTestResult,
@@ -98,7 +98,7 @@ export function changeLines(
       `  ${duty} (${level}): ${before.get(duty) ?? 'unknown'} -> ${state}`,
   );
   return lines.length === 0
-    ? ['', 'No duty has another state than in the earlier testResult.']
+    ? ['', 'No duty has another state than in the earlier client test.']
     : titled('Changed since the earlier client test', lines);
 }
 

@@ -1,4 +1,4 @@
-/** An testResult: measures the client, runs the schedule of scenes, and joins their verdicts. */
+/** A client test: measures the client, runs the schedule of scenes, and joins their verdicts. */
 import type {
   ClientTestResult,
   SceneResult,

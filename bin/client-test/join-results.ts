@@ -1,4 +1,4 @@
-/** Joins the verdicts of all scenes to the result of an testResult. */
+/** Joins the verdicts of all scenes to the result of a client test. */
 
 import { duties } from '../../conformance/clients/duties/duties.ts';
 import type { Duty } from '../../conformance/clients/duty.ts';
@@ -38,7 +38,7 @@ interface Joining {
   readonly today: string;
 }
 
-/** Returns the result of an testResult, with the duties of the strictest level first. */
+/** Returns the result of a client test, with the duties of the strictest level first. */
 export function joinResults(joining: Joining): ClientTestResult {
   const { plan, ended, skipped, capabilities, cutBy, intervalMs } = joining;
   const {
@@ -114,7 +114,7 @@ function outcomeOf(
     : 'inconclusive';
 }
 
-/** Returns true if a broken duty fails an testResult. */
+/** Returns true if a broken duty fails a client test. */
 function fails({ level, state, waiver }: TestedDuty, failOn: ClientTestResult['failOn']): boolean {
   const isOfLevel = level === 'must' || level === failOn;
   return state === 'broken' && isOfLevel && waiver === undefined;

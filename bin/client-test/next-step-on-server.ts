@@ -1,5 +1,5 @@
 /**
- * What tests a duty while a client is watched: the scenes of the testResult, as far as a
+ * What tests a duty while a client is watched: the scenes of the client test, as far as a
  * request to the control listener runs them on a running server.
  */
 import { nextStep, type SceneName } from '../../conformance/clients/scene-names.ts';

@@ -1,5 +1,5 @@
 /**
- * What an tested client does, as its server sees it: kept for the judge and for evidence, and
+ * What a tested client does, as its server sees it: kept for the judge and for evidence, and
  * awaited by the scenes.
  */
 import type { WebSocket } from 'ws';

@@ -1,4 +1,4 @@
-/** The schedule of an testResult: which scenes are run, and why others are not. */
+/** The schedule of a client test: which scenes are run, and why others are not. */
 import type { ClientCapability } from '../../conformance/clients/report/client-test-result.ts';
 import type { ClientTestOptions } from './client-test-options.ts';
 import { usesTls } from './client-testbed.ts';
@@ -58,7 +58,7 @@ function omissionOf(
   if (needs && capabilities && !capabilities.includes(needs)) return capabilitySentences[needs];
   if (lacks && capabilities?.includes(lacks)) return `it is for clients without ${lacks}`;
   if (isLong(scene) && timeMs === undefined && selection.length === 0)
-    return 'it waits for longer than the quick testResult; give --time, or --scene';
+    return 'it waits for longer than the quick client test; give --time, or --scene';
   if (command !== undefined) return undefined;
   const isByHand = start !== 'accepted' || server !== undefined;
   const isRestarted = steps.some((step) => 'client' in step || 'cut' in step);

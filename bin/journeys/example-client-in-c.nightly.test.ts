@@ -31,6 +31,6 @@ describe('the example client in C', { timeout: 900_000 }, () => {
     expect(warnings).toBe('');
   });
 
-  it('breaks no MUST in the quick testResult, nor after it was killed at any moment', () =>
+  it('breaks no MUST in the quick client test, nor after it was killed at any moment', () =>
     expectKeptDuties([program]));
 });

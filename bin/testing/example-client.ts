@@ -19,7 +19,7 @@ export const examples: readonly (readonly [name: string, command: readonly strin
   ['Bash', ['bash', exampleSource('client.sh')]],
 ];
 
-/** The parts of an client test's JSON that the tests of the examples read. */
+/** The parts of a client test's JSON that the tests of the examples read. */
 interface ClientTestResult {
   readonly outcome: string;
   readonly cuts: readonly { readonly moment: string; readonly reportedFalseSuccess: boolean }[];
@@ -32,7 +32,7 @@ interface ClientTestResult {
 }
 
 /**
- * Asserts that an example breaks no MUST in the quick testResult, nor after it is killed at any
+ * Asserts that an example breaks no MUST in the quick client test, nor after it is killed at any
  * moment.
  */
 export async function expectKeptDuties(command: readonly string[]): Promise<void> {

@@ -63,7 +63,7 @@ describe.each(['even', 'random', 'lockstep'] as const)('polls spread as %s', (po
   });
 });
 
-describe('the pollSpread of polls', () => {
+describe('the spread of polls', () => {
   it('keeps a hundred devices two milliseconds apart within a second when it is even', () => {
     const polls = firstPolls();
     const gaps = polls.slice(1).map((poll, index) => poll - (polls[index] ?? 0));

@@ -22,8 +22,8 @@ import { type ServeOptions, startRows, whileServing } from './serve.ts';
  */
 const rows = {
   ...settingRows,
-  port: { ...settingRows.port, default: { value: 0, shown: 'any free port' } },
-  controlPort: { ...settingRows.controlPort, default: { value: 0, shown: 'any free port' } },
+  port: { ...settingRows.port, default: { value: 0, text: 'any free port' } },
+  controlPort: { ...settingRows.controlPort, default: { value: 0, text: 'any free port' } },
   logLevel: { ...settingRows.logLevel, default: { value: 'error' } },
   ...startRows,
 } as const;

@@ -134,7 +134,7 @@ const clientTestShape = v.pipe(
   v.description('Version 1. Readers must accept unknown fields.'),
 );
 
-/** The result of an testResult. */
+/** The result of a client test. */
 export type ClientTestResult = v.InferOutput<typeof clientTestShape>;
 
 /** A duty in a result, joined from all scenes. */

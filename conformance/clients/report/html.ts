@@ -10,7 +10,7 @@ export function clientTestHtml(testResult: ClientTestResult): string {
   return reportPage({
     module: import.meta.url,
     folder: 'conformance/clients/report',
-    title: `ClientTestResult of a device client: ${testResult.outcome}`,
+    title: `Test of a device client: ${testResult.outcome}`,
     facts: testResult,
   });
 }

@@ -60,7 +60,7 @@ const formats: readonly ReportFormat<ClientTestResult>[] = [
   ...ciFormats(clientTestSummary),
 ];
 
-/** The options of an testResult. */
+/** The options of a client test. */
 export const clientTestRows = inGroup('Client test', {
   command: {
     flag: '--command <command>',
@@ -140,13 +140,13 @@ export const clientTestRows = inGroup('Client test', {
     flag: '--contact-time <duration>',
     help: 'time limit for the first request of the client',
     cli: { kind: 'positive-duration' },
-    default: { value: 60_000, shown: '1m' },
+    default: { value: 60_000, text: '1m' },
   },
   retryTime: {
     flag: '--retry-time <duration>',
     help: 'time for each step besides the poll interval; more for a client that retries after minutes',
     cli: { kind: 'positive-duration' },
-    default: { value: 30_000, shown: '30s' },
+    default: { value: 30_000, text: '30s' },
   },
   parallel: {
     flag: '--parallel <count>',
@@ -177,7 +177,7 @@ export const clientTestRows = inGroup('Client test', {
   },
   compare: {
     flag: '--compare <file>',
-    help: 'JSON report of an earlier testResult: show what has changed since',
+    help: 'JSON report of an earlier client test: show what has changed since',
     cli: { kind: 'file' },
   },
   schema: {
@@ -194,7 +194,7 @@ export const clientTestRows = inGroup('Client test', {
     flag: '--interval <duration>',
     help: 'poll interval of the client, for --list',
     cli: { kind: 'positive-duration' },
-    default: { value: 5000, shown: '5s' },
+    default: { value: 5000, text: '5s' },
   },
   report: reportOption(formats, (list) => `write a report: ${list}; repeatable`),
 } as const) satisfies OptionRows;
@@ -271,7 +271,7 @@ async function readEarlier(file: string): Promise<ClientTestResult> {
   }
 }
 
-/** Returns the exit code of an testResult. */
+/** Returns the exit code of a client test. */
 export function exitCodeOf(
   { outcome, duties }: ClientTestResult,
   requireAllMust: boolean,

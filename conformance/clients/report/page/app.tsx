@@ -39,7 +39,7 @@ export function App({ testResult }: { testResult: ClientTestResult }) {
   const interval = intervalMs === undefined ? '' : `, a poll every ${seconds(intervalMs)}`;
   return (
     <Report
-      title="ClientTestResult of a device client"
+      title="Test of a device client"
       about={`${counted(runScenes.length, 'scene')} run${interval}, seed ${seed}`}
       verdict={<Decision testResult={testResult} broken={broken} />}
     >
