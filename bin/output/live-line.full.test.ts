@@ -95,7 +95,7 @@ describe('fleetbed conform on a terminal', { timeout: 60_000 }, () => {
     const { code, written } = await onTerminal([...args(), 'errors/'], wide);
     expect(code).toBe(0);
     const [, first = ''] = written.split(CLEAR);
-    expect(first).toMatch(/^suite: 1 of \d+ cases, 0 bad; errors\//);
+    expect(first).toMatch(/^suite: 1 of \d+ cases, 0 unsuccessful; errors\//);
     expect(seen(written).join('\n')).not.toContain('suite:');
     expect(seen(written).join('\n')).toContain('cases passed');
   });
