@@ -72,7 +72,7 @@ const steps = {
 /** The name of a scene. */
 export type SceneName = keyof typeof steps;
 
-/** Scenes that no examination runs, since they need a board, a fleet or gigabytes. */
+/** Scenes that no client test runs, since they need a board, a fleet or gigabytes. */
 const withoutCommand: ReadonlySet<SceneName> = new Set([
   ...(['large-artifact', 'compressed-download', 'monitor', 'restart-of-many'] as const),
 ]);

@@ -238,7 +238,7 @@ export const causes: readonly RefusalCause[] = [
   ...chunks,
 ];
 
-/** UnparsedInput that no row explains. */
+/** Input that no row explains. */
 export const notHttp: RefusalCause = {
   id: 'not-http',
   is: () => true,

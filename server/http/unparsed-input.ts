@@ -1,5 +1,5 @@
 /**
- * UnparsedInput that cannot be read as HTTP, as far as naming the cause needs. Everything that it
+ * Input that cannot be read as HTTP, as far as naming the cause needs. Everything that it
  * shows is masked.
  */
 import { printable } from '../../fixtures/base/printable.ts';

@@ -115,7 +115,7 @@ export const deprecationCases = defineScenario<DeviceInDeployment>({
           };
           const replacement = await call(context, api.successor, known);
           const isOver = context.serverNowMs(replacement) >= Date.parse(endOfLife);
-          if (isOver || !isThere(replacement, api.successor)) continue;
+          if (isOver || !isThere(replacement, api.successor, known)) continue;
           const response = await call(context, api, known);
           if (isThere(response, api, known)) continue;
           const { method, version, path } = api;
