@@ -3,6 +3,7 @@ import { operations } from '../../../fixtures/contract/operations.ts';
 import { auditActions, auditObjectTypes } from '../../../fixtures/contract/vocabulary.ts';
 import { auditFilters } from './audit-filters.ts';
 import { actions, actionsOf, at, exportedTypes, objectTypes } from './audit-reading.ts';
+import { isWithinASecond } from './audit-shown-values.ts';
 
 describe('the tables of the audit log', () => {
   it('name exactly the actions and object types of the contract', () => {
@@ -27,6 +28,14 @@ describe('the tables of the audit log', () => {
 });
 
 describe('the reader of audit entries', () => {
+  it.each([
+    ['2026-11-29T15:33:20.001Z', true],
+    ['2026-11-29T15:33:20.000Z', false],
+    ['2026-11-29T15:33:20Z', false],
+  ])('learns from an entry of %s how a server compares seconds: %j', (time, isProbe) => {
+    expect(isWithinASecond({ time })).toBe(isProbe);
+  });
+
   it('finds no member below a value that is not an object', () => {
     expect(at({ actor: 'someone' }, 'actor.id')).toBeUndefined();
     expect(at({ actor: { id: 7 } }, 'actor.id')).toBe(7);
