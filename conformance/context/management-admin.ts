@@ -31,6 +31,7 @@ import {
   type ShownAttribute,
   type ShownConfiguration,
   type ShownMonitor,
+  sentAttributes,
   type TargetAdmin,
 } from './target-admin.ts';
 
@@ -219,7 +220,7 @@ export class ManagementAdmin implements TargetAdmin {
   async attributes(deviceId: string): Promise<readonly ShownAttribute[]> {
     const response = await this.#call('get-inventory', { path: { id: deviceId } });
     if (response.status === 404) return [];
-    return this.#read('show an inventory', response, inventoryView).attributes;
+    return sentAttributes(this.#read('show an inventory', response, inventoryView));
   }
 
   async alerts(deviceId: string): Promise<readonly ShownAlert[]> {

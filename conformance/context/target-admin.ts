@@ -59,6 +59,16 @@ export type ShownAttribute = v.InferOutput<typeof attribute>;
 /** The inventory of a device. */
 export const inventoryView = v.looseObject({ attributes: v.array(attribute) });
 
+/**
+ * Returns the attributes that the device sent. Other scopes, such as `identity` and `system`, may
+ * have attributes of the same names.
+ */
+export function sentAttributes({
+  attributes,
+}: v.InferOutput<typeof inventoryView>): readonly ShownAttribute[] {
+  return attributes.filter(({ scope }) => scope === 'inventory');
+}
+
 /** The alerts of a device as the management API lists them. */
 export const alertViews = v.array(v.looseObject({ name: v.string(), level: v.string() }));
 export type ShownAlert = v.InferOutput<typeof alertViews>[number];
@@ -134,7 +144,7 @@ export interface TargetAdmin {
   configuration(deviceId: string): Promise<ShownConfiguration>;
   /** Returns the device's connection state in the server's terms; undefined if it has no record. */
   connection(deviceId: string): Promise<string | undefined>;
-  /** Returns the attributes of a device in all scopes; none while the server has no record yet. */
+  /** Returns the attributes that a device sent; none while the server has no record yet. */
   attributes(deviceId: string): Promise<readonly ShownAttribute[]>;
   alerts(deviceId: string): Promise<readonly ShownAlert[]>;
   monitorConfiguration(deviceId: string): Promise<readonly ShownMonitor[]>;

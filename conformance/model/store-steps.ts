@@ -193,9 +193,8 @@ export function readDeviceStep(index: number): ModelStep {
       const found = await targetSide.eventually(
         async () => {
           const all = await targetSide.context.admin.attributes(id);
-          const own = all.filter(({ scope }) => scope === 'inventory');
           return Object.fromEntries(
-            own.map(({ name, value }) => [name, value as ModelAttributeValue]),
+            all.map(({ name, value }) => [name, value as ModelAttributeValue]),
           );
         },
         (read) => attributes.firstImpossible(read) === undefined,

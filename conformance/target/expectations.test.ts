@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import {
+  bodyIncludes,
   ExpectationFailure,
   expectEach,
   expectEqual,
@@ -29,6 +30,16 @@ function complaint(act: () => unknown): string | undefined {
     return error instanceof Error ? error.message : undefined;
   }
 }
+
+describe('a search in a response body', () => {
+  it.each([
+    ['in JSON with escapes', '{"t\\u0069mezone": "UT\\u0043"}', true],
+    ['in a text that is not JSON', 'the timezone,UTC', true],
+    ['absent from JSON', '{"timezone": "CET"}', false],
+  ])('looks for a value %s', (_, text, expected) => {
+    expect(bodyIncludes(responseOf(200, text), 'UTC')).toBe(expected);
+  });
+});
 
 describe('tolerant expectations on a response', () => {
   it('accept an absent field, and refuse a field with another value', () => {

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { excerptOf } from '../../fixtures/base/excerpt.ts';
+import { parsedJson } from '../../fixtures/base/json.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { HttpResponse } from './response.ts';
 
@@ -49,6 +50,12 @@ export function responseSummary({ status, text, bytes }: HttpResponse): string {
   // The bytes of an archive are unreadable, and its timestamps differ from run to run.
   if (text.includes('\0')) return `${status} with ${bytes.length} bytes that are not text`;
   return `${status} with the body ${describeValue(text)}`;
+}
+
+/** Returns true if the body contains the text; escapes in JSON do not matter. */
+export function bodyIncludes({ text }: HttpResponse, part: string): boolean {
+  const json = parsedJson(text);
+  return (json === undefined ? text : JSON.stringify(json)).includes(part);
 }
 
 /** Returns an observation of the text. */

@@ -2,14 +2,15 @@
 import type { NewDeployment } from '../../../fixtures/contract/management/deployments.ts';
 import type { SettableAuthSetStatus } from '../../../fixtures/contract/vocabulary.ts';
 import type { UserToken } from '../../context/management-admin.ts';
-import type {
-  DeviceDeployment,
-  ManagedDevice,
-  ShownAlert,
-  ShownAttribute,
-  ShownConfiguration,
-  ShownMonitor,
-  TargetAdmin,
+import {
+  type DeviceDeployment,
+  type ManagedDevice,
+  type ShownAlert,
+  type ShownAttribute,
+  type ShownConfiguration,
+  type ShownMonitor,
+  sentAttributes,
+  type TargetAdmin,
 } from '../../context/target-admin.ts';
 import type { SigningKey } from '../../signing/signing-key.ts';
 import { ApiCaller, bearer } from '../../target/call.ts';
@@ -143,7 +144,7 @@ export class HookAdmin implements TargetAdmin {
   }
 
   async attributes(deviceId: string): Promise<readonly ShownAttribute[]> {
-    return (await this.#run('show-inventory', { deviceId })).attributes;
+    return sentAttributes(await this.#run('show-inventory', { deviceId }));
   }
 
   async alerts(deviceId: string): Promise<readonly ShownAlert[]> {

@@ -154,7 +154,7 @@ describe('the target admin that uses hooks', () => {
     configured: { a: 'b' },
     reported: {},
     status: 'connected',
-    attributes: [{ name: 'n', scope: 's', value: 1 }],
+    attributes: [{ name: 'n', scope: 'inventory', value: 1 }],
     alerts: [{ name: 'n', level: 'OK' }],
     monitors: [{ name: 'n', status: 'on', type: 't' }],
   };

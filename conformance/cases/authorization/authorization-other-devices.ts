@@ -14,6 +14,7 @@ import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
 import {
+  bodyIncludes,
   describeValue,
   expectStatus,
   expectThat,
@@ -196,7 +197,7 @@ const own = defineScenario<TwoDevices>({
         await context.admin.configure(other.id, { mark });
         const response = await device.call('get-configuration');
         expectThat(
-          !response.text.includes(mark),
+          !bodyIncludes(response, mark),
           'its own configuration',
           responseSummary(response),
         );

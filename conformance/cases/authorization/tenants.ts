@@ -12,6 +12,7 @@ import type { TestContext } from '../../context/test-context.ts';
 import { type CoveredStatus, defineScenario } from '../../suite/case.ts';
 import type { ApiCaller } from '../../target/call.ts';
 import {
+  bodyIncludes,
   expectEach,
   expectPresent,
   expectStatus,
@@ -161,7 +162,7 @@ const apart = defineScenario({
             }),
         });
         for (const [way, poll] of Object.entries(polls)) {
-          const isOffered = (await poll()).text.includes(owner.artifact.name);
+          const isOffered = bodyIncludes(await poll(), owner.artifact.name);
           expectThat(!isOffered, `nothing of it by ${way}`, 'the deployment of the other tenant');
         }
       },
@@ -174,7 +175,7 @@ const apart = defineScenario({
       run: async ({ owner, otherUser }) => {
         const query = { object_id: owner.deploymentId };
         const entries = await otherUser.call('list-audit-logs', { query });
-        const isShown = entries.text.includes(owner.deploymentId);
+        const isShown = bodyIncludes(entries, owner.deploymentId);
         expectThat(!isShown, 'no entry of it', responseSummary(entries));
       },
     },
@@ -187,7 +188,7 @@ const apart = defineScenario({
         const [deviceType = ''] = owner.artifact.deviceTypes;
         const query = { release_name: owner.artifact.name, device_type: deviceType };
         const listed = await foreignDevice.call('list-artifacts', { query });
-        const isListed = listed.text.includes(owner.artifact.id);
+        const isListed = bodyIncludes(listed, owner.artifact.id);
         expectThat(!isListed, 'no artifact of it', responseSummary(listed));
       },
     },

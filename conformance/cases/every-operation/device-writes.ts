@@ -115,8 +115,7 @@ function ofList(
 
 async function seenAttributes({ device }: OfferedDeployment, { admin }: TestContext) {
   const all = await admin.attributes(device.id);
-  const own = all.filter(({ scope }) => scope === 'inventory');
-  return sorted(own.map(({ name, value }) => ({ name, value })));
+  return sorted(all.map(({ name, value }) => ({ name, value })));
 }
 
 /** Every write of a device. */

@@ -29,8 +29,7 @@ async function seen(
 ): Promise<AttributesByName> {
   return context.eventually(async () => {
     const all = await context.admin.attributes(device.id);
-    const own = all.filter(({ scope }) => scope === 'inventory');
-    return Object.fromEntries(own.map((attribute) => [attribute.name, attribute]));
+    return Object.fromEntries(all.map((attribute) => [attribute.name, attribute]));
   }, holds);
 }
 

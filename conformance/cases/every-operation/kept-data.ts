@@ -9,7 +9,12 @@ import type { ShownAttribute } from '../../context/target-admin.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import type { SigningKey } from '../../signing/signing-key.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
-import { describeValue, ExpectationFailure, responseSummary } from '../../target/expectations.ts';
+import {
+  bodyIncludes,
+  describeValue,
+  ExpectationFailure,
+  responseSummary,
+} from '../../target/expectations.ts';
 
 const pair = { timezone: 'Europe/Oslo' } as const;
 const attribute = { name: 'colour', value: 'deep blue' } as const;
@@ -63,9 +68,9 @@ const decisions = {
 async function expectKept(device: SuiteDevice, context: TestContext): Promise<void> {
   const read = await context.eventually(
     async () => requireAuthorized(await device.call('get-configuration')),
-    ({ text }) => text.includes(pair.timezone),
+    (response) => bodyIncludes(response, pair.timezone),
   );
-  if (!read.text.includes(pair.timezone)) {
+  if (!bodyIncludes(read, pair.timezone)) {
     throw new ExpectationFailure(describeValue(pair), responseSummary(read), [
       'configuration.written-is-read',
     ]);

@@ -33,8 +33,8 @@ interface Race {
 }
 
 async function attributesOf({ id }: SuiteDevice, { admin }: TestContext): Promise<unknown> {
-  const own = (await admin.attributes(id)).filter(({ scope }) => scope === 'inventory');
-  return sorted(own.map(({ name, value }) => [name, value]));
+  const attributes = await admin.attributes(id);
+  return sorted(attributes.map(({ name, value }) => [name, value]));
 }
 
 async function pairsOf(device: SuiteDevice): Promise<unknown> {

@@ -93,7 +93,7 @@ async function expectExactly(
 ): Promise<void> {
   const wanted = byName(expected);
   const found = await context.eventually(
-    async () => byName(await ownAttributes(context, device)),
+    async () => byName(await context.admin.attributes(device.id)),
     (each) => differing(each, wanted) === undefined,
   );
   const name = differing(found, wanted);
@@ -103,14 +103,6 @@ async function expectExactly(
   const text = (attribute: Attribute | undefined): string =>
     attribute === undefined ? 'absent' : `the value ${describeValue(attribute.value)}`;
   throw new ExpectationFailure(`${name}: ${text(should)}`, text(is), [violated]);
-}
-
-async function ownAttributes(
-  context: TestContext,
-  device: SuiteDevice,
-): Promise<readonly Attribute[]> {
-  const attributes = await context.admin.attributes(device.id);
-  return attributes.filter(({ scope }) => scope === 'inventory');
 }
 
 function byName(attributes: readonly Attribute[]): Found {
@@ -197,7 +189,7 @@ export const inventoryFormCases = defineScenario({
         await write(device, 'put-attributes', ...combinations);
         const described = combinations.filter(({ description }) => description !== undefined);
         const found = await context.eventually(
-          async () => byName(await ownAttributes(context, device)),
+          async () => byName(await context.admin.attributes(device.id)),
           (all) =>
             described.every(({ name, description }) => all[name]?.description === description),
         );

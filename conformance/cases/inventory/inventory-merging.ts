@@ -148,8 +148,7 @@ async function ownAttributes(
   device: SuiteDevice,
 ): Promise<ReadonlyMap<string, ShownAttribute>> {
   const attributes = await context.admin.attributes(device.id);
-  const inventoryAttributes = attributes.filter(({ scope }) => scope === 'inventory');
-  return new Map(inventoryAttributes.map((attribute) => [attribute.name, attribute]));
+  return new Map(attributes.map((attribute) => [attribute.name, attribute]));
 }
 
 /** Returns the failure of the first attribute that is not as the model has it. */

@@ -25,8 +25,7 @@ export async function shownAttributes(
 ): Promise<Readonly<Record<string, ShownAttribute>>> {
   return context.eventually(async () => {
     const attributes = await context.admin.attributes(device.id);
-    const own = attributes.filter(({ scope }) => scope === 'inventory');
-    return Object.fromEntries(own.map((attribute) => [attribute.name, attribute]));
+    return Object.fromEntries(attributes.map((attribute) => [attribute.name, attribute]));
   }, holds);
 }
 

@@ -20,6 +20,7 @@ import type { SuiteDevice } from '../../context/suite-device.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario } from '../../suite/case.ts';
 import {
+  bodyIncludes,
   describeValue,
   ExpectationFailure,
   expectEqual,
@@ -218,7 +219,7 @@ const stored = defineScenario({
         await daysLater(device, context);
         const response = requireAuthorized(await device.call('get-configuration'));
         expectStatus(response, 200);
-        expectThat(response.text.includes('"timezone"'), 'what was written', response.text);
+        expectThat(bodyIncludes(response, '"timezone"'), 'what was written', response.text);
       },
     },
     {
