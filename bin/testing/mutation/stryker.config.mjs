@@ -17,7 +17,7 @@ export default {
   // Two runners per core, because cases mostly wait while a mutant suppresses their effects.
   concurrency: 4,
   timeoutMS: 90_000,
-  // The suite runs twice against three servers.
+  // The suite runs twice against two servers.
   dryRunTimeoutMinutes: 20,
   tempDirName: '.fleetbed/mutation/sandbox',
   // `npm run mutation` builds the console page, which the control listener needs to start.
