@@ -2,25 +2,25 @@ import { describe, expect, it } from 'vitest';
 import { pollVariants } from '../context/poll-variants.ts';
 import { contextOn } from '../testing/context-on.ts';
 import { serve } from '../testing/tiny-server.ts';
-import { pollStep, reports } from './deployment-steps.ts';
+import { pollStep, reportStep } from './deployment-steps.ts';
 import { ExpectedState } from './expected-state.ts';
-import { startOf } from './identity-steps.ts';
+import { arrangeStart } from './identity-steps.ts';
 import type { ModelStep, TargetSide } from './step.ts';
 
 /** Starts a server that accepts every report and offers deployments with these IDs in order. */
 function serverOffering(...ids: readonly string[]): Promise<string> {
-  const left = [...ids];
+  const remainingIds = [...ids];
   return serve((request, response) => {
     const { url = '' } = request;
     if (url.includes('/devauth/devices')) response.writeHead(201, { location: '/devices/7' }).end();
     else if (url.includes('/auth_requests')) response.end('a-token');
     else if (url.endsWith('/status')) response.writeHead(204).end();
-    else response.end(JSON.stringify({ id: left.shift(), artifact: {} }));
+    else response.end(JSON.stringify({ id: remainingIds.shift(), artifact: {} }));
   });
 }
 
 /** Takes these steps with one accepted device that has two deployments, `one` and `two`. */
-async function take(baseUrl: string, steps: readonly ModelStep[]): Promise<void> {
+async function runSteps(baseUrl: string, steps: readonly ModelStep[]): Promise<void> {
   const context = contextOn(baseUrl);
   const expectedState = new ExpectedState(['accepted']);
   const targetSide: TargetSide = {
@@ -30,7 +30,7 @@ async function take(baseUrl: string, steps: readonly ModelStep[]): Promise<void>
     recordObservation: () => undefined,
     eventually: (read) => read(),
   };
-  await startOf(expectedState, targetSide);
+  await arrangeStart(expectedState, targetSide);
   expectedState.deployments.push({ device: 0, offer: 'waiting' }, { device: 0, offer: 'waiting' });
   for (const step of steps) {
     expect(step.isPossible(expectedState), step.title).toBe(true);
@@ -38,14 +38,14 @@ async function take(baseUrl: string, steps: readonly ModelStep[]): Promise<void>
   }
 }
 
-const polling = pollStep(0, pollVariants[0]);
-const finishing = reports(0, 0, 'success');
-const steppingBack = reports(0, 0, 'installing');
+const poll = pollStep(0, pollVariants[0]);
+const reportSuccess = reportStep(0, 0, 'success');
+const reportInstalling = reportStep(0, 0, 'installing');
 
 describe('a device that polls for its deployment', () => {
   it('must be offered the same deployment until it has reported the end', async () => {
     const target = await serverOffering('one', 'two');
-    await expect(take(target, [polling, polling])).rejects.toMatchObject({
+    await expect(runSteps(target, [poll, poll])).rejects.toMatchObject({
       violated: ['next.repeatable'],
     });
   });
@@ -55,7 +55,7 @@ describe('a device that polls for its deployment', () => {
     async (third) => {
       const target = await serverOffering('one', 'two', third);
       await expect(
-        take(target, [polling, finishing, polling, steppingBack, polling]),
+        runSteps(target, [poll, reportSuccess, poll, reportInstalling, poll]),
       ).resolves.toBeUndefined();
     },
   );
@@ -63,7 +63,11 @@ describe('a device that polls for its deployment', () => {
   it('may be offered either of two reported deployments under an ID of version 2', async () => {
     const target = await serverOffering('other');
     const variant = pollVariants.find(({ slug }) => slug === 'v2') ?? pollVariants[0];
-    const steps = [reports(0, 0, 'installing'), reports(0, 1, 'installing'), pollStep(0, variant)];
-    await expect(take(target, steps)).resolves.toBeUndefined();
+    const steps = [
+      reportStep(0, 0, 'installing'),
+      reportStep(0, 1, 'installing'),
+      pollStep(0, variant),
+    ];
+    await expect(runSteps(target, steps)).resolves.toBeUndefined();
   });
 });

@@ -11,9 +11,9 @@ import {
   expectStatus,
   failWith,
   type ModelStep,
-  type RealDeployment,
-  realDevice,
+  type TargetDeployment,
   type TargetSide,
+  targetDevice,
 } from './step.ts';
 
 const DEPLOYMENTS_MAX = 3;
@@ -28,7 +28,7 @@ export function deployStep(device: number): ModelStep {
     run: async (expectedState, targetSide) => {
       const { context, deployments } = targetSide;
       const { name } = await context.artifact('plain');
-      const { id } = realDevice(targetSide, device);
+      const { id } = targetDevice(targetSide, device);
       const { id: deploymentId } = await context.deploy({ artifact_name: name, devices: [id] });
       deployments.push({ deploymentId, id: deploymentId });
       expectedState.deployments.push({ device, offer: 'waiting' });
@@ -44,14 +44,18 @@ export function abortStep(number: number): ModelStep {
       const deployment = expectedState.deployments[number];
       return (
         deployment !== undefined &&
-        deployment.over === undefined &&
+        deployment.end === undefined &&
         deployment.offer !== 'undetermined'
       );
     },
     run: async (expectedState, targetSide) => {
-      const { deployment, real } = both(expectedState, targetSide, number);
-      await targetSide.context.admin.abort(real.deploymentId);
-      deployment.over = 'aborted';
+      const { deployment, targetDeployment } = expectedAndTargetDeployment(
+        expectedState,
+        targetSide,
+        number,
+      );
+      await targetSide.context.admin.abort(targetDeployment.deploymentId);
+      deployment.end = 'aborted';
       // The contract leaves open if a device may report on a deployment it was never offered.
       if (deployment.offer === 'waiting') deployment.offer = 'undetermined';
     },
@@ -64,10 +68,12 @@ export function pollStep(index: number, variant: PollVariant): ModelStep {
     title: `device ${nameOf(index)} polls for an update by ${variant.label}`,
     isPossible: (expectedState) => expectedState.device(index).canCall,
     run: async (expectedState, targetSide) => {
-      const response = await variant.poll(realDevice(targetSide, index), factoryProvides);
+      const response = await variant.poll(targetDevice(targetSide, index), factoryProvides);
       if (!checkTokenAccess(expectedState.device(index), response)) return;
-      const own = expectedState.deployments.filter(({ device }) => device === index);
-      const active = own.find(({ offer, over }) => offer === 'offered' && over === undefined);
+      const deviceDeployments = expectedState.deployments.filter(({ device }) => device === index);
+      const active = deviceDeployments.find(
+        ({ offer, end }) => offer === 'offered' && end === undefined,
+      );
       if (response.status === 409 && active !== undefined && active.offeredBy !== variant.slug) {
         // The contract leaves open if two variants of the request contradict each other.
         targetSide.recordObservation('polling again in another way', '409');
@@ -103,41 +109,56 @@ function judgeOffer({
   response,
   active,
 }: OfferCheck): void {
-  const own = expectedState.deployments.filter(({ device }) => device === index);
-  const due = own.filter(({ offer, over }) => offer !== 'undetermined' && over === undefined);
-  const again = active ? (['next.repeatable'] as const) : [];
-  if (due.length > 0) expectStatus(response, [200], variant.pendingIs200, ...again);
-  else expectStatus(response, own.length > 0 ? [200, 204, 409] : [200, 204], 'next.nothing-is-204');
+  const deviceDeployments = expectedState.deployments.filter(({ device }) => device === index);
+  const dueDeployments = deviceDeployments.filter(
+    ({ offer, end }) => offer !== 'undetermined' && end === undefined,
+  );
+  const repeatRequirements = active ? (['next.repeatable'] as const) : [];
+  if (dueDeployments.length > 0)
+    expectStatus(response, [200], variant.pendingIs200, ...repeatRequirements);
+  else
+    expectStatus(
+      response,
+      deviceDeployments.length > 0 ? [200, 204, 409] : [200, 204],
+      'next.nothing-is-204',
+    );
   if (response.status !== 200) return;
-  const unoffered = due.length === 0 ? (['next.nothing-is-204'] as const) : [];
-  const id = offeredId(response, ...instructionsHaveId[variant.slug], ...unoffered);
-  const offered = expectedState.deployments[indexOfDeployment(targetSide, id)];
-  if (!offered) {
+  const noOfferRequirements = dueDeployments.length === 0 ? (['next.nothing-is-204'] as const) : [];
+  const id = offeredId(response, ...instructionsHaveId[variant.slug], ...noOfferRequirements);
+  const offeredDeployment = expectedState.deployments[indexOfDeployment(targetSide, id)];
+  if (!offeredDeployment) {
     judgeUnknownId({ expectedState, targetSide, index, variant, response, active }, id);
     return;
   }
-  const seen = responseSummary(response);
-  if (offered.device !== index) {
-    failWith("none of another device's deployments", seen, 'next.own-deployments-only');
+  const actual = responseSummary(response);
+  if (offeredDeployment.device !== index) {
+    failWith("none of another device's deployments", actual, 'next.own-deployments-only');
   }
-  if (offered.over === 'aborted') failWith('no aborted deployment', seen, 'next.aborted-is-over');
-  if (offered.over === 'finished' && offered.offer !== 'undetermined') {
-    failWith('no finished deployment', seen, 'next.finished-is-over');
+  if (offeredDeployment.end === 'aborted')
+    failWith('no aborted deployment', actual, 'next.aborted-is-over');
+  if (offeredDeployment.end === 'finished' && offeredDeployment.offer !== 'undetermined') {
+    failWith('no finished deployment', actual, 'next.finished-is-over');
   }
   // A deployment that was reported on after its end may be open again (`undetermined`). In that case the
   // model cannot know which deployment is due.
-  if (active?.offer === 'offered' && offered !== active && offered.offer !== 'undetermined') {
-    failWith('the deployment that was offered before', seen, 'next.repeatable');
+  if (
+    active?.offer === 'offered' &&
+    offeredDeployment !== active &&
+    offeredDeployment.offer !== 'undetermined'
+  ) {
+    failWith('the deployment that was offered before', actual, 'next.repeatable');
   }
-  note(targetSide, expectedState, offered);
-  if (offered.offer === 'undetermined') return;
-  if (offered.offer === 'waiting') offered.offeredBy = variant.slug;
-  offered.offer = 'offered';
+  recordOfferOrder(targetSide, expectedState, offeredDeployment);
+  if (offeredDeployment.offer === 'undetermined') return;
+  if (offeredDeployment.offer === 'waiting') offeredDeployment.offeredBy = variant.slug;
+  offeredDeployment.offer = 'offered';
 }
 
 /** Version 2 may give a deployment a second ID, which works as well. */
 function indexOfDeployment({ deployments }: TargetSide, id: string): number {
-  return deployments.findIndex((real) => real.id === id || real.deploymentId === id);
+  return deployments.findIndex(
+    (targetDeployment) => targetDeployment.id === id || targetDeployment.deploymentId === id,
+  );
 }
 
 /** Judges an offer with an ID that the model does not know, which only version 2 may create. */
@@ -145,40 +166,41 @@ function judgeUnknownId(
   { expectedState, targetSide, index, variant, response, active }: OfferCheck,
   id: string,
 ): void {
-  const own = expectedState.deployments.filter(({ device }) => device === index);
-  if (own.length === 0) failWith('no update', responseSummary(response), 'next.nothing-is-204');
+  const deviceDeployments = expectedState.deployments.filter(({ device }) => device === index);
+  if (deviceDeployments.length === 0)
+    failWith('no update', responseSummary(response), 'next.nothing-is-204');
   if (variant.slug !== 'v2') {
     failWith("a deployment's ID", responseSummary(response), 'next.id-of-the-deployment');
   }
   // A finished deployment in the state `undetermined` may be the offered one.
-  const possible = own.filter(
-    ({ offer, over }) => over === undefined || (over === 'finished' && offer === 'undetermined'),
+  const candidates = deviceDeployments.filter(
+    ({ offer, end }) => end === undefined || (end === 'finished' && offer === 'undetermined'),
   );
-  const [only] = active ? [active] : possible;
-  const real =
-    only && possible.length === 1
-      ? targetSide.deployments[expectedState.deployments.indexOf(only)]
+  const [candidate] = active ? [active] : candidates;
+  const targetDeployment =
+    candidate && candidates.length === 1
+      ? targetSide.deployments[expectedState.deployments.indexOf(candidate)]
       : undefined;
   // The deployment cannot be identified, so none of them is checked any more.
-  if (!only || !real) {
+  if (!candidate || !targetDeployment) {
     expectedState.setUndetermined(index);
     return;
   }
-  real.id = id;
-  only.offer = 'offered';
-  only.offeredBy = variant.slug;
+  targetDeployment.id = id;
+  candidate.offer = 'offered';
+  candidate.offeredBy = variant.slug;
 }
 
-function note(
+function recordOfferOrder(
   targetSide: TargetSide,
   expectedState: ExpectedState,
-  offered: ExpectedDeployment,
+  offeredDeployment: ExpectedDeployment,
 ): void {
-  const waiting = expectedState.deployments.filter(
-    ({ device, offer, over }) => device === offered.device && offer === 'waiting' && !over,
+  const waitingDeployments = expectedState.deployments.filter(
+    ({ device, offer, end }) => device === offeredDeployment.device && offer === 'waiting' && !end,
   );
-  if (offered.offer !== 'waiting' || waiting.length < 2) return;
-  const isOldest = waiting[0] === offered;
+  if (offeredDeployment.offer !== 'waiting' || waitingDeployments.length < 2) return;
+  const isOldest = waitingDeployments[0] === offeredDeployment;
   targetSide.recordObservation(
     'of several pending deployments',
     isOldest ? 'the oldest first' : 'a newer first',
@@ -201,14 +223,18 @@ function withoutArtifact(text: string): string {
 }
 
 /** A device reports a status for a deployment, its own or another's. */
-export function reports(index: number, number: number, status: ReportableStatus): ModelStep {
+export function reportStep(index: number, number: number, status: ReportableStatus): ModelStep {
   return {
     title: `device ${nameOf(index)} reports ${status} for deployment ${number + 1}`,
     isPossible: (expectedState) =>
       expectedState.device(index).canCall && number < expectedState.deployments.length,
     run: async (expectedState, targetSide) => {
-      const { deployment, real } = both(expectedState, targetSide, number);
-      const response = await report(targetSide, index, real, { status });
+      const { deployment, targetDeployment } = expectedAndTargetDeployment(
+        expectedState,
+        targetSide,
+        number,
+      );
+      const response = await report(targetSide, index, targetDeployment, { status });
       if (!checkTokenAccess(expectedState.device(index), response)) return;
       if (deployment.device !== index) {
         expectStatus(response, [404], 'status.foreign-deployment-is-404');
@@ -220,122 +246,141 @@ export function reports(index: number, number: number, status: ReportableStatus)
         deployment.offer = 'undetermined';
         return;
       }
-      if (deployment.over === 'aborted') {
+      if (deployment.end === 'aborted') {
         expectStatus(response, [409], 'status.aborted-is-409');
         return;
       }
-      judgeReport(deployment, real, { status, response });
-      if (response.status === 204) become(expectedState, deployment, status);
+      judgeReport(deployment, targetDeployment, { status, response });
+      if (response.status === 204) applyReport(expectedState, deployment, status);
     },
   };
 }
 
 function judgeReport(
   deployment: ExpectedDeployment,
-  { id, deploymentId }: RealDeployment,
+  { id, deploymentId }: TargetDeployment,
   { status, response }: { readonly status: ReportableStatus; readonly response: HttpResponse },
 ): void {
-  const ofId = id === deploymentId ? [] : (['next.v2-id-is-usable'] as const);
+  const idRequirements = id === deploymentId ? [] : (['next.v2-id-is-usable'] as const);
   if (deployment.status === status) {
-    expectStatus(response, [204], 'status.repeated', ...ofId);
+    expectStatus(response, [204], 'status.repeated', ...idRequirements);
     return;
   }
-  const first = deployment.status === undefined ? optional(status) : [];
-  expectStatus(response, [204], 'status.each-value-is-accepted', ...first, ...ofId);
+  const firstReportRequirements =
+    deployment.status === undefined ? firstReportRequirementsOf(status) : [];
+  expectStatus(
+    response,
+    [204],
+    'status.each-value-is-accepted',
+    ...firstReportRequirements,
+    ...idRequirements,
+  );
 }
 
-function optional(status: ReportableStatus): readonly RequirementId[] {
+function firstReportRequirementsOf(status: ReportableStatus): readonly RequirementId[] {
   return ['success', 'failure'].includes(status) ? ['status.intermediate-is-optional'] : [];
 }
 
-function become(
+function applyReport(
   expectedState: ExpectedState,
   deployment: ExpectedDeployment,
   status: ReportableStatus,
 ): void {
   deployment.status = status;
   const isFinal = status === 'success' || status === 'failure';
-  if (isFinal && deployment.over === undefined) {
-    deployment.over = 'finished';
+  if (isFinal && deployment.end === undefined) {
+    deployment.end = 'finished';
     // The contract leaves open if an update older than the last one can still be used.
-    for (const older of expectedState.deployments.slice(
+    for (const olderDeployment of expectedState.deployments.slice(
       0,
       expectedState.deployments.indexOf(deployment),
     )) {
-      if (older.device === deployment.device && older.offer === 'waiting')
-        older.offer = 'undetermined';
+      if (olderDeployment.device === deployment.device && olderDeployment.offer === 'waiting')
+        olderDeployment.offer = 'undetermined';
     }
     return;
   }
   // The contract leaves open what may follow an end, and if `already-installed` is one.
-  if (deployment.over === 'finished' && !isFinal) deployment.offer = 'undetermined';
+  if (deployment.end === 'finished' && !isFinal) deployment.offer = 'undetermined';
   if (status === 'already-installed') deployment.offer = 'undetermined';
 }
 
 /** A device reports a status that the contract does not know. */
-export function reportsWrongly(index: number, number: number, status: unknown): ModelStep {
+export function reportInvalidStatusStep(index: number, number: number, status: unknown): ModelStep {
   return {
     title: `device ${nameOf(index)} reports ${describeValue(status)} for deployment ${number + 1}`,
     isPossible: (expectedState) =>
       expectedState.device(index).canCall && number < expectedState.deployments.length,
     run: async (expectedState, targetSide) => {
-      const { deployment, real } = both(expectedState, targetSide, number);
-      const response = await report(targetSide, index, real, { status });
+      const { deployment, targetDeployment } = expectedAndTargetDeployment(
+        expectedState,
+        targetSide,
+        number,
+      );
+      const response = await report(targetSide, index, targetDeployment, { status });
       if (!checkTokenAccess(expectedState.device(index), response)) return;
-      const isPlain =
+      const isActive =
         deployment.device === index &&
         deployment.offer === 'offered' &&
-        deployment.over !== 'aborted';
+        deployment.end !== 'aborted';
       const requirement =
         typeof status === 'string' ? 'status.other-values-are-400' : 'status.is-string';
-      expectStatus(response, isPlain ? [400] : [400, 404, 409], requirement);
+      expectStatus(response, isActive ? [400] : [400, 404, 409], requirement);
     },
   };
 }
 
 /** A user reads the status of a deployment on its device. */
-export function showDeploymentStep(number: number): ModelStep {
+export function readDeploymentStatusStep(number: number): ModelStep {
   return {
     title: `a user reads the status of deployment ${number + 1}`,
     isPossible: (expectedState) => {
       const deployment = expectedState.deployments[number];
       if (deployment === undefined || deployment.offer !== 'offered') return false;
-      return deployment.status !== undefined || deployment.over === 'aborted';
+      return deployment.status !== undefined || deployment.end === 'aborted';
     },
     run: async (expectedState, targetSide) => {
-      const { deployment, real } = both(expectedState, targetSide, number);
-      const expected = deployment.over === 'aborted' ? 'aborted' : (deployment.status ?? '');
-      const { id } = realDevice(targetSide, deployment.device);
-      const found = await targetSide.eventually(
-        () => targetSide.context.admin.deviceDeployment(real.deploymentId, id),
-        (shownDeviceDeployment) => shownDeviceDeployment?.status === expected,
+      const { deployment, targetDeployment } = expectedAndTargetDeployment(
+        expectedState,
+        targetSide,
+        number,
       );
-      if (found?.status === expected) return;
+      const expected = deployment.end === 'aborted' ? 'aborted' : (deployment.status ?? '');
+      const { id } = targetDevice(targetSide, deployment.device);
+      const storedDeployment = await targetSide.eventually(
+        () => targetSide.context.admin.deviceDeployment(targetDeployment.deploymentId, id),
+        (deviceDeployment) => deviceDeployment?.status === expected,
+      );
+      if (storedDeployment?.status === expected) return;
       const reason = expected === 'aborted' ? 'status.aborted-stays' : 'status.becomes-the-state';
-      failWith(`the state ${expected}`, describeValue(found?.status ?? 'none'), reason);
+      failWith(`the state ${expected}`, describeValue(storedDeployment?.status ?? 'none'), reason);
     },
   };
 }
 
 /** A device uploads the log of a deployment. */
-export function uploadsLog(index: number, number: number, text: string): ModelStep {
+export function uploadLogStep(index: number, number: number, text: string): ModelStep {
   return {
     title: `device ${nameOf(index)} uploads the log "${text}" for deployment ${number + 1}`,
     isPossible: (expectedState) =>
       expectedState.device(index).canCall && number < expectedState.deployments.length,
     run: async (expectedState, targetSide) => {
-      const { deployment, real } = both(expectedState, targetSide, number);
+      const { deployment, targetDeployment } = expectedAndTargetDeployment(
+        expectedState,
+        targetSide,
+        number,
+      );
       const messages = [{ timestamp: '2026-01-01T00:00:00Z', level: 'info', message: text }];
-      const path = { id: real.id };
-      const device = realDevice(targetSide, index);
+      const path = { id: targetDeployment.id };
+      const device = targetDevice(targetSide, index);
       const response = await device.call('put-deployment-log', { path, body: { messages } });
       if (!checkTokenAccess(expectedState.device(index), response)) return;
       if (deployment.device !== index) {
         expectStatus(response, [404], 'log.foreign-deployment-is-404');
         return;
       }
-      const isPlain = deployment.offer === 'offered' && deployment.over !== 'aborted';
-      expectStatus(response, isPlain ? [204] : [204, 404, 409], 'log.is-accepted');
+      const isActive = deployment.offer === 'offered' && deployment.end !== 'aborted';
+      expectStatus(response, isActive ? [204] : [204, 404, 409], 'log.is-accepted');
       if (response.status !== 204) return;
       if (deployment.log !== undefined && deployment.log !== text)
         deployment.olderLog = deployment.log;
@@ -354,17 +399,24 @@ export function readLogStep(number: number): ModelStep {
       return deployment?.log !== undefined && deployment.offer === 'offered';
     },
     run: async (expectedState, targetSide) => {
-      const { deployment, real } = both(expectedState, targetSide, number);
-      const { id } = realDevice(targetSide, deployment.device);
-      const { log = '', olderLog } = deployment;
-      const isOld = (found: string): boolean => olderLog !== undefined && found.includes(olderLog);
-      const found = await targetSide.eventually(
-        async () => (await targetSide.context.admin.deploymentLog(real.deploymentId, id)) ?? '',
-        (text) => text.includes(log) && !isOld(text),
+      const { deployment, targetDeployment } = expectedAndTargetDeployment(
+        expectedState,
+        targetSide,
+        number,
       );
-      if (!found.includes(log)) failWith(`the log "${log}"`, describeValue(found), 'log.is-kept');
-      if (isOld(found))
-        failWith(`no earlier log "${olderLog}"`, describeValue(found), 'log.is-replaced');
+      const { id } = targetDevice(targetSide, deployment.device);
+      const { log = '', olderLog } = deployment;
+      const containsOlderLog = (logText: string): boolean =>
+        olderLog !== undefined && logText.includes(olderLog);
+      const logText = await targetSide.eventually(
+        async () =>
+          (await targetSide.context.admin.deploymentLog(targetDeployment.deploymentId, id)) ?? '',
+        (text) => text.includes(log) && !containsOlderLog(text),
+      );
+      if (!logText.includes(log))
+        failWith(`the log "${log}"`, describeValue(logText), 'log.is-kept');
+      if (containsOlderLog(logText))
+        failWith(`no earlier log "${olderLog}"`, describeValue(logText), 'log.is-replaced');
     },
   };
 }
@@ -372,18 +424,21 @@ export function readLogStep(number: number): ModelStep {
 function report(
   targetSide: TargetSide,
   index: number,
-  { id }: RealDeployment,
+  { id }: TargetDeployment,
   body: { readonly status: unknown },
 ): Promise<HttpResponse> {
-  return realDevice(targetSide, index).call('put-deployment-status', { path: { id }, body });
+  return targetDevice(targetSide, index).call('put-deployment-status', { path: { id }, body });
 }
 
-function both(
+function expectedAndTargetDeployment(
   expectedState: ExpectedState,
   targetSide: TargetSide,
   number: number,
-): { deployment: ExpectedDeployment; real: RealDeployment } {
-  const [deployment, real] = [expectedState.deployments[number], targetSide.deployments[number]];
-  if (!deployment || !real) throw new Error(`the sequence has no deployment ${number}`);
-  return { deployment, real };
+): { deployment: ExpectedDeployment; targetDeployment: TargetDeployment } {
+  const [deployment, targetDeployment] = [
+    expectedState.deployments[number],
+    targetSide.deployments[number],
+  ];
+  if (!deployment || !targetDeployment) throw new Error(`the sequence has no deployment ${number}`);
+  return { deployment, targetDeployment };
 }

@@ -17,7 +17,7 @@ export type ModelAttributeValue = number | string | readonly number[] | readonly
 type IdentityState = 'unknown' | 'pending' | 'accepted' | 'rejected' | 'decommissioned';
 
 /** The newest token of a device: `undetermined` where the contract does not say if it works. */
-type TokenState = 'none' | 'good' | 'ended' | 'undetermined';
+type TokenState = 'none' | 'valid' | 'revoked' | 'undetermined';
 
 /** The number of devices in a sequence. */
 export const DEVICES = 3;
@@ -36,7 +36,7 @@ export class ExpectedDevice {
   token: TokenState;
   isPreauthorized = false;
   /** True when a user's change may not have reached the device yet. */
-  awaitsUser = false;
+  isUserChangePending = false;
   readonly configuration = new PossibleValues<string>(configurationKeys, 'configuration.own-store');
   readonly attributes = new PossibleValues<ModelAttributeValue>(
     attributeNames,
@@ -45,12 +45,12 @@ export class ExpectedDevice {
 
   constructor(start: StartState) {
     this.identity = start;
-    this.token = start === 'accepted' ? 'good' : 'none';
+    this.token = start === 'accepted' ? 'valid' : 'none';
   }
 
   /** True when the outcome of calls with its newest token is known. */
   get canCall(): boolean {
-    return this.token === 'good' || this.token === 'ended';
+    return this.token === 'valid' || this.token === 'revoked';
   }
 }
 
@@ -61,7 +61,7 @@ export interface ExpectedDeployment {
   /** `undetermined`: the contract does not say if the deployment is offered or accepts reports. */
   offer: 'waiting' | 'offered' | 'undetermined';
   /** The end of the deployment for the device; absent while it has not ended. */
-  over?: 'finished' | 'aborted';
+  end?: 'finished' | 'aborted';
   status?: ReportableStatus;
   /** The variant of the request by which the device was first offered the deployment. */
   offeredBy?: string;

@@ -6,7 +6,7 @@ import { ExpectationFailure } from '../target/expectations.ts';
 import { contextOn } from '../testing/context-on.ts';
 import { serve } from '../testing/tiny-server.ts';
 import { type Exploration, explore } from './explore.ts';
-import { configureByUserStep, configureStep, readsConfiguration } from './store-steps.ts';
+import { configureByUserStep, configureStep, readConfigurationStep } from './store-steps.ts';
 
 type Stores = Map<string, Record<string, string>>;
 
@@ -19,7 +19,7 @@ const write: Write = (stores, device, pairs) => {
 };
 
 /** A server that accepts every device and stores configurations, but refuses those of users. */
-function configurationServer(keep: Write): Promise<string> {
+function configurationServer(onWrite: Write): Promise<string> {
   const stores: Stores = new Map();
   let count = 0;
   return serve(async (request, response) => {
@@ -32,7 +32,7 @@ function configurationServer(keep: Write): Promise<string> {
     else if (url.includes('/management/')) response.writeHead(500);
     else if (method === 'GET') text = JSON.stringify(stores.get(device) ?? {});
     else {
-      keep(stores, device, JSON.parse(text));
+      onWrite(stores, device, JSON.parse(text));
       response.writeHead(204);
       text = '';
     }
@@ -48,28 +48,28 @@ const pairs = fc.dictionary(fc.constantFrom('colour', 'volume'), fc.constantFrom
 const exploration: Exploration = {
   starts: fc.constant('accepted'),
   steps: [
-    fc.tuple(device, pairs).map(([index, given]) => configureStep(index, given)),
-    device.map(readsConfiguration),
+    fc.tuple(device, pairs).map(([index, newPairs]) => configureStep(index, newPairs)),
+    device.map(readConfigurationStep),
   ],
   sequences: 40,
 };
 
-async function foundOn(keep: Write, model: ModelOptions = {}): Promise<ExpectationFailure> {
-  const context = contextOn(await configurationServer(keep), undefined, model);
+async function findFailure(onWrite: Write, model: ModelOptions = {}): Promise<ExpectationFailure> {
+  const context = contextOn(await configurationServer(onWrite), undefined, model);
   const failure = await explore(context, exploration).catch((error: unknown) => error);
   if (failure instanceof ExpectationFailure) return failure;
   throw new Error(`no requirement was violated: ${failure}`);
 }
 
 /** A store in which a removed key reappears when another device writes. */
-const comesBack: Write = (stores, device, pairs) => {
-  const removed = Object.keys(pairs).filter((name) => pairs[name] === '' && stores.get(device));
+const restoreRemovedKey: Write = (stores, device, pairs) => {
+  const removedKeys = Object.keys(pairs).filter((name) => pairs[name] === '' && stores.get(device));
   for (const [other, store] of stores) {
     if (other !== device && store.removed) stores.set(other, { ...store, [store.removed]: 'one' });
   }
-  const before = stores.get(device) ?? {};
+  const earlierPairs = stores.get(device) ?? {};
   write(stores, device, pairs);
-  const [name] = removed.filter((each) => before[each] !== undefined);
+  const [name] = removedKeys.filter((each) => earlierPairs[each] !== undefined);
   if (name) stores.set(device, { ...stores.get(device), removed: name });
 };
 
@@ -80,16 +80,16 @@ describe('random sequences of steps', () => {
   });
 
   it('find no fault in a server that drops keys that a request omits', async () => {
-    const replacing: Write = (stores, name, given) => {
+    const replaceAll: Write = (stores, name, newPairs) => {
       stores.delete(name);
-      write(stores, name, given);
+      write(stores, name, newPairs);
     };
-    const context = contextOn(await configurationServer(replacing));
+    const context = contextOn(await configurationServer(replaceAll));
     await expect(explore(context, exploration)).resolves.toBeDefined();
   });
 
   it('find a fault that takes two devices and an order, and report the shortest form', async () => {
-    const { expected, violated } = await foundOn(comesBack);
+    const { expected, violated } = await findFailure(restoreRemovedKey);
     expect(violated).toContain('configuration.empty-removes');
     const steps = expected.split(/; \d+\. /);
     expect(steps).toHaveLength(7);
@@ -101,39 +101,39 @@ describe('random sequences of steps', () => {
   });
 
   it('repeat a failure in one sequence with --model-sequence', async () => {
-    const { expected } = await foundOn(comesBack);
+    const { expected } = await findFailure(restoreRemovedKey);
     const [, word = ''] = /\(--model-sequence (\S+) repeats it\)$/.exec(expected) ?? [];
     const fixedSequence = readSequence(word);
     if (!fixedSequence) throw new Error(`${word} is not a name of a sequence`);
-    const again = await foundOn(comesBack, { sequence: fixedSequence });
+    const secondFailure = await findFailure(restoreRemovedKey, { sequence: fixedSequence });
     const withoutWord = (text: string): string => text.replace(/ \(--model.*/, '');
-    expect(withoutWord(again.expected)).toBe(withoutWord(expected));
+    expect(withoutWord(secondFailure.expected)).toBe(withoutWord(expected));
   });
 
   it('are as many as requested, and depend on the seed', async () => {
-    const seen: string[][] = [];
+    const runs: string[][] = [];
     for (const model of [{ sequences: 3, seed: 7 }, { sequences: 3, seed: 7 }, { seed: 8 }]) {
       const stepTexts: string[] = [];
-      const keeping: Write = (stores, name, given) => {
-        stepTexts.push(JSON.stringify(given));
-        write(stores, name, given);
+      const recordAndWrite: Write = (stores, name, newPairs) => {
+        stepTexts.push(JSON.stringify(newPairs));
+        write(stores, name, newPairs);
       };
-      const context = contextOn(await configurationServer(keeping), undefined, model);
+      const context = contextOn(await configurationServer(recordAndWrite), undefined, model);
       await explore(context, exploration);
-      seen.push(stepTexts);
+      runs.push(stepTexts);
     }
-    expect(seen[0]).toEqual(seen[1]);
-    expect(seen[2]?.length).toBeGreaterThan(seen[0]?.length ?? 0);
+    expect(runs[0]).toEqual(runs[1]);
+    expect(runs[2]?.length).toBeGreaterThan(runs[0]?.length ?? 0);
   });
 
   it('distinguish a shared store from one that loses writes', async () => {
-    const shared: Write = (stores, _, given) => {
+    const writeToAll: Write = (stores, _, newPairs) => {
       for (const each of ['Bearer token-0', 'Bearer token-1', 'Bearer token-2'])
-        write(stores, each, given);
+        write(stores, each, newPairs);
     };
-    expect((await foundOn(shared)).violated).toContain('configuration.own-store');
-    const forgetful: Write = () => undefined;
-    expect((await foundOn(forgetful)).violated).toContain('configuration.written-is-read');
+    expect((await findFailure(writeToAll)).violated).toContain('configuration.own-store');
+    const ignoreWrite: Write = () => undefined;
+    expect((await findFailure(ignoreWrite)).violated).toContain('configuration.written-is-read');
   });
 
   it('decide nothing when the management API fails', async () => {

@@ -9,7 +9,7 @@ import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
 import { DEVICES, ExpectedState, nameOf, type StartState } from './expected-state.ts';
-import { startOf } from './identity-steps.ts';
+import { arrangeStart } from './identity-steps.ts';
 import type { ModelStep, TargetSide } from './step.ts';
 
 const STEPS_MAX = 48;
@@ -46,8 +46,8 @@ export async function explore(
 ): Promise<Observations> {
   const explorer = new Explorer(context);
   const { sequence: fixedSequence, thorough } = context.model;
-  const ordinary = exploration.sequences * (thorough ? THOROUGH_FACTOR : 1);
-  const { sequences = ordinary } = context.model;
+  const defaultSequences = exploration.sequences * (thorough ? THOROUGH_FACTOR : 1);
+  const { sequences = defaultSequences } = context.model;
   const steps = exploration.steps.map((each) => each.map((step) => explorer.command(step)));
   const sequence = fc.tuple(
     fc.array(exploration.starts, { minLength: DEVICES, maxLength: DEVICES }),
@@ -68,9 +68,9 @@ export async function explore(
     ...(fixedSequence ? { path: fixedSequence.path } : {}),
   });
   const [shortest] = details.counterexample ?? [];
-  const taken = /replayPath="([^"]*)"/.exec(String(shortest?.[1]))?.[1] ?? '';
+  const stepPath = /replayPath="([^"]*)"/.exec(String(shortest?.[1]))?.[1] ?? '';
   const path = details.counterexamplePath ?? '';
-  explorer.conclude(`--model-sequence ${sequenceWord({ seed, path, steps: taken })} repeats it`);
+  explorer.conclude(`--model-sequence ${sequenceWord({ seed, path, steps: stepPath })} repeats it`);
   return explorer.observations;
 }
 
@@ -146,13 +146,16 @@ class Explorer {
       context: this.#context,
       devices,
       deployments: [],
-      recordObservation: (matter, seen) => {
-        this.observations.set(matter, (this.observations.get(matter) ?? new Set()).add(seen));
+      recordObservation: (matter, observation) => {
+        this.observations.set(
+          matter,
+          (this.observations.get(matter) ?? new Set()).add(observation),
+        );
       },
       eventually: (read, holds) => this.#eventually(read, holds),
     };
     try {
-      await startOf(model, real);
+      await arrangeStart(model, real);
     } catch (error) {
       // Arranging the start is not checked.
       if (!(error instanceof ExpectationFailure)) throw error;
@@ -164,8 +167,11 @@ class Explorer {
   async #eventually<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
     const { clock } = this.#context;
     const startedMs = clock.monotonicMs();
-    const sooner = Math.max(SHRINK_SETTLE_MIN_MS, SHRINK_SETTLE_FACTOR * this.#longestWaitMs);
-    const limitMs = this.#shortest ? Math.min(SETTLE_MAX_MS, sooner) : SETTLE_MAX_MS;
+    const shrinkLimitMs = Math.max(
+      SHRINK_SETTLE_MIN_MS,
+      SHRINK_SETTLE_FACTOR * this.#longestWaitMs,
+    );
+    const limitMs = this.#shortest ? Math.min(SETTLE_MAX_MS, shrinkLimitMs) : SETTLE_MAX_MS;
     const value = await this.#context.eventually(read, holds, limitMs);
     const waitedMs = clock.monotonicMs() - startedMs;
     if (holds(value)) this.#longestWaitMs = Math.max(this.#longestWaitMs, waitedMs);

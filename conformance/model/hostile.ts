@@ -14,25 +14,27 @@ import { type HostileBody, hostileBody, strictJson } from './hostile-bodies.ts';
 const BODIES = 60;
 const BODIES_OF_AN_OPERATION = 25;
 
-/** Asserts that a body which is certainly illegal is refused, with an Error body. */
+/** Asserts that a body which is certainly invalid is refused, with an Error body. */
 function expectRefusal(
   { change, bytes }: HostileBody,
   response: HttpResponse,
-  violated: RequirementId,
+  requirement: RequirementId,
 ): void {
-  const sent = `a body ${change}: ${describeValue(bytes.toString('latin1'))}`;
+  const sentBody = `a body ${change}: ${describeValue(bytes.toString('latin1'))}`;
   if (response.status < 400 || response.status >= 500) {
-    throw new ExpectationFailure(`a refusal of ${sent}`, responseSummary(response), [violated]);
+    throw new ExpectationFailure(`a refusal of ${sentBody}`, responseSummary(response), [
+      requirement,
+    ]);
   }
   const error = strictJson(response.bytes);
   if (typeof error === 'object' && error !== null && !Array.isArray(error)) return;
-  throw new ExpectationFailure(`an Error body for ${sent}`, responseSummary(response), [
+  throw new ExpectationFailure(`an Error body for ${sentBody}`, responseSummary(response), [
     'errors.body-is-error',
   ]);
 }
 
 /**
- * Returns the requirement that an authentication request violates; undefined if it may be legal.
+ * Returns the requirement that an authentication request violates; undefined if it may be valid.
  */
 function violatedRequirement(bytes: Buffer): RequirementId | undefined {
   const value = strictJson(bytes);
@@ -59,7 +61,7 @@ const authentication: JudgingCase<SuiteDevice> = {
     for (let count = 0; count < BODIES; count += 1) {
       const body = hostileBody(Buffer.from(device.authRequest()), random);
       const requirement = violatedRequirement(body.bytes);
-      // A legal one might create another device, which would never be removed.
+      // A valid one might create another device, which would never be removed.
       if (requirement === undefined) continue;
       const signature = device.key.sign(body.bytes).toString('base64');
       const response = await context.caller().call('post-auth-request', {
@@ -138,7 +140,7 @@ const operations: readonly BodyOperation<SuiteDevice>[] = [
   },
 ];
 
-const reports: readonly BodyOperation<DeviceAndDeployment>[] = [
+const reportOperations: readonly BodyOperation<DeviceAndDeployment>[] = [
   {
     slug: 'status',
     requirement: 'status.malformed-is-400',
@@ -177,7 +179,7 @@ function operationCase<Arranged>({
   };
 }
 
-const ofDevices = defineScenario({
+const deviceCases = defineScenario({
   area: 'model',
   name: 'Hostile bodies',
   start: 'an accepted device',
@@ -187,15 +189,15 @@ const ofDevices = defineScenario({
   cases: [authentication, ...operations.map(operationCase)],
 });
 
-const ofDeployments = defineScenario<DeviceAndDeployment>({
+const deploymentCases = defineScenario<DeviceAndDeployment>({
   area: 'model',
   name: 'Hostile reports',
   start: 'a device that was offered a deployment',
   effect: 'write',
   needs: ['user'],
   arrange: activeDeployment,
-  cases: reports.map(operationCase),
+  cases: reportOperations.map(operationCase),
 });
 
 /** Spec: Errors; Device authentication; Device deployments v1, v2; Device inventory */
-export const hostileCases = [...ofDevices, ...ofDeployments];
+export const hostileCases = [...deviceCases, ...deploymentCases];

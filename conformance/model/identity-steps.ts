@@ -8,38 +8,40 @@ import {
   checkTokenAccess,
   expectStatus,
   type ModelStep,
-  realDevice,
   type TargetSide,
+  targetDevice,
 } from './step.ts';
 
 /** A device sends a valid authentication request. */
-export function authenticates(index: number): ModelStep {
+export function authenticateStep(index: number): ModelStep {
   return {
     title: `device ${nameOf(index)} authenticates`,
     isPossible: () => true,
     run: async (expectedState, targetSide) => {
-      const model = expectedState.device(index);
-      const device = realDevice(targetSide, index);
+      const expectedDevice = expectedState.device(index);
+      const device = targetDevice(targetSide, index);
       const response = await device.authenticate();
-      if (model.identity === 'accepted') {
-        const reason = model.isPreauthorized
+      if (expectedDevice.identity === 'accepted') {
+        const reason = expectedDevice.isPreauthorized
           ? 'auth.preauthorized-gets-token'
           : 'auth.accepted-gets-token';
         expectStatus(response, [200], reason);
-        device.token = tokenOf(() => expectToken(response));
-        model.token = 'good';
-        model.isPreauthorized = false;
+        device.token = readToken(() => expectToken(response));
+        expectedDevice.token = 'valid';
+        expectedDevice.isPreauthorized = false;
         return;
       }
-      if (model.identity === 'unknown') expectStatus(response, [401], 'auth.first-contact-is-401');
-      else if (model.identity === 'pending') expectStatus(response, [401], 'auth.undecided-is-401');
-      else if (model.identity === 'rejected')
+      if (expectedDevice.identity === 'unknown')
+        expectStatus(response, [401], 'auth.first-contact-is-401');
+      else if (expectedDevice.identity === 'pending')
+        expectStatus(response, [401], 'auth.undecided-is-401');
+      else if (expectedDevice.identity === 'rejected')
         expectStatus(response, [401, 403], 'auth.rejected-is-refused');
       else expectStatus(response, [401, 403], 'auth.undecided-is-401', 'auth.first-contact-is-401');
-      if (model.identity === 'decommissioned')
+      if (expectedDevice.identity === 'decommissioned')
         targetSide.recordObservation('a decommissioned device', `${response.status}`);
-      const isRecorded = response.status === 401 && model.identity !== 'rejected';
-      if (isRecorded) model.identity = 'pending';
+      const isRecorded = response.status === 401 && expectedDevice.identity !== 'rejected';
+      if (isRecorded) expectedDevice.identity = 'pending';
     },
   };
 }
@@ -53,7 +55,7 @@ export function forgedSignatureStep(index: number): ModelStep {
       !['unknown', 'decommissioned'].includes(expectedState.device(index).identity),
     run: async (_, targetSide) => {
       const signedBy = await targetSide.context.newKey();
-      const response = await realDevice(targetSide, index).authenticate({ signedBy });
+      const response = await targetDevice(targetSide, index).authenticate({ signedBy });
       expectStatus(response, [400, 401, 403], 'auth.signature-must-verify');
     },
   };
@@ -65,10 +67,10 @@ export function preauthorizeStep(index: number): ModelStep {
     title: `a user pre-authorizes device ${nameOf(index)}`,
     isPossible: (expectedState) => expectedState.device(index).identity === 'unknown',
     run: async (expectedState, targetSide) => {
-      const device = realDevice(targetSide, index);
+      const device = targetDevice(targetSide, index);
       device.known = true;
       device.id = await targetSide.context.admin.preauthorize(device.identity, device.key);
-      become(expectedState.device(index), 'accepted');
+      setIdentity(expectedState.device(index), 'accepted');
       expectedState.device(index).isPreauthorized = true;
     },
   };
@@ -82,11 +84,11 @@ export function acceptStep(index: number): ModelStep {
       ['pending', 'rejected'].includes(expectedState.device(index).identity),
     run: async (expectedState, targetSide) => {
       await decide(targetSide, index, 'accepted');
-      const model = expectedState.device(index);
-      become(model, 'accepted');
-      model.isPreauthorized = false;
+      const expectedDevice = expectedState.device(index);
+      setIdentity(expectedDevice, 'accepted');
+      expectedDevice.isPreauthorized = false;
       // The contract leaves open if an acceptance restores an older token.
-      if (model.token === 'ended') model.token = 'undetermined';
+      if (expectedDevice.token === 'revoked') expectedDevice.token = 'undetermined';
     },
   };
 }
@@ -102,7 +104,7 @@ export function rejectStep(index: number): ModelStep {
     },
     run: async (expectedState, targetSide) => {
       await decide(targetSide, index, 'rejected');
-      become(expectedState.device(index), 'rejected');
+      setIdentity(expectedState.device(index), 'rejected');
       expectedState.setUndetermined(index);
     },
   };
@@ -115,11 +117,11 @@ export function decommissionStep(index: number): ModelStep {
     isPossible: (expectedState) =>
       !['unknown', 'decommissioned'].includes(expectedState.device(index).identity),
     run: async (expectedState, targetSide) => {
-      const device = realDevice(targetSide, index);
-      await find(targetSide, index);
+      const device = targetDevice(targetSide, index);
+      await findDeviceId(targetSide, index);
       await targetSide.context.admin.decommission(device.id);
       device.id = '';
-      become(expectedState.device(index), 'decommissioned');
+      setIdentity(expectedState.device(index), 'decommissioned');
       expectedState.device(index).isPreauthorized = false;
       expectedState.forget(index);
     },
@@ -127,7 +129,7 @@ export function decommissionStep(index: number): ModelStep {
 }
 
 /** A device calls with its newest token, or without one. */
-export function calls(index: number, withToken: boolean): ModelStep {
+export function callStep(index: number, withToken: boolean): ModelStep {
   const device = `device ${nameOf(index)}`;
   return {
     title: withToken ? `${device} calls with its token` : `${device} calls without a token`,
@@ -138,16 +140,16 @@ export function calls(index: number, withToken: boolean): ModelStep {
         expectStatus(response, [401], 'tokens.missing-is-401');
         return;
       }
-      const response = await realDevice(targetSide, index).call('get-configuration');
+      const response = await targetDevice(targetSide, index).call('get-configuration');
       if (checkTokenAccess(expectedState.device(index), response))
         expectStatus(response, [200, 404], 'tokens.renewal');
     },
   };
 }
 
-function become(model: ExpectedDevice, identity: ExpectedDevice['identity']): void {
-  model.identity = identity;
-  if (identity !== 'accepted' && model.token !== 'none') model.token = 'ended';
+function setIdentity(expectedDevice: ExpectedDevice, identity: ExpectedDevice['identity']): void {
+  expectedDevice.identity = identity;
+  if (identity !== 'accepted' && expectedDevice.token !== 'none') expectedDevice.token = 'revoked';
 }
 
 async function decide(
@@ -155,24 +157,24 @@ async function decide(
   index: number,
   status: 'accepted' | 'rejected',
 ): Promise<void> {
-  await find(targetSide, index);
-  const { id, key } = realDevice(targetSide, index);
+  await findDeviceId(targetSide, index);
+  const { id, key } = targetDevice(targetSide, index);
   await targetSide.context.admin.decide(id, key, status);
 }
 
 /** Looks up the ID of a device as a user, unless it is known. Throws StartStateNotReached. */
-async function find(targetSide: TargetSide, index: number): Promise<void> {
-  const device = realDevice(targetSide, index);
+async function findDeviceId(targetSide: TargetSide, index: number): Promise<void> {
+  const device = targetDevice(targetSide, index);
   if (device.id !== '') return;
-  const found = await targetSide.eventually(
+  const userDevice = await targetSide.eventually(
     () => targetSide.context.admin.findDevice(device.identity),
     (shown) => shown !== undefined,
   );
-  if (!found) throw new StartStateNotReached('a device that users see', 'no user sees it');
-  device.id = found.id;
+  if (!userDevice) throw new StartStateNotReached('a device that users see', 'no user sees it');
+  device.id = userDevice.id;
 }
 
-function tokenOf(read: () => string): string {
+function readToken(read: () => string): string {
   try {
     return read();
   } catch (error) {
@@ -182,10 +184,13 @@ function tokenOf(read: () => string): string {
 }
 
 /** Brings a sequence's devices into their start states. */
-export async function startOf(expectedState: ExpectedState, targetSide: TargetSide): Promise<void> {
+export async function arrangeStart(
+  expectedState: ExpectedState,
+  targetSide: TargetSide,
+): Promise<void> {
   for (const [index, { identity }] of expectedState.devices.entries()) {
     if (identity !== 'accepted') continue;
-    const device = realDevice(targetSide, index);
+    const device = targetDevice(targetSide, index);
     device.known = true;
     device.id = await targetSide.context.admin.preauthorize(device.identity, device.key);
     const response = await device.authenticate();

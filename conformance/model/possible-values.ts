@@ -25,10 +25,10 @@ export class PossibleValues<Value> {
   readonly #possible = new Map<string, ValueChoice<Value>>();
 
   /** @param names the names that are checked; values of other names are ignored */
-  constructor(names: readonly string[], becauseAbsent: RequirementId) {
+  constructor(names: readonly string[], absenceReason: RequirementId) {
     this.#names = names;
     for (const name of names) {
-      this.#possible.set(name, { values: [undefined], reason: becauseAbsent });
+      this.#possible.set(name, { values: [undefined], reason: absenceReason });
     }
   }
 
@@ -38,9 +38,9 @@ export class PossibleValues<Value> {
   }
 
   /** Allows all names except `except` to have their value or to be absent. */
-  allowAbsence(except: readonly string[] = []): void {
+  allowAbsence(exceptNames: readonly string[] = []): void {
     for (const [name, { values, reason }] of this.#possible) {
-      if (except.includes(name) || values.includes(undefined)) continue;
+      if (exceptNames.includes(name) || values.includes(undefined)) continue;
       this.#possible.set(name, { values: [...values, undefined], reason });
     }
   }

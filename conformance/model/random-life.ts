@@ -1,5 +1,5 @@
 /**
- * Cases: random sequences of legal and illegal steps behave as the contract's model says.
+ * Cases: random sequences of valid and invalid steps behave as the contract's model says.
  * Spec: States and transitions; Endpoints
  */
 import fc from 'fast-check';
@@ -19,7 +19,7 @@ import * as store from './store-steps.ts';
 const device = fc.nat({ max: DEVICES - 1 });
 /** The first deployment is used more often than the others. */
 const deploymentIndex = fc.constantFrom(0, 0, 0, 1, 1, 2);
-const how = fc.constantFrom('PATCH' as const, 'PUT' as const);
+const methods = fc.constantFrom('PATCH' as const, 'PUT' as const);
 
 const deviceStatuses = [
   'installing',
@@ -32,40 +32,40 @@ const deviceStatuses = [
   'failure',
   'already-installed',
 ] as const;
-const wrongStatuses = ['aborted', 'done', 'Success', '', null, 7, ['success']];
+const invalidStatuses = ['aborted', 'done', 'Success', '', null, 7, ['success']];
 
 const identitySteps: readonly fc.Arbitrary<ModelStep>[] = [
-  device.map(identity.authenticates),
+  device.map(identity.authenticateStep),
   device.map(identity.forgedSignatureStep),
   device.map(identity.preauthorizeStep),
   device.map(identity.acceptStep),
   device.map(identity.rejectStep),
   device.map(identity.decommissionStep),
-  fc.tuple(device, fc.boolean()).map(([index, withToken]) => identity.calls(index, withToken)),
+  fc.tuple(device, fc.boolean()).map(([index, withToken]) => identity.callStep(index, withToken)),
 ];
 
-const polling = fc
+const pollSteps = fc
   .tuple(device, fc.constantFrom(...pollVariants))
   .map(([index, variant]) => deployment.pollStep(index, variant));
-const reporting = fc
+const reportSteps = fc
   .tuple(device, deploymentIndex, fc.constantFrom(...deviceStatuses))
-  .map(([index, number, status]) => deployment.reports(index, number, status));
+  .map(([index, number, status]) => deployment.reportStep(index, number, status));
 
 /** Requesting and reporting are listed twice, since they advance a deployment. */
 const deploymentSteps: readonly fc.Arbitrary<ModelStep>[] = [
   device.map(deployment.deployStep),
   deploymentIndex.map(deployment.abortStep),
-  polling,
-  polling,
-  reporting,
-  reporting,
+  pollSteps,
+  pollSteps,
+  reportSteps,
+  reportSteps,
   fc
-    .tuple(device, deploymentIndex, fc.constantFrom(...wrongStatuses))
-    .map(([index, number, status]) => deployment.reportsWrongly(index, number, status)),
-  deploymentIndex.map(deployment.showDeploymentStep),
+    .tuple(device, deploymentIndex, fc.constantFrom(...invalidStatuses))
+    .map(([index, number, status]) => deployment.reportInvalidStatusStep(index, number, status)),
+  deploymentIndex.map(deployment.readDeploymentStatusStep),
   fc
     .tuple(device, deploymentIndex, fc.constantFrom('began', 'went on', 'ended'))
-    .map(([index, number, text]) => deployment.uploadsLog(index, number, text)),
+    .map(([index, number, text]) => deployment.uploadLogStep(index, number, text)),
   deploymentIndex.map(deployment.readLogStep),
 ];
 
@@ -86,17 +86,23 @@ const attributes = fc.dictionary(
 );
 
 const storeSteps: readonly fc.Arbitrary<ModelStep>[] = [
-  fc.tuple(device, pairs).map(([index, given]) => store.configureStep(index, given)),
+  fc.tuple(device, pairs).map(([index, newPairs]) => store.configureStep(index, newPairs)),
   fc
     .tuple(device, fc.constantFrom<unknown>(7, true, null, ['one'], {}))
-    .map(([index, value]) => store.badConfigurationStep(index, 'colour', value)),
-  fc.tuple(device, filledPairs).map(([index, given]) => store.configureByUserStep(index, given)),
-  device.map(store.readsConfiguration),
-  device.map(store.readsConfiguration),
-  fc.tuple(device, how, attributes).map(([index, by, given]) => store.describes(index, by, given)),
+    .map(([index, value]) => store.configureInvalidValueStep(index, 'colour', value)),
   fc
-    .tuple(device, how, fc.constantFrom<unknown>(true, null, {}, [1, 'two'], [[1]]))
-    .map(([index, by, value]) => store.describesWrongly(index, by, value)),
+    .tuple(device, filledPairs)
+    .map(([index, newPairs]) => store.configureByUserStep(index, newPairs)),
+  device.map(store.readConfigurationStep),
+  device.map(store.readConfigurationStep),
+  fc
+    .tuple(device, methods, attributes)
+    .map(([index, method, newAttributes]) =>
+      store.writeAttributesStep(index, method, newAttributes),
+    ),
+  fc
+    .tuple(device, methods, fc.constantFrom<unknown>(true, null, {}, [1, 'two'], [[1]]))
+    .map(([index, method, value]) => store.writeInvalidAttributeStep(index, method, value)),
   device.map(store.readDeviceStep),
 ];
 
@@ -167,11 +173,11 @@ const storeRequirements = [
 ] as const satisfies readonly RequirementId[];
 
 /** An arbitrary fixed seed, so that the observations of runs can be compared. */
-const READINGS_SEED = 1;
+const OBSERVATIONS_SEED = 1;
 
-const unknown = fc.constant<StartState>('unknown');
-const accepted = fc.constant<StartState>('accepted');
-const either = fc.constantFrom<StartState>('accepted', 'accepted', 'unknown');
+const unknownStart = fc.constant<StartState>('unknown');
+const acceptedStart = fc.constant<StartState>('accepted');
+const anyStart = fc.constantFrom<StartState>('accepted', 'accepted', 'unknown');
 
 interface RandomLife extends Exploration {
   readonly id: string;
@@ -185,7 +191,7 @@ const lives: readonly RandomLife[] = [
     title:
       'Whatever users decide about three devices, each is refused or accepted as the contract says.',
     requirements: identityRequirements,
-    starts: unknown,
+    starts: unknownStart,
     steps: identitySteps,
     sequences: 4,
   },
@@ -193,7 +199,7 @@ const lives: readonly RandomLife[] = [
     id: 'random-deployments-agree-with-the-contract',
     title: 'Whatever three devices request and report, each deployment is in the resulting state.',
     requirements: deploymentRequirements,
-    starts: accepted,
+    starts: acceptedStart,
     steps: deploymentSteps,
     sequences: 4,
   },
@@ -201,14 +207,14 @@ const lives: readonly RandomLife[] = [
     id: 'random-stores-agree-with-the-contract',
     title: 'Whatever three devices write, each reads what it wrote and nothing of the other.',
     requirements: storeRequirements,
-    starts: accepted,
+    starts: acceptedStart,
     steps: storeSteps,
     sequences: 4,
   },
   {
     id: 'random-life-agrees-with-the-contract',
     title:
-      'Whatever three devices and a user do, legal or not, each response is allowed by the contract.',
+      'Whatever three devices and a user do, valid or not, each response is allowed by the contract.',
     requirements: [
       ...identityRequirements,
       ...deploymentRequirements,
@@ -218,7 +224,7 @@ const lives: readonly RandomLife[] = [
       'alerts.level-critical',
       'alerts.levels',
     ],
-    starts: either,
+    starts: anyStart,
     steps: [...identitySteps, ...deploymentSteps, ...storeSteps, ...monitorSteps],
     sequences: 4,
   },
@@ -228,20 +234,21 @@ const lives: readonly RandomLife[] = [
  * Explores sequences. If the violated requirements are not among those of the case, another case
  * judges them, and this one throws StartStateNotReached.
  */
-async function judged(context: TestContext, expectedState: RandomLife): Promise<void> {
+async function exploreAndJudge(context: TestContext, life: RandomLife): Promise<void> {
   try {
-    await explore(context, expectedState);
+    await explore(context, life);
   } catch (error) {
     if (!(error instanceof ExpectationFailure)) throw error;
-    const own = error.violated?.filter((id) => expectedState.requirements.includes(id)) ?? [];
-    if (own.length === 0) throw new StartStateNotReached(error.expected, `got ${error.actual}`);
-    throw new ExpectationFailure(error.expected, error.actual, own);
+    const caseViolations = error.violated?.filter((id) => life.requirements.includes(id)) ?? [];
+    if (caseViolations.length === 0)
+      throw new StartStateNotReached(error.expected, `got ${error.actual}`);
+    throw new ExpectationFailure(error.expected, error.actual, caseViolations);
   }
 }
 
-function lifeCase(expectedState: RandomLife): JudgingCase<TestContext> {
-  const { id, title, requirements } = expectedState;
-  return { id, title, requirements, run: (context) => judged(context, expectedState) };
+function lifeCase(life: RandomLife): JudgingCase<TestContext> {
+  const { id, title, requirements } = life;
+  return { id, title, requirements, run: (context) => exploreAndJudge(context, life) };
 }
 
 export const modelCases = defineScenario({
@@ -260,10 +267,10 @@ export const modelCases = defineScenario({
       requirements: ['status.transitions', 'next.oldest-first'],
       observe: async (context) => {
         const steps = [...deploymentSteps];
-        const sought = { starts: accepted, steps, sequences: 2, seed: READINGS_SEED };
-        const observations = await explore(context, sought);
+        const exploration = { starts: acceptedStart, steps, sequences: 2, seed: OBSERVATIONS_SEED };
+        const observations = await explore(context, exploration);
         const lines = [...observations].map(
-          ([matter, seen]) => `${matter}: ${[...seen].join(', ')}`,
+          ([matter, values]) => `${matter}: ${[...values].join(', ')}`,
         );
         return observationOf(lines.sort().join('; ') || 'nothing of this kind occurred');
       },

@@ -7,7 +7,7 @@ import type { HttpResponse } from '../target/response.ts';
 import type { ExpectedDevice, ExpectedState } from './expected-state.ts';
 
 /** A deployment on the target. */
-export interface RealDeployment {
+export interface TargetDeployment {
   readonly deploymentId: string;
   /** The ID that the device uses for the deployment. */
   id: string;
@@ -17,9 +17,9 @@ export interface RealDeployment {
 export interface TargetSide {
   readonly context: TestContext;
   readonly devices: readonly SuiteDevice[];
-  readonly deployments: RealDeployment[];
+  readonly deployments: TargetDeployment[];
   /** Records the target's choice where the contract is silent. */
-  readonly recordObservation: (matter: string, seen: string) => void;
+  readonly recordObservation: (matter: string, observation: string) => void;
   /** Reads until the predicate holds or the time limit ends, since effects may be delayed. */
   readonly eventually: <T>(read: () => Promise<T>, holds: (value: T) => boolean) => Promise<T>;
 }
@@ -32,7 +32,7 @@ export interface ModelStep {
 }
 
 /** Returns the target's device for the model's index. */
-export function realDevice({ devices }: TargetSide, index: number): SuiteDevice {
+export function targetDevice({ devices }: TargetSide, index: number): SuiteDevice {
   const device = devices[index];
   if (!device) throw new Error(`the sequence has no device ${index}`);
   return device;
@@ -70,7 +70,7 @@ export function failWith(
  * when the call was admitted, so that it may have changed something.
  */
 export function checkTokenAccess(device: ExpectedDevice, response: HttpResponse): boolean {
-  if (device.token === 'good') return true;
+  if (device.token === 'valid') return true;
   expectStatus(response, [401, 403], 'tokens.end-with-acceptance');
   return false;
 }

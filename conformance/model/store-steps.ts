@@ -9,8 +9,8 @@ import {
   expectStatus,
   failWith,
   type ModelStep,
-  realDevice,
   type TargetSide,
+  targetDevice,
 } from './step.ts';
 
 /** Requirements that a wrong value of a pair may violate, besides the one by which it was set. */
@@ -47,18 +47,18 @@ export function configureStep(index: number, pairs: ConfigurationPairs): ModelSt
     title: `device ${nameOf(index)} sets ${JSON.stringify(pairs)}`,
     isPossible: (expectedState) => expectedState.device(index).canCall,
     run: async (expectedState, targetSide) => {
-      const model = expectedState.device(index);
-      const response = await realDevice(targetSide, index).call('put-configuration', {
+      const expectedDevice = expectedState.device(index);
+      const response = await targetDevice(targetSide, index).call('put-configuration', {
         body: pairs,
       });
-      if (!checkTokenAccess(model, response)) return;
+      if (!checkTokenAccess(expectedDevice, response)) return;
       const isRemoval = Object.values(pairs).every((value) => value === '');
       expectStatus(
         response,
         [204],
         isRemoval ? 'configuration.remove-unknown' : 'configuration.write',
       );
-      const { configuration } = model;
+      const { configuration } = expectedDevice;
       configuration.allowAbsence(Object.keys(pairs));
       for (const [name, value] of Object.entries(pairs)) {
         if (value === '') configuration.set(name, undefined, 'configuration.empty-removes');
@@ -70,13 +70,13 @@ export function configureStep(index: number, pairs: ConfigurationPairs): ModelSt
 }
 
 /** A device sets a value that is not a string, which changes nothing. */
-export function badConfigurationStep(index: number, name: string, value: unknown): ModelStep {
+export function configureInvalidValueStep(index: number, name: string, value: unknown): ModelStep {
   const body = { [name]: value };
   return {
     title: `device ${nameOf(index)} sets ${JSON.stringify(body)}`,
     isPossible: (expectedState) => expectedState.device(index).canCall,
     run: async (expectedState, targetSide) => {
-      const response = await realDevice(targetSide, index).call('put-configuration', { body });
+      const response = await targetDevice(targetSide, index).call('put-configuration', { body });
       if (checkTokenAccess(expectedState.device(index), response)) {
         expectStatus(response, [400], 'configuration.values-are-strings');
       }
@@ -88,12 +88,12 @@ export function badConfigurationStep(index: number, name: string, value: unknown
 export function configureByUserStep(index: number, pairs: ConfigurationPairs): ModelStep {
   return {
     title: `a user sets ${JSON.stringify(pairs)} for device ${nameOf(index)}`,
-    isPossible: (expectedState) => expectedState.device(index).token === 'good',
+    isPossible: (expectedState) => expectedState.device(index).token === 'valid',
     run: async (expectedState, targetSide) => {
-      await targetSide.context.admin.configure(realDevice(targetSide, index).id, pairs);
+      await targetSide.context.admin.configure(targetDevice(targetSide, index).id, pairs);
       const { configuration } = expectedState.device(index);
       configuration.allowAbsence();
-      expectedState.device(index).awaitsUser = true;
+      expectedState.device(index).isUserChangePending = true;
       for (const [name, value] of Object.entries(pairs)) {
         configuration.set(name, value, 'configuration.set-by-user');
       }
@@ -102,56 +102,59 @@ export function configureByUserStep(index: number, pairs: ConfigurationPairs): M
 }
 
 /** A device reads its configuration. */
-export function readsConfiguration(index: number): ModelStep {
+export function readConfigurationStep(index: number): ModelStep {
   return {
     title: `device ${nameOf(index)} reads its configuration`,
     isPossible: (expectedState) => expectedState.device(index).canCall,
     run: async (expectedState, targetSide) => {
-      const model = expectedState.device(index);
-      const { configuration } = model;
+      const expectedDevice = expectedState.device(index);
+      const { configuration } = expectedDevice;
       const { response, pairs } = await targetSide.eventually(
         async () => {
-          const given = await realDevice(targetSide, index).call('get-configuration');
-          return { response: given, pairs: pairsOf(given) };
+          const configurationResponse = await targetDevice(targetSide, index).call(
+            'get-configuration',
+          );
+          return { response: configurationResponse, pairs: pairsOf(configurationResponse) };
         },
         ({ pairs: read }) =>
-          !model.awaitsUser || (read !== undefined && !configuration.firstImpossible(read)),
+          !expectedDevice.isUserChangePending ||
+          (read !== undefined && !configuration.firstImpossible(read)),
       );
-      if (!checkTokenAccess(model, response)) return;
+      if (!checkTokenAccess(expectedDevice, response)) return;
       expectStatus(response, configuration.mayBeEmpty() ? [200, 404] : [200], 'configuration.read');
       if (response.status === 404) return;
       if (!pairs) failWith('a map of strings', describeValue(response.text), 'configuration.read');
       const firstImpossible = configuration.firstImpossible(pairs);
-      if (firstImpossible) missValue(firstImpossible, valueRequirements);
+      if (firstImpossible) failWithValue(firstImpossible, valueRequirements);
       configuration.adopt(pairs);
-      model.awaitsUser = false;
+      expectedDevice.isUserChangePending = false;
     },
   };
 }
 
 /** A device writes attributes: PATCH adds to what it has, PUT replaces it. */
-export function describes(
+export function writeAttributesStep(
   index: number,
-  how: 'PATCH' | 'PUT',
+  method: 'PATCH' | 'PUT',
   attributes: AttributeValues,
 ): ModelStep {
-  const isPatch = how === 'PATCH';
+  const isPatch = method === 'PATCH';
   return {
-    title: `device ${nameOf(index)} describes itself by ${how} ${JSON.stringify(attributes)}`,
+    title: `device ${nameOf(index)} writes attributes by ${method} ${JSON.stringify(attributes)}`,
     isPossible: (expectedState) => expectedState.device(index).canCall,
     run: async (expectedState, targetSide) => {
-      const model = expectedState.device(index);
+      const expectedDevice = expectedState.device(index);
       const body = Object.entries(attributes).map(([name, value]) => ({ name, value }));
       const operation = isPatch ? 'patch-attributes' : 'put-attributes';
-      const response = await realDevice(targetSide, index).call(operation, { body });
-      if (!checkTokenAccess(model, response)) return;
+      const response = await targetDevice(targetSide, index).call(operation, { body });
+      if (!checkTokenAccess(expectedDevice, response)) return;
       expectStatus(response, [200], isPatch ? 'inventory.patch-is-200' : 'inventory.put-is-200');
       const reason = isPatch ? 'inventory.patch-upserts' : 'inventory.put-replaces';
       for (const [name, value] of Object.entries({
         ...(isPatch ? {} : noAttributes),
         ...attributes,
       })) {
-        model.attributes.set(name, value, reason);
+        expectedDevice.attributes.set(name, value, reason);
       }
     },
   };
@@ -160,14 +163,18 @@ export function describes(
 const noAttributes = { load: undefined, modes: undefined, place: undefined };
 
 /** A device writes an attribute of an invalid kind, which changes nothing. */
-export function describesWrongly(index: number, how: 'PATCH' | 'PUT', value: unknown): ModelStep {
+export function writeInvalidAttributeStep(
+  index: number,
+  method: 'PATCH' | 'PUT',
+  value: unknown,
+): ModelStep {
   return {
-    title: `device ${nameOf(index)} describes itself by ${how} load=${JSON.stringify(value)}`,
+    title: `device ${nameOf(index)} writes attributes by ${method} load=${JSON.stringify(value)}`,
     isPossible: (expectedState) => expectedState.device(index).canCall,
     run: async (expectedState, targetSide) => {
-      const operation = how === 'PATCH' ? 'patch-attributes' : 'put-attributes';
+      const operation = method === 'PATCH' ? 'patch-attributes' : 'put-attributes';
       const body = [{ name: 'load', value }];
-      const response = await realDevice(targetSide, index).call(operation, { body });
+      const response = await targetDevice(targetSide, index).call(operation, { body });
       if (checkTokenAccess(expectedState.device(index), response)) {
         expectStatus(response, [400], kindRequirement(value));
       }
@@ -189,18 +196,18 @@ export function readDeviceStep(index: number): ModelStep {
     isPossible: (expectedState) => expectedState.device(index).identity === 'accepted',
     run: async (expectedState, targetSide) => {
       const { attributes } = expectedState.device(index);
-      const { id } = realDevice(targetSide, index);
+      const { id } = targetDevice(targetSide, index);
       const found = await targetSide.eventually(
         async () => {
-          const all = await targetSide.context.admin.attributes(id);
+          const deviceAttributes = await targetSide.context.admin.attributes(id);
           return Object.fromEntries(
-            all.map(({ name, value }) => [name, value as ModelAttributeValue]),
+            deviceAttributes.map(({ name, value }) => [name, value as ModelAttributeValue]),
           );
         },
         (read) => attributes.firstImpossible(read) === undefined,
       );
       const firstImpossible = attributes.firstImpossible(found);
-      if (firstImpossible) missValue(firstImpossible, attributeRequirements);
+      if (firstImpossible) failWithValue(firstImpossible, attributeRequirements);
       attributes.adopt(found);
     },
   };
@@ -210,15 +217,15 @@ export function readDeviceStep(index: number): ModelStep {
 export function sendAlertStep(index: number, level: string): ModelStep {
   const subject = { name: 'disk', type: 'df', status: 'full' };
   const body = [{ name: 'disk', level, subject, timestamp: '2026-01-01T00:00:00Z' }];
-  const isLegal = level === 'OK' || level === 'CRITICAL';
+  const isValid = level === 'OK' || level === 'CRITICAL';
   return {
     title: `device ${nameOf(index)} sends an alert of level ${level}`,
     isPossible: (expectedState) => expectedState.device(index).canCall,
     run: async (expectedState: ExpectedState, targetSide: TargetSide) => {
-      const response = await realDevice(targetSide, index).call('post-alerts', { body });
+      const response = await targetDevice(targetSide, index).call('post-alerts', { body });
       if (!checkTokenAccess(expectedState.device(index), response)) return;
       const levelRequirement = level === 'OK' ? 'alerts.level-ok' : 'alerts.level-critical';
-      if (isLegal) expectStatus(response, [204], 'alerts.are-accepted', levelRequirement);
+      if (isValid) expectStatus(response, [204], 'alerts.are-accepted', levelRequirement);
       else expectStatus(response, [400], 'alerts.levels');
     },
   };
@@ -228,7 +235,7 @@ export function sendAlertStep(index: number, level: string): ModelStep {
  * Throws an ExpectationFailure for a wrong value. It names the requirement that set the value and
  * the general `requirements`, since the cause may be missing persistence or a mix-up of devices.
  */
-function missValue(
+function failWithValue(
   { name, allowed, found, reason }: ImpossibleValue,
   requirements: readonly RequirementId[],
 ): never {
