@@ -230,4 +230,8 @@ export const unwanted = [
       'server/',
     ],
   },
+  {
+    pattern: /\bas const\) satisfies\b/g,
+    instead: '"as const satisfies …)": only a literal itself is checked for unknown members',
+  },
 ];

@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Command } from 'commander';
+import type { OptionRows } from '../../../fixtures/base/option-row.ts';
 import { settingRows } from '../../../server/settings.ts';
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp } from '../../options/exit-code-help.ts';
@@ -26,7 +27,7 @@ const rows = {
   controlPort: { ...settingRows.controlPort, default: { value: 0, text: 'any free port' } },
   logLevel: { ...settingRows.logLevel, default: { value: 'error' } },
   ...startRows,
-} as const;
+} as const satisfies OptionRows;
 
 const codes = exitCodeHelp({
   failed: 'the command ended with 0, but a fault of --faults never fired',

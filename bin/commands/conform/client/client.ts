@@ -1,6 +1,10 @@
 /** `fleetbed conform client`: judges a device client by the duties of clients. */
 import type { Command } from 'commander';
-import { inGroup, type OptionRows, type ValuesOf } from '../../../../fixtures/base/option-row.ts';
+import {
+  inGroup,
+  type UngroupedRows,
+  type ValuesOf,
+} from '../../../../fixtures/base/option-row.ts';
 import { addExamples } from '../../../options/examples.ts';
 import { exitCodeHelp } from '../../../options/exit-code-help.ts';
 import { addOptionRows } from '../../../options/option-rows.ts';
@@ -53,7 +57,7 @@ const watchRows = inGroup('Watching and recordings', {
     help: 'judge the devices in a HAR file, a journal or a session',
     cli: { kind: 'file' },
   },
-} as const) satisfies OptionRows;
+} as const satisfies UngroupedRows);
 
 type ClientOptions = Omit<ValuesOf<typeof watchRows>, 'watch'> &
   ClientTestRowValues &

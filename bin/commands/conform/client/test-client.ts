@@ -18,7 +18,7 @@ import {
   WaiverFileError,
 } from '../../../../conformance/result/waivers.ts';
 import { knownNames } from '../../../../fixtures/base/nearest.ts';
-import type { OptionRows, ValuesOf } from '../../../../fixtures/base/option-row.ts';
+import type { UngroupedRows, ValuesOf } from '../../../../fixtures/base/option-row.ts';
 import { inGroup, switchOption } from '../../../../fixtures/base/option-row.ts';
 import { systemRandom } from '../../../../fixtures/base/random.ts';
 import { defaultHeaderPrefix } from '../../../../fixtures/contract/vendor-names.ts';
@@ -197,7 +197,7 @@ export const clientTestRows = inGroup('Client test', {
     default: { value: 5000, text: '5s' },
   },
   report: reportOption(formats, (list) => `write a report: ${list}; repeatable`),
-} as const) satisfies OptionRows;
+} as const satisfies UngroupedRows);
 
 export type ClientTestRowValues = ValuesOf<typeof clientTestRows> & { readonly json?: boolean };
 
