@@ -54,7 +54,7 @@ export class AuthenticationHistory {
       lastPoll?.status === 204 && idle !== undefined && idle < MIN_PAUSE_MS && !this.isRestarted;
     this.needless = isNeedless && this.unauthorized.size === 0 ? this.needless + 1 : 0;
     this.isRestarted = false;
-    const { identity, key } = identityIn(exchange.sent) ?? {};
+    const { identity, key } = identityIn(exchange.requestJson) ?? {};
     const former = this.last?.key;
     const keyName = key && digestOf(key);
     if (former !== undefined && keyName !== undefined && former !== keyName) this.keyTurns += 1;
@@ -64,7 +64,7 @@ export class AuthenticationHistory {
       isAnswered: isAnswered(event),
       identity: identity && digestOf(identity),
       key: keyName,
-      tenantToken: membersOf(exchange.sent).tenant_token,
+      tenantToken: membersOf(exchange.requestJson).tenant_token,
     };
     this.unauthorized.clear();
     if (exchange.status !== 200 || !isAnswered(event)) return;
@@ -77,8 +77,8 @@ export class AuthenticationHistory {
   }
 
   /** Records whether a request was refused for its token, and which token it had. */
-  usedToken({ token, row, status }: JudgedExchange, event: ClientExchange): void {
-    const { id, authorization } = row;
+  usedToken({ token, operation, status }: JudgedExchange, event: ClientExchange): void {
+    const { id, authorization } = operation;
     if (status === 401 && isAnswered(event))
       this.unauthorized.keep(id, (this.unauthorized.get(id) ?? 0) + 1);
     else this.unauthorized.delete(id);

@@ -125,10 +125,10 @@ export class ClientHistory {
 
   /** Records the facts in an exchange that duties need for later ones. */
   record(exchange: JudgedExchange, event: ClientExchange): void {
-    const { row, request } = exchange;
-    const { id } = row;
+    const { operation, request } = exchange;
+    const { id } = operation;
     this.connections.keep(event.connection, request.sentMs);
-    this.areas.add(areaOf(row));
+    this.areas.add(areaOf(operation));
     this.lastSentMs = request.sentMs;
     this.serverNowMs = event.serverNowMs;
     if (exchange.requestId !== undefined) this.requestIds += 1;
@@ -136,7 +136,7 @@ export class ClientHistory {
       this.authentication.requested(exchange, event, this.lastPoll);
       this.deployments.isIdleKnown ||= exchange.status === 401;
     } else this.authentication.usedToken(exchange, event);
-    if (isPollOperation(row)) this.#polled(exchange, event);
+    if (isPollOperation(operation)) this.#polled(exchange, event);
     if (downloadOperations.includes(id)) this.deployments.downloaded(exchange, event);
     if (id === 'put-deployment-status') this.deployments.reported(exchange, event);
     if (id === 'get-update-control-map') this.#fetchedMap(exchange, event);
@@ -242,7 +242,7 @@ export class ClientHistory {
   }
 
   #polled(exchange: JudgedExchange, event: ClientExchange): void {
-    const { row, status, request } = exchange;
+    const { operation, status, request } = exchange;
     this.apiHost = excerptOf(hostOf(request.url), HOST_MAX_CHARACTERS);
     this.tooFrequentPolls = this.isTooFrequentPoll(exchange) ? this.tooFrequentPolls + 1 : 0;
     const idle = pauseMs(this.lastPoll, exchange);
@@ -250,16 +250,16 @@ export class ClientHistory {
     if (this.lastPoll?.status === 204 && status === 204 && idle !== undefined) this.#idled(idle);
     const text = jsonInOrder(pollData(exchange));
     const pollText = text.length > POLL_TEXT_MAX_CHARACTERS ? undefined : text;
-    this.lastPoll = { ...timesOf(exchange), pollText, operation: row.id, status };
+    this.lastPoll = { ...timesOf(exchange), pollText, operation: operation.id, status };
     this.sendsFurtherPairs ||= Object.keys(otherPollData(exchange)).length > 0;
-    this.announcesMaps = membersOf(exchange.sent).update_control_map === true;
-    const isV2 = row.id === 'post-next-deployment-v2';
+    this.announcesMaps = membersOf(exchange.requestJson).update_control_map === true;
+    const isV2 = operation.id === 'post-next-deployment-v2';
     this.v2Absences = isV2 && status === 404 ? this.v2Absences + 1 : 0;
     this.deployments.polled(exchange, event, this.lastPoll, this.announcesMaps);
   }
 
   #fetchedMap(exchange: JudgedExchange, event: ClientExchange): void {
-    const { status, json, deploymentId } = exchange;
+    const { status, responseJson, deploymentId } = exchange;
     const before = this.mapFetchBefore(exchange);
     const tooFrequentCount = isTooSoon(before, exchange) ? (before?.tooFrequentCount ?? 0) + 1 : 0;
     const isRead = status === 200 && isAnswered(event);
@@ -267,16 +267,16 @@ export class ClientHistory {
     const offer = this.deployments.offers.get(deploymentId);
     if (offer === undefined) return;
     offer.mapFetches += 1;
-    if (isRead) offer.pauses = pausesIn(json);
+    if (isRead) offer.pauses = pausesIn(responseJson);
   }
 
-  #inventoried({ row, sent, isSuccess, request }: JudgedExchange): void {
+  #inventoried({ operation, requestJson, isSuccess, request }: JudgedExchange): void {
     if (!isSuccess) return;
     const before = this.inventoryMs;
     if (before !== undefined) this.inventoryIntervalMs = request.sentMs - before;
     this.inventoryMs = request.sentMs;
-    if (row.id === 'put-attributes') this.attributes.clear();
-    for (const attribute of entriesOf(sent).slice(0, ATTRIBUTES_MAX)) {
+    if (operation.id === 'put-attributes') this.attributes.clear();
+    for (const attribute of entriesOf(requestJson).slice(0, ATTRIBUTES_MAX)) {
       const { name, value } = membersOf(attribute);
       this.attributes.keep(excerptOf(String(name), NAME_MAX_CHARACTERS), typeOf(value));
     }

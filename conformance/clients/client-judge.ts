@@ -216,10 +216,10 @@ export class ClientJudge {
     // A request that began before the device could know is no response to it.
     if (due && event.sentMs >= due.sinceMs) {
       due.exchanges += 1;
-      if (isPollOperation(exchange.row)) due.polls += 1;
+      if (isPollOperation(exchange.operation)) due.polls += 1;
       const location = {
         journalEntry: event.sequence,
-        operation: exchange.row.id,
+        operation: exchange.operation.id,
         atMs: event.endedMs,
         contradicts: due.sequence,
       };

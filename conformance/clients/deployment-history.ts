@@ -68,13 +68,13 @@ export class DeploymentHistory {
     { pollText }: LastPoll,
     announcesMaps: boolean,
   ): void {
-    const { row, status, json, request } = exchange;
+    const { operation, status, responseJson, request } = exchange;
     // No update and a conflict both tell the device that its deployment is over.
     if ((status === 204 || status === 409) && isAnswered(event)) {
       for (const offer of this.offers.values) offer.isOver = true;
       this.isIdleKnown = true;
     }
-    const { id, artifact } = membersOf(json);
+    const { id, artifact } = membersOf(responseJson);
     if (status !== 200 || typeof id !== 'string') return;
     const { source, artifact_name: name, device_types_compatible: types } = membersOf(artifact);
     const { uri } = membersOf(source);
@@ -91,7 +91,7 @@ export class DeploymentHistory {
     const { device_type: type, artifact_name: formerName } = pollData(exchange);
     this.offers.keep(id, {
       id,
-      operation: known?.operation ?? row.id,
+      operation: known?.operation ?? operation.id,
       pollText: known?.pollText ?? pollText,
       formerName: known?.formerName ?? formerName,
       name,
@@ -145,10 +145,10 @@ export class DeploymentHistory {
 
   /** Records the report of a status. */
   reported(exchange: JudgedExchange, event: ClientExchange): void {
-    const { deploymentId, sent, status: answered, isSuccess, request } = exchange;
+    const { deploymentId, requestJson, status: answered, isSuccess, request } = exchange;
     const offer = this.ofId(deploymentId);
     if (offer === undefined) return;
-    const { status } = membersOf(sent);
+    const { status } = membersOf(requestJson);
     if (offer.reports.length < REPORTS_MAX) offer.reports.push(status);
     offer.mapFetches = 0;
     if (isSuccess && isReportableFinal(status)) {

@@ -57,13 +57,13 @@ export function isSoonAfter(earlier: Times | undefined, { sentMs, endedMs }: Tim
 /** Returns the data of a poll: the type and the artifact of the device, and further pairs. */
 export function pollData({
   request,
-  row,
-  sent,
+  operation,
+  requestJson,
 }: JudgedExchange): Readonly<Record<string, unknown>> {
-  if (row.id === 'get-next-deployment') {
+  if (operation.id === 'get-next-deployment') {
     return Object.fromEntries(new URL(request.url).searchParams);
   }
-  const { device_provides: provides = sent } = membersOf(sent);
+  const { device_provides: provides = requestJson } = membersOf(requestJson);
   return membersOf(provides);
 }
 
@@ -74,8 +74,8 @@ export function otherPollData(exchange: JudgedExchange): Readonly<Record<string,
 }
 
 /** Returns a key for each alert in a body: alerts with the same key are equal. */
-export function alertKeys({ sent }: JudgedExchange): readonly string[] {
-  return entriesOf(sent).map((alert) => {
+export function alertKeys({ requestJson }: JudgedExchange): readonly string[] {
+  return entriesOf(requestJson).map((alert) => {
     const { name, level, subject } = membersOf(alert);
     return digestOf(JSON.stringify([name, level, membersOf(subject).name]));
   });

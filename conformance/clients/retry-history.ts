@@ -41,15 +41,15 @@ export class RetryHistory {
   }
 
   #failed(exchange: JudgedExchange, event: ClientExchange): void {
-    const { row, status } = exchange;
+    const { operation, status } = exchange;
     const isFailure = status >= 500 || status === 429 || !isAnswered(event);
-    const before = this.failures.get(row.id);
+    const before = this.failures.get(operation.id);
     if (!isFailure) {
-      this.failures.delete(row.id);
+      this.failures.delete(operation.id);
       return;
     }
     // A pause that Retry-After has asked for is none that the device has chosen.
-    const isOwn = !this.waits.has(row.id);
+    const isOwn = !this.waits.has(operation.id);
     const pause = isOwn ? pauseMs(before, exchange) : undefined;
     const firstPauseMs = before?.firstPauseMs ?? pause;
     const longestPauseMs = Math.max(
@@ -60,26 +60,26 @@ export class RetryHistory {
       pause !== undefined && pause < MIN_PAUSE_MS ? (before?.tooFrequentCount ?? 0) + 1 : 0;
     const count = (before?.count ?? 0) + (isOwn ? 1 : 0);
     const run = { ...timesOf(exchange), count, tooFrequentCount, firstPauseMs, longestPauseMs };
-    this.failures.keep(row.id, run);
+    this.failures.keep(operation.id, run);
   }
 
   #askedToWait(exchange: JudgedExchange): void {
-    const { row, status, response, serverNowMs } = exchange;
+    const { operation, status, response, serverNowMs } = exchange;
     const seconds = waitSeconds(response.headers['retry-after'] ?? '', serverNowMs);
     const hasPause = (status === 429 || status === 503) && seconds !== undefined;
-    if (hasPause) this.waits.keep(row.id, { ...timesOf(exchange), seconds });
-    else this.waits.delete(row.id);
+    if (hasPause) this.waits.keep(operation.id, { ...timesOf(exchange), seconds });
+    else this.waits.delete(operation.id);
   }
 
   #malformed(exchange: JudgedExchange): void {
-    const { row, status } = exchange;
+    const { operation, status } = exchange;
     if (status !== 400) {
-      this.malformed.delete(row.id);
+      this.malformed.delete(operation.id);
       return;
     }
     const content = contentOf(exchange);
-    const before = this.malformed.get(row.id);
+    const before = this.malformed.get(operation.id);
     const times = before?.content === content ? before.times + 1 : 1;
-    this.malformed.keep(row.id, { content, times });
+    this.malformed.keep(operation.id, { content, times });
   }
 }

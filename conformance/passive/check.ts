@@ -78,7 +78,7 @@ export function appliedChecks<
   Known,
   Check extends Pick<PassiveCheck<Known>, 'operations' | 'applies' | 'violation'>,
 >(checks: readonly Check[], exchange: JudgedExchange, history: Known) {
-  const operation = exchange.row.id;
+  const operation = exchange.operation.id;
   return checks
     .filter(({ operations }) => operations?.includes(operation) ?? true)
     .filter((check) => check.applies(exchange, history))

@@ -73,7 +73,7 @@ export class DeviceHistory {
 
   /** Records the facts in an exchange that checks need for later ones. */
   record(exchange: JudgedExchange): void {
-    const { id } = exchange.row;
+    const { id } = exchange.operation;
     const { bodyBytes } = exchange.request;
     if (exchange.isSuccess) this.taken.set(id, Math.max(this.taken.get(id) ?? 0, bodyBytes));
     if (id === 'post-auth-request') this.#authenticated(exchange);
@@ -90,10 +90,10 @@ export class DeviceHistory {
     deployment.recorded = undefined;
   }
 
-  #authenticated({ status, sent, response, serverNowMs, hasBody }: JudgedExchange): void {
+  #authenticated({ status, requestJson, response, serverNowMs, hasBody }: JudgedExchange): void {
     this.refusal = undefined;
     if (status !== 200 || !hasBody) return;
-    const { pubkey } = membersOf(sent);
+    const { pubkey } = membersOf(requestJson);
     const isRenewed = this.#grants.size > 0;
     const grant = { pubkey, serverMs: serverNowMs, isRenewed, hasOpened: false };
     keep(this.#grants, response.text, grant, TOKENS_MAX);
@@ -107,12 +107,17 @@ export class DeviceHistory {
     this.refusal = { grant, exchange, ageMs: exchange.serverNowMs - grant.serverMs };
   }
 
-  #offered({ json, row }: JudgedExchange): void {
-    const { id, artifact } = membersOf(json);
+  #offered({ responseJson, operation }: JudgedExchange): void {
+    const { id, artifact } = membersOf(responseJson);
     const { source } = membersOf(artifact);
     const { uri, expire } = membersOf(source);
     if (typeof id === 'string' && !this.deployments.has(id)) {
-      const offered = { operation: row.id, reports: 0, recorded: undefined, abortedMs: undefined };
+      const offered = {
+        operation: operation.id,
+        reports: 0,
+        recorded: undefined,
+        abortedMs: undefined,
+      };
       keep(this.deployments, id, offered, DEPLOYMENTS_MAX);
     }
     if (typeof uri !== 'string' || !URL.canParse(uri)) return;
@@ -120,12 +125,18 @@ export class DeviceHistory {
     keep(this.#sources, new URL(uri).href, end, SOURCES_MAX);
   }
 
-  #reported({ deploymentId, request, sent, isSuccess, status: answered }: JudgedExchange): void {
+  #reported({
+    deploymentId,
+    request,
+    requestJson,
+    isSuccess,
+    status: answered,
+  }: JudgedExchange): void {
     const deployment = this.deployments.get(deploymentId);
     if (deployment === undefined) return;
     deployment.reports++;
     const atMs = request.endedMs;
-    const { status } = membersOf(sent);
+    const { status } = membersOf(requestJson);
     if (isSuccess) deployment.recorded = { status: status as ReportableStatus, atMs };
     else if (answered === 409) deployment.abortedMs ??= atMs;
     // A server error may have occurred before or after the server stored the report.

@@ -170,16 +170,20 @@ function judgedExchange(
 
 function evidenceOf(
   { where, must, actual }: NamedViolation,
-  { row, request: { url, headers, body, sentMs, endedMs }, response }: JudgedExchange,
+  { operation, request: { url, headers, body, sentMs, endedMs }, response }: JudgedExchange,
 ): ViolationEvidence {
   const { request, response: recorded } = reportedExchange(
-    exchangeOf({ method: row.method, url, headers: withoutSignature(headers), body }, response, {
-      startMs: 0,
-      elapsedMs: endedMs - sentMs,
-    }),
+    exchangeOf(
+      { method: operation.method, url, headers: withoutSignature(headers), body },
+      response,
+      {
+        startMs: 0,
+        elapsedMs: endedMs - sentMs,
+      },
+    ),
   );
   const { line, headers: sent, body: sentBody } = request;
-  return maskFor(row, response).value({
+  return maskFor(operation, response).value({
     expected: `${where} to ${must}`,
     actual,
     request: { line, headers: sent, ...(sentBody !== undefined && { body: sentBody }) },

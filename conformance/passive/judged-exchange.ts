@@ -40,7 +40,7 @@ interface Json {
 
 /** One exchange with an operation. */
 export class JudgedExchange {
-  readonly row: Operation;
+  readonly operation: Operation;
   readonly request: JudgedRequest;
   readonly response: HttpResponse;
   /** Name of the header that carries the request ID, in lower case. */
@@ -53,7 +53,7 @@ export class JudgedExchange {
   #parsedUrl: URL | undefined;
 
   constructor(
-    row: Operation,
+    operation: Operation,
     request: JudgedRequest,
     {
       response,
@@ -66,7 +66,7 @@ export class JudgedExchange {
       readonly isWhole?: boolean;
     },
   ) {
-    this.row = row;
+    this.operation = operation;
     this.request = request;
     this.response = response;
     this.requestIdHeader = requestIdHeader.toLowerCase();
@@ -88,33 +88,33 @@ export class JudgedExchange {
 
   /** The ID of the operation; undefined for a management operation outside the contract. */
   get contractOperation(): OperationId | undefined {
-    const { id } = this.row;
+    const { id } = this.operation;
     return Object.hasOwn(operations, id) ? (id as OperationId) : undefined;
   }
 
-  /** True if the row of the operation, or the contract's common statuses, list the refusal. */
+  /** True if the operation, or the contract's common statuses, list the refusal. */
   get isNamedRefusal(): boolean {
-    const { refusals } = this.row;
+    const { refusals } = this.operation;
     const isCommon = commonRefusals.includes(this.status) || this.status === 400;
     return this.isRefusal && (isCommon || refusals.includes(this.status));
   }
 
   /** The parsed JSON body of the request; undefined when the body is not JSON. */
-  get sent(): unknown {
+  get requestJson(): unknown {
     const { body = '' } = this.request;
     this.#sent ??= parsed(Buffer.from(body), String(body));
     return this.#sent.value;
   }
 
   /** The parsed JSON body of the response; undefined when the body is not JSON. */
-  get json(): unknown {
+  get responseJson(): unknown {
     this.#received ??= parsed(this.response.bytes, this.response.text);
     return this.#received.value;
   }
 
   /** The body of the response if it is a JSON object; otherwise undefined. */
-  get object(): Readonly<Record<string, unknown>> | undefined {
-    return isObject(this.json) ? this.json : undefined;
+  get responseObject(): Readonly<Record<string, unknown>> | undefined {
+    return isObject(this.responseJson) ? this.responseJson : undefined;
   }
 
   /** The request ID in the header of the request; undefined if the caller sent none. */
@@ -143,7 +143,7 @@ export class JudgedExchange {
 
   /** True if every HTTP server accepts the form of the request: see `isOrdinaryRequest`. */
   get isOrdinary(): boolean {
-    this.#isOrdinary ??= isOrdinaryRequest(this.request, this.row);
+    this.#isOrdinary ??= isOrdinaryRequest(this.request, this.operation);
     return this.#isOrdinary;
   }
 
@@ -206,7 +206,7 @@ function parsed(bytes: Buffer, text: string): Json {
  */
 export function isOrdinaryRequest(
   { url, headers, bodyBytes, isChunked }: Omit<JudgedRequest, 'sentMs' | 'endedMs'>,
-  row: Operation,
+  operation: Operation,
 ): boolean {
   const texts = Object.entries(headers).flat();
   const type = headerOf(headers, 'content-type');
@@ -214,7 +214,7 @@ export function isOrdinaryRequest(
   return (
     bodyBytes <= ORDINARY_BODY_MAX_BYTES &&
     !isChunked &&
-    (isJson || row.mediaType !== undefined) &&
+    (isJson || operation.mediaType !== undefined) &&
     isDecodable(url) &&
     texts.join('').length <= ORDINARY_HEADERS_MAX_CHARACTERS &&
     texts.every((text) => /^[\t\x20-\x7e]*$/.test(text)) &&

@@ -71,12 +71,12 @@ const requestDuties: readonly Duty[] = [
     evidence: '401 of one operation without an authentication request; one repeat is exempt',
     remedy: 'take a 401 of any operation as the end of the token: authenticate, then repeat',
     scene: 'revocation',
-    applies: ({ row, status }, { client }) =>
-      row.id === 'post-auth-request'
+    applies: ({ operation, status }, { client }) =>
+      operation.id === 'post-auth-request'
         ? client.authentication.unauthorized.size > 0
-        : status === 401 && isOfDevice(row) && row.authorization === 'device',
-    violation: ({ row }, { client }) => {
-      if (client.authentication.unauthorized.get(row.id) !== REPEATS_IN_FLIGHT_MAX)
+        : status === 401 && isOfDevice(operation) && operation.authorization === 'device',
+    violation: ({ operation }, { client }) => {
+      if (client.authentication.unauthorized.get(operation.id) !== REPEATS_IN_FLIGHT_MAX)
         return undefined;
       const actual = 'another 401, the third without one';
       return { where: 'a 401', must: 'lead to an authentication request', actual };
@@ -92,8 +92,8 @@ const requestDuties: readonly Duty[] = [
     operations: authentication,
     appliesToClient: ({ authentication: { last } }) => last?.tenantToken !== undefined,
     applies: (_, { client }) => client.authentication.last?.tenantToken !== undefined,
-    violation: ({ sent }, { client }) =>
-      membersOf(sent).tenant_token === client.authentication.last?.tenantToken
+    violation: ({ requestJson }, { client }) =>
+      membersOf(requestJson).tenant_token === client.authentication.last?.tenantToken
         ? undefined
         : { where: 'tenant_token', must: 'stay the same', actual: 'another one, or none' },
   },
@@ -139,7 +139,7 @@ const requestDuties: readonly Duty[] = [
     remedy: 'retry after 1 s or more, and let the pause grow',
     scene: 'authentication-outage',
     operations: authentication,
-    applies: (exchange, { client }) => client.retries.failures.has(exchange.row.id),
+    applies: (exchange, { client }) => client.retries.failures.has(exchange.operation.id),
     violation: (exchange, { client }) => retryProblem(exchange, client),
   },
 ];
@@ -157,7 +157,9 @@ const reactionDuties: readonly Duty[] = [
     scene: 'rejection',
     sequence: {
       dueAfter: { acts: ['accepted'], when: ({ authentication: { isRejected } }) => isRejected },
-      keptBy: { exchange: ({ row, status }) => isAuthentication(row) && status === 200 },
+      keptBy: {
+        exchange: ({ operation, status }) => isAuthentication(operation) && status === 200,
+      },
       cancelledBy: { acts: ['rejected', 'decommissioned', 'client-killed'] },
       must: 'authenticate after it was accepted again',
     },
@@ -172,10 +174,10 @@ const reactionDuties: readonly Duty[] = [
     scene: 'pending',
     sequence: {
       dueAfter: {
-        exchange: ({ row, status }, m) =>
-          isAuthentication(row) && status === 401 && isAnswered(m.event),
+        exchange: ({ operation, status }, m) =>
+          isAuthentication(operation) && status === 401 && isAnswered(m.event),
       },
-      keptBy: { exchange: ({ row }) => isAuthentication(row) },
+      keptBy: { exchange: ({ operation }) => isAuthentication(operation) },
       cancelledBy: { acts: ['client-killed', 'decommissioned'] },
       must: 'authenticate again after a 401',
     },
@@ -187,8 +189,8 @@ const reactionDuties: readonly Duty[] = [
     source: 'Device authentication: 200 body is a JWT as a plain string',
     evidence: 'the Authorization header of the requests after an authentication request',
     remedy: 'send the bytes of the body, without quotes, line ends or escapes',
-    applies: ({ row, token }, { client }) =>
-      row.authorization === 'device' &&
+    applies: ({ operation, token }, { client }) =>
+      operation.authorization === 'device' &&
       token !== undefined &&
       token !== MASK &&
       client.authentication.tokens.size > 0,
@@ -219,13 +221,13 @@ const reactionDuties: readonly Duty[] = [
         exchange: (exchange, { event }) =>
           isAnswered(event) && isRefusedAsExpired(exchange, event.serverNowMs),
       },
-      keptBy: { exchange: ({ row }) => isAuthentication(row) },
+      keptBy: { exchange: ({ operation }) => isAuthentication(operation) },
       brokenBy: (exchange, { client, event }) => {
-        const times = client.authentication.unauthorized.get(exchange.row.id) ?? 0;
+        const times = client.authentication.unauthorized.get(exchange.operation.id) ?? 0;
         const isThird =
           isRefusedAsExpired(exchange, event.serverNowMs) && times === REPEATS_IN_FLIGHT_MAX;
         // The process of the WebSocket may wait for the token of another one.
-        if (!isThird || exchange.row.authorization !== 'device') return undefined;
+        if (!isThird || exchange.operation.authorization !== 'device') return undefined;
         return { where: 'an expired token', must: 'be renewed', actual: 'a third 401 with it' };
       },
       cancelledBy: { acts: ['client-killed'] },
@@ -240,8 +242,8 @@ const reactionDuties: readonly Duty[] = [
     evidence: 'the Authorization header after a renewal',
     remedy: 'replace the token in every process and connection',
     scene: 'token-expiry',
-    applies: ({ token, row }, { client, event }) =>
-      row.authorization === 'device' &&
+    applies: ({ token, operation }, { client, event }) =>
+      operation.authorization === 'device' &&
       token !== undefined &&
       client.authentication.tokens.size > 1 &&
       client.authentication.tokens.has(digestOf(token)) &&
@@ -265,11 +267,11 @@ const reactionDuties: readonly Duty[] = [
     scene: 'other-token',
     sequence: {
       dueAfter: {
-        exchange: (exchange) => isAuthentication(exchange.row) && isUnusualToken(exchange),
+        exchange: (exchange) => isAuthentication(exchange.operation) && isUnusualToken(exchange),
       },
       keptBy: {
-        exchange: ({ row, token }, { client }) =>
-          row.authorization === 'device' &&
+        exchange: ({ operation, token }, { client }) =>
+          operation.authorization === 'device' &&
           token !== undefined &&
           digestOf(token) === client.authentication.tokens.newest?.[0],
       },
@@ -290,7 +292,7 @@ const reactionDuties: readonly Duty[] = [
         exchange: (_, { client, event }) =>
           Math.abs(event.serverNowMs - (client.serverNowMs ?? event.serverNowMs)) > YEAR_MS,
       },
-      keptBy: { exchange: ({ row, isSuccess }) => isPollOperation(row) && isSuccess },
+      keptBy: { exchange: ({ operation, isSuccess }) => isPollOperation(operation) && isSuccess },
       cancelledBy: { acts: ['client-killed'] },
       must: 'poll although the clock of the server was moved by years',
     },
@@ -303,7 +305,7 @@ export const authenticationDuties: readonly Duty[] = [
   ...reactionDuties,
 ];
 
-function isAuthentication({ id }: JudgedExchange['row']): boolean {
+function isAuthentication({ id }: JudgedExchange['operation']): boolean {
   return id === 'post-auth-request';
 }
 
@@ -312,8 +314,8 @@ function claimsOf(token: string | undefined): Readonly<Record<string, unknown>> 
   return membersOf(parsedJson(Buffer.from(claims, 'base64url').toString('utf8')));
 }
 
-function isRefusedAsExpired({ token, row, status }: JudgedExchange, nowMs: number): boolean {
-  if (status !== 401 || !['device', 'socket'].includes(row.authorization)) return false;
+function isRefusedAsExpired({ token, operation, status }: JudgedExchange, nowMs: number): boolean {
+  if (status !== 401 || !['device', 'socket'].includes(operation.authorization)) return false;
   const { exp } = claimsOf(token);
   return typeof exp === 'number' && exp * 1000 < nowMs;
 }

@@ -23,10 +23,10 @@ export function bodyDuty({ at, isExempt, namesOnce, further, ...row }: BodyDuty)
   return {
     ...row,
     evidence: at === undefined ? 'the body' : `the member ${at} in the body`,
-    applies: ({ sent }) => sent !== undefined && isExempt?.(sent) !== true,
-    violation: ({ row: { id }, sent }, { event }) => {
+    applies: ({ requestJson }) => requestJson !== undefined && isExempt?.(requestJson) !== true,
+    violation: ({ operation: { id }, requestJson }, { event }) => {
       const shape = knownRows.find((each) => each.id === id)?.body;
-      const { issues = [] } = shape ? v.safeParse(shape, sent) : {};
+      const { issues = [] } = shape ? v.safeParse(shape, requestJson) : {};
       const issue = issues.find(
         ({ path }) => at === undefined || keyOf(path, -1) === at || isElement(path, at),
       );
@@ -35,7 +35,7 @@ export function bodyDuty({ at, isExempt, namesOnce, further, ...row }: BodyDuty)
       if (twice !== undefined) {
         return { where: 'each name', must: 'appear once', actual: `${describeValue(twice)} twice` };
       }
-      if (issue === undefined) return further?.(sent);
+      if (issue === undefined) return further?.(requestJson);
       const where = v.getDotPath(issue) ?? 'the body';
       return { where, must: 'have the form of the contract', actual: issue.received };
     },

@@ -115,12 +115,13 @@ const handshakeDuties: readonly Duty[] = [
     scene: 'socket-wrong-accept',
     sequence: {
       dueAfter: {
-        exchange: ({ row }, { event }) =>
-          handshakes.includes(row.id) && event.interference.some((name) => /accept/.test(name)),
+        exchange: ({ operation }, { event }) =>
+          handshakes.includes(operation.id) &&
+          event.interference.some((name) => /accept/.test(name)),
       },
       keptBy: {
         socket: ({ event }) => event === 'closed',
-        exchange: ({ row }) => handshakes.includes(row.id),
+        exchange: ({ operation }) => handshakes.includes(operation.id),
       },
       must: 'close the WebSocket',
     },
@@ -274,7 +275,7 @@ const reactionDuties: readonly Duty[] = [
       dueAfter: {
         socket: ({ event }, { client }) => event === 'opened' && client.scene === 'socket-silent',
       },
-      keptBy: { exchange: ({ row }) => handshakes.includes(row.id) },
+      keptBy: { exchange: ({ operation }) => handshakes.includes(operation.id) },
       cancelledBy: { acts: ['client-killed'] },
       must: 'reconnect after the silence',
     },
@@ -313,9 +314,9 @@ const reactionDuties: readonly Duty[] = [
           return proto === MENDER_CLIENT && typ === 'check-update';
         },
       },
-      keptBy: { exchange: ({ row }) => isPollOperation(row) },
-      brokenBy: ({ row }, { event }, { sinceMs }) =>
-        isPollOperation(row) && event.sentMs - sinceMs > RESPONSE_MS + 1000
+      keptBy: { exchange: ({ operation }) => isPollOperation(operation) },
+      brokenBy: ({ operation }, { event }, { sinceMs }) =>
+        isPollOperation(operation) && event.sentMs - sinceMs > RESPONSE_MS + 1000
           ? {
               where: 'check-update',
               must: 'lead to a poll in 10 s',

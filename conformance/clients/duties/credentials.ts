@@ -27,7 +27,7 @@ export const credentialDuties: readonly Duty[] = [
     remedy: 'serialize the body once, sign those bytes, and send the same bytes',
     operations: authentication,
     applies: (exchange, { event }) => {
-      const { pubkey } = membersOf(exchange.sent);
+      const { pubkey } = membersOf(exchange.requestJson);
       const isKnown = event.requestBody !== undefined && event.isVerbatim !== false;
       if (!isKnown || typeof pubkey !== 'string') return false;
       return keyTypeOf(pubkey) !== undefined && signatureIn(exchange) !== MASK;
@@ -38,7 +38,7 @@ export const credentialDuties: readonly Duty[] = [
       const actual =
         signature === undefined
           ? 'a request without a signature header'
-          : fleet.signatureProblem(String(membersOf(exchange.sent).pubkey), body, signature);
+          : fleet.signatureProblem(String(membersOf(exchange.requestJson).pubkey), body, signature);
       if (actual === undefined) return undefined;
       return {
         where: 'the signature',
@@ -55,12 +55,12 @@ export const credentialDuties: readonly Duty[] = [
     evidence: 'the public key in an authentication request',
     remedy: 'write the key as SubjectPublicKeyInfo between BEGIN PUBLIC KEY lines',
     operations: authentication,
-    applies: ({ sent }) => {
-      const { pubkey } = membersOf(sent);
+    applies: ({ requestJson }) => {
+      const { pubkey } = membersOf(requestJson);
       return typeof pubkey === 'string' && !holdsSecret(pubkey);
     },
-    violation: ({ sent }) =>
-      keyTypeOf(String(membersOf(sent).pubkey)) !== undefined
+    violation: ({ requestJson }) =>
+      keyTypeOf(String(membersOf(requestJson).pubkey)) !== undefined
         ? undefined
         : {
             where: 'pubkey',
@@ -77,9 +77,9 @@ export const credentialDuties: readonly Duty[] = [
     evidence: 'the members of an authentication request',
     remedy: 'put the identity as JSON text into the string id_data, and each name once',
     operations: authentication,
-    applies: ({ sent }) => isMap(sent),
-    violation: ({ sent }, { event }) => {
-      const { id_data: identity, pubkey, ...rest } = membersOf(sent);
+    applies: ({ requestJson }) => isMap(requestJson),
+    violation: ({ requestJson }, { event }) => {
+      const { id_data: identity, pubkey, ...rest } = membersOf(requestJson);
       const seen = (what: string) => ({ where: what, must: 'be a string' });
       if (typeof pubkey !== 'string') return { ...seen('pubkey'), actual: describeValue(pubkey) };
       if (typeof identity !== 'string')
@@ -105,10 +105,10 @@ export const credentialDuties: readonly Duty[] = [
     evidence: 'identity and key in the authentication requests of one device',
     remedy: 'build id_data from what never changes: no time, no address that is assigned',
     operations: authentication,
-    applies: ({ sent }, { client }) =>
-      identityIn(sent) !== undefined && client.authentication.last?.identity !== undefined,
-    violation: ({ sent }, { client }) => {
-      const { identity = '', key = '' } = identityIn(sent) ?? {};
+    applies: ({ requestJson }, { client }) =>
+      identityIn(requestJson) !== undefined && client.authentication.last?.identity !== undefined,
+    violation: ({ requestJson }, { client }) => {
+      const { identity = '', key = '' } = identityIn(requestJson) ?? {};
       const before = client.authentication.last;
       if (before?.identity === digestOf(identity) || before?.key !== digestOf(key))
         return undefined;
@@ -125,12 +125,12 @@ export const credentialDuties: readonly Duty[] = [
     remedy: 'store the key before it is first used, in a place that survives',
     scene: 'restart-while-pending',
     operations: authentication,
-    applies: ({ sent }, { client }) =>
+    applies: ({ requestJson }, { client }) =>
       client.authentication.isRestarted &&
       client.authentication.last?.key !== undefined &&
-      identityIn(sent) !== undefined,
-    violation: ({ sent }, { client }) =>
-      digestOf(identityIn(sent)?.key ?? '') === client.authentication.last?.key
+      identityIn(requestJson) !== undefined,
+    violation: ({ requestJson }, { client }) =>
+      digestOf(identityIn(requestJson)?.key ?? '') === client.authentication.last?.key
         ? undefined
         : { where: 'the key', must: 'survive a restart', actual: 'a new one' },
   },
@@ -142,7 +142,7 @@ export const credentialDuties: readonly Duty[] = [
     evidence: 'the public key in an authentication request',
     remedy: 'generate an RSA key of 2048 bits or more, or an Ed25519 or P-256 key',
     operations: authentication,
-    applies: ({ sent }) => keyTypeOf(String(membersOf(sent).pubkey)) !== undefined,
+    applies: ({ requestJson }) => keyTypeOf(String(membersOf(requestJson).pubkey)) !== undefined,
     violation: (exchange) => {
       const bits = rsaBits(exchange);
       if (bits === undefined || bits >= RSA_MIN_BITS) return undefined;
@@ -156,10 +156,14 @@ export const credentialDuties: readonly Duty[] = [
     source: 'AuthRequest: pubkey is the public key',
     evidence: 'the member pubkey of an authentication request, and every body',
     remedy: 'send only the public key, as PEM SubjectPublicKeyInfo, and replace the revealed key',
-    applies: ({ row, sent }, { event }) =>
-      isOfDevice(row) && (typeof membersOf(sent).pubkey === 'string' || holdsPrivateKey(event)),
-    violation: ({ row, sent }, { event }) => {
-      if (authentication.includes(row.id) && holdsSecret(String(membersOf(sent).pubkey)))
+    applies: ({ operation, requestJson }, { event }) =>
+      isOfDevice(operation) &&
+      (typeof membersOf(requestJson).pubkey === 'string' || holdsPrivateKey(event)),
+    violation: ({ operation, requestJson }, { event }) => {
+      if (
+        authentication.includes(operation.id) &&
+        holdsSecret(String(membersOf(requestJson).pubkey))
+      )
         return { where: 'pubkey', must: 'be a public key', actual: 'a private key' };
       if (!holdsPrivateKey(event)) return undefined;
       return { where: 'the body', must: 'hold no private key', actual: 'one' };
@@ -173,9 +177,9 @@ export const credentialDuties: readonly Duty[] = [
     evidence: 'identity and key in the authentication requests of all devices',
     remedy: 'generate a key for each device; an image with a key in it makes all devices one',
     operations: authentication,
-    applies: ({ sent }) => identityIn(sent) !== undefined,
-    violation: ({ sent }, { fleet, client, event }) => {
-      const { key, identity } = identityIn(sent) ?? { key: '', identity: '' };
+    applies: ({ requestJson }) => identityIn(requestJson) !== undefined,
+    violation: ({ requestJson }, { fleet, client, event }) => {
+      const { key, identity } = identityIn(requestJson) ?? { key: '', identity: '' };
       const isTurn = client.authentication.last?.key !== digestOf(key);
       if (isTurn && client.authentication.keyTurns === KEY_TURNS_MAX - 1) {
         return { where: 'the identity', must: 'have one key', actual: 'keys in turn, three times' };
@@ -199,8 +203,8 @@ function holdsPrivateKey({ requestBody }: DutyHistory['event']): boolean {
 }
 
 /** Returns the length of the RSA key in a request; undefined for another key or none. */
-function rsaBits({ sent }: JudgedExchange): number | undefined {
-  const { pubkey } = membersOf(sent);
+function rsaBits({ requestJson }: JudgedExchange): number | undefined {
+  const { pubkey } = membersOf(requestJson);
   if (typeof pubkey !== 'string' || !pubkey.includes('BEGIN PUBLIC KEY')) return undefined;
   try {
     return createPublicKey(pubkey).asymmetricKeyDetails?.modulusLength;

@@ -132,22 +132,26 @@ const linkDuties: readonly Duty[] = [
     scene: 'redirected-link',
     sequence: {
       dueAfter: {
-        exchange: ({ row, status, response }, { event }) =>
-          downloadOperations.includes(row.id) &&
+        exchange: ({ operation, status, response }, { event }) =>
+          downloadOperations.includes(operation.id) &&
           [301, 302, 303, 307, 308].includes(status) &&
           response.headers.location !== undefined &&
           isAnswered(event),
       },
       keptBy: {
-        exchange: ({ row, request }, { client }) =>
-          downloadOperations.includes(row.id) &&
+        exchange: ({ operation, request }, { client }) =>
+          downloadOperations.includes(operation.id) &&
           client.deployments.redirects.has(digestOf(targetOf(request.url))),
       },
-      brokenBy: ({ row, sent }, { client }) => {
-        if (client.deployments.redirected > REDIRECTS_MAX && downloadOperations.includes(row.id)) {
+      brokenBy: ({ operation, requestJson }, { client }) => {
+        if (
+          client.deployments.redirected > REDIRECTS_MAX &&
+          downloadOperations.includes(operation.id)
+        ) {
           return { where: 'redirects', must: 'end after ten', actual: 'one more request' };
         }
-        if (!reporting.includes(row.id) || membersOf(sent).status !== 'failure') return undefined;
+        if (!reporting.includes(operation.id) || membersOf(requestJson).status !== 'failure')
+          return undefined;
         return { where: 'a redirect', must: 'be followed', actual: 'a report of failure' };
       },
       cancelledBy: { acts: ['client-killed', 'scene-ended'] },
@@ -202,16 +206,16 @@ const transferDuties: readonly Duty[] = [
     scene: 'unsatisfiable-range',
     sequence: {
       dueAfter: {
-        exchange: ({ row, status }, { event }) =>
-          downloadOperations.includes(row.id) && status === 416 && isAnswered(event),
+        exchange: ({ operation, status }, { event }) =>
+          downloadOperations.includes(operation.id) && status === 416 && isAnswered(event),
       },
       keptBy: {
-        exchange: ({ row, sent, status }) =>
-          (downloadOperations.includes(row.id) && status !== 416) ||
-          (reporting.includes(row.id) && isReportableFinal(membersOf(sent).status)),
+        exchange: ({ operation, requestJson, status }) =>
+          (downloadOperations.includes(operation.id) && status !== 416) ||
+          (reporting.includes(operation.id) && isReportableFinal(membersOf(requestJson).status)),
       },
-      brokenBy: ({ row, status }, _, { exchanges }) =>
-        downloadOperations.includes(row.id) &&
+      brokenBy: ({ operation, status }, _, { exchanges }) =>
+        downloadOperations.includes(operation.id) &&
         status === 416 &&
         exchanges > TOO_FREQUENT_REPEATS_MAX
           ? { where: 'a 416', must: 'lead to a fresh start', actual: 'the same Range again' }
@@ -231,14 +235,17 @@ const transferDuties: readonly Duty[] = [
     operations: [...downloadOperations, ...reporting],
     applies: (exchange, history) => {
       const { failures = 0 } = offerOf(exchange, history)?.progress ?? {};
-      const isReport = reporting.includes(exchange.row.id);
+      const isReport = reporting.includes(exchange.operation.id);
       if (isReport)
-        return failures > TOO_FREQUENT_REPEATS_MAX && membersOf(exchange.sent).status === 'failure';
+        return (
+          failures > TOO_FREQUENT_REPEATS_MAX &&
+          membersOf(exchange.requestJson).status === 'failure'
+        );
       return failures >= FAILURES_MAX;
     },
     violation: (exchange, history) => {
       const isLast = offerOf(exchange, history)?.progress.failures === FAILURES_MAX;
-      if (reporting.includes(exchange.row.id) || !isLast) return undefined;
+      if (reporting.includes(exchange.operation.id) || !isLast) return undefined;
       return { where: 'a failing download', must: 'be given up', actual: `${FAILURES_MAX} tries` };
     },
   },
@@ -252,8 +259,8 @@ const transferDuties: readonly Duty[] = [
     scene: 'compressed-download',
     sequence: {
       dueAfter: {
-        exchange: ({ row, response, status }) =>
-          downloadOperations.includes(row.id) &&
+        exchange: ({ operation, response, status }) =>
+          downloadOperations.includes(operation.id) &&
           status === 200 &&
           response.headers['content-encoding'] === 'gzip',
       },
@@ -293,8 +300,8 @@ const transferDuties: readonly Duty[] = [
     scene: 'large-artifact',
     sequence: {
       dueAfter: {
-        exchange: ({ row, response, status }) =>
-          downloadOperations.includes(row.id) &&
+        exchange: ({ operation, response, status }) =>
+          downloadOperations.includes(operation.id) &&
           status === 200 &&
           Number(response.headers['content-length']) > LARGE_BYTES,
       },
@@ -383,12 +390,12 @@ const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen: actual, ...row }
     const isFlawed = progress?.flaws.has(flaw) ?? false;
     // A checksum may have saved a device that joined what does not belong together.
     const isSaved = joinedFlaws.has(flaw) && progress?.isWhole === false && !progress.hasRefused;
-    const isFailure = membersOf(exchange.sent).status === 'failure';
+    const isFailure = membersOf(exchange.requestJson).status === 'failure';
     return isFinalReport(exchange) && isFlawed && !(isSaved && isFailure);
   },
   violation: (exchange, history) => {
     const isFlawed = offerOf(exchange, history)?.progress.flaw === flaw;
-    if (membersOf(exchange.sent).status !== 'success' || !isFlawed) return undefined;
+    if (membersOf(exchange.requestJson).status !== 'success' || !isFlawed) return undefined;
     return { where: 'success', must: 'follow a whole and true file', actual };
   },
 }));
@@ -400,13 +407,15 @@ function isMasked(url: string): boolean {
 }
 
 function isFinal(statuses: readonly unknown[]) {
-  return ({ row, sent, isSuccess }: JudgedExchange): boolean =>
-    reporting.includes(row.id) && isSuccess && statuses.includes(membersOf(sent).status);
+  return ({ operation, requestJson, isSuccess }: JudgedExchange): boolean =>
+    reporting.includes(operation.id) &&
+    isSuccess &&
+    statuses.includes(membersOf(requestJson).status);
 }
 
 /** Returns the offer of a download or a report. */
-function offerOf({ row, request, deploymentId }: JudgedExchange, { client }: DutyHistory) {
-  return downloadOperations.includes(row.id)
+function offerOf({ operation, request, deploymentId }: JudgedExchange, { client }: DutyHistory) {
+  return downloadOperations.includes(operation.id)
     ? client.deployments.ofLink(request.url)
     : client.deployments.offers.get(deploymentId);
 }

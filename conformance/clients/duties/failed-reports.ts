@@ -39,8 +39,8 @@ export const failedReportDuties: readonly Duty[] = [
         exchange: (exchange, { event }) => isFailedFinal(exchange, event),
       },
       keptBy: { exchange: isFinalAttempt },
-      brokenBy: ({ row, status }, _, due) =>
-        isPollOperation(row) && status < 429 && due.polls > POLLS_WITHOUT_REPORT_MAX
+      brokenBy: ({ operation, status }, _, due) =>
+        isPollOperation(operation) && status < 429 && due.polls > POLLS_WITHOUT_REPORT_MAX
           ? { where: 'a final status that was lost', must: 'be sent again', actual: 'only polls' }
           : undefined,
       cancelledBy: { acts: ['deployment-aborted', 'decommissioned'] },
@@ -56,7 +56,7 @@ export const failedReportDuties: readonly Duty[] = [
     remedy: 'wait 1 s or more, and let the pause grow',
     scene: 'report-outage',
     operations: reporting,
-    applies: (exchange, { client }) => client.retries.failures.has(exchange.row.id),
+    applies: (exchange, { client }) => client.retries.failures.has(exchange.operation.id),
     violation: (exchange, { client }) => retryProblem(exchange, client),
   },
   {
@@ -70,22 +70,22 @@ export const failedReportDuties: readonly Duty[] = [
     remedy: 'end the update at a 409, and roll back what was installed',
     scene: 'abort',
     operations: [...downloadOperations, ...reporting, ...pollOperations],
-    applies: ({ row }, history) => {
+    applies: ({ operation }, history) => {
       const { conflictMs, isConflictOfFinal } = abortedOffer(history) ?? {};
       const isKnown = conflictMs !== undefined && history.event.sentMs > conflictMs + STOP_MS;
-      return isKnown && !(isConflictOfFinal && isPollOperation(row));
+      return isKnown && !(isConflictOfFinal && isPollOperation(operation));
     },
     violation: (exchange, history) => {
-      const { row, request, sent, deploymentId, isSuccess } = exchange;
+      const { operation, request, requestJson, deploymentId, isSuccess } = exchange;
       const offer = abortedOffer(history);
       const where = 'an aborted deployment';
-      if (downloadOperations.includes(row.id)) {
+      if (downloadOperations.includes(operation.id)) {
         if (history.client.deployments.ofLink(request.url) !== offer) return undefined;
         return { where, must: 'stop', actual: 'a download' };
       }
-      if (reporting.includes(row.id)) {
+      if (reporting.includes(operation.id)) {
         const isDone =
-          deploymentId === offer?.id && membersOf(sent).status === 'success' && isSuccess;
+          deploymentId === offer?.id && membersOf(requestJson).status === 'success' && isSuccess;
         return isDone ? { where, must: 'not succeed', actual: 'success' } : undefined;
       }
       const { artifact_name: name } = pollData(exchange);
@@ -103,15 +103,15 @@ export const failedReportDuties: readonly Duty[] = [
     scene: 'deployment-gone',
     sequence: {
       dueAfter: {
-        exchange: ({ row, status, deploymentId }, { client, event }) =>
-          reporting.includes(row.id) &&
+        exchange: ({ operation, status, deploymentId }, { client, event }) =>
+          reporting.includes(operation.id) &&
           status === 404 &&
           client.deployments.offers.has(deploymentId) &&
           isAnswered(event),
       },
-      keptBy: { exchange: ({ row }) => isPollOperation(row) },
-      brokenBy: ({ row }, _, { exchanges }) =>
-        reporting.includes(row.id) && exchanges > TOO_FREQUENT_REPEATS_MAX
+      keptBy: { exchange: ({ operation }) => isPollOperation(operation) },
+      brokenBy: ({ operation }, _, { exchanges }) =>
+        reporting.includes(operation.id) && exchanges > TOO_FREQUENT_REPEATS_MAX
           ? { where: 'a 404', must: 'end the deployment', actual: 'further reports' }
           : undefined,
       cancelledBy: { acts: ['client-killed'] },
@@ -154,7 +154,7 @@ export const failedReportDuties: readonly Duty[] = [
     },
     violation: (exchange, history) => {
       const isCut = offerOf(exchange, history)?.progress.flaw === 'cut';
-      if (membersOf(exchange.sent).status !== 'success' || !isCut) return undefined;
+      if (membersOf(exchange.requestJson).status !== 'success' || !isCut) return undefined;
       return {
         where: 'success',
         must: 'follow a whole file',

@@ -40,18 +40,20 @@ const requestDuties: readonly Duty[] = [
     evidence: 'query or body of a poll',
     remedy: 'send both as filled strings: in the query (GET), flat (v1) or in device_provides (v2)',
     operations: pollOperations,
-    applies: ({ row, sent }) => row.method === 'GET' || sent !== undefined,
+    applies: ({ operation, requestJson }) =>
+      operation.method === 'GET' || requestJson !== undefined,
     violation: (exchange) => {
-      const { row, sent } = exchange;
-      const isV2 = row.id === 'post-next-deployment-v2';
-      if (isV2 && !isMap(membersOf(sent).device_provides)) {
+      const { operation, requestJson } = exchange;
+      const isV2 = operation.id === 'post-next-deployment-v2';
+      if (isV2 && !isMap(membersOf(requestJson).device_provides)) {
         return {
           where: 'device_provides',
           must: 'be an object',
           actual: 'missing or another value',
         };
       }
-      const polled = row.id === 'post-next-deployment' ? membersOf(sent) : pollData(exchange);
+      const polled =
+        operation.id === 'post-next-deployment' ? membersOf(requestJson) : pollData(exchange);
       const name = ['device_type', 'artifact_name'].find(
         (each) => typeof polled[each] !== 'string' || polled[each] === '',
       );
@@ -146,8 +148,8 @@ const requestDuties: readonly Duty[] = [
     remedy: 'treat 204 as success, and keep token and interval',
     operations: [...pollOperations, 'post-auth-request'],
     applies: (_, { client }) => client.lastPoll?.status === 204,
-    violation: ({ row }, { client }) => {
-      if (row.id === 'post-auth-request' || client.authentication.needless <= NEEDLESS_MAX)
+    violation: ({ operation }, { client }) => {
+      if (operation.id === 'post-auth-request' || client.authentication.needless <= NEEDLESS_MAX)
         return undefined;
       return {
         where: 'a 204',
@@ -182,9 +184,9 @@ const reactionDuties: readonly Duty[] = [
     scene: 'restart-of-many',
     sequence: {
       dueAfter: { acts: ['server-restarted'] },
-      keptBy: { exchange: ({ row }) => isPollOperation(row) },
-      brokenBy: ({ row }, { fleet, event }) =>
-        isPollOperation(row) && fleet.pollsInStep(event.sentMs)
+      keptBy: { exchange: ({ operation }) => isPollOperation(operation) },
+      brokenBy: ({ operation }, { fleet, event }) =>
+        isPollOperation(operation) && fleet.pollsInStep(event.sentMs)
           ? { where: 'ten devices', must: 'not poll in step', actual: 'all within a second' }
           : undefined,
       must: 'poll after the server was restarted',
@@ -228,8 +230,8 @@ const reactionDuties: readonly Duty[] = [
     scene: 'v2-absent',
     operations: pollOperations,
     applies: (_, { client }) => client.v2Absences > 0,
-    violation: ({ row }, { client }) => {
-      const isV2 = row.id === 'post-next-deployment-v2';
+    violation: ({ operation }, { client }) => {
+      const isV2 = operation.id === 'post-next-deployment-v2';
       if (!isV2 || client.v2Absences !== ABSENCES_MAX) return undefined;
       return {
         where: 'a 404 of version 2',
@@ -248,12 +250,12 @@ const reactionDuties: readonly Duty[] = [
     scene: 'legal-variations',
     sequence: {
       dueAfter: {
-        exchange: ({ row, status, json }, { event }) =>
-          isPollOperation(row) &&
+        exchange: ({ operation, status, responseJson }, { event }) =>
+          isPollOperation(operation) &&
           status === 200 &&
           isAnswered(event) &&
-          isUsable(json) &&
-          Object.keys(membersOf(json)).some((name) => !knownMembers.has(name)),
+          isUsable(responseJson) &&
+          Object.keys(membersOf(responseJson)).some((name) => !knownMembers.has(name)),
       },
       // In its scene nothing but the form can make the update fail.
       keptBy: {
@@ -263,7 +265,7 @@ const reactionDuties: readonly Duty[] = [
       brokenBy: (exchange, { client }, { polls: count }) => {
         const where = 'an offer in another form';
         const must = 'be carried out';
-        const isRefused = membersOf(exchange.sent).status === 'failure' && isFinal(exchange);
+        const isRefused = membersOf(exchange.requestJson).status === 'failure' && isFinal(exchange);
         if (isRefused && client.scene === 'legal-variations')
           return { where, must, actual: 'a report of failure' };
         return count > OFFERS_IGNORED_MAX ? { where, must, actual: 'only polls' } : undefined;
@@ -283,12 +285,12 @@ const reactionDuties: readonly Duty[] = [
     appliesToClient: ({ announcesMaps }) => !announcesMaps,
     sequence: {
       dueAfter: {
-        exchange: ({ row, json, sent }, { event }) =>
-          isPollOperation(row) &&
+        exchange: ({ operation, responseJson, requestJson }, { event }) =>
+          isPollOperation(operation) &&
           isAnswered(event) &&
-          isUsable(json) &&
-          membersOf(membersOf(json).artifact).update_control_map !== undefined &&
-          membersOf(sent).update_control_map !== true,
+          isUsable(responseJson) &&
+          membersOf(membersOf(responseJson).artifact).update_control_map !== undefined &&
+          membersOf(requestJson).update_control_map !== true,
       },
       keptBy: { exchange: isProgress },
       brokenBy: (_, __, { polls: count }) =>
@@ -313,8 +315,8 @@ const reactionDuties: readonly Duty[] = [
       isFinal(exchange),
     // A device may also leave such an offer alone.
     keptAtEndOfScene: 'other-type',
-    violation: ({ sent }) => {
-      const { status } = membersOf(sent);
+    violation: ({ requestJson }) => {
+      const { status } = membersOf(requestJson);
       if (status === 'failure') return undefined;
       return { where: 'an artifact for another type', must: 'fail', actual: describeValue(status) };
     },
@@ -329,13 +331,16 @@ const reactionDuties: readonly Duty[] = [
     scene: 'bad-instructions',
     sequence: {
       dueAfter: {
-        exchange: ({ row, status, json }, { event }) =>
-          isPollOperation(row) && status === 200 && isAnswered(event) && !isUsable(json),
+        exchange: ({ operation, status, responseJson }, { event }) =>
+          isPollOperation(operation) &&
+          status === 200 &&
+          isAnswered(event) &&
+          !isUsable(responseJson),
       },
       keptBy: {
         exchange: (exchange, { client }) =>
-          exchange.row.id === reports ||
-          (isPollOperation(exchange.row) && !isTooSoon(client.lastPoll, exchange)),
+          exchange.operation.id === reports ||
+          (isPollOperation(exchange.operation) && !isTooSoon(client.lastPoll, exchange)),
       },
       brokenBy: (exchange, { client }, { polls: count }) =>
         count > TOO_FREQUENT_REPEATS_MAX && isTooSoon(client.lastPoll, exchange)
@@ -386,9 +391,9 @@ function endedOffer({ client, event }: DutyHistory) {
 }
 
 /** Returns the offer that a poll repeats; undefined for a new one. */
-function offeredIn({ row, status, json }: JudgedExchange, { client }: DutyHistory) {
-  const { id } = membersOf(json);
-  if (!isPollOperation(row) || status !== 200 || typeof id !== 'string') return undefined;
+function offeredIn({ operation, status, responseJson }: JudgedExchange, { client }: DutyHistory) {
+  const { id } = membersOf(responseJson);
+  if (!isPollOperation(operation) || status !== 200 || typeof id !== 'string') return undefined;
   return client.deployments.offers.get(id);
 }
 
@@ -400,12 +405,12 @@ function isUsable(json: unknown): boolean {
 }
 
 /** Returns true for a request that carries out an offer: a download or a report. */
-function isProgress({ row }: JudgedExchange): boolean {
-  return row.id === reports || downloadOperations.includes(row.id);
+function isProgress({ operation }: JudgedExchange): boolean {
+  return operation.id === reports || downloadOperations.includes(operation.id);
 }
 
-function isFinal({ row, sent }: JudgedExchange): boolean {
-  return row.id === reports && isReportableFinal(membersOf(sent).status);
+function isFinal({ operation, requestJson }: JudgedExchange): boolean {
+  return operation.id === reports && isReportableFinal(membersOf(requestJson).status);
 }
 
 function seconds(ms: number): string {
@@ -413,7 +418,7 @@ function seconds(ms: number): string {
 }
 
 /** Returns the latest offer if it was to the same operation and has not ended. */
-function activeOffer({ row }: JudgedExchange, { client }: DutyHistory) {
+function activeOffer({ operation }: JudgedExchange, { client }: DutyHistory) {
   const { active: latest } = client.deployments;
-  return latest?.operation === row.id ? latest : undefined;
+  return latest?.operation === operation.id ? latest : undefined;
 }

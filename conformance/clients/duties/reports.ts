@@ -23,22 +23,22 @@ export function conflictingOffer(
   exchange: JudgedExchange,
   history: DutyHistory,
 ): Offer | undefined {
-  const isReport = reporting.includes(exchange.row.id);
+  const isReport = reporting.includes(exchange.operation.id);
   return isReport ? offerOf(exchange, history) : history.client.deployments.offers.newest?.[1];
 }
 
 /** Returns true for a poll that brings a deployment which the device has not seen. */
 export function offersNew(
-  { row, status, json }: JudgedExchange,
+  { operation, status, responseJson }: JudgedExchange,
   client: DutyHistory['client'],
 ): boolean {
-  const { id } = membersOf(json);
-  const isOffer = isPollOperation(row) && status === 200 && typeof id === 'string';
+  const { id } = membersOf(responseJson);
+  const isOffer = isPollOperation(operation) && status === 200 && typeof id === 'string';
   return isOffer && !client.deployments.offers.has(id);
 }
 
-export function isFinalAttempt({ row, sent }: JudgedExchange): boolean {
-  return reporting.includes(row.id) && isReportableFinal(membersOf(sent).status);
+export function isFinalAttempt({ operation, requestJson }: JudgedExchange): boolean {
+  return reporting.includes(operation.id) && isReportableFinal(membersOf(requestJson).status);
 }
 
 /** Returns true for a final status that has to be sent again. */
@@ -52,8 +52,8 @@ export function isFinalReport(exchange: JudgedExchange): boolean {
   return isFinalAttempt(exchange) && exchange.isSuccess;
 }
 
-export function isWithoutUpdate({ row, status }: JudgedExchange): boolean {
-  return isPollOperation(row) && (status === 204 || status === 409);
+export function isWithoutUpdate({ operation, status }: JudgedExchange): boolean {
+  return isPollOperation(operation) && (status === 204 || status === 409);
 }
 
 /** Returns the newest deployment if a 409 has ended it. */

@@ -31,9 +31,9 @@ const requestDuties: readonly Duty[] = [
     exemptions:
       'a device without a token, as before the first authentication request after a restart',
     remedy: 'send "Authorization: Bearer TOKEN"; a URL is written into logs on its way',
-    applies: ({ row }) => isOfDevice(row) && row.authorization !== 'link',
+    applies: ({ operation }) => isOfDevice(operation) && operation.authorization !== 'link',
     violation: (exchange, { client }) => {
-      const { request, row } = exchange;
+      const { request, operation } = exchange;
       const names = [...new URL(request.url).searchParams.keys()];
       const name = names.find((each) => tokenName.test(each));
       if (name !== undefined) {
@@ -42,7 +42,7 @@ const requestDuties: readonly Duty[] = [
       const value = exchange.header('authorization');
       // A device without a token may send a request to learn that it needs one, also after a restart.
       const hasToken = client.authentication.tokens.size > 0 && !client.authentication.isRestarted;
-      if (row.authorization !== 'device' || !hasToken) return undefined;
+      if (operation.authorization !== 'device' || !hasToken) return undefined;
       if (value === MASK || /^Bearer [^\s]+$/i.test(value ?? '')) return undefined;
       const actual = value === undefined ? 'no Authorization' : 'a value of another form';
       return { where: 'Authorization', must: 'be Bearer and the token', actual };
@@ -57,13 +57,13 @@ const requestDuties: readonly Duty[] = [
     remedy: 'read Retry-After, in seconds or as a date, and send nothing before that time',
     scene: 'overload',
     applies: (exchange, { client }) => {
-      const wait = client.retries.waits.get(exchange.row.id);
+      const wait = client.retries.waits.get(exchange.operation.id);
       // A request that was in flight when the response came is exempt.
       const pause = pauseMs(wait, exchange);
-      return isOfDevice(exchange.row) && pause !== undefined && pause >= 0;
+      return isOfDevice(exchange.operation) && pause !== undefined && pause >= 0;
     },
     violation: (exchange, { client }) => {
-      const wait = client.retries.waits.get(exchange.row.id);
+      const wait = client.retries.waits.get(exchange.operation.id);
       const seconds = (pauseMs(wait, exchange) ?? 0) / 1000;
       if (wait === undefined || seconds + ROUNDED_SECONDS >= wait.seconds) return undefined;
       const actual = `${seconds.toFixed(1)} s`;
@@ -78,9 +78,10 @@ const requestDuties: readonly Duty[] = [
     evidence: 'URL and body of requests of one operation that were answered with 400 in a row',
     remedy: 'take a 400 as final: the same bytes get the same response; read its error member',
     scene: 'bad-request',
-    applies: ({ row, status }) => isOfDevice(row) && row.authorization !== 'link' && status === 400,
+    applies: ({ operation, status }) =>
+      isOfDevice(operation) && operation.authorization !== 'link' && status === 400,
     violation: (exchange, { client }) => {
-      const before = client.retries.malformed.get(exchange.row.id);
+      const before = client.retries.malformed.get(exchange.operation.id);
       const isRepeat = before?.content === contentOf(exchange) && before.times === REPEATS_MAX;
       if (!isRepeat) return undefined;
       return { where: 'a 400', must: 'not be repeated', actual: 'the same request a fourth time' };
@@ -98,8 +99,8 @@ const requestDuties: readonly Duty[] = [
       'compare path, method, query and body with the contract, since what it lacks is ignored; escape & in values as %26, and send application/json',
     applies: (_, { event: { method } }) => method !== 'HEAD' && method !== 'OPTIONS',
     violation: (exchange, { event: { method } }) => {
-      const { row, request } = exchange;
-      if (row.id === 'unknown') {
+      const { operation, request } = exchange;
+      if (operation.id === 'unknown') {
         const { pathname } = new URL(request.url);
         const actual = `${method} ${pathname}`.slice(0, SHOWN_MAX_CHARACTERS);
         return { where: 'the request', must: 'be one of the contract', actual };
@@ -115,7 +116,7 @@ const requestDuties: readonly Duty[] = [
         return { where: 'the body', must: 'have only members of AuthRequest', actual };
       }
       const type = exchange.header('content-type')?.split(';')[0]?.trim().toLowerCase();
-      const takesJson = row.body !== undefined && row.mediaType === undefined;
+      const takesJson = operation.body !== undefined && operation.mediaType === undefined;
       if (!takesJson || request.bodyBytes === 0 || type === 'application/json') return undefined;
       const must = 'be application/json';
       return { where: 'Content-Type', must, actual: type === undefined ? 'missing' : `"${type}"` };
@@ -128,9 +129,9 @@ const requestDuties: readonly Duty[] = [
     source: 'RFC 8259, 2, 6 and 8.1',
     evidence: 'the bytes of a body',
     remedy: 'let a JSON library write the body, without a byte order mark or a null byte',
-    applies: ({ row, request }, { event }) =>
-      isOfDevice(row) &&
-      row.body !== undefined &&
+    applies: ({ operation, request }, { event }) =>
+      isOfDevice(operation) &&
+      operation.body !== undefined &&
       request.bodyBytes > 0 &&
       event.requestBody !== undefined &&
       event.isVerbatim !== false,
@@ -147,7 +148,7 @@ const requestDuties: readonly Duty[] = [
     evidence: 'Content-Length and Transfer-Encoding of a request, and its body',
     exemptions: 'a body that was not kept',
     remedy: 'count the bytes, not the characters, and send one of the two headers',
-    applies: ({ row }) => isOfDevice(row),
+    applies: ({ operation }) => isOfDevice(operation),
     violation: (exchange, { event }) => {
       const length = exchange.header('content-length');
       const coding = exchange.header('transfer-encoding');
@@ -175,7 +176,7 @@ const requestDuties: readonly Duty[] = [
     source: 'RFC 9110, 5.6.7 and 13.1.3',
     evidence: 'If-Modified-Since and If-Unmodified-Since of a request',
     remedy: 'send the Last-Modified of the response as it is; a date of another form is ignored',
-    applies: ({ row }) => isOfDevice(row),
+    applies: ({ operation }) => isOfDevice(operation),
     violation: (exchange) => {
       const name = datedHeaders.find((each) => !isHttpDate(exchange.header(each)));
       if (name === undefined) return undefined;
@@ -191,7 +192,7 @@ const requestDuties: readonly Duty[] = [
     evidence: 'the Host headers of a request',
     exemptions: 'HTTP/2, where the target is :authority',
     remedy: 'send one Host header with the name and port of the URL',
-    applies: ({ row }) => isOfDevice(row),
+    applies: ({ operation }) => isOfDevice(operation),
     violation: (_, { event: { requestHeaders } }) => {
       const hosts = requestHeaders.filter(([name]) => /^(host|:authority)$/i.test(name));
       const [host] = hosts;
@@ -250,17 +251,17 @@ function isHttpDate(value: string | undefined): boolean {
 }
 
 /** Returns the name of a query parameter that the operation lacks, except for one of a token. */
-function unknownParameter({ row, request }: JudgedExchange): string | undefined {
-  if (!isOfDevice(row) || row.authorization === 'link') return undefined;
-  const known = new Set(Object.keys(row.query ?? {}));
+function unknownParameter({ operation, request }: JudgedExchange): string | undefined {
+  if (!isOfDevice(operation) || operation.authorization === 'link') return undefined;
+  const known = new Set(Object.keys(operation.query ?? {}));
   const names = [...new URL(request.url).searchParams.keys()];
   return names.find((name) => !known.has(name) && !tokenName.test(name));
 }
 
 /** Returns the name of a member of an authentication request that the contract lacks. */
-function unknownMember({ row, sent }: JudgedExchange): string | undefined {
-  if (row.id !== 'post-auth-request') return undefined;
-  return Object.keys(membersOf(sent)).find((name) => !(name in authRequestShape.entries));
+function unknownMember({ operation, requestJson }: JudgedExchange): string | undefined {
+  if (operation.id !== 'post-auth-request') return undefined;
+  return Object.keys(membersOf(requestJson)).find((name) => !(name in authRequestShape.entries));
 }
 
 const reactionDuties: readonly Duty[] = [
@@ -275,16 +276,18 @@ const reactionDuties: readonly Duty[] = [
     scene: 'outage',
     sequence: {
       dueAfter: {
-        exchange: ({ row, status }) => isPollOperation(row) && (status >= 500 || status === 0),
+        exchange: ({ operation, status }) =>
+          isPollOperation(operation) && (status >= 500 || status === 0),
         acts: ['server-restarted'],
       },
       keptBy: {
-        exchange: ({ row, status }) => isPollOperation(row) && status > 0 && status < 500,
+        exchange: ({ operation, status }) =>
+          isPollOperation(operation) && status > 0 && status < 500,
       },
       // Each failure gives the device its time anew.
       cancelledBy: {
         acts: ['client-killed', 'decommissioned', 'rejected'],
-        exchange: ({ row }) => isPollOperation(row),
+        exchange: ({ operation }) => isPollOperation(operation),
       },
       must: 'poll again',
     },
@@ -299,11 +302,11 @@ const reactionDuties: readonly Duty[] = [
     scene: 'error-bodies',
     sequence: {
       dueAfter: {
-        exchange: ({ status, json }, { event }) =>
+        exchange: ({ status, responseJson }, { event }) =>
           status >= 400 &&
           isAnswered(event) &&
           event.responseBody !== undefined &&
-          typeof (isObject(json) ? json.error : undefined) !== 'string',
+          typeof (isObject(responseJson) ? responseJson.error : undefined) !== 'string',
       },
       keptBy: { exchange: () => true },
       cancelledBy: { acts: ['client-killed', 'decommissioned'] },
@@ -320,8 +323,8 @@ const reactionDuties: readonly Duty[] = [
     scene: 'legal-variations',
     sequence: {
       dueAfter: {
-        exchange: ({ row, response }) =>
-          isPollOperation(row) && /\bclose\b/i.test(response.headers.connection ?? ''),
+        exchange: ({ operation, response }) =>
+          isPollOperation(operation) && /\bclose\b/i.test(response.headers.connection ?? ''),
       },
       keptBy: { exchange: () => true },
       cancelledBy: { acts: ['client-killed', 'server-restarted'] },
@@ -338,17 +341,17 @@ const reactionDuties: readonly Duty[] = [
     scene: 'legal-variations',
     sequence: {
       dueAfter: {
-        exchange: ({ row, status, response }, { event }) =>
+        exchange: ({ operation, status, response }, { event }) =>
           status === 200 &&
           isAnswered(event) &&
-          (isPollOperation(row) || row.id === 'post-auth-request') &&
+          (isPollOperation(operation) || operation.id === 'post-auth-request') &&
           /\bchunked\b/i.test(response.headers['transfer-encoding'] ?? ''),
       },
       keptBy: {
-        exchange: ({ row }) => row.authorization !== 'signature',
+        exchange: ({ operation }) => operation.authorization !== 'signature',
       },
-      brokenBy: ({ row }, { client }, { exchanges }) =>
-        row.id === 'post-auth-request' &&
+      brokenBy: ({ operation }, { client }, { exchanges }) =>
+        operation.id === 'post-auth-request' &&
         client.authentication.unauthorized.size === 0 &&
         exchanges > TOO_FREQUENT_REPEATS_MAX
           ? {

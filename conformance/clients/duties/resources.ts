@@ -30,9 +30,9 @@ const logDuties: readonly Duty[] = [
     evidence: 'the messages of a log; the journal shows a secret as [masked]',
     remedy: 'leave headers and keys out of the log, or log only their length',
     operations: logging,
-    applies: ({ sent }) => messagesIn(sent).length > 0,
-    violation: ({ sent }) => {
-      const at = messagesIn(sent).findIndex((message) => holdsSecret(message));
+    applies: ({ requestJson }) => messagesIn(requestJson).length > 0,
+    violation: ({ requestJson }) => {
+      const at = messagesIn(requestJson).findIndex((message) => holdsSecret(message));
       if (at < 0) return undefined;
       return {
         where: `messages.${at}`,
@@ -49,9 +49,9 @@ const logDuties: readonly Duty[] = [
     evidence: 'the messages of a log',
     remedy: 'upload the log only if it has a message, and after what is to be shown happened',
     operations: logging,
-    applies: ({ sent }) => Array.isArray(membersOf(sent).messages),
-    violation: ({ sent }) =>
-      entriesOf(membersOf(sent).messages).length > 0
+    applies: ({ requestJson }) => Array.isArray(membersOf(requestJson).messages),
+    violation: ({ requestJson }) =>
+      entriesOf(membersOf(requestJson).messages).length > 0
         ? undefined
         : { where: 'messages', must: 'hold a message', actual: 'an empty list' },
   },
@@ -90,7 +90,7 @@ const logUploadDuties: readonly Duty[] = [
       },
       keptBy: {
         exchange: (exchange, { client }) =>
-          logging.includes(exchange.row.id) &&
+          logging.includes(exchange.operation.id) &&
           isLogDone(exchange) &&
           (client.deployments.offers.get(exchange.deploymentId)?.reports.includes('failure') ??
             false),
@@ -145,10 +145,10 @@ const logUploadDuties: readonly Duty[] = [
     },
     sequence: {
       dueAfter: {
-        exchange: ({ row, status }, { event }) =>
-          logging.includes(row.id) && (status === 413 || status === 400) && isAnswered(event),
+        exchange: ({ operation, status }, { event }) =>
+          logging.includes(operation.id) && (status === 413 || status === 400) && isAnswered(event),
       },
-      keptBy: { exchange: ({ row }) => isPollOperation(row) },
+      keptBy: { exchange: ({ operation }) => isPollOperation(operation) },
       cancelledBy: { acts: ['client-killed'] },
       must: 'go on after a log was refused',
     },
@@ -182,10 +182,10 @@ const inventoryDuties: readonly Duty[] = [
     evidence: 'the values of one name in two reports',
     remedy: 'format a number as a number each time; filters by number skip strings',
     operations: inventory,
-    applies: ({ sent }, { client }) =>
-      entriesOf(sent).some((entry) => client.attributes.has(String(membersOf(entry).name))),
-    violation: ({ sent }, { client }) => {
-      const changed = entriesOf(sent).find((entry) => {
+    applies: ({ requestJson }, { client }) =>
+      entriesOf(requestJson).some((entry) => client.attributes.has(String(membersOf(entry).name))),
+    violation: ({ requestJson }, { client }) => {
+      const changed = entriesOf(requestJson).find((entry) => {
         const { name, value } = membersOf(entry);
         const before = client.attributes.get(String(name));
         const isEmpty = Array.isArray(value) && value.length === 0;
@@ -206,9 +206,10 @@ const inventoryDuties: readonly Duty[] = [
     exemptions: 'a set that keeps more than half of the names',
     remedy: 'send the whole set by PUT, or what has changed by PATCH',
     operations: ['put-attributes'],
-    applies: ({ sent }, { client }) => entriesOf(sent).length > 0 && client.attributes.size > 1,
-    violation: ({ sent }, { client }) => {
-      const names = new Set(entriesOf(sent).map((entry) => String(membersOf(entry).name)));
+    applies: ({ requestJson }, { client }) =>
+      entriesOf(requestJson).length > 0 && client.attributes.size > 1,
+    violation: ({ requestJson }, { client }) => {
+      const names = new Set(entriesOf(requestJson).map((entry) => String(membersOf(entry).name)));
       const isPart = [...names].every((name) => client.attributes.has(name));
       if (!isPart || names.size * 2 > client.attributes.size) return undefined;
       const actual = `${names.size} of ${client.attributes.size}, which removes the others`;
@@ -236,8 +237,8 @@ const inventoryDuties: readonly Duty[] = [
     scene: 'inventory',
     sequence: {
       dueAfter: {
-        exchange: ({ row, status }, { client, event }) =>
-          row.id === 'post-auth-request' &&
+        exchange: ({ operation, status }, { client, event }) =>
+          operation.id === 'post-auth-request' &&
           status === 200 &&
           client.authentication.issued === 0 &&
           isAnswered(event),
@@ -246,8 +247,8 @@ const inventoryDuties: readonly Duty[] = [
         exchange: (exchange, { client }) =>
           isStored(exchange) && client.deployments.offers.size === 0,
       },
-      brokenBy: ({ row, request }, _, due) =>
-        inventory.includes(row.id) &&
+      brokenBy: ({ operation, request }, _, due) =>
+        inventory.includes(operation.id) &&
         due.polls > FIRST_INVENTORY_POLLS_MAX &&
         request.sentMs - due.sinceMs > FIRST_INVENTORY_MS
           ? {
@@ -270,14 +271,14 @@ const inventoryDuties: readonly Duty[] = [
     scene: 'inventory',
     sequence: {
       dueAfter: {
-        exchange: ({ row, sent, isSuccess, deploymentId }, { client }) =>
-          reporting.includes(row.id) &&
+        exchange: ({ operation, requestJson, isSuccess, deploymentId }, { client }) =>
+          reporting.includes(operation.id) &&
           isSuccess &&
-          membersOf(sent).status === 'success' &&
+          membersOf(requestJson).status === 'success' &&
           client.areas.has('inventory') &&
           client.deployments.offers.get(deploymentId)?.isConfiguration === false,
       },
-      keptBy: { exchange: ({ row }) => inventory.includes(row.id) },
+      keptBy: { exchange: ({ operation }) => inventory.includes(operation.id) },
       brokenBy: (_, __, due) =>
         due.polls > SOON_POLLS
           ? { where: 'an update', must: 'be followed by the inventory', actual: 'only polls' }
@@ -305,8 +306,10 @@ const inventoryDuties: readonly Duty[] = [
     remedy: 'none is needed',
     scene: 'inventory',
     sequence: {
-      dueAfter: { exchange: ({ row, status }) => row.id === 'put-attributes' && status === 405 },
-      keptBy: { exchange: ({ row }) => row.id === 'patch-attributes' },
+      dueAfter: {
+        exchange: ({ operation, status }) => operation.id === 'put-attributes' && status === 405,
+      },
+      keptBy: { exchange: ({ operation }) => operation.id === 'patch-attributes' },
       cancelledBy: { acts: ['client-killed', 'scene-ended'] },
       must: 'try PATCH',
     },
@@ -319,9 +322,9 @@ const inventoryDuties: readonly Duty[] = [
     evidence: 'the names in one body',
     remedy: 'send one attribute for each name; several values are one array',
     operations: inventory,
-    applies: ({ sent }) => entriesOf(sent).length > 0,
-    violation: ({ sent }) => {
-      const names = entriesOf(sent).map((attribute) => membersOf(attribute).name);
+    applies: ({ requestJson }) => entriesOf(requestJson).length > 0,
+    violation: ({ requestJson }) => {
+      const names = entriesOf(requestJson).map((attribute) => membersOf(attribute).name);
       const twice = names.find((name, at) => names.indexOf(name) < at);
       if (twice === undefined) return undefined;
       return { where: 'each name', must: 'appear once', actual: `"${describeValue(twice)}" twice` };
@@ -335,9 +338,9 @@ const inventoryDuties: readonly Duty[] = [
     evidence: 'the number of attributes and the length of the body',
     remedy: 'send what the fleet is filtered by; logs and listings are no attributes',
     operations: inventory,
-    applies: ({ request, sent }) => Array.isArray(sent) || request.bodyBytes > 0,
-    violation: ({ request: { bodyBytes }, sent }) => {
-      const count = entriesOf(sent).length;
+    applies: ({ request, requestJson }) => Array.isArray(requestJson) || request.bodyBytes > 0,
+    violation: ({ request: { bodyBytes }, requestJson }) => {
+      const count = entriesOf(requestJson).length;
       if (count > ATTRIBUTES_MAX) {
         return {
           where: 'the body',
@@ -358,13 +361,13 @@ const inventoryDuties: readonly Duty[] = [
     exemptions: 'the name of the artifact that was offered last, which may run since',
     remedy: 'fill both from one place, after an update also',
     operations: inventory,
-    applies: ({ sent }, { client }) =>
+    applies: ({ requestJson }, { client }) =>
       client.lastPoll?.pollText !== undefined &&
-      sharedNames.some((name) => valueNamed(sent, name) !== undefined),
-    violation: ({ sent }, { client }) => {
+      sharedNames.some((name) => valueNamed(requestJson, name) !== undefined),
+    violation: ({ requestJson }, { client }) => {
       const provides = membersOf(JSON.parse(client.lastPoll?.pollText ?? '{}'));
       const name = sharedNames.find((each) => {
-        const value = valueNamed(sent, each);
+        const value = valueNamed(requestJson, each);
         const isNew =
           each === 'artifact_name' && value === client.deployments.offers.newest?.[1].name;
         const isStated = value !== undefined && provides[each] !== undefined;
@@ -375,7 +378,7 @@ const inventoryDuties: readonly Duty[] = [
       return {
         where: `the attribute ${name}`,
         must,
-        actual: describeValue(valueNamed(sent, name)),
+        actual: describeValue(valueNamed(requestJson, name)),
       };
     },
   },
@@ -387,12 +390,14 @@ export const resourceDuties: readonly Duty[] = [
   ...inventoryDuties,
 ];
 
-function isStored({ row, isSuccess }: JudgedExchange): boolean {
-  return inventory.includes(row.id) && isSuccess;
+function isStored({ operation, isSuccess }: JudgedExchange): boolean {
+  return inventory.includes(operation.id) && isSuccess;
 }
 
-function isFailure({ row, sent, isSuccess }: JudgedExchange): boolean {
-  return reporting.includes(row.id) && isSuccess && membersOf(sent).status === 'failure';
+function isFailure({ operation, requestJson, isSuccess }: JudgedExchange): boolean {
+  return (
+    reporting.includes(operation.id) && isSuccess && membersOf(requestJson).status === 'failure'
+  );
 }
 
 /**

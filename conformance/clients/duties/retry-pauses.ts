@@ -14,8 +14,8 @@ const POLITE_MS = 60_000;
 const GROWTH = 1.8;
 
 /** Returns true if the pause before this request follows failures that it can be compared with. */
-export function isRetry({ row }: JudgedExchange, client: ClientHistory): boolean {
-  return (client.retries.failures.get(row.id)?.count ?? 0) > 1;
+export function isRetry({ operation }: JudgedExchange, client: ClientHistory): boolean {
+  return (client.retries.failures.get(operation.id)?.count ?? 0) > 1;
 }
 
 /**
@@ -27,7 +27,7 @@ export function retryProblem(
   exchange: JudgedExchange,
   client: ClientHistory,
 ): Violation | undefined {
-  const { id } = exchange.row;
+  const { id } = exchange.operation;
   const run = client.retries.failures.get(id);
   const pause = pauseMs(run, exchange);
   if (run === undefined || pause === undefined || client.retries.waits.has(id)) return undefined;

@@ -44,24 +44,26 @@ const configurationDuties: readonly Duty[] = [
     scene: 'configuration',
     sequence: {
       dueAfter: {
-        exchange: ({ row, status, json }, { event, client }) =>
+        exchange: ({ operation, status, responseJson }, { event, client }) =>
           status === 200 &&
           isAnswered(event) &&
           client.areas.has('config') &&
-          isPollOperation(row) &&
-          String(membersOf(membersOf(membersOf(json).artifact).source).uri).includes(
+          isPollOperation(operation) &&
+          String(membersOf(membersOf(membersOf(responseJson).artifact).source).uri).includes(
             '/download/configuration/',
           ),
       },
-      keptBy: { exchange: ({ row, isSuccess }) => row.id === 'put-configuration' && isSuccess },
+      keptBy: {
+        exchange: ({ operation, isSuccess }) => operation.id === 'put-configuration' && isSuccess,
+      },
       brokenBy: (_, __, due) =>
         due.polls > SOON_POLLS
           ? { where: 'a configuration', must: 'be reported', actual: 'only polls' }
           : undefined,
       cancelledBy: {
         acts: ['client-killed', 'deployment-aborted'],
-        exchange: ({ row, sent }) =>
-          reporting.includes(row.id) && membersOf(sent).status === 'failure',
+        exchange: ({ operation, requestJson }) =>
+          reporting.includes(operation.id) && membersOf(requestJson).status === 'failure',
       },
       must: 'report the configuration that it was given',
     },
@@ -85,7 +87,7 @@ const monitorDuties: readonly Duty[] = [
     evidence: 'name, level and subject of alerts, within a body and within a second',
     remedy: 'send an alert when the state of its subject changes',
     operations: alerting,
-    applies: ({ sent }) => entriesOf(sent).length > 0,
+    applies: ({ requestJson }) => entriesOf(requestJson).length > 0,
     violation: (exchange, { client }) => {
       const keys = alertKeys(exchange);
       const again = keys.filter(
@@ -104,10 +106,12 @@ const monitorDuties: readonly Duty[] = [
     exemptions: 'a clock of the server that was moved',
     remedy: 'wait until the clock of the device is set, by NTP or a battery',
     operations: alerting,
-    applies: ({ sent }, { client }) =>
-      !client.isClockMoved && timesIn(sent).some((time) => !Number.isNaN(time)),
-    violation: ({ sent }, { event }) => {
-      const wrong = timesIn(sent).find((time) => Math.abs(event.serverNowMs - time) > CLOCK_MAX_MS);
+    applies: ({ requestJson }, { client }) =>
+      !client.isClockMoved && timesIn(requestJson).some((time) => !Number.isNaN(time)),
+    violation: ({ requestJson }, { event }) => {
+      const wrong = timesIn(requestJson).find(
+        (time) => Math.abs(event.serverNowMs - time) > CLOCK_MAX_MS,
+      );
       if (wrong === undefined) return undefined;
       const actual = new Date(wrong).toISOString();
       return { where: 'timestamp', must: 'be within a year of now', actual };
@@ -137,9 +141,9 @@ const mapDuties: readonly Duty[] = [
     applies: ({ deploymentId }, { client }) =>
       (client.deployments.offers.get(deploymentId)?.pauses?.length ?? 0) > 0,
     violation: (exchange, { client: { deployments, lastMap } }) => {
-      const { deploymentId, sent } = exchange;
+      const { deploymentId, requestJson } = exchange;
       const { pauses = [], reports = [], mapFetches } = deployments.offers.get(deploymentId) ?? {};
-      const { status } = membersOf(sent);
+      const { status } = membersOf(requestJson);
       const skipped = pauses.find((state) => {
         const [pause, next] = heldBack[state] ?? [];
         return next === status && !reports.includes(pause);
@@ -201,12 +205,14 @@ const mapDuties: readonly Duty[] = [
     },
     sequence: {
       dueAfter: {
-        exchange: ({ row, sent, isSuccess }) =>
-          reporting.includes(row.id) &&
+        exchange: ({ operation, requestJson, isSuccess }) =>
+          reporting.includes(operation.id) &&
           isSuccess &&
-          String(membersOf(sent).status).startsWith('pause_'),
+          String(membersOf(requestJson).status).startsWith('pause_'),
       },
-      keptBy: { exchange: ({ row, status }) => fetchingMap.includes(row.id) && status === 200 },
+      keptBy: {
+        exchange: ({ operation, status }) => fetchingMap.includes(operation.id) && status === 200,
+      },
       cancelledBy: { acts: ['deployment-aborted', 'client-killed'] },
       must: 'fetch the control map',
     },
@@ -221,14 +227,14 @@ const mapDuties: readonly Duty[] = [
     scene: 'control-map',
     sequence: {
       dueAfter: {
-        exchange: ({ row, status }, { event }) =>
-          fetchingMap.includes(row.id) && status === 404 && isAnswered(event),
+        exchange: ({ operation, status }, { event }) =>
+          fetchingMap.includes(operation.id) && status === 404 && isAnswered(event),
       },
       keptBy: {
-        exchange: ({ row }) => isPollOperation(row) || reporting.includes(row.id),
+        exchange: ({ operation }) => isPollOperation(operation) || reporting.includes(operation.id),
       },
-      brokenBy: ({ row, status }, _, { exchanges }) =>
-        fetchingMap.includes(row.id) && status === 404 && exchanges > TOO_FREQUENT_REPEATS_MAX
+      brokenBy: ({ operation, status }, _, { exchanges }) =>
+        fetchingMap.includes(operation.id) && status === 404 && exchanges > TOO_FREQUENT_REPEATS_MAX
           ? { where: 'a 404 of the map', must: 'end the pause', actual: 'further fetches' }
           : undefined,
       cancelledBy: { acts: ['client-killed'] },

@@ -35,9 +35,9 @@ export const statusDuties: readonly Duty[] = [
         exchange: (exchange, { event, client }) => offersNew(exchange, client) && isAnswered(event),
       },
       keptBy: { exchange: isFinalReport },
-      brokenBy: ({ row, deploymentId }, { client }) => {
+      brokenBy: ({ operation, deploymentId }, { client }) => {
         const [before, latest] = client.deployments.offers.values.slice(-2);
-        if (!reporting.includes(row.id) || latest?.id !== deploymentId) return undefined;
+        if (!reporting.includes(operation.id) || latest?.id !== deploymentId) return undefined;
         if (before === undefined || before.final !== undefined || before.isOver) return undefined;
         const isFetched = before.link !== undefined && client.deployments.fetched.has(before.link);
         if (before.reports.length === 0 && !before.hasLog && !isFetched) return undefined;
@@ -51,7 +51,7 @@ export const statusDuties: readonly Duty[] = [
         acts: ['deployment-aborted', 'client-killed', 'decommissioned'],
         // A final status that the server did not take is the matter of report.retries-final.
         exchange: (exchange, { event }) =>
-          (reporting.includes(exchange.row.id) && [404, 409].includes(exchange.status)) ||
+          (reporting.includes(exchange.operation.id) && [404, 409].includes(exchange.status)) ||
           isFailedFinal(exchange, event) ||
           isWithoutUpdate(exchange),
       },
@@ -73,8 +73,8 @@ export const statusDuties: readonly Duty[] = [
       const isNext = newest !== deploymentId && final === undefined && request.sentMs >= offeredMs;
       return isNext && client.deployments.offers.get(deploymentId)?.final !== undefined;
     },
-    violation: ({ deploymentId, sent }, { client }) =>
-      membersOf(sent).status === client.deployments.offers.get(deploymentId)?.final
+    violation: ({ deploymentId, requestJson }, { client }) =>
+      membersOf(requestJson).status === client.deployments.offers.get(deploymentId)?.final
         ? undefined
         : { where: 'a report', must: 'name the new deployment', actual: 'the ID of the former' },
     sequence: {
@@ -83,8 +83,9 @@ export const statusDuties: readonly Duty[] = [
           offersNew(exchange, client) && client.deployments.offers.size > 0 && isAnswered(event),
       },
       keptBy: {
-        exchange: ({ row, deploymentId }, { client }) =>
-          reporting.includes(row.id) && deploymentId === client.deployments.offers.newest?.[0],
+        exchange: ({ operation, deploymentId }, { client }) =>
+          reporting.includes(operation.id) &&
+          deploymentId === client.deployments.offers.newest?.[0],
       },
       cancelledBy: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
       must: 'report on the second deployment',
@@ -100,8 +101,8 @@ export const statusDuties: readonly Duty[] = [
     scene: 'failing-update',
     operations: [...downloadOperations, ...pollOperations],
     applies: (_, { client }) => client.deployments.offers.newest?.[1]?.final === 'failure',
-    violation: ({ row, request }, { client }) => {
-      const offer = downloadOperations.includes(row.id)
+    violation: ({ operation, request }, { client }) => {
+      const offer = downloadOperations.includes(operation.id)
         ? client.deployments.ofLink(request.url)
         : undefined;
       if (offer?.final !== 'failure' || request.sentMs < (offer.endedMs ?? 0)) return undefined;
@@ -116,9 +117,9 @@ export const statusDuties: readonly Duty[] = [
     evidence: 'the member status of a report',
     remedy: 'map the states of the client to the nine values, and put the rest into substate',
     operations: reporting,
-    applies: ({ sent }) => typeof membersOf(sent).status === 'string',
-    violation: ({ sent }) => {
-      const { status } = membersOf(sent);
+    applies: ({ requestJson }) => typeof membersOf(requestJson).status === 'string',
+    violation: ({ requestJson }) => {
+      const { status } = membersOf(requestJson);
       if (statuses.includes(status)) return undefined;
       return { where: 'status', must: 'be one of the nine values', actual: describeValue(status) };
     },
@@ -131,9 +132,9 @@ export const statusDuties: readonly Duty[] = [
     evidence: 'the members of a report',
     remedy: 'send an object with the string status, and the string substate or none',
     operations: reporting,
-    applies: ({ sent }) => sent !== undefined,
-    violation: ({ sent }) => {
-      const { status, substate = '' } = membersOf(sent);
+    applies: ({ requestJson }) => requestJson !== undefined,
+    violation: ({ requestJson }) => {
+      const { status, substate = '' } = membersOf(requestJson);
       if (typeof status !== 'string') {
         return { where: 'status', must: 'be a string', actual: describeValue(status) };
       }
@@ -197,11 +198,11 @@ export const statusDuties: readonly Duty[] = [
     operations: reporting,
     applies: (exchange, history) => {
       const offer = offerOf(exchange, history);
-      const isFinal = isReportableFinal(membersOf(exchange.sent).status);
+      const isFinal = isReportableFinal(membersOf(exchange.requestJson).status);
       return offer !== undefined && exchange.isSuccess && (isFinal || offer.final !== undefined);
     },
     violation: (exchange, history) => {
-      const { status } = membersOf(exchange.sent);
+      const { status } = membersOf(exchange.requestJson);
       const { final, isFinalKnown, endedMs = 0 } = offerOf(exchange, history) ?? {};
       if (final === undefined || status === final) return undefined;
       const isExempt = !isFinalKnown || history.event.sentMs < endedMs;
@@ -222,7 +223,7 @@ export const statusDuties: readonly Duty[] = [
     remedy: 'report success after the file was fetched whole, checked and installed',
     operations: reporting,
     applies: (exchange, history) =>
-      membersOf(exchange.sent).status === 'success' &&
+      membersOf(exchange.requestJson).status === 'success' &&
       exchange.isSuccess &&
       offerOf(exchange, history)?.link !== undefined,
     violation: (exchange, history) => {
@@ -257,8 +258,8 @@ export const statusDuties: readonly Duty[] = [
     remedy: 'compare artifact_name with the installed one before the download',
     scene: 'installed-already',
     operations: [...reporting, ...downloadOperations],
-    applies: ({ row, request, sent, deploymentId }, { client }) => {
-      const isDownload = downloadOperations.includes(row.id);
+    applies: ({ operation, request, requestJson, deploymentId }, { client }) => {
+      const isDownload = downloadOperations.includes(operation.id);
       const offer = isDownload
         ? client.deployments.ofLink(request.url)
         : client.deployments.offers.get(deploymentId);
@@ -267,10 +268,10 @@ export const statusDuties: readonly Duty[] = [
       if (!isSame) return false;
       return isDownload
         ? client.scene === 'installed-already'
-        : membersOf(sent).status === 'already-installed';
+        : membersOf(requestJson).status === 'already-installed';
     },
-    violation: ({ row }) =>
-      downloadOperations.includes(row.id)
+    violation: ({ operation }) =>
+      downloadOperations.includes(operation.id)
         ? { where: 'what is installed', must: 'be reported', actual: 'a download' }
         : undefined,
   },
@@ -283,7 +284,9 @@ export const statusDuties: readonly Duty[] = [
     remedy: 'none is needed',
     scene: 'legal-variations',
     sequence: {
-      dueAfter: { exchange: ({ row, status }) => reporting.includes(row.id) && status === 200 },
+      dueAfter: {
+        exchange: ({ operation, status }) => reporting.includes(operation.id) && status === 200,
+      },
       keptBy: { exchange: () => true },
       must: 'go on',
     },

@@ -105,7 +105,7 @@ function changedArtifact(
   exchange: JudgedExchange,
   { run }: ExchangeHistory,
 ): Violation | undefined {
-  const body = exchange.json;
+  const body = exchange.responseJson;
   const artifacts = Array.isArray(body) ? [...body.entries()] : [['', body] as const];
   for (const [index, artifact] of artifacts) {
     const at = index === '' ? '' : `/${index}`;
@@ -123,7 +123,7 @@ function changedInstruction(
   exchange: JudgedExchange,
   { run }: ExchangeHistory,
 ): Violation | undefined {
-  const artifact = memberAt(exchange.json, ['artifact']);
+  const artifact = memberAt(exchange.responseJson, ['artifact']);
   const [id, uri] = [memberAt(artifact, ['id']), memberAt(artifact, ['source', 'uri'])];
   const isOfFile = typeof uri === 'string' && !uri.includes('/download/configuration/');
   const operation = exchange.contractOperation;
@@ -148,7 +148,8 @@ function changedInstruction(
 }
 
 function isAnswered(ids: readonly string[]): PassiveCheck['applies'] {
-  return ({ row, status, hasBody }) => status === 200 && hasBody && ids.includes(row.id);
+  return ({ operation, status, hasBody }) =>
+    status === 200 && hasBody && ids.includes(operation.id);
 }
 
 export const artifactChecks: readonly PassiveCheck[] = [

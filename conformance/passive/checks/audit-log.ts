@@ -13,8 +13,8 @@ import { auditFilters } from './audit-filters.ts';
 const ORDINARY_PAGE_MAX = 20;
 const MS_PER_SECOND = 1000;
 
-function entriesOf({ json }: JudgedExchange): readonly unknown[] {
-  return Array.isArray(json) ? json : [];
+function entriesOf({ responseJson }: JudgedExchange): readonly unknown[] {
+  return Array.isArray(responseJson) ? responseJson : [];
 }
 
 function filteredOut(exchange: JudgedExchange): Violation | undefined {
@@ -123,9 +123,9 @@ function pageOf(exchange: JudgedExchange) {
   const [page = '1', size] = [exchange.parameter('page'), exchange.parameter('per_page')];
   const isPlain = /^[1-9]\d{0,6}$/.test(page) && (size === undefined || /^[1-9]\d?$/.test(size));
   const total = exchange.response.headers['x-total-count'] ?? '';
-  if (!isPlain || !/^\d+$/.test(total) || !Array.isArray(exchange.json)) return undefined;
+  if (!isPlain || !/^\d+$/.test(total) || !Array.isArray(exchange.responseJson)) return undefined;
   if (size === undefined ? page !== '1' : Number(size) > ORDINARY_PAGE_MAX) return undefined;
-  const { length } = exchange.json;
+  const { length } = exchange.responseJson;
   const before = (Number(page) - 1) * Number(size ?? 0);
   return { page: Number(page), size: size && Number(size), length, before, total: Number(total) };
 }

@@ -14,8 +14,8 @@ const jsonLabel = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
 const foreignLabel = /^(application\/([\w.-]+\+)?json|text\/html)\s*(;|$)/i;
 
 /** Returns the documented form of a success with this status; undefined if there is none. */
-function documented({ row, status, hasBody }: JudgedExchange) {
-  return hasBody ? row.success[status] : undefined;
+function documented({ operation, status, hasBody }: JudgedExchange) {
+  return hasBody ? operation.success[status] : undefined;
 }
 
 /** Returns true if the contract documents a JSON shape for the body. */
@@ -86,9 +86,12 @@ function isAbsoluteUrl(value: unknown): boolean {
   return /^https?:$/.test(new URL(value).protocol);
 }
 
-function badLink(operation: OperationId, { json, status }: JudgedExchange): Violation | undefined {
+function badLink(
+  operation: OperationId,
+  { responseJson, status }: JudgedExchange,
+): Violation | undefined {
   for (const steps of linkPaths(operation)) {
-    const link = memberAt(json, steps);
+    const link = memberAt(responseJson, steps);
     if (link === undefined || isAbsoluteUrl(link)) continue;
     return {
       where: `${status} body: /${steps.join('/')}`,
@@ -106,26 +109,26 @@ export const bodyChecks: readonly PassiveCheck[] = [
     id: 'body-is-json',
     requirement: 'service.bodies-are-json',
     applies: (exchange) => hasShape(exchange) || hasErrorBody(exchange),
-    violation: ({ json, status, response }) => {
-      if (json !== undefined) return undefined;
+    violation: ({ responseJson, status, response }) => {
+      if (responseJson !== undefined) return undefined;
       return { where: `${status} body`, must: 'be JSON', actual: responseSummary(response) };
     },
   },
   {
     id: 'body-fits-its-shape',
-    applies: ofContract((exchange) => hasShape(exchange) && exchange.json !== undefined),
+    applies: ofContract((exchange) => hasShape(exchange) && exchange.responseJson !== undefined),
     violation: (exchange) => {
-      const { contractOperation: operation, json } = exchange;
+      const { contractOperation: operation, responseJson } = exchange;
       const shape = documented(exchange)?.shape;
       if (operation === undefined || shape === undefined) return undefined;
-      const issue = issueOf(shape, json);
+      const issue = issueOf(shape, responseJson);
       return issue ? shapeViolation(operation, issue, exchange) : badLink(operation, exchange);
     },
   },
   {
     id: 'no-body',
-    applies: ofContract(({ row, status, hasBody }) => {
-      const isEmpty = Object.values(row.success).every(
+    applies: ofContract(({ operation, status, hasBody }) => {
+      const isEmpty = Object.values(operation.success).every(
         ({ shape, mediaType }) => shape === undefined && mediaType === undefined,
       );
       return hasBody && status >= 200 && status < 300 && isEmpty;
@@ -144,8 +147,8 @@ export const bodyChecks: readonly PassiveCheck[] = [
   {
     id: 'token-is-bare',
     requirement: 'auth.token-is-plain-text',
-    applies: ({ row, status, hasBody }) =>
-      row.id === 'post-auth-request' && status === 200 && hasBody,
+    applies: ({ operation, status, hasBody }) =>
+      operation.id === 'post-auth-request' && status === 200 && hasBody,
     violation: ({ response, status }) =>
       /^[^\s"{}<>]+$/.test(response.text)
         ? undefined
@@ -156,7 +159,7 @@ export const bodyChecks: readonly PassiveCheck[] = [
     requirement: 'service.json-is-labelled',
     applies: ofContract(
       (exchange) =>
-        exchange.json !== undefined &&
+        exchange.responseJson !== undefined &&
         exchange.hasBody &&
         (hasShape(exchange) || exchange.isNamedRefusal),
     ),
@@ -173,7 +176,7 @@ export const bodyChecks: readonly PassiveCheck[] = [
   {
     id: 'export-is-labelled',
     requirement: 'audit.export-media-type',
-    applies: ({ row, status }) => row.id === 'export-audit-logs' && status === 200,
+    applies: ({ operation, status }) => operation.id === 'export-audit-logs' && status === 200,
     violation: ({ response, status }) => {
       const label = response.headers['content-type'] ?? '';
       if (/^text\/csv\s*(;|$)/i.test(label)) return undefined;
@@ -191,10 +194,10 @@ export const bodyChecks: readonly PassiveCheck[] = [
       const success = documented(exchange);
       return success?.mediaType !== undefined && success.mediaType !== 'text/csv';
     }),
-    violation: ({ response, status, row }) => {
+    violation: ({ response, status, operation }) => {
       const label = response.headers['content-type'] ?? '';
       if (!foreignLabel.test(label)) return undefined;
-      const must = `be ${row.success[status]?.mediaType ?? 'another'}, or the like`;
+      const must = `be ${operation.success[status]?.mediaType ?? 'another'}, or the like`;
       return { where: `${status} Content-Type`, must, actual: describeValue(label) };
     },
   },

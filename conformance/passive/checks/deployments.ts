@@ -23,8 +23,8 @@ const polls = ['get-next-deployment', 'post-next-deployment', 'post-next-deploym
 const pollsV1 = ['get-next-deployment', 'post-next-deployment'] as const;
 const pollsV2 = ['post-next-deployment-v2'] as const;
 
-function isInstructed({ status, object }: JudgedExchange): boolean {
-  return status === 200 && object !== undefined;
+function isInstructed({ status, responseObject }: JudgedExchange): boolean {
+  return status === 200 && responseObject !== undefined;
 }
 
 /** Bodies that servers send with 200, instead of 204, when there is no update. */
@@ -44,9 +44,9 @@ const fieldChecks: readonly PassiveCheck[] = instructionFields.flatMap(
         operations,
         // Another requirement covers the presence of the parent object.
         applies: (exchange) =>
-          isInstructed(exchange) && isObject(memberAt(exchange.json, steps.slice(0, -1))),
-        violation: ({ json }) => {
-          const value = memberAt(json, steps);
+          isInstructed(exchange) && isObject(memberAt(exchange.responseJson, steps.slice(0, -1))),
+        violation: ({ responseJson }) => {
+          const value = memberAt(responseJson, steps);
           if (value === undefined ? !isRequired : instructionTypes[type](value)) return undefined;
           return {
             where: `200 body: /${steps.join('/')}`,
@@ -67,8 +67,8 @@ function areInstructions(
     requirement,
     operations,
     applies: ({ status, response }) => status === 200 && !nothings.includes(response.text.trim()),
-    violation: ({ response, object }) =>
-      object === undefined
+    violation: ({ response, responseObject }) =>
+      responseObject === undefined
         ? { where: '200 body', must: 'be a JSON object', actual: responseSummary(response) }
         : undefined,
   };
@@ -78,7 +78,7 @@ function pendingIs200(requirement: RequirementId, operation: OperationId): Passi
   return {
     requirement,
     operations: [operation],
-    applies: ({ isSuccess, object }) => isSuccess && isObject(object?.artifact),
+    applies: ({ isSuccess, responseObject }) => isSuccess && isObject(responseObject?.artifact),
     violation: (exchange) => otherStatus(exchange, 200),
   };
 }
@@ -93,8 +93,8 @@ function keysSuffice(
     requirement,
     operations: [operation],
     applies: (exchange, history) => {
-      const { status, sent } = exchange;
-      const { device_provides: provides = sent } = membersOf(sent);
+      const { status, requestJson } = exchange;
+      const { device_provides: provides = requestJson } = membersOf(requestJson);
       const isJudged = status === 200 || status === 204 || isWronglyRefused(exchange, history);
       return isJudged && areSuch(Object.keys(membersOf(provides)).length);
     },
@@ -124,9 +124,9 @@ function isOverOnce(requirement: RequirementId, how: string, overMs: EndTimeOf):
       const isAnswered = exchange.status === 204 || isInstructed(exchange);
       return isAnswered && overBefore(exchange.request.sentMs, history, overMs).length > 0;
     },
-    violation: ({ object, request }, history) => {
+    violation: ({ responseObject, request }, history) => {
       const over = overBefore(request.sentMs, history, overMs);
-      const id = over.find((each) => each === object?.id);
+      const id = over.find((each) => each === responseObject?.id);
       if (id === undefined) return undefined;
       const must = `not be offered any more, since ${how}`;
       return { where: `deployment ${describeValue(id)}`, must, actual: 'it is offered again' };
@@ -162,12 +162,12 @@ const pollChecks: readonly PassiveCheck[] = [
     requirement: 'next.source-expires-later',
     operations: polls,
     applies: (exchange) => {
-      const source = memberAt(exchange.json, ['artifact', 'source']);
+      const source = memberAt(exchange.responseJson, ['artifact', 'source']);
       const isReadable = ['undefined', 'string'].includes(typeof membersOf(source).expire);
       return isInstructed(exchange) && isObject(source) && isReadable;
     },
-    violation: ({ json, serverNowMs }) => {
-      const expire = memberAt(json, ['artifact', 'source', 'expire']);
+    violation: ({ responseJson, serverNowMs }) => {
+      const expire = memberAt(responseJson, ['artifact', 'source', 'expire']);
       // Another requirement covers an expiry that is not a date-time.
       const endMs = timeOf(expire);
       if (endMs === undefined || endMs > serverNowMs) return undefined;
@@ -181,10 +181,13 @@ const pollChecks: readonly PassiveCheck[] = [
   {
     requirement: 'next.control-map-id',
     operations: pollsV2,
-    applies: ({ status, json }) =>
-      status === 200 && isObject(memberAt(json, ['artifact', 'update_control_map'])),
-    violation: ({ object, json }) =>
-      otherMapId(memberAt(json, ['artifact', 'update_control_map', 'id']), object?.id),
+    applies: ({ status, responseJson }) =>
+      status === 200 && isObject(memberAt(responseJson, ['artifact', 'update_control_map'])),
+    violation: ({ responseObject, responseJson }) =>
+      otherMapId(
+        memberAt(responseJson, ['artifact', 'update_control_map', 'id']),
+        responseObject?.id,
+      ),
   },
   isOverOnce('next.finished-is-over', 'its end was reported and accepted', finishedMs),
   isOverOnce(
@@ -215,7 +218,7 @@ const ends: readonly unknown[] = ['success', 'failure'];
  */
 function isInOrder(exchange: JudgedExchange, history: ExchangeHistory): boolean {
   const { reports = 1, recorded } = deploymentOf(exchange, history) ?? {};
-  const { status } = membersOf(exchange.sent);
+  const { status } = membersOf(exchange.requestJson);
   if (reports === 0 || recorded?.status === status) return true;
   const at = intermediateStatuses.indexOf(String(recorded?.status));
   return at >= 0 && (ends.includes(status) || intermediateStatuses.indexOf(String(status)) > at);
@@ -228,9 +231,9 @@ function judgedReport(
   exchange: JudgedExchange,
   history: ExchangeHistory,
 ): ReceivedReport | undefined {
-  const { sent, isSuccess, status } = exchange;
-  if (!v.is(deploymentStatusShape, sent)) return undefined;
-  return isSuccess || (status === 400 && isInOrder(exchange, history)) ? sent : undefined;
+  const { requestJson, isSuccess, status } = exchange;
+  if (!v.is(deploymentStatusShape, requestJson)) return undefined;
+  return isSuccess || (status === 400 && isInOrder(exchange, history)) ? requestJson : undefined;
 }
 
 function accepts(
@@ -292,8 +295,8 @@ const reportChecks: readonly PassiveCheck[] = [
   succeedsWith(204, 'put-deployment-log', 'log.is-accepted'),
 ];
 
-function mapIn({ status, object }: JudgedExchange): unknown {
-  return status === 200 ? object?.update_control_map : undefined;
+function mapIn({ status, responseObject }: JudgedExchange): unknown {
+  return status === 200 ? responseObject?.update_control_map : undefined;
 }
 
 const mapChecks: readonly PassiveCheck[] = [

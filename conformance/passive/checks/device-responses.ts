@@ -66,8 +66,8 @@ const configurationChecks: readonly PassiveCheck[] = [
     requirement: 'configuration.read',
     operations: ['get-configuration'],
     applies: ({ isSuccess, hasBody }) => isSuccess && hasBody,
-    violation: ({ response, status, object }) => {
-      if (status === 200 && object !== undefined) return undefined;
+    violation: ({ response, status, responseObject }) => {
+      if (status === 200 && responseObject !== undefined) return undefined;
       const actual = `${status} with ${describeValue(response.text)}`;
       return { where: 'the response', must: 'be status 200 with a JSON object', actual };
     },
@@ -75,9 +75,9 @@ const configurationChecks: readonly PassiveCheck[] = [
   {
     requirement: 'configuration.read-strings',
     operations: ['get-configuration'],
-    applies: ({ isSuccess, object }) => isSuccess && object !== undefined,
-    violation: ({ object = {}, status }) => {
-      const wrong = Object.entries(object).find(([, value]) => typeof value !== 'string');
+    applies: ({ isSuccess, responseObject }) => isSuccess && responseObject !== undefined,
+    violation: ({ responseObject = {}, status }) => {
+      const wrong = Object.entries(responseObject).find(([, value]) => typeof value !== 'string');
       if (wrong === undefined) return undefined;
       const [name, value] = wrong;
       return {
@@ -105,13 +105,13 @@ export const responseChecks: readonly PassiveCheck[] = [
  * small, and is no longer than a body that the server accepted from this device before.
  */
 export function isWronglyRefused(exchange: JudgedExchange, { device }: ExchangeHistory): boolean {
-  const { contractOperation: operation, status, request, sent } = exchange;
+  const { contractOperation: operation, status, request, requestJson } = exchange;
   if (status !== 400 || operation === undefined) return false;
   const acceptedBytes = device.taken.get(operation);
   if (acceptedBytes === undefined) return false;
   if (request.bodyBytes > Math.min(acceptedBytes, SMALL_BODY_BYTES)) return false;
   const { body } = operations[operation] as { readonly body?: v.GenericSchema };
-  return body === undefined || v.is(body, sent);
+  return body === undefined || v.is(body, requestJson);
 }
 
 /** Returns a check: a well-formed request is accepted, and the response has this status. */

@@ -14,10 +14,16 @@ const ordinaryId = /^[\x21-\x7e]{1,128}$/;
  * and refusals of requests in unusual forms, may come from a gateway in front of the server. For a
  * few refusals the contract shows no body.
  */
-export function hasErrorBody({ row, hasBody, isNamedRefusal, isOrdinary, status }: JudgedExchange) {
-  if (!hasBody || !isNamedRefusal || row.bodilessRefusals?.includes(status)) return false;
+export function hasErrorBody({
+  operation,
+  hasBody,
+  isNamedRefusal,
+  isOrdinary,
+  status,
+}: JudgedExchange) {
+  if (!hasBody || !isNamedRefusal || operation.bodilessRefusals?.includes(status)) return false;
   // A management operation may answer 409 with the conflicting resource.
-  if (row.authorization === 'user' && status === 409) return false;
+  if (operation.authorization === 'user' && status === 409) return false;
   return isOrdinary || status === 401;
 }
 
@@ -30,24 +36,24 @@ function memberViolation(
 }
 
 function hasMember(name: string): PassiveCheck['applies'] {
-  return (exchange) => hasErrorBody(exchange) && exchange.object?.[name] !== undefined;
+  return (exchange) => hasErrorBody(exchange) && exchange.responseObject?.[name] !== undefined;
 }
 
 function mustBeText(name: string): PassiveCheck['violation'] {
   return (exchange) => {
-    const value = exchange.object?.[name];
+    const value = exchange.responseObject?.[name];
     if (typeof value === 'string') return undefined;
     return memberViolation(exchange, name, { must: 'be a string', actual: describeValue(value) });
   };
 }
 
-function requestIdIn({ object }: JudgedExchange): string | undefined {
-  const id = object?.request_id;
+function requestIdIn({ responseObject }: JudgedExchange): string | undefined {
+  const id = responseObject?.request_id;
   return typeof id === 'string' ? id : undefined;
 }
 
 function hasRequestId(exchange: JudgedExchange): boolean {
-  return hasErrorBody(exchange) && exchange.object !== undefined;
+  return hasErrorBody(exchange) && exchange.responseObject !== undefined;
 }
 
 function idViolation(exchange: JudgedExchange, must: string): Violation {
@@ -62,8 +68,8 @@ export const errorChecks: readonly PassiveCheck[] = [
     id: 'error-body',
     requirement: 'errors.body-is-error',
     applies: hasErrorBody,
-    violation: ({ object, status, response }) => {
-      if (object !== undefined) return undefined;
+    violation: ({ responseObject, status, response }) => {
+      if (responseObject !== undefined) return undefined;
       return {
         where: `${status} body`,
         must: 'be a JSON object',
@@ -80,9 +86,9 @@ export const errorChecks: readonly PassiveCheck[] = [
   {
     id: 'error-says-why',
     requirement: 'errors.says-why',
-    applies: (exchange) => hasErrorBody(exchange) && exchange.object !== undefined,
+    applies: (exchange) => hasErrorBody(exchange) && exchange.responseObject !== undefined,
     violation: (exchange) => {
-      const error = exchange.object?.error;
+      const error = exchange.responseObject?.error;
       if (error !== undefined && error !== '') return undefined;
       return memberViolation(exchange, 'error', {
         must: 'say why',
@@ -136,8 +142,8 @@ export const errorChecks: readonly PassiveCheck[] = [
     requirement: 'errors.names-the-request',
     applies: hasRequestId,
     violation: (exchange, { run }) => {
-      const hasId = exchange.object?.request_id !== undefined;
-      const withoutId = run.refusalsWithoutId(exchange.row.id, hasId);
+      const hasId = exchange.responseObject?.request_id !== undefined;
+      const withoutId = run.refusalsWithoutId(exchange.operation.id, hasId);
       if (withoutId < UNNAMED_MAX) return undefined;
       return idViolation(exchange, `be present in one of ${withoutId} refusals`);
     },

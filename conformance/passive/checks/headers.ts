@@ -17,7 +17,7 @@ export const headerChecks: readonly PassiveCheck[] = [
   {
     id: 'total-count',
     requirement: 'audit.total',
-    applies: ({ row, status }) => row.id === 'list-audit-logs' && status === 200,
+    applies: ({ operation, status }) => operation.id === 'list-audit-logs' && status === 200,
     violation: ({ response, status }) => {
       const total = response.headers['x-total-count'];
       if (/^\d+$/.test(total ?? '')) return undefined;
@@ -31,7 +31,7 @@ export const headerChecks: readonly PassiveCheck[] = [
   {
     id: 'page-links',
     requirement: 'audit.links',
-    applies: ({ row, status }) => row.id === 'list-audit-logs' && status === 200,
+    applies: ({ operation, status }) => operation.id === 'list-audit-logs' && status === 200,
     violation: ({ response, status }) => {
       const link = response.headers.link ?? '';
       if (/rel\s*=\s*("[^"]*\bfirst\b[^"]*"|first\b)/i.test(link)) return undefined;

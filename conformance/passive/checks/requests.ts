@@ -17,8 +17,8 @@ const TAR_BLOCK_BYTES = 512;
 const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 function isAnswered(exchange: JudgedExchange, ...ids: readonly string[]): boolean {
-  const { row, status, hasBody, isOrdinary } = exchange;
-  return status === 200 && hasBody && isOrdinary && ids.includes(row.id);
+  const { operation, status, hasBody, isOrdinary } = exchange;
+  return status === 200 && hasBody && isOrdinary && ids.includes(operation.id);
 }
 
 function listViolation(where: string, must: string, value: unknown): Violation {
@@ -26,7 +26,7 @@ function listViolation(where: string, must: string, value: unknown): Violation {
 }
 
 function undocumentedArtifact(exchange: JudgedExchange): Violation | undefined {
-  const list = exchange.json;
+  const list = exchange.responseJson;
   if (!Array.isArray(list)) return undefined;
   if (list.length > LIST_MAX) {
     const violation = listViolation('', `hold at most ${LIST_MAX} artifacts`, list.length);
@@ -60,7 +60,7 @@ function undocumentedArtifact(exchange: JudgedExchange): Violation | undefined {
 
 function otherId(steps: readonly string[], wanted: (exchange: JudgedExchange) => unknown) {
   return (exchange: JudgedExchange): Violation | undefined => {
-    const id = memberAt(exchange.json, steps);
+    const id = memberAt(exchange.responseJson, steps);
     const right = wanted(exchange);
     if (typeof id !== 'string' || typeof right !== 'string' || id === right) return undefined;
     return listViolation(`/${steps.join('/')}`, `be ${describeValue(right)}`, id);
@@ -76,7 +76,7 @@ function otherMap(
   run: RunHistory,
   { deployment, at }: { readonly deployment: unknown; readonly at: readonly string[] },
 ): Violation | undefined {
-  const id = memberAt(exchange.json, at);
+  const id = memberAt(exchange.responseJson, at);
   if (typeof id !== 'string' || typeof deployment !== 'string' || id === deployment) {
     return undefined;
   }
@@ -87,7 +87,7 @@ function otherMap(
 
 /** Returns a violation if a link is expired at the time of the response, when both are known. */
 function pastEnd(exchange: JudgedExchange, steps: readonly string[]): Violation | undefined {
-  const expire = memberAt(exchange.json, steps);
+  const expire = memberAt(exchange.responseJson, steps);
   const { date = '' } = exchange.response.headers;
   const [endMs, nowMs] = [timeOf(expire), Date.parse(date)];
   if (endMs === undefined || Number.isNaN(nowMs) || endMs > nowMs) return undefined;
@@ -157,7 +157,7 @@ export const requestChecks: readonly PassiveCheck[] = [
     applies: (exchange) => isAnswered(exchange, 'post-next-deployment-v2'),
     violation: (exchange, { run }) =>
       otherMap(exchange, run, {
-        deployment: memberAt(exchange.json, ['id']),
+        deployment: memberAt(exchange.responseJson, ['id']),
         at: ['artifact', 'update_control_map', 'id'],
       }),
   },
@@ -165,8 +165,8 @@ export const requestChecks: readonly PassiveCheck[] = [
     id: 'no-artifact-id-in-v2',
     requirement: 'next.artifact-id-in-v2',
     applies: (exchange) => isAnswered(exchange, 'post-next-deployment-v2'),
-    violation: ({ json }) => {
-      const id = memberAt(json, ['artifact', 'id']);
+    violation: ({ responseJson }) => {
+      const id = memberAt(responseJson, ['artifact', 'id']);
       if (id === undefined) return undefined;
       return { where: '200 body: /artifact/id', must: 'be absent', actual: describeValue(id) };
     },
@@ -176,8 +176,8 @@ export const requestChecks: readonly PassiveCheck[] = [
   {
     id: 'configuration-is-whole',
     requirement: 'download.gives-the-configuration',
-    applies: ({ row, status, hasBody }) =>
-      row.id === 'download-configuration' && status === 200 && hasBody,
+    applies: ({ operation, status, hasBody }) =>
+      operation.id === 'download-configuration' && status === 200 && hasBody,
     violation: ({ response }) => {
       const isWhole = response.bytes.length > 0 && isWholeTar(response.bytes);
       if (isWhole) return undefined;
@@ -201,7 +201,7 @@ export const requestChecks: readonly PassiveCheck[] = [
   {
     id: 'response-upgrade',
     requirement: 'connect.response-upgrade',
-    applies: ({ row, status }) => row.id === 'connect' && status === SWITCHED,
+    applies: ({ operation, status }) => operation.id === 'connect' && status === SWITCHED,
     violation: ({ response }) => {
       const { upgrade } = response.headers;
       if (upgrade?.toLowerCase() === 'websocket') return undefined;

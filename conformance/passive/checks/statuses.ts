@@ -11,25 +11,25 @@ const NOT_FOUND = 404;
 const NOT_ACCEPTABLE = 406;
 
 /** Returns true if the server reports overload or full storage, which is not a server error. */
-function isOverloaded({ status, response, row }: JudgedExchange): boolean {
-  if (status === STORAGE_FULL) return row.method !== 'GET';
+function isOverloaded({ status, response, operation }: JudgedExchange): boolean {
+  if (status === STORAGE_FULL) return operation.method !== 'GET';
   return status === UNAVAILABLE && response.headers['retry-after'] !== undefined;
 }
 
 /** Returns true for a refusal that the contract neither lists nor excludes for the operation. */
-function isOpenRefusal({ row, status, request }: JudgedExchange): boolean {
+function isOpenRefusal({ operation, status, request }: JudgedExchange): boolean {
   // A request with Accept may be answered with 406.
   const names = Object.keys(request.headers).map((name) => name.toLowerCase());
   if (status === NOT_ACCEPTABLE) return names.includes('accept');
-  return row.openRefusals?.includes(status) ?? false;
+  return operation.openRefusals?.includes(status) ?? false;
 }
 
 function statusViolation({ response }: JudgedExchange, must: string): Violation {
   return { where: 'the status', must, actual: responseSummary(response) };
 }
 
-function listedStatuses({ row }: JudgedExchange): string {
-  const own = [...Object.keys(row.success), ...row.refusals.map(String)];
+function listedStatuses({ operation }: JudgedExchange): string {
+  const own = [...Object.keys(operation.success), ...operation.refusals.map(String)];
   return [...new Set([...own, '400', '401', '403', '429'])].toSorted().join(', ');
 }
 
@@ -50,15 +50,16 @@ export const statusChecks: readonly PassiveCheck[] = [
   },
   {
     id: 'listed-success',
-    applies: ({ status, contractOperation, row }) => {
-      const isRedirect = status >= 300 && row.authorization === 'link';
+    applies: ({ status, contractOperation, operation }) => {
+      const isRedirect = status >= 300 && operation.authorization === 'link';
       return status < 400 && contractOperation !== undefined && !isRedirect;
     },
     violation: (exchange) => {
-      const { status, row, contractOperation } = exchange;
-      if (row.success[status] !== undefined || contractOperation === undefined) return undefined;
+      const { status, operation, contractOperation } = exchange;
+      if (operation.success[status] !== undefined || contractOperation === undefined)
+        return undefined;
       const requirement = requirementOn(contractOperation, ['status']);
-      const listed = Object.keys(row.success).join(' or ');
+      const listed = Object.keys(operation.success).join(' or ');
       return { ...statusViolation(exchange, `be ${listed} if it is a success`), requirement };
     },
   },
@@ -69,8 +70,8 @@ export const statusChecks: readonly PassiveCheck[] = [
       status >= 400 && status < 500 && contractOperation !== undefined && isOrdinary,
     violation: (exchange) => {
       if (exchange.isNamedRefusal || isOpenRefusal(exchange)) return undefined;
-      // A path with a parameter may name a missing resource, even if the row does not list 404.
-      if (exchange.status === NOT_FOUND && exchange.row.path.includes('{')) return undefined;
+      // A path with a parameter may name a missing resource, even if the operation does not list 404.
+      if (exchange.status === NOT_FOUND && exchange.operation.path.includes('{')) return undefined;
       return statusViolation(exchange, `be one of ${listedStatuses(exchange)}`);
     },
   },

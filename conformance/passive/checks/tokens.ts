@@ -23,8 +23,8 @@ function isGranted({ status, hasBody }: JudgedExchange): boolean {
   return status === 200 && hasBody;
 }
 
-function isAuthRequest({ row }: JudgedExchange): boolean {
-  return row.id === 'post-auth-request';
+function isAuthRequest({ operation }: JudgedExchange): boolean {
+  return operation.id === 'post-auth-request';
 }
 
 /**
@@ -33,13 +33,13 @@ function isAuthRequest({ row }: JudgedExchange): boolean {
  * token was less than a week old.
  */
 function wrongRefusal(
-  { status, sent, request }: JudgedExchange,
+  { status, requestJson, request }: JudgedExchange,
   { device }: ExchangeHistory,
 ): TokenRefusal | undefined {
   const { refusal } = device;
   if (refusal === undefined || status !== 200) return undefined;
   const { grant, ageMs, exchange } = refusal;
-  const { pubkey } = membersOf(sent);
+  const { pubkey } = membersOf(requestJson);
   const isWrong = pubkey === grant.pubkey && Math.abs(ageMs) < WEEK_MS - DOUBT_MS;
   return isWrong && exchange.request.endedMs <= request.sentMs ? refusal : undefined;
 }

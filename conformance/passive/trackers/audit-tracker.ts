@@ -31,15 +31,15 @@ export class AuditTracker implements Tracker {
   readonly #seen = new Map<string, unknown>();
 
   judge(exchange: JudgedExchange): readonly TrackedViolation[] {
-    const { row, status, json, hasBody, isOrdinary, repeatsParameter } = exchange;
-    if (row.id !== 'list-audit-logs') {
+    const { operation, status, responseJson, hasBody, isOrdinary, repeatsParameter } = exchange;
+    if (operation.id !== 'list-audit-logs') {
       this.#act(exchange);
       return [];
     }
     if (status !== 200 || !hasBody || !isOrdinary || repeatsParameter) return [];
-    if (!Array.isArray(json)) return [];
-    const violations = [this.#twice(json), this.#missing(exchange, json)];
-    this.#recordEntries(json);
+    if (!Array.isArray(responseJson)) return [];
+    const violations = [this.#twice(responseJson), this.#missing(exchange, responseJson)];
+    this.#recordEntries(responseJson);
     return violations.filter((each) => each !== undefined);
   }
 
@@ -49,7 +49,7 @@ export class AuditTracker implements Tracker {
 
   /** Counts an act, also a refused one: an entry on it is another requirement's matter. */
   #act(exchange: JudgedExchange): void {
-    const action = actions[exchange.row.id];
+    const action = actions[exchange.operation.id];
     const object = action === undefined ? undefined : objectOf(exchange);
     if (object === undefined) return;
     const key = `${object} ${action}`;
@@ -143,12 +143,12 @@ function keyOf(entry: unknown): string {
 
 /** Returns the ID of the object of an act; undefined for a request that is none of the acts. */
 function objectOf(exchange: JudgedExchange): string | undefined {
-  const { row, sent, response, isSuccess } = exchange;
-  if (row.id === 'create-deployment') {
+  const { operation, requestJson, response, isSuccess } = exchange;
+  if (operation.id === 'create-deployment') {
     return isSuccess ? response.headers.location?.split('/').at(-1) : undefined;
   }
-  if (row.id === 'set-auth-set-status') {
-    return membersOf(sent).status === 'rejected' ? exchange.segment(3) : undefined;
+  if (operation.id === 'set-auth-set-status') {
+    return membersOf(requestJson).status === 'rejected' ? exchange.segment(3) : undefined;
   }
-  return row.id === 'abort-deployment' ? exchange.deploymentId : exchange.segment();
+  return operation.id === 'abort-deployment' ? exchange.deploymentId : exchange.segment();
 }

@@ -37,36 +37,36 @@ export class AuthenticationTracker implements Tracker {
   readonly #keyOfAuthSet = new Map<string, TrackedKey>();
 
   judge(exchange: JudgedExchange): readonly TrackedViolation[] {
-    const { row, isSuccess, json, status, request } = exchange;
-    switch (row.id) {
+    const { operation, isSuccess, responseJson, status, request } = exchange;
+    switch (operation.id) {
       case 'post-auth-request':
         return this.#requested(exchange);
       case 'preauthorize-device':
         this.#preauthorized(exchange);
         break;
       case 'get-device':
-        this.#shown(json);
+        this.#shown(responseJson);
         break;
       case 'list-devices':
       case 'search-devices':
-        for (const each of entriesOf(json)) this.#shown(each);
+        for (const each of entriesOf(responseJson)) this.#shown(each);
     }
-    if (decidingOperations.includes(row.id) && isSuccess) this.#decided(exchange, request);
+    if (decidingOperations.includes(operation.id) && isSuccess) this.#decided(exchange, request);
     else if (status >= 500) this.recordNoResponse(exchange);
     return [];
   }
 
   recordNoResponse(exchange: JudgedExchange): void {
-    const { row, request } = exchange;
-    if (row.id === 'preauthorize-device') {
+    const { operation, request } = exchange;
+    if (operation.id === 'preauthorize-device') {
       this.#preauthorized(exchange, openEnded(request));
-    } else if (decidingOperations.includes(row.id)) {
+    } else if (decidingOperations.includes(operation.id)) {
       this.#openAll(deviceOf(exchange), openEnded(request));
     }
   }
 
-  #requested({ status, sent, request }: JudgedExchange): readonly TrackedViolation[] {
-    const { id_data: text, pubkey } = membersOf(sent);
+  #requested({ status, requestJson, request }: JudgedExchange): readonly TrackedViolation[] {
+    const { id_data: text, pubkey } = membersOf(requestJson);
     const identity = typeof text === 'string' ? parsedJson(text) : undefined;
     if (!isObject(identity) || typeof pubkey !== 'string') return [];
     const keys = this.#keysOf(jsonInOrder(identity));
@@ -78,7 +78,7 @@ export class AuthenticationTracker implements Tracker {
 
   /** @param span when it may have happened, of a request without a response */
   #preauthorized(exchange: JudgedExchange, span?: Span): void {
-    const { identity_data: identity, pubkey } = membersOf(exchange.sent);
+    const { identity_data: identity, pubkey } = membersOf(exchange.requestJson);
     if (!isObject(identity) || typeof pubkey !== 'string') return;
     const name = jsonInOrder(identity);
     const { decision } = keyIn(this.#keysOf(name), pubkey);
@@ -102,16 +102,16 @@ export class AuthenticationTracker implements Tracker {
   }
 
   #decided(exchange: JudgedExchange, span: Span): void {
-    const { row, sent } = exchange;
-    if (row.id === 'decommission-device') {
+    const { operation, requestJson } = exchange;
+    if (operation.id === 'decommission-device') {
       for (const { decision } of this.#keysOfDevice(exchange.segment())) {
         decision.write('decommissioned', span);
       }
       return;
     }
-    const isDeleted = row.id === 'delete-auth-set';
+    const isDeleted = operation.id === 'delete-auth-set';
     const key = this.#keyOfAuthSet.get(exchange.segment(isDeleted ? 0 : 1));
-    const { status } = membersOf(sent);
+    const { status } = membersOf(requestJson);
     if (key === undefined || status === 'accepted') {
       // A server may show a key in another form, and may keep one accepted key for a device.
       this.#openAll(deviceOf(exchange), span);
@@ -141,7 +141,7 @@ export class AuthenticationTracker implements Tracker {
 
 /** Returns the ID of the device that a decision is about. */
 function deviceOf(exchange: JudgedExchange): string {
-  const { id } = exchange.row;
+  const { id } = exchange.operation;
   return exchange.segment(id === 'decommission-device' ? 0 : id === 'delete-auth-set' ? 2 : 3);
 }
 

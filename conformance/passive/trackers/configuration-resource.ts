@@ -60,19 +60,22 @@ export const configurationResource: Resource<Configuration> = {
     'get-configuration': (exchange, facts) => [
       {
         device: facts.ofToken(exchange),
-        differs: ({ keys }, all) => differenceIn(exchange, keys, all),
+        differenceFrom: ({ keys }, all) => differenceIn(exchange, keys, all),
       },
     ],
   },
 };
 
-function written(exchange: JudgedExchange, allows: Allows): Pick<Effect<Configuration>, 'become'> {
-  const { sent, row } = exchange;
-  if (!isMap(sent) || !isPlainJson(exchange)) return { become: () => [undefined] };
-  const isOfUser = row.id === 'set-configuration';
+function written(
+  exchange: JudgedExchange,
+  allows: Allows,
+): Pick<Effect<Configuration>, 'nextStates'> {
+  const { requestJson, operation } = exchange;
+  if (!isMap(requestJson) || !isPlainJson(exchange)) return { nextStates: () => [undefined] };
+  const isOfUser = operation.id === 'set-configuration';
   return {
-    become: (before) =>
-      before === undefined ? [undefined] : [after(before, sent, { isOfUser, allows })],
+    nextStates: (before) =>
+      before === undefined ? [undefined] : [after(before, requestJson, { isOfUser, allows })],
   };
 }
 
@@ -125,16 +128,16 @@ function isTracked(name: string, value: unknown): boolean {
 const neverWritten: Key = { values: [null], reason: 'configuration.own-store' };
 
 function differenceIn(
-  { json }: JudgedExchange,
+  { responseJson }: JudgedExchange,
   keys: Configuration['keys'],
   all: readonly Configuration[],
 ): TrackedViolation | undefined {
-  if (!isMap(json)) return undefined;
+  if (!isMap(responseJson)) return undefined;
   for (const name of namesIn(all.map((each) => each.keys))) {
     const expected = (Object.hasOwn(keys, name) && keys[name]) || neverWritten;
     if (expected === 'any') continue;
     const { values, reason } = expected;
-    const found = Object.hasOwn(json, name) ? json[name] : null;
+    const found = Object.hasOwn(responseJson, name) ? responseJson[name] : null;
     if (values.some((value) => value === found)) continue;
     const allowed = values.map((value) => (value === null ? 'absent' : describeValue(value)));
     return {

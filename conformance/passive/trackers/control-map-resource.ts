@@ -22,23 +22,27 @@ export const controlMapResource: Resource<ControlMap> = {
   initial: () => [undefined],
   writes: {
     'create-deployment': (exchange, { allows }) =>
-      assigned(exchange.sent, { id: locationOf(exchange), settleMs: 0, allows }),
+      assigned(exchange.requestJson, { id: locationOf(exchange), settleMs: 0, allows }),
     'update-deployment': (exchange, { allows }) =>
-      assigned(exchange.sent, { id: exchange.segment(), settleMs: SETTLE_MS, allows }),
+      assigned(exchange.requestJson, { id: exchange.segment(), settleMs: SETTLE_MS, allows }),
   },
   reads: {
-    'get-update-control-map': ({ json, deploymentId }, { allows }) =>
-      readingOf(memberAt(json, ['update_control_map']), deploymentId, {
+    'get-update-control-map': ({ responseJson, deploymentId }, { allows }) =>
+      readingOf(memberAt(responseJson, ['update_control_map']), deploymentId, {
         allows,
         at: '/update_control_map',
         requirement: 'map.is-the-assigned-one',
       }),
-    'post-next-deployment-v2': ({ json }, { allows }) =>
-      readingOf(memberAt(json, ['artifact', 'update_control_map']), memberAt(json, ['id']), {
-        allows,
-        at: '/artifact/update_control_map',
-        requirement: 'next.control-map-as-given',
-      }),
+    'post-next-deployment-v2': ({ responseJson }, { allows }) =>
+      readingOf(
+        memberAt(responseJson, ['artifact', 'update_control_map']),
+        memberAt(responseJson, ['id']),
+        {
+          allows,
+          at: '/artifact/update_control_map',
+          requirement: 'next.control-map-as-given',
+        },
+      ),
   },
 };
 
@@ -52,7 +56,9 @@ function assigned(
 ): readonly Effect<ControlMap>[] {
   const map = membersOf(sent).update_control_map;
   if (!isMap(map) || id === undefined) return [];
-  return [{ device: ofNoDevice, part: id, settleMs, become: () => [meaningOf(map, allows)] }];
+  return [
+    { device: ofNoDevice, instance: id, settleMs, nextStates: () => [meaningOf(map, allows)] },
+  ];
 }
 
 /** Returns the part of a map that every server keeps: `continue` is the default of an action. */
@@ -95,5 +101,5 @@ function readingOf(
     const where = `200 body: ${at}/states/${other}`;
     return { where, must, actual: describeValue(found.actions[other] ?? 'continue'), requirement };
   };
-  return [{ device: ofNoDevice, part: id, differs }];
+  return [{ device: ofNoDevice, instance: id, differenceFrom: differs }];
 }

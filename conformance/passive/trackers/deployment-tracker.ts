@@ -24,7 +24,7 @@ export class DeploymentTracker implements Tracker {
   }
 
   judge(exchange: JudgedExchange): readonly TrackedViolation[] {
-    switch (exchange.row.id) {
+    switch (exchange.operation.id) {
       case 'create-deployment':
         return this.#created(exchange);
       case 'abort-deployment':
@@ -45,20 +45,21 @@ export class DeploymentTracker implements Tracker {
   }
 
   recordNoResponse(exchange: JudgedExchange): void {
-    const { row, sent } = exchange;
+    const { operation, requestJson } = exchange;
     const span = openEnded(exchange.request);
-    if (row.id === 'put-deployment-status') {
-      const { status } = membersOf(sent);
+    if (operation.id === 'put-deployment-status') {
+      const { status } = membersOf(requestJson);
       const value = typeof status === 'string' ? status : undefined;
       this.#stateFor(exchange)?.mayWrite(value, span);
     }
-    if (row.id === 'abort-deployment') {
+    if (operation.id === 'abort-deployment') {
       const states = this.#deployments.get(exchange.deploymentId)?.values() ?? [];
       for (const state of states) state.mayWrite(undefined, span);
     }
-    const isOfDevice = row.id.includes('next-deployment') || row.id === 'decommission-device';
+    const isOfDevice =
+      operation.id.includes('next-deployment') || operation.id === 'decommission-device';
     const deviceId =
-      row.id === 'decommission-device' ? exchange.segment() : this.#facts.idOf(exchange);
+      operation.id === 'decommission-device' ? exchange.segment() : this.#facts.idOf(exchange);
     if (!isOfDevice || deviceId === undefined) return;
     for (const states of this.#deployments.values()) {
       states.get(deviceId)?.mayWrite(undefined, span);
@@ -67,7 +68,7 @@ export class DeploymentTracker implements Tracker {
 
   /** A deployment that is repeated after a failure is not tracked. */
   #created(exchange: JudgedExchange): readonly TrackedViolation[] {
-    const { devices, retries } = membersOf(exchange.sent);
+    const { devices, retries } = membersOf(exchange.requestJson);
     const id = locationOf(exchange);
     if (!exchange.isSuccess || id === undefined || !Array.isArray(devices)) return [];
     if (retries !== undefined) return [];
@@ -101,9 +102,9 @@ export class DeploymentTracker implements Tracker {
   }
 
   #reported(exchange: JudgedExchange): readonly TrackedViolation[] {
-    const { request, isSuccess, sent, status: answered } = exchange;
+    const { request, isSuccess, requestJson, status: answered } = exchange;
     const state = this.#stateFor(exchange);
-    const { status } = membersOf(sent);
+    const { status } = membersOf(requestJson);
     if (state === undefined || typeof status !== 'string') return [];
     const before = state.possibleAt(request);
     if (isSuccess) state.write(followsAll(status, before) ? status : undefined, request);
@@ -122,7 +123,7 @@ export class DeploymentTracker implements Tracker {
   }
 
   #polled(exchange: JudgedExchange): readonly TrackedViolation[] {
-    const { request, status, object } = exchange;
+    const { request, status, responseObject } = exchange;
     const deviceId = this.#facts.idOf(exchange);
     if (deviceId === undefined) return [];
     const violations: TrackedViolation[] = [];
@@ -131,7 +132,7 @@ export class DeploymentTracker implements Tracker {
       if (state === undefined) continue;
       const before = state.possibleAt(request);
       const isOver = isOnly(before, [ABORTED, 'success', 'failure']);
-      const isOffered = status === 200 && object?.id === id;
+      const isOffered = status === 200 && responseObject?.id === id;
       if (isOffered && isOver) violations.push(offeredAgain(id, before ?? []));
       // A server may end a deployment that does not fit what the device says of itself.
       if (!isOffered && !isOver) state.mayWrite(undefined, request);
@@ -140,11 +141,11 @@ export class DeploymentTracker implements Tracker {
   }
 
   #read(exchange: JudgedExchange): readonly TrackedViolation[] {
-    const { json, request, status } = exchange;
+    const { responseJson, request, status } = exchange;
     const id = segmentOf(request.url, 2);
     const states = this.#deployments.get(id);
-    if (status !== 200 || !Array.isArray(json) || states === undefined) return [];
-    return json.flatMap((each, index) => {
+    if (status !== 200 || !Array.isArray(responseJson) || states === undefined) return [];
+    return responseJson.flatMap((each, index) => {
       const { id: deviceId, status: seen } = membersOf(each);
       const state = states.get(String(deviceId));
       const allowed = state?.possibleAt(request);

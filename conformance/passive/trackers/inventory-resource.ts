@@ -46,22 +46,22 @@ export const inventoryResource: Resource<Attributes> = {
     'put-attributes': (exchange, facts) => [effectOf(exchange, facts)],
   },
   reads: {
-    'get-inventory': ({ json }, facts) => [readingOf(json, facts, '')],
-    'list-inventory': ({ json }, facts) => readingsOf(json, facts),
-    'search-inventory': ({ json, sent }, facts) =>
+    'get-inventory': ({ responseJson }, facts) => [readingOf(responseJson, facts, '')],
+    'list-inventory': ({ responseJson }, facts) => readingsOf(responseJson, facts),
+    'search-inventory': ({ responseJson, requestJson }, facts) =>
       // A search may select attributes, so that absent ones say nothing.
-      'attributes' in membersOf(sent) ? [] : readingsOf(json, facts),
+      'attributes' in membersOf(requestJson) ? [] : readingsOf(responseJson, facts),
   },
 };
 
 function effectOf(exchange: JudgedExchange, facts: KnownDevices): Effect<Attributes> {
   const device = facts.ofToken(exchange);
-  if (!isPlainJson(exchange)) return { device, become: () => [undefined] };
-  const sent = entriesOf(exchange.sent).map(membersOf);
-  const operation = exchange.row.id as Operation;
+  if (!isPlainJson(exchange)) return { device, nextStates: () => [undefined] };
+  const sent = entriesOf(exchange.requestJson).map(membersOf);
+  const operation = exchange.operation.id as Operation;
   return {
     device,
-    become: (before) =>
+    nextStates: (before) =>
       before === undefined && operation === 'patch-attributes'
         ? [undefined]
         : [attributesAfter({ operation, sent, allows: facts.allows }, before ?? {})],
@@ -148,7 +148,7 @@ function readingOf(json: unknown, facts: KnownDevices, at: string): Reading<Attr
   const found = new Map(own.map((each) => [String(each.name), each]));
   return {
     device: facts.ofId(id),
-    differs: (state, all) => {
+    differenceFrom: (state, all) => {
       for (const name of namesIn(all)) {
         const expected = Object.hasOwn(state, name) ? state[name] : null;
         const violation = difference(found.get(name), expected ?? null);

@@ -22,16 +22,16 @@ export class KnownDevices {
 
   /** Records an exchange, before it is judged. */
   record(exchange: JudgedExchange): void {
-    switch (exchange.row.id) {
+    switch (exchange.operation.id) {
       case 'preauthorize-device':
-        this.#recordId(membersOf(exchange.sent).identity_data, locationOf(exchange));
+        this.#recordId(membersOf(exchange.requestJson).identity_data, locationOf(exchange));
         break;
       case 'list-devices':
       case 'search-devices':
-        for (const each of entriesOf(exchange.json)) this.#recordDevice(each);
+        for (const each of entriesOf(exchange.responseJson)) this.#recordDevice(each);
         break;
       case 'get-device':
-        this.#recordDevice(exchange.json);
+        this.#recordDevice(exchange.responseJson);
         break;
       case 'create-deployment':
         this.#deployments.add(locationOf(exchange) ?? '');
@@ -73,8 +73,8 @@ export class KnownDevices {
     this.#identities.set(id, jsonInOrder(identity));
   }
 
-  #recordToken({ status, sent, response }: JudgedExchange): void {
-    const { id_data } = membersOf(sent);
+  #recordToken({ status, requestJson, response }: JudgedExchange): void {
+    const { id_data } = membersOf(requestJson);
     if (status !== 200 || typeof id_data !== 'string') return;
     this.#tokens.set(response.text, jsonInOrder(parsedJson(id_data)));
   }

@@ -25,13 +25,13 @@ export class ResourceTracker<State> implements Tracker {
   }
 
   judge(exchange: JudgedExchange): readonly TrackedViolation[] {
-    const { row, request, status, isSuccess, hasBody } = exchange;
+    const { operation, request, status, isSuccess, hasBody } = exchange;
     this.#open(exchange);
     if (isSuccess) this.#write(exchange, request);
     // A server error may have occurred before or after the effect.
     else if (status >= 500) this.recordNoResponse(exchange);
     if (status !== 200 || !hasBody) return [];
-    const readings = this.#resource.reads[row.id]?.(exchange, this.#facts) ?? [];
+    const readings = this.#resource.reads[operation.id]?.(exchange, this.#facts) ?? [];
     return readings.flatMap((reading) => this.#judge(reading, exchange));
   }
 
@@ -42,39 +42,41 @@ export class ResourceTracker<State> implements Tracker {
   }
 
   #write(exchange: JudgedExchange, span: Span): void {
-    const effects = this.#resource.writes[exchange.row.id]?.(exchange, this.#facts) ?? [];
+    const effects = this.#resource.writes[exchange.operation.id]?.(exchange, this.#facts) ?? [];
     const { allows } = this.#facts;
-    for (const { become, settleMs: givenMs = SETTLE_MS, ...key } of effects) {
+    for (const { nextStates, settleMs: givenMs = SETTLE_MS, ...key } of effects) {
       const settleMs = allows('effects-settle') ? givenMs : 0;
       // Which of several resources was written is not known, so each may have been.
-      const isKnown = key.device !== undefined && key.part !== null && become !== undefined;
+      const isKnown = key.device !== undefined && key.instance !== null && nextStates !== undefined;
       const { sentMs, endedMs } = isKnown ? span : openEnded(span);
-      const write = { sentMs, endedMs, settleMs, become: become ?? (() => [undefined]) };
+      const write = { sentMs, endedMs, settleMs, nextStates: nextStates ?? (() => [undefined]) };
       for (const state of this.#statesOf(key)) state.write(write);
     }
   }
 
   #open(exchange: JudgedExchange): void {
-    const { row, request, sent } = exchange;
-    if (!openings.includes(row.id) || membersOf(sent).status === 'accepted') return;
-    const id = exchange.segment(row.id === 'decommission-device' ? 0 : openingIdAt(row.id));
+    const { operation, request, requestJson } = exchange;
+    if (!openings.includes(operation.id) || membersOf(requestJson).status === 'accepted') return;
+    const id = exchange.segment(
+      operation.id === 'decommission-device' ? 0 : openingIdAt(operation.id),
+    );
     const device = this.#facts.ofId(id);
     for (const [key, state] of this.#states) {
       if (device !== undefined && !key.startsWith(`${device}\n`)) continue;
       const span = openEnded(request);
-      state.write({ ...span, settleMs: 0, become: () => [undefined] });
+      state.write({ ...span, settleMs: 0, nextStates: () => [undefined] });
     }
   }
 
   /** Returns the resources that a key may mean, and tracks the one that it names from now on. */
-  #statesOf({ device, part = '' }: Effect<State>): readonly TrackedState<State>[] {
-    if (device === undefined || part === null) {
+  #statesOf({ device, instance = '' }: Effect<State>): readonly TrackedState<State>[] {
+    if (device === undefined || instance === null) {
       return [...this.#states]
         .filter(([key]) => device === undefined || key.startsWith(`${device}\n`))
-        .filter(([key]) => part === null || key.endsWith(`\n${part}`))
+        .filter(([key]) => instance === null || key.endsWith(`\n${instance}`))
         .map(([, state]) => state);
     }
-    const key = `${device}\n${part}`;
+    const key = `${device}\n${instance}`;
     const { allows } = this.#facts;
     const known = this.#states.get(key) ?? new TrackedState(this.#resource.initial(allows), allows);
     this.#states.set(key, known);
@@ -82,17 +84,17 @@ export class ResourceTracker<State> implements Tracker {
   }
 
   #judge(
-    { device, part, differs }: Reading<State>,
-    { row, request }: JudgedExchange,
+    { device, instance, differenceFrom }: Reading<State>,
+    { operation, request }: JudgedExchange,
   ): readonly TrackedViolation[] {
-    const tracked = this.#states.get(`${device}\n${part ?? ''}`);
+    const tracked = this.#states.get(`${device}\n${instance ?? ''}`);
     if (device === undefined || tracked === undefined) return [];
     const { parts } = this.#resource;
     const whole = tracked.possibleAt(request);
     const separate = whole === undefined && parts && tracked.possiblePartsAt(request, parts);
     const judged = separate || [whole];
-    this.#counts.add(row.id, judged.includes(undefined) ? undefined : judged.flat());
-    return judged.flatMap((states = []) => violationOf(states, differs));
+    this.#counts.add(operation.id, judged.includes(undefined) ? undefined : judged.flat());
+    return judged.flatMap((states = []) => violationOf(states, differenceFrom));
   }
 }
 
@@ -101,7 +103,7 @@ export class ResourceTracker<State> implements Tracker {
  */
 function violationOf<State>(
   states: readonly (State | undefined)[],
-  differs: Reading<State>['differs'],
+  differs: Reading<State>['differenceFrom'],
 ): readonly TrackedViolation[] {
   const known = states.filter((each) => each !== undefined);
   if (known.length < states.length) return [];

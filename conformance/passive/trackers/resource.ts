@@ -16,13 +16,13 @@ interface ResourceKey {
   /** The identity of its device; undefined if it is not known, so that it may be any. */
   readonly device: string | undefined;
   /** Which of the device's resources: absent for a single one, null if it may be any. */
-  readonly part?: string | null | undefined;
+  readonly instance?: string | null | undefined;
 }
 
 /** The effect of an accepted request. */
 export interface Effect<State> extends ResourceKey {
   /** See `StateWrite`. Absent if the request leaves the resource in any state from then on. */
-  readonly become?: (before: State | undefined) => readonly (State | undefined)[];
+  readonly nextStates?: (before: State | undefined) => readonly (State | undefined)[];
   /** Milliseconds until the effect is visible; `SETTLE_MS` unless it is visible at once. */
   readonly settleMs?: number;
 }
@@ -33,7 +33,7 @@ export interface Reading<State> extends ResourceKey {
    * Returns how the response differs from the state; undefined if it shows the state.
    * @param all every possible state, so that what only another one has must be absent
    */
-  readonly differs: (state: State, all: readonly State[]) => TrackedViolation | undefined;
+  readonly differenceFrom: (state: State, all: readonly State[]) => TrackedViolation | undefined;
 }
 
 /** Reads an exchange, and returns what it writes or shows. */
@@ -53,8 +53,8 @@ export interface Resource<State> {
 }
 
 /** Returns true if the request body has one reading: no repeated name, no unusual number. */
-export function isPlainJson({ sent, request: { body = '' } }: JudgedExchange): boolean {
-  return sent !== undefined && JSON.stringify(sent) === String(body);
+export function isPlainJson({ requestJson, request: { body = '' } }: JudgedExchange): boolean {
+  return requestJson !== undefined && JSON.stringify(requestJson) === String(body);
 }
 
 /** Returns true if the text has no half of a surrogate pair, so that every server can keep it. */

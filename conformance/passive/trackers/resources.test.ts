@@ -330,7 +330,7 @@ const sure = (value: number, more: Partial<StateWrite<number>> = {}): StateWrite
   sentMs: value * 10,
   endedMs: value * 10 + 5,
   settleMs: 0,
-  become: () => [value],
+  nextStates: () => [value],
   ...more,
 });
 const readAt = (sentMs: number) => ({ sentMs, endedMs: sentMs + 5 });
@@ -345,8 +345,8 @@ describe('a tracked state', () => {
   it('has the results of all orders of three writes at once', () => {
     const state = new TrackedState<number>([0]);
     for (const digit of [1, 2, 3]) {
-      const become = (before = 0) => [before * 10 + digit];
-      state.write(sure(digit, { sentMs: 0, endedMs: 9, become }));
+      const nextStates = (before = 0) => [before * 10 + digit];
+      state.write(sure(digit, { sentMs: 0, endedMs: 9, nextStates }));
     }
     expect(state.possibleAt(readAt(10))?.toSorted()).toEqual([123, 132, 213, 231, 312, 321]);
   });
@@ -354,10 +354,10 @@ describe('a tracked state', () => {
   it('is not tracked beyond 64 possible states', () => {
     const state = new TrackedState<number>([0]);
     for (const bit of [1, 2, 4, 8, 16, 32]) {
-      state.write(sure(bit, { settleMs: 5000, become: (before = 0) => [before + bit] }));
+      state.write(sure(bit, { settleMs: 5000, nextStates: (before = 0) => [before + bit] }));
     }
     expect(state.possibleAt(readAt(1000))).toHaveLength(64);
-    state.write(sure(64, { settleMs: 5000, become: (before = 0) => [before + 64] }));
+    state.write(sure(64, { settleMs: 5000, nextStates: (before = 0) => [before + 64] }));
     expect(state.possibleAt(readAt(1000))).toBeUndefined();
   });
 });

@@ -19,15 +19,18 @@ export const monitorResource: Resource<readonly string[]> = {
   initial: () => [[]],
   writes: {
     'post-monitor-configuration': (exchange, facts) => [
-      { device: facts.ofToken(exchange), ...replacedBy(exchange, monitorEntries(exchange.sent)) },
+      {
+        device: facts.ofToken(exchange),
+        ...replacedBy(exchange, monitorEntries(exchange.requestJson)),
+      },
     ],
   },
   reads: {
-    'show-monitor-configuration': ({ json, request }, facts) => [
+    'show-monitor-configuration': ({ responseJson, request }, facts) => [
       {
         device: facts.ofId(deviceIn(request.url)),
-        differs: (state) => {
-          const found = monitorEntries(json);
+        differenceFrom: (state) => {
+          const found = monitorEntries(responseJson);
           if (jsonInOrder(found) === jsonInOrder(state)) return undefined;
           const must = `be ${describeValue(state)}, which the device sent last`;
           return {
@@ -52,17 +55,19 @@ export const alertsResource: Resource<readonly string[]> = {
       {
         device: facts.ofToken(exchange),
         settleMs: 0,
-        become: (before) => [
-          before && isPlainJson(exchange) ? [...before, ...alertsIn(exchange.sent)] : undefined,
+        nextStates: (before) => [
+          before && isPlainJson(exchange)
+            ? [...before, ...alertsIn(exchange.requestJson)]
+            : undefined,
         ],
       },
     ],
   },
   reads: {
-    'list-alerts': ({ json, request }, facts) => [
+    'list-alerts': ({ responseJson, request }, facts) => [
       {
         device: facts.ofId(deviceIn(request.url)),
-        differs: (state) => strangeAlert(state, alertsIn(json)),
+        differenceFrom: (state) => strangeAlert(state, alertsIn(responseJson)),
       },
     ],
   },
@@ -74,7 +79,7 @@ export const logResource: Resource<readonly string[]> = {
   initial: () => [[]],
   writes: {
     'put-deployment-log': (exchange, facts) => {
-      const messages = messagesIn(exchange.sent);
+      const messages = messagesIn(exchange.requestJson);
       const key = {
         device: facts.ofToken(exchange),
         part: facts.deployment(exchange.deploymentId),
@@ -83,7 +88,7 @@ export const logResource: Resource<readonly string[]> = {
     },
     // The contract leaves open what becomes of a log after the abort.
     'abort-deployment': ({ deploymentId }, { allows }) =>
-      allows('log.open-after-the-abort') ? [{ device: undefined, part: deploymentId }] : [],
+      allows('log.open-after-the-abort') ? [{ device: undefined, instance: deploymentId }] : [],
   },
   reads: {
     'get-deployment-log': ({ request, response }, facts) => {
@@ -92,8 +97,8 @@ export const logResource: Resource<readonly string[]> = {
       return [
         {
           device: facts.ofId(device),
-          part: deployment,
-          differs: (state, all) => differenceOfLogs(response.text, state, all),
+          instance: deployment,
+          differenceFrom: (state, all) => differenceOfLogs(response.text, state, all),
         },
       ];
     },
@@ -131,9 +136,9 @@ function differenceOfLogs(
 function replacedBy<State>(
   exchange: JudgedExchange,
   state: State | undefined,
-): Pick<Effect<State>, 'become'> {
+): Pick<Effect<State>, 'nextStates'> {
   const value = isPlainJson(exchange) ? state : undefined;
-  return { become: () => [value] };
+  return { nextStates: () => [value] };
 }
 
 function monitorEntries(value: unknown): readonly string[] {

@@ -19,7 +19,7 @@ export interface StateWrite<State> extends Span {
    * Returns the states that may follow: several where the contract leaves a choice.
    * @param before undefined if any state is possible
    */
-  readonly become: (before: State | undefined) => readonly (State | undefined)[];
+  readonly nextStates: (before: State | undefined) => readonly (State | undefined)[];
   /** How long after its response the write may still be invisible, in milliseconds. */
   readonly settleMs: number;
 }
@@ -53,12 +53,12 @@ export class TrackedState<State> {
   write(write: StateWrite<State>): void {
     // Every read applies the writes anew, and the same states then have the same text.
     const known = new Map<State | undefined, readonly (State | undefined)[]>();
-    const become = (before: State | undefined): readonly (State | undefined)[] => {
-      const after = known.get(before) ?? write.become(before);
+    const nextStates = (before: State | undefined): readonly (State | undefined)[] => {
+      const after = known.get(before) ?? write.nextStates(before);
       known.set(before, after);
       return after;
     };
-    this.#writes.push({ ...write, become });
+    this.#writes.push({ ...write, nextStates });
   }
 
   /**
@@ -83,7 +83,7 @@ export class TrackedState<State> {
       .slice(0, settled)
       .reduce(
         (states, write) =>
-          distinct(states.flatMap(write.become).map((each) => each && narrow(each))),
+          distinct(states.flatMap(write.nextStates).map((each) => each && narrow(each))),
         this.#initial,
       );
     let outcomes = before.map((state): Outcome<State> => ({ decided: new Set(), state }));
@@ -95,7 +95,7 @@ export class TrackedState<State> {
           const write = writes[index];
           const isNew = isCertain[index] || this.#allows('effects-at-once');
           const states = [
-            ...(isNew ? (write?.become(state) ?? []) : []),
+            ...(isNew ? (write?.nextStates(state) ?? []) : []),
             ...(isCertain[index] ? [] : [state]),
           ].map((each) => each && narrow(each));
           const after = new Set([...decided, index]);
@@ -115,7 +115,7 @@ export class TrackedState<State> {
   /** Returns the possible states of each part alone, which are fewer than those of the whole. */
   possiblePartsAt(span: Span, { names, only }: StateParts<State>) {
     const [initial] = this.#initial;
-    const last = this.#writes.reduce((state, write) => write.become(state)[0], initial);
+    const last = this.#writes.reduce((state, write) => write.nextStates(state)[0], initial);
     const found = last === undefined ? [] : names(last);
     return found.map((name) => this.possibleAt(span, (state) => only(state, name)));
   }
