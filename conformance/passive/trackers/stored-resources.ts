@@ -82,7 +82,7 @@ export const logResource: Resource<readonly string[]> = {
       const messages = messagesIn(exchange.requestJson);
       const key = {
         device: facts.ofToken(exchange),
-        part: facts.deployment(exchange.deploymentId),
+        instance: facts.deployment(exchange.deploymentId),
       };
       return [{ ...key, ...replacedBy(exchange, messages) }];
     },
