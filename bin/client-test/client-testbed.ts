@@ -213,13 +213,12 @@ export class ClientTestbed {
   }
 
   /** Resolves once nothing is due any more, or after this time. */
-  async settled(withinMs: number): Promise<void> {
+  async waitUntilIdle(withinMs: number): Promise<void> {
     const endMs = systemClock.monotonicMs() + withinMs;
-    const isSettled = (): boolean =>
+    const isIdle = (): boolean =>
       this.#problem() !== undefined ||
       !(this.verdict?.duties.some(({ state }) => state === 'open') ?? false);
-    while (systemClock.monotonicMs() < endMs && !isSettled())
-      await this.events.until(isSettled, 500);
+    while (systemClock.monotonicMs() < endMs && !isIdle()) await this.events.until(isIdle, 500);
   }
 
   #problem(): string | undefined {

@@ -62,7 +62,7 @@ export async function runScene(
   }
   const intervalMs = time.intervalMs ?? measuredIntervalMs(testbed.events.all);
   if (stopped === undefined)
-    await testbed.settled(patienceMs(intervalMs ?? 0, 0) + SETTLE_EXTRA_MS);
+    await testbed.waitUntilIdle(patienceMs(intervalMs ?? 0, 0) + EXTRA_WAIT_MS);
   // A scene that stopped before its end has shown nothing by what did not happen.
   if (stopped?.message !== INTERRUPTED) {
     if (stopped?.hasCrashed) testbed.judge.end(systemClock.monotonicMs(), true);
@@ -90,7 +90,7 @@ export async function runScene(
 
 const INTERRUPTED = 'the client test was interrupted';
 /** The verdict is read a little later than it allows. */
-const SETTLE_EXTRA_MS = 500;
+const EXTRA_WAIT_MS = 500;
 
 async function begin({ start, needs }: Scene, testbed: ClientTestbed, waits: Waits): Promise<void> {
   const { contactMs } = waits;

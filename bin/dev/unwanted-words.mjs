@@ -234,4 +234,9 @@ export const unwanted = [
     pattern: /\bas const\) satisfies\b/g,
     instead: '"as const satisfies …)": only a literal itself is checked for unknown members',
   },
+  {
+    pattern: /\b(SETTLE_MS|settleMs|holdBody|isArmed|useSettled|isHeld)\b|\.settled\(/g,
+    instead: 'effect delay, countBody, isActive, useDebounced, isTimeLimitPaused, waitUntil…',
+    legal: ['bin/dev/bench/'],
+  },
 ];

@@ -13,8 +13,8 @@ import {
   isDemo,
   openStage,
   projectFolder,
-  settled,
   shownOutputs,
+  withoutChangingValues,
 } from '../testing/documents.ts';
 
 const README_LINES_MAX = 200;
@@ -154,13 +154,13 @@ describe('the outputs shown in documents', () => {
         writeFileSync(join(projectFolder, name), text);
         return;
       }
-      const shown = outputs.map(({ output }) => settled(output));
-      expect(printed.map(settled), 'npm run docs writes them anew').toEqual(shown);
+      const shown = outputs.map(({ output }) => withoutChangingValues(output));
+      expect(printed.map(withoutChangingValues), 'npm run docs writes them anew').toEqual(shown);
     },
   );
 
   it('are compared, except for values that differ between runs', () => {
-    const line = (text: string) => settled(text);
+    const line = (text: string) => withoutChangingValues(text);
     expect(line('64 cases in 5.5 s: 1 fail')).toBe(line('64 cases in 17 s: 1 fail'));
     expect(line('64 cases in 5.5 s: 1 fail')).not.toBe(line('64 cases in 5.5 s: 2 fail'));
     expect(abridged('a\n\nb\nc\n', '...\nb\nc\n')).toBe('...\nb\nc\n');

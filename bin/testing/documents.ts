@@ -155,14 +155,16 @@ export function abridged(produced: string, documented: string): string {
   function locationOf(chunk: readonly string[], isLast: boolean): number {
     if (isLast) return Math.max(end, lines.length - chunk.length);
     if (chunk[0] === undefined) return end;
-    const first = settled(chunk[0]);
-    const location = lines.findIndex((line, index) => index >= end && settled(line) === first);
+    const first = withoutChangingValues(chunk[0]);
+    const location = lines.findIndex(
+      (line, index) => index >= end && withoutChangingValues(line) === first,
+    );
     return end === 0 && location < 0 ? 0 : Math.max(end, location);
   }
 }
 
 /** Replaces everything that differs between runs: IDs, secrets, times and measured figures. */
-export function settled(output: string): string {
+export function withoutChangingValues(output: string): string {
   return output
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID')
     .replace(/127\.0\.0\.1:\d+/g, 'ADDRESS')

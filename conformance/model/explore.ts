@@ -19,10 +19,10 @@ const EXPLORE_MAX_MS = 30_000;
 const THOROUGH_FACTOR = 62;
 const THOROUGH_MAX_MS = 480_000;
 const SHRINK_MAX_MS = 12_000;
-const SETTLE_MAX_MS = 5000;
+const EFFECT_WAIT_MAX_MS = 5000;
 /** The minimum time limit for an effect while shrinking; see `Explorer.#eventually`. */
-const SHRINK_SETTLE_MIN_MS = 300;
-const SHRINK_SETTLE_FACTOR = 3;
+const SHRINK_EFFECT_WAIT_MIN_MS = 300;
+const SHRINK_EFFECT_WAIT_FACTOR = 3;
 
 /** The random sequences of steps to try on a target. */
 export interface Exploration {
@@ -168,10 +168,12 @@ class Explorer {
     const { clock } = this.#context;
     const startedMs = clock.monotonicMs();
     const shrinkLimitMs = Math.max(
-      SHRINK_SETTLE_MIN_MS,
-      SHRINK_SETTLE_FACTOR * this.#longestWaitMs,
+      SHRINK_EFFECT_WAIT_MIN_MS,
+      SHRINK_EFFECT_WAIT_FACTOR * this.#longestWaitMs,
     );
-    const limitMs = this.#shortest ? Math.min(SETTLE_MAX_MS, shrinkLimitMs) : SETTLE_MAX_MS;
+    const limitMs = this.#shortest
+      ? Math.min(EFFECT_WAIT_MAX_MS, shrinkLimitMs)
+      : EFFECT_WAIT_MAX_MS;
     const value = await this.#context.eventually(read, holds, limitMs);
     const waitedMs = clock.monotonicMs() - startedMs;
     if (holds(value)) this.#longestWaitMs = Math.max(this.#longestWaitMs, waitedMs);

@@ -176,15 +176,15 @@ function watchTime(
 ): Timer {
   let counted = 0;
   let timer: Timer;
-  const arm = (delayMs: number): void => {
+  const startTimer = (delayMs: number): void => {
     timer = clock.after(delayMs, () => {
       const waitedMs = context.client.waitedMs - counted;
       counted += waitedMs;
-      if (waitedMs > 0) arm(waitedMs);
+      if (waitedMs > 0) startTimer(waitedMs);
       else late();
     });
   };
-  arm(limitMs);
+  startTimer(limitMs);
   return { cancel: () => timer.cancel() };
 }
 

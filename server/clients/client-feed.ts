@@ -91,9 +91,9 @@ export class ClientFeed {
    * Judges what waits, and returns the clients of a tenant.
    * @param limitMs longest time for judging, in milliseconds; unlimited by default
    */
-  async settled(tenant: Tenant, limitMs?: number): Promise<JudgedTenant> {
+  async judgeWaitingEvents(tenant: Tenant, limitMs?: number): Promise<JudgedTenant> {
     await this.#load();
-    await this.#queue.settled(limitMs);
+    await this.#queue.judgeWaitingEvents(limitMs);
     const watched = this.#watched.get(tenant);
     if (!watched) throw new TypeError(`the devices of tenant ${tenant.name} are not watched`);
     return { clients: watched.clients, reader: this.#readerOf(watched) };

@@ -65,7 +65,7 @@ export class JudgingQueue {
    * Judges what waits now, with pauses for other work.
    * @param limitMs longest time for judging, in milliseconds; the rest goes on waiting
    */
-  async settled(limitMs = Number.POSITIVE_INFINITY): Promise<void> {
+  async judgeWaitingEvents(limitMs = Number.POSITIVE_INFINITY): Promise<void> {
     // An event that ended in this iteration is complete in the next one.
     await nextIteration();
     // Further events may come all the time.

@@ -36,7 +36,7 @@ describe('a message that holds more values than the limit', () => {
     const user = await connectUser(server, device);
     user.socket.send(smallValues());
     expect(await endOf(user.socket)).toEqual({ code: 1011, reason });
-    await peer.settled();
+    await peer.waitUntilReceived();
   });
 });
 

@@ -79,7 +79,7 @@ export class DeviceSockets implements DeviceSessions {
     const origin = { socket: 'device', requestId: handover.requestId, deviceId } as const;
     this.#handshakes.complete(handover, (socket) => {
       this.#report(socket, origin, tenant);
-      this.#hold(socket, device);
+      this.#addSocket(socket, device);
     });
   }
 
@@ -206,7 +206,7 @@ export class DeviceSockets implements DeviceSessions {
     return closeAll(sockets.toReversed(), reason);
   }
 
-  #hold(socket: WebSocket, { deviceId, tenant }: ConnectingDevice): void {
+  #addSocket(socket: WebSocket, { deviceId, tenant }: ConnectingDevice): void {
     const { store, clock } = tenant;
     // As in the reference implementation, the older socket ends without a close frame, and the
     // device remains connected.

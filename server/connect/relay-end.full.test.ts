@@ -42,7 +42,7 @@ async function leave(user: Peer, how: 'close' | 'terminate' = 'close'): Promise<
 /** Waits until sent data has arrived: all sides share this process and its loopback. */
 async function settle(): Promise<void> {
   for (let trip = 0; trip < 5; trip += 1) await presenceOf(server, identity);
-  await device.settled();
+  await device.waitUntilReceived();
 }
 
 const newShell = { proto: shell, typ: 'new' };
@@ -202,7 +202,7 @@ describe('a peer that stops reading', () => {
     for (let sent = 0; sent < bufferedMax; sent += chunk.length) {
       device.reply(slow.session, { proto: shell, typ: 'shell', body: chunk });
     }
-    await device.settled();
+    await device.waitUntilReceived();
     slow.user.socket.resume();
     expect(await ended).toEqual({
       code: 1008,
@@ -361,6 +361,6 @@ describe('a malformed shell status from a device', () => {
     const status = { valueOf: 1, toString: 1 };
     device.reply(session, { proto: shell, typ: 'new', props: { status } });
     expect((await user.next()).props).toEqual({ status });
-    await user.settled();
+    await user.waitUntilReceived();
   });
 });

@@ -72,7 +72,7 @@ describe('a message from a user', () => {
     const user = await connectUser(server, otherIdentity);
     user.say({ proto: control, typ: 'ping' });
     await other.nextOf('ping');
-    await device.settled();
+    await device.waitUntilReceived();
     expect(device.waiting).toEqual([]);
   });
 });
@@ -85,7 +85,7 @@ describe('a message from the device', () => {
     device.reply(first.session, { proto: shell, typ: 'shell', body: Buffer.from('one') });
     expect(textOf(await first.user.next())).toBe('one');
     expect(textOf(await second.user.next())).toBe('two');
-    await Promise.all([first.user.settled(), second.user.settled()]);
+    await Promise.all([first.user.waitUntilReceived(), second.user.waitUntilReceived()]);
     expect([first.user.waiting, second.user.waiting]).toEqual([[], []]);
   });
 
@@ -103,7 +103,7 @@ describe('a message from the device', () => {
     const { user, session } = await userInSession();
     const otherDevice = await connectPeer(server, await acceptedDevice(server, 'stranger'));
     otherDevice.reply(session, { proto: shell, typ: 'shell', body: Buffer.from('forged') });
-    await otherDevice.settled();
+    await otherDevice.waitUntilReceived();
     device.reply(session, { proto: control, typ: 'pong' });
     expect((await user.next()).typ).toBe('pong');
   });
@@ -113,7 +113,7 @@ describe('a message from the device', () => {
     user.socket.close();
     await endOf(user.socket);
     device.reply(session, { proto: shell, typ: 'shell', body: Buffer.from('late') });
-    await device.settled();
+    await device.waitUntilReceived();
     expect((await presenceOf(server, identity)).status).toBe('connected');
   });
 
@@ -282,7 +282,7 @@ describe('a user who sends invalid data', () => {
     const ended = endOf(user.socket);
     user.socket.send(Buffer.alloc(limits.websocketMessageMaxBytes + 1));
     expect((await ended).code).toBe(1009);
-    await device.settled();
+    await device.waitUntilReceived();
     expect(device.socket.readyState).toBe(1);
   });
 
@@ -292,7 +292,7 @@ describe('a user who sends invalid data', () => {
     user.socket.send('garbage');
     user.say({ proto: shell, typ: 'shell', body: Buffer.from('reboot') });
     await ended;
-    await device.settled();
+    await device.waitUntilReceived();
     expect(device.waiting).toEqual([]);
   });
 });
@@ -308,9 +308,9 @@ describe('the keep-alive of a user', () => {
       const pinged = once(device.socket, 'ping');
       server.clock.advance(limits.websocketPingSeconds * 1000);
       await pinged;
-      await device.settled();
+      await device.waitUntilReceived();
     }
-    await user.settled();
+    await user.waitUntilReceived();
     expect([pings, user.socket.readyState]).toEqual([0, 1]);
   });
 });

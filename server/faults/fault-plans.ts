@@ -114,12 +114,12 @@ function dropOldest(map: Map<string, unknown>, max: number): void {
 /** The rules of a tenant, in order. If several are due for a request, the first one acts. */
 export class FaultPlans {
   readonly #rules = new Map<string, CountedRule>();
-  #isArmed = false;
+  #isActive = false;
   #isPaused = false;
 
   /** False if there are no rules or they are paused. Checked for every request. */
-  get isArmed(): boolean {
-    return this.#isArmed;
+  get isActive(): boolean {
+    return this.#isActive;
   }
 
   /** Number of rules. */
@@ -134,7 +134,7 @@ export class FaultPlans {
   /** Adds rules with new IDs. */
   add(rules: readonly FaultRule[]): void {
     for (const rule of rules) this.#rules.set(rule.id, new CountedRule(rule));
-    this.#arm();
+    this.#activate();
   }
 
   /**
@@ -149,22 +149,22 @@ export class FaultPlans {
       this.#rules.delete(rule.id);
       cleared.abort();
     }
-    this.#arm();
+    this.#activate();
     return ended.length;
   }
 
   /** Lets every request pass uncounted until the returned function is called. */
   pause(): () => void {
     this.#isPaused = true;
-    this.#arm();
+    this.#activate();
     return () => {
       this.#isPaused = false;
-      this.#arm();
+      this.#activate();
     };
   }
 
-  #arm(): void {
-    this.#isArmed = this.#rules.size > 0 && !this.#isPaused;
+  #activate(): void {
+    this.#isActive = this.#rules.size > 0 && !this.#isPaused;
   }
 
   list(): RuleState[] {

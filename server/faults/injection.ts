@@ -18,7 +18,7 @@ interface InjectionOptions {
   readonly names: VendorNames;
   readonly log: Log;
   /** Called once with the status that the caller sees, or 0 if it sees none. */
-  readonly settled: (status: number) => void;
+  readonly onStatusSent: (status: number) => void;
 }
 
 /** Runs the action of one planned fault on one request. */
@@ -32,7 +32,7 @@ export class Injection implements Interception {
     this.#options.fault.missed();
   };
   #isHolding = false;
-  #isSettled = false;
+  #isStatusReported = false;
 
   constructor(options: InjectionOptions) {
     this.#options = options;
@@ -40,7 +40,7 @@ export class Injection implements Interception {
     const wire = new ResponseWire({
       exchange: call.exchange,
       mark: this.#mark,
-      settled: (status) => this.#settle(status),
+      onStatusSent: (status) => this.#reportStatus(status),
     });
     wire.socket.once('close', this.#onClose);
     fault.signal.addEventListener('abort', this.#abort, { once: true });
@@ -82,7 +82,7 @@ export class Injection implements Interception {
     fault.fired();
     try {
       const outcome = (await row.execute?.(action, this.#context)) ?? 'continue';
-      if (outcome === 'response-sent') this.#settle(0);
+      if (outcome === 'response-sent') this.#reportStatus(0);
       return outcome;
     } finally {
       this.#removeListeners();
@@ -128,11 +128,11 @@ export class Injection implements Interception {
     this.#options.fault.signal.removeEventListener('abort', this.#abort);
   }
 
-  #settle(status: number): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
+  #reportStatus(status: number): void {
+    if (this.#isStatusReported) return;
+    this.#isStatusReported = true;
     this.#isHolding = false;
-    this.#options.settled(status);
+    this.#options.onStatusSent(status);
   }
 
   #hold(): void {
@@ -163,7 +163,7 @@ export class Injection implements Interception {
       this.#reportNotFired();
       await this.#pass(response);
     }
-    this.#settle(0);
+    this.#reportStatus(0);
     this.#removeListeners();
   }
 

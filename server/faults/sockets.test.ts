@@ -37,7 +37,7 @@ async function next(socket: WebSocket): Promise<Buffer> {
 }
 
 /** Resolves once the server has processed all data sent before. */
-async function settled(socket: WebSocket): Promise<void> {
+async function waitUntilReceived(socket: WebSocket): Promise<void> {
   const pong = once(socket, 'pong');
   socket.ping();
   await pong;
@@ -126,7 +126,7 @@ describe('an open WebSocket with a planned fault', () => {
     await plan(server, { match, act: { kind: 'close-socket', code: 1012, afterMessages: 2 } });
     const peer = await connectPeer(server, device);
     peer.say({ proto: 1, typ: 'first' });
-    await settled(peer.socket);
+    await waitUntilReceived(peer.socket);
     expect(await ruleCounts(server)).toMatchObject({ fired: 0 });
     const end = endOf(peer.socket);
     peer.say({ proto: 1, typ: 'second' });
@@ -138,7 +138,7 @@ describe('an open WebSocket with a planned fault', () => {
     await plan(server, { match, act: { kind: 'close-socket', code: 1001, afterMs: 5000 } });
     const socket = await openSocket(server, device);
     server.clock.advance(4999);
-    await settled(socket);
+    await waitUntilReceived(socket);
     const end = endOf(socket);
     server.clock.advance(1);
     expect(await end).toMatchObject({ code: 1001 });
@@ -154,7 +154,7 @@ describe('an open WebSocket with a planned fault', () => {
     const other = await openSocket(server, device);
     await control(server, 'DELETE', '/faults');
     server.clock.advance(5000);
-    await settled(other);
+    await waitUntilReceived(other);
     expect(other.readyState).toBe(WebSocket.OPEN);
   });
 
@@ -232,7 +232,7 @@ describe('an open WebSocket with a planned fault', () => {
     expect(await peer.next()).toEqual(await peer.next());
     await server.call('send-device-inventory', call);
     expect((await peer.next()).typ).toBe('send-inventory');
-    await settled(peer.socket);
+    await waitUntilReceived(peer.socket);
     expect(peer.waiting).toEqual([]);
     expect(await ruleCounts(server)).toMatchObject({ fired: 1 });
   });

@@ -24,15 +24,15 @@ export class FaultTransform implements ResponseTransform {
   }
 
   /** True if any tenant has active plans. */
-  get isArmed(): boolean {
-    return this.#services.tenants.some((tenant) => faultPlansOf(tenant).isArmed);
+  get isActive(): boolean {
+    return this.#services.tenants.some((tenant) => faultPlansOf(tenant).isActive);
   }
 
   /** Returns the fault for the request, if any. A fault also assigns the request to its tenant. */
   intercept(
     context: RequestContext,
     caller: Caller,
-    settled: (status: number) => void,
+    onStatusSent: (status: number) => void,
   ): Interception | undefined {
     const { names, log } = this.#services;
     const { exchange, received, knownTenant } = context;
@@ -40,7 +40,7 @@ export class FaultTransform implements ResponseTransform {
     const raw = Buffer.isBuffer(received) ? received : undefined;
     const tenant = caller.tenant ?? knownTenant ?? this.#tenantOf(operation, exchange, raw);
     const plans = faultPlansOf(tenant);
-    if (!plans.isArmed) return undefined;
+    if (!plans.isActive) return undefined;
     const { store } = tenant;
     const requestIdHeader = names.requestId;
     const call = new FaultCall({ operation, exchange, caller, raw, store, requestIdHeader });
@@ -49,7 +49,7 @@ export class FaultTransform implements ResponseTransform {
     context.switchTo(tenant);
     exchange.record.deviceId = call.deviceId;
     exchange.record.userId = caller.user?.id;
-    return new Injection({ fault, call, tenant, names, log, settled });
+    return new Injection({ fault, call, tenant, names, log, onStatusSent });
   }
 
   /** Returns the tenant that a request without a token will belong to. */

@@ -15,7 +15,7 @@ interface WireOptions {
   /** Header lines that name the fault; empty for an unmarked fault. */
   readonly mark: HeaderPairs;
   /** Called once with the status that the caller sees, or 0 if it sees none. */
-  readonly settled: (status: number) => void;
+  readonly onStatusSent: (status: number) => void;
 }
 
 /**
@@ -27,17 +27,17 @@ export class ResponseWire {
   readonly #response: ServerResponse;
   readonly #exchange: Exchange;
   readonly #originals: Pick<ServerResponse, 'writeHead' | 'write' | 'end'>;
-  readonly #settled: (status: number) => void;
+  readonly #onStatusSent: (status: number) => void;
   #mark: HeaderPairs;
 
-  constructor({ exchange, mark, settled }: WireOptions) {
+  constructor({ exchange, mark, onStatusSent }: WireOptions) {
     const { response, request, upgrade } = exchange;
     // Every upgrade here arrives over TCP, but Node declares its socket as any stream.
     this.socket = (upgrade?.socket as Socket | undefined) ?? request.socket;
     this.#response = response;
     this.#exchange = exchange;
     this.#mark = mark;
-    this.#settled = settled;
+    this.#onStatusSent = onStatusSent;
     this.#originals = {
       writeHead: response.writeHead.bind(response),
       write: response.write.bind(response),
@@ -65,7 +65,7 @@ export class ResponseWire {
     const all = [...headers, ...this.#mark];
     this.#exchange.record.responseHeaders = all.flat();
     this.#originals.writeHead(status, all.flat());
-    this.#settled(status);
+    this.#onStatusSent(status);
   }
 
   /** Writes a part of the body. Resolves once it is sent or the connection is closed. */
@@ -129,7 +129,7 @@ export class ResponseWire {
 
   #sever(): void {
     this.#exchange.record.isIncomplete = true;
-    this.#settled(0);
+    this.#onStatusSent(0);
   }
 
   #untilClosed(callback: (done: () => void) => void): Promise<void> {

@@ -62,7 +62,7 @@ export class PackedExchange implements UnchangedFields {
   /** Number of header names and values of the request. Those of the response follow in the text. */
   #requestHeaders = 0;
 
-  /** Stores a settled record whose response was neither varied nor changed by a fault. */
+  /** Stores a complete record whose response was neither varied nor changed by a fault. */
   pack(record: ExchangeRecord, slabs: Slabs): void {
     copyFacts(record, this);
     const { requestId, headers, body, responseBody } = record;

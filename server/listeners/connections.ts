@@ -70,12 +70,12 @@ export class Connections {
       // An HTTP connection that was taken for an upgrade and returned is emitted a second time.
       if (this.#open.has(socket)) return;
       this.#open.add(socket);
-      const isHeld = openFiles.tryAcquire();
+      const isCounted = openFiles.tryAcquire();
       socket.once('close', () => {
         this.#open.delete(socket);
-        if (isHeld) openFiles.release();
+        if (isCounted) openFiles.release();
       });
-      if (!isHeld) this.#defer(socket, lastWord);
+      if (!isCounted) this.#defer(socket, lastWord);
     });
   }
 

@@ -184,11 +184,11 @@ describe.each([
       });
       await Promise.all(clients);
     }
-    expect(await settled(before)).toBeLessThanOrEqual(before);
+    expect(await waitForOpenSockets(before)).toBeLessThanOrEqual(before);
   });
 
   /** Returns the open sockets after the server has noticed which clients have closed. */
-  async function settled(max: number): Promise<number> {
+  async function waitForOpenSockets(max: number): Promise<number> {
     for (let trip = 0; trip < 200 && openSockets() > max; trip += 1) {
       await (await reach(server.baseUrl)).end().resume().toArray();
     }

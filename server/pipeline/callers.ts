@@ -56,7 +56,7 @@ const CACHED_TOKENS_MAX = 100_000;
  * Length of the cache key, the end of the token's signature: hashing the whole token would cost as
  * much as the rest of the look-up.
  */
-const HELD_KEY_CHARACTERS = 32;
+const CACHE_KEY_CHARACTERS = 32;
 
 /** Finds the caller of a request by its token. */
 export class Callers {
@@ -167,24 +167,24 @@ export class Callers {
 
   #read(request: IncomingMessage, cookieToo: boolean): ReadClaims | Refusal {
     const header = request.headers.authorization;
-    const cachedToken = header === undefined ? undefined : this.#cached.get(heldKey(header));
+    const cachedToken = header === undefined ? undefined : this.#cached.get(cacheKey(header));
     if (cachedToken !== undefined && cachedToken.header === header) return cachedToken.claims;
     const token = bearerToken(request, cookieToo);
     if (typeof token !== 'string') return token;
     const claims = this.#tokens.read(token);
     if ('reason' in claims) return unreadableToken(request, token, claims.reason);
-    if (header !== undefined) this.#hold({ header, claims });
+    if (header !== undefined) this.#cache({ header, claims });
     return claims;
   }
 
-  #hold(verified: CachedToken): void {
+  #cache(verified: CachedToken): void {
     if (this.#cached.size >= CACHED_TOKENS_MAX) this.#cached.clear();
-    this.#cached.set(heldKey(verified.header), verified);
+    this.#cached.set(cacheKey(verified.header), verified);
   }
 }
 
-function heldKey(header: string): string {
-  return header.slice(-HELD_KEY_CHARACTERS);
+function cacheKey(header: string): string {
+  return header.slice(-CACHE_KEY_CHARACTERS);
 }
 
 /** A token with a valid signature whose device or user is not looked up yet. */

@@ -85,10 +85,10 @@ export class Pipeline {
       exchange,
     );
     const lists = this.#listsOf(endpoint);
-    const isArmed = transforms.some((transform) => transform.isArmed);
+    const isTransforming = transforms.some((transform) => transform.isActive);
     // The client may have disconnected while the request waited for its turn.
     if (exchange.request.socket.destroyed) this.#advance(context, disconnectedStages, 0);
-    else this.#advance(context, isArmed ? lists.transformed : lists.default, 0);
+    else this.#advance(context, isTransforming ? lists.transformed : lists.default, 0);
   }
 
   /** Runs the stages from index `from`, until one ends the request or returns a promise. */

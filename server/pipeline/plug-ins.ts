@@ -36,16 +36,16 @@ export interface ExchangeObserver extends SocketObserver {
 /** Changes, delays or cuts responses. */
 export interface ResponseTransform {
   /** False while the transform affects no request; read for each request. */
-  readonly isArmed?: boolean;
+  readonly isActive?: boolean;
   /**
    * Returns the transform's effect on this request, or undefined for none. The caller has no device
-   * or user when its token is invalid. The transform must call `settled` once, with the status that
+   * or user when its token is invalid. The transform must call `onStatusSent` once, with the status that
    * the caller finally saw, or 0 when the caller saw none.
    */
   intercept?(
     context: RequestContext,
     caller: Caller,
-    settled: (status: number) => void,
+    onStatusSent: (status: number) => void,
   ): Interception | undefined;
   /** Writes responses in another way that the contract allows; read for each response. */
   readonly rewrite?: ResponseRewriter | undefined;

@@ -29,7 +29,7 @@ export type StageResult = Refusal | 'response-sent' | undefined;
 /** One step in processing a request. Returns a promise only when it has to wait. */
 export type Stage = (context: RequestContext) => StageResult | Promise<StageResult>;
 
-/** The stages of one operation: `transformed` applies while a response transform is armed. */
+/** The stages of one operation: `transformed` applies while a response transform is active. */
 export interface StageLists {
   readonly default: readonly Stage[];
   readonly transformed: readonly Stage[];
@@ -188,7 +188,7 @@ const takeTurn: Stage = (context) => {
   const bytes = Buffer.isBuffer(received) ? received.length : 0;
   const start = turns.next(context.turnKey, bytes / ITERATION_BYTES);
   if (!start) return undefined;
-  const release = holdBody(context);
+  const release = countBody(context);
   return start.then(() => {
     release();
     // A stopping server closes its stores before it aborts requests, so a closed connection must
@@ -202,7 +202,7 @@ const takeTurn: Stage = (context) => {
  * Counts the body in the byte budget until it is released; the budget may drop it. Returns the
  * release.
  */
-function holdBody(context: RequestContext): () => void {
+function countBody(context: RequestContext): () => void {
   const { received, incompleteTransfers, exchange } = context;
   if (!Buffer.isBuffer(received)) return () => undefined;
   const transfer = incompleteTransfers.open(() => {
@@ -226,9 +226,10 @@ function transformResponse({ transforms, callers, recorder }: StageOptions): Sta
       foundCaller instanceof Refusal
         ? callers.unauthenticated(exchange, endpoint.operation)
         : foundCaller;
-    const settled = (status: number): void => recorder.end(exchange, status, context.knownTenant);
+    const onStatusSent = (status: number): void =>
+      recorder.end(exchange, status, context.knownTenant);
     for (const transform of transforms) {
-      const interception = transform.intercept?.(context, caller, settled);
+      const interception = transform.intercept?.(context, caller, onStatusSent);
       if (!interception) continue;
       context.interception = interception;
       if ((await interception.begin()) === 'response-sent') return 'response-sent';

@@ -59,7 +59,7 @@ export class Peer {
   }
 
   /** Resolves once the server has received everything sent before. */
-  async settled(): Promise<void> {
+  async waitUntilReceived(): Promise<void> {
     const pong = once(this.socket, 'pong');
     this.socket.ping();
     await pong;

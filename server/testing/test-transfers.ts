@@ -193,7 +193,7 @@ export async function chunksUntilStandstill({
   let count = 0;
   for (let idle = 0; idle < 10; idle += 1) {
     await presenceOf(server, identity);
-    await device.settled();
+    await device.waitUntilReceived();
     while (device.waiting.length > 0) {
       const { body } = await device.nextOf('file_chunk');
       if (body) count += 1;
@@ -216,6 +216,6 @@ export async function expectAborted(device: Peer): Promise<void> {
 export async function passTime({ server, device }: TransferStage, ms: number): Promise<void> {
   for (let leftMs = ms; leftMs > 0; leftMs -= 25_000) {
     server.clock.advance(Math.min(25_000, leftMs));
-    await device.settled();
+    await device.waitUntilReceived();
   }
 }

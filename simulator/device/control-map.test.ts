@@ -50,8 +50,8 @@ async function paused(entry: Entry, answer: (asks: number) => PretendResponse = 
     update_control_map: mapOf({ action: 'pause', ...entry }),
   });
   const map = ControlMap.of(fixture.subject, instructions);
-  const holds = (): Promise<boolean> => map.holdsAt('ArtifactInstall_Enter');
-  return { ...fixture, holds };
+  const isPaused = (): Promise<boolean> => map.isPausedAt('ArtifactInstall_Enter');
+  return { ...fixture, isPaused };
 }
 
 describe('an update control map that cannot be fetched again', () => {
@@ -65,12 +65,12 @@ describe('an update control map that cannot be fetched again', () => {
     ['pause', /asks for the unknown action "pause"/],
     ['dance', /asks for the unknown action "dance"/],
   ] as const)('lets a paused device act on its on_map_expire of %j', async (atEnd, outcome) => {
-    const { holds, environment, clock } = await paused(
+    const { isPaused, environment, clock } = await paused(
       atEnd === undefined ? {} : { on_map_expire: atEnd },
     );
     const startedMs = clock.monotonicMs();
-    expect(await holds()).toBe(true);
-    const next = holds();
+    expect(await isPaused()).toBe(true);
+    const next = isPaused();
     if (outcome === 'goes on') expect(await next).toBe(false);
     else {
       await expect(next).rejects.toThrow(UpdateFailure);
@@ -86,34 +86,34 @@ describe('an update control map that cannot be fetched again', () => {
 
   it('does not occur while the server still sends the map', async () => {
     const body = { update_control_map: mapOf({ action: 'pause', on_map_expire: 'fail' }) };
-    const { holds, clock } = await paused({}, (asks) =>
+    const { isPaused, clock } = await paused({}, (asks) =>
       asks % 2 === 1 ? gone : { status: 200, body: body },
     );
     for (let asks = 0; asks < 10; asks++) {
-      expect(await holds()).toBe(true);
+      expect(await isPaused()).toBe(true);
       clock.advance(policy.pollIntervalMs);
     }
   });
 
-  it('holds the device again when the server sends it again', async () => {
+  it('pauses the device again when the server sends it again', async () => {
     const body = { update_control_map: mapOf({ action: 'pause' }) };
     let isBack = false;
-    const { holds } = await paused({ on_map_expire: 'continue' }, () =>
+    const { isPaused } = await paused({ on_map_expire: 'continue' }, () =>
       isBack ? { status: 200, body: body } : gone,
     );
-    expect(await holds()).toBe(true);
-    expect(await holds()).toBe(false);
+    expect(await isPaused()).toBe(true);
+    expect(await isPaused()).toBe(false);
     isBack = true;
-    expect(await holds()).toBe(true);
+    expect(await isPaused()).toBe(true);
   });
 
-  it('fails the update after 400 and holds nothing after 404', async () => {
+  it('fails the update after 400 and pauses nothing after 404', async () => {
     const refused = await paused({}, () => ({ status: 400 }));
-    await refused.holds();
-    await expect(refused.holds()).rejects.toThrow('400');
+    await refused.isPaused();
+    await expect(refused.isPaused()).rejects.toThrow('400');
     const over = await paused({ on_map_expire: 'fail' }, () => ({ status: 404 }));
-    await over.holds();
-    expect(await over.holds()).toBe(false);
+    await over.isPaused();
+    expect(await over.isPaused()).toBe(false);
   });
 });
 
@@ -122,7 +122,7 @@ describe('an update control map not fetched since the restart', () => {
     const { subject, server } = await asking(() => gone);
     const part = beginDeployment(subject.device, 'deployment-1', 'release-2');
     const map = ControlMap.afterRestart(subject, part);
-    await expect(map.holdsAt('ArtifactCommit_Enter')).rejects.toThrow('503');
+    await expect(map.isPausedAt('ArtifactCommit_Enter')).rejects.toThrow('503');
     expect(server.requestsFor('get-update-control-map')).toHaveLength(20);
   });
 });

@@ -65,7 +65,7 @@ export class ControlMap {
    * map.
    * @throws UpdateFailure when the action is `fail` or unknown; ClientError, FleetStopped
    */
-  async holdsAt(context: ControlMapState): Promise<boolean> {
+  async isPausedAt(context: ControlMapState): Promise<boolean> {
     if (!this.#hasMap) return false;
     if (!this.#isFresh) await this.#fetch();
     this.#isFresh = false;

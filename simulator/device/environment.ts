@@ -82,7 +82,7 @@ export interface DeviceEnvironment {
    */
   runDeployment(): RunDeployment | undefined;
   /** Called when a deployment has ended on a device and the server has acknowledged its end. */
-  settled(device: SimulatedDevice, deployment: DeploymentRecord): void;
+  recordSettled(device: SimulatedDevice, deployment: DeploymentRecord): void;
   /** Asks the user to abort the device's deployment. Returns false when that failed. */
   abortDevice(device: SimulatedDevice): Promise<boolean>;
 }

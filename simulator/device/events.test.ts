@@ -13,7 +13,7 @@ afterEach(async () => {
 
 const password = 'secret-word';
 
-/** Runs a fleet until it has settled, or until an event for which `isEnough` holds. */
+/** Runs a fleet until every device has finished, or until an event for which `isEnough` holds. */
 async function eventsOf(
   baseUrl: string,
   change: Partial<FleetPlan> = {},

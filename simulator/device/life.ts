@@ -252,7 +252,7 @@ function recordAlreadyInstalled(
   );
   enterUpdateState({ device, environment }, deployment, 'already-installed');
   environment.changed(device, deployment);
-  environment.settled(device, deployment);
+  environment.recordSettled(device, deployment);
 }
 
 async function reportChanges(

@@ -142,7 +142,7 @@ async function commitAction(
   const controlMap = ControlMap.afterRestart(subject, deployment);
   try {
     while (deployment.state !== 'aborted') {
-      if (!(await controlMap.holdsAt('ArtifactCommit_Enter'))) return 'continue';
+      if (!(await controlMap.isPausedAt('ArtifactCommit_Enter'))) return 'continue';
       if (deployment.state === 'rebooting') {
         await reportState(subject, deployment, nextUpdateState(deployment.state, 'hold-commit'));
       }

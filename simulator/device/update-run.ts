@@ -89,7 +89,7 @@ export function deleteUpdateData(
   deployment.before = undefined;
   deployment.fetched = undefined;
   environment.downloads?.forget(device);
-  environment.settled(device, deployment);
+  environment.recordSettled(device, deployment);
   environment.changed(device, deployment);
 }
 
@@ -260,12 +260,12 @@ class UpdateRun {
     const deployment = this.#deployment;
     const fetched = deployment.fetched ?? (await this.#fetch());
     if (isBeforeInstall(deployment) || deployment.state === 'pause_before_installing') {
-      await this.#holdWhilePaused('ArtifactInstall_Enter', 'hold-install');
+      await this.#waitWhilePaused('ArtifactInstall_Enter', 'hold-install');
       await this.#advance('install');
     }
     if (deployment.state === 'installing') await this.#install();
     if (fetched.settings === undefined) await this.#reboot();
-    await this.#holdWhilePaused('ArtifactCommit_Enter', 'hold-commit');
+    await this.#waitWhilePaused('ArtifactCommit_Enter', 'hold-commit');
     await device.behaviour.hooks.whileCommitting?.(this.#context);
     Object.assign(device, softwareAfterCommit(fetched, device));
     await this.#advance('commit');
@@ -309,7 +309,7 @@ class UpdateRun {
     // The device was already rebooting when the earlier run ended, and has power again by now.
     let isDown = this.#found === 'rebooting';
     if (deployment.state !== 'rebooting')
-      await this.#holdWhilePaused('ArtifactReboot_Enter', 'hold-reboot');
+      await this.#waitWhilePaused('ArtifactReboot_Enter', 'hold-reboot');
     for (deployment.reboots ||= 1; deployment.reboots <= REBOOTS_MAX; deployment.reboots++) {
       if (!isDown) {
         await this.#advance('reboot');
@@ -324,11 +324,11 @@ class UpdateRun {
   }
 
   /** Waits while the control map pauses this state. The map is fetched once per poll interval. */
-  async #holdWhilePaused(context: ControlMapState, hold: UpdateEvent): Promise<void> {
+  async #waitWhilePaused(context: ControlMapState, hold: UpdateEvent): Promise<void> {
     const { device, environment } = this.#subject;
-    let isHeld = this.#deployment.state.startsWith('pause_');
-    for (; await this.#controlMap.holdsAt(context); isHeld = true) {
-      if (!isHeld) await this.#advance(hold);
+    let isPauseReported = this.#deployment.state.startsWith('pause_');
+    for (; await this.#controlMap.isPausedAt(context); isPauseReported = true) {
+      if (!isPauseReported) await this.#advance(hold);
       await sleepUntilDue(device, environment, device.cohort.policy.pollIntervalMs);
     }
   }

@@ -28,7 +28,7 @@ export class FinishedDevices {
   }
 
   /** Records a deployment that has ended on a device and whose end the server has acknowledged. */
-  settled(device: SimulatedDevice, deployment: DeploymentRecord): void {
+  recordSettled(device: SimulatedDevice, deployment: DeploymentRecord): void {
     this.#count(deployment);
     this.#record(device);
   }

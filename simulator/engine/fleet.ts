@@ -353,7 +353,7 @@ export class Fleet {
       ),
       dropSocket: (device) => this.#sockets?.drop(device),
       runDeployment: () => this.runDeployment,
-      settled: (device, deployment) => this.#finished.settled(device, deployment),
+      recordSettled: (device, deployment) => this.#finished.recordSettled(device, deployment),
       abortDevice: async (device) => (await this.#user?.abort(device)) ?? false,
     };
   }

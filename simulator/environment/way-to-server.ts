@@ -44,7 +44,7 @@ export async function reachCheck({
   sentenceOf,
 }: ServerCheckOptions): Promise<EnvironmentCheck> {
   const name = 'reachability';
-  const error = await settled(clock, (done) => {
+  const error = await runStep(clock, (done) => {
     const socket = connect({ host: hostOf(url), port: portOf(url) }, () => done(undefined));
     socket.on('error', done);
     return socket;
@@ -72,7 +72,7 @@ export async function tlsCheck({
   };
   let validTo = Number.NaN;
   let protocol: string | null = null;
-  const error = await settled(clock, (done) => {
+  const error = await runStep(clock, (done) => {
     const socket: TLSSocket = connectTls(options, () => {
       validTo = Date.parse(socket.getPeerCertificate().valid_to);
       protocol = socket.getProtocol();
@@ -100,7 +100,7 @@ export async function responseCheck({
   const target = new URL(`${url.pathname.replace(/\/$/, '')}${path}`, url);
   const send = url.protocol === 'https:' ? tlsRequest : plainRequest;
   let response: IncomingMessage | undefined;
-  const error = await settled(clock, (done) => {
+  const error = await runStep(clock, (done) => {
     const options = { method, agent: false, ...(caPem !== undefined && { ca: caPem }) } as const;
     const request = send(target, options, (received) => {
       response = received;
@@ -183,7 +183,7 @@ function certificatesIn(pem: string): X509Certificate[] | undefined {
  * Runs a step with a time limit and closes the socket or request that it opened.
  * @returns the error of the step; undefined when it succeeded
  */
-async function settled(
+async function runStep(
   clock: Clock,
   begin: (done: (error: Error | undefined) => void) => { destroy(): unknown },
 ): Promise<Error | undefined> {

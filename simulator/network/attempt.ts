@@ -17,7 +17,7 @@ export interface AttemptLimits {
   readonly requestTimeLimitMs: number;
 }
 
-/** Tracks one exchange. The time limit starts with `extend`. The owner must call `end`. */
+/** Tracks one exchange. The time limit starts with `restartTimeLimit`. The owner must call `end`. */
 export class Attempt implements ItemInProgress {
   position: number | undefined;
   readonly subject: AttemptSubject;
@@ -27,7 +27,7 @@ export class Attempt implements ItemInProgress {
   #sentMs: number | undefined;
   #timer: Timer | undefined;
   #abortCause: 'time' | Error | undefined;
-  #isHeld = false;
+  #isTimeLimitPaused = false;
 
   constructor(subject: AttemptSubject, limits: AttemptLimits) {
     this.subject = subject;
@@ -84,22 +84,22 @@ export class Attempt implements ItemInProgress {
   }
 
   /** True while the device processes received data and waits for nothing from the server. */
-  get isHeld(): boolean {
-    return this.#isHeld;
+  get isTimeLimitPaused(): boolean {
+    return this.#isTimeLimitPaused;
   }
 
   /** Pauses the time limit while the device processes received data. */
-  hold(): void {
-    this.#isHeld = true;
+  pauseTimeLimit(): void {
+    this.#isTimeLimitPaused = true;
     this.#timer?.cancel();
   }
 
   /** Restarts the time limit. */
-  extend(): void {
-    this.#isHeld = false;
+  restartTimeLimit(): void {
+    this.#isTimeLimitPaused = false;
     if (this.#abortCause !== undefined) return;
     this.#timer?.cancel();
-    this.#timer = this.#armed();
+    this.#timer = this.#startTimer();
   }
 
   end(): void {
@@ -126,7 +126,7 @@ export class Attempt implements ItemInProgress {
     return new TransportError(reason, circumstances);
   }
 
-  #armed(): Timer {
+  #startTimer(): Timer {
     return this.#limits.clock.after(this.#limits.requestTimeLimitMs, () => this.#abort('time'));
   }
 

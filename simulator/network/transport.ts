@@ -201,7 +201,7 @@ export class Transport {
     const attempt = this.#begun(request);
     try {
       this.#expectNoObstacle(request);
-      attempt.extend();
+      attempt.restartTimeLimit();
       const response = await this.#send(request, attempt);
       return this.#opened(response, attempt, request);
     } catch (error) {
@@ -226,7 +226,7 @@ export class Transport {
   /** Number of exchanges that wait for the server or the network. */
   get awaitedCount(): number {
     let count = 0;
-    for (const attempt of this.#inFlight.now()) if (!attempt.isHeld) count++;
+    for (const attempt of this.#inFlight.now()) if (!attempt.isTimeLimitPaused) count++;
     return count;
   }
 
@@ -285,7 +285,7 @@ export class Transport {
       attempt.onAbort(() => reader.abort(new Error('broken off')));
       dispatcher.dispatch({ origin, path, method, headers, body }, reader);
       // A server in the same process may already have delivered the response.
-      if (!reader.isSettled) attempt.extend();
+      if (!reader.isSettled) attempt.restartTimeLimit();
     });
   }
 
@@ -326,10 +326,10 @@ export class Transport {
       try {
         for await (const chunk of body) {
           // The time limit does not run while the consumer processes a chunk.
-          attempt.hold();
+          attempt.pauseTimeLimit();
           received(chunk.length);
           yield chunk;
-          attempt.extend();
+          attempt.restartTimeLimit();
         }
       } catch (error) {
         throw failed(error);

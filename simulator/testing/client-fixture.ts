@@ -162,7 +162,7 @@ export class InstantEnvironment implements DeviceEnvironment {
     return this.plannedDeployment;
   }
 
-  settled(_device: SimulatedDevice, deployment: DeploymentRecord): void {
+  recordSettled(_device: SimulatedDevice, deployment: DeploymentRecord): void {
     this.settledDeployments.push(deployment);
   }
 

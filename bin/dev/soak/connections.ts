@@ -45,7 +45,7 @@ const BODY_BYTES = 1_048_576;
 const GROWTH_MAX_MIB = 128 + 192;
 /** Connections that a client keeps for its next request. */
 const SLACK_FILES = 8;
-const SETTLE_MAX_MS = 30_000;
+const WAIT_MAX_MS = 30_000;
 const PROBE_MS = 50;
 
 /** Runs all parts and returns the problems found. @param say receives the figures */
@@ -95,7 +95,7 @@ async function refuseUpgrades(
   };
   await Promise.all(Array.from({ length: CONCURRENT }, worker));
   const tookMs = Math.round(systemClock.monotonicMs() - startMs);
-  const after = await settled(() => server.openFiles(), before + SLACK_FILES);
+  const after = await waitForCount(() => server.openFiles(), before + SLACK_FILES);
   say(`${count} refused upgrades in ${tookMs} ms: open files ${before} before, ${after} after`);
   const problems =
     after > before + SLACK_FILES ? [`${after - before} files of refused upgrades stay open`] : [];
@@ -140,7 +140,7 @@ async function openTooMany(
   const ends = clients.map((client) => once(client, 'exit'));
   for (const client of clients) client.kill();
   await Promise.all(ends);
-  const after = await settled(() => server.openFiles(), before + SLACK_FILES);
+  const after = await waitForCount(() => server.openFiles(), before + SLACK_FILES);
   const sum = (name: 'granted' | 'refused') => messages.reduce((all, one) => all + one[name], 0);
   const others = messages.flatMap(({ problems }) => problems);
   say(
@@ -191,7 +191,7 @@ async function stallBodies(
     `${count} bodies of 1 MiB stalled: ${refused} refused with 503, memory grew by ${growth} MiB`,
   );
   for (const socket of sockets) socket.destroy();
-  const filesAfter = await settled(() => server.openFiles(), filesBefore + SLACK_FILES);
+  const filesAfter = await waitForCount(() => server.openFiles(), filesBefore + SLACK_FILES);
   if (statuses.size > 1)
     problems.push(`responses other than 503: ${[...statuses.keys()].join(', ')}`);
   if (refused === 0) problems.push('no stalled body was refused');
@@ -243,7 +243,7 @@ async function healthProblems({ ready }: ServerChildProcess): Promise<string[]> 
 /** Resolves with the status, or with the code of the error. */
 function statusAt(url: string, headers: Record<string, string> = {}): Promise<number | string> {
   return new Promise((resolve) => {
-    const request = get(url, { agent: false, headers, timeout: SETTLE_MAX_MS }, (response) => {
+    const request = get(url, { agent: false, headers, timeout: WAIT_MAX_MS }, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     });
@@ -253,8 +253,8 @@ function statusAt(url: string, headers: Record<string, string> = {}): Promise<nu
 }
 
 /** Returns the number once it has come down to `wanted`, or after a timeout. */
-async function settled(count: () => number, wanted: number): Promise<number> {
-  const endMs = systemClock.monotonicMs() + SETTLE_MAX_MS;
+async function waitForCount(count: () => number, wanted: number): Promise<number> {
+  const endMs = systemClock.monotonicMs() + WAIT_MAX_MS;
   while (count() > wanted && systemClock.monotonicMs() < endMs) await systemClock.sleep(PROBE_MS);
   return count();
 }

@@ -166,7 +166,7 @@ describe("Debian's mender-connect, by HTTP,", { timeout: 40_000 }, () => {
     const content = 'another line of text\n'.repeat(9000);
     const response = await upload(at('sent.txt'), content);
     expect(response.status, response.text).toBe(201);
-    await settled(at('sent.txt'));
+    await waitForFile(at('sent.txt'));
     expect(readFileSync(at('sent.txt'), 'utf8') === content).toBe(true);
     expect(statSync(at('sent.txt')).mode & 0o777).toBe(0o640);
   });
@@ -209,7 +209,7 @@ describe("Debian's mender-connect", { timeout: 60_000 }, () => {
 });
 
 /** Waits for a file, since the device confirms an upload before the file is in place. */
-async function settled(path: string): Promise<void> {
+async function waitForFile(path: string): Promise<void> {
   const call = { token: server.adminToken, parameters: { id: storedDevice.id }, query: { path } };
   for (let trip = 0; trip < ROUND_TRIPS_MAX; trip += 1) {
     if ((await server.call('describe-device-file', call)).status === 200) return;

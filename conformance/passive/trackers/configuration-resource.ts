@@ -8,12 +8,12 @@ import { isMap, type Members } from '../../target/json-members.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import type { Allows } from './allowances.ts';
 import {
+  EFFECT_DELAY_MAX_MS,
   type Effect,
   isPlainJson,
   isWellFormed,
   namesIn,
   type Resource,
-  SETTLE_MS,
 } from './resource.ts';
 import type { TrackedViolation } from './tracker.ts';
 
@@ -46,13 +46,13 @@ export const configurationResource: Resource<Configuration> = {
   },
   writes: {
     'put-configuration': (exchange, facts) => [
-      { device: facts.ofToken(exchange), ...written(exchange, facts.allows), settleMs: 0 },
+      { device: facts.ofToken(exchange), ...written(exchange, facts.allows), effectDelayMaxMs: 0 },
     ],
     'set-configuration': (exchange, facts) => [
       {
         device: facts.ofId(exchange.segment()),
         ...written(exchange, facts.allows),
-        settleMs: SETTLE_MS,
+        effectDelayMaxMs: EFFECT_DELAY_MAX_MS,
       },
     ],
   },

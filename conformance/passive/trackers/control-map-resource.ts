@@ -5,7 +5,7 @@ import { isMap, membersOf } from '../../target/json-members.ts';
 import { memberAt } from '../response-parts.ts';
 import type { Allows } from './allowances.ts';
 import { locationOf } from './known-devices.ts';
-import { type Effect, type Reading, type Resource, SETTLE_MS } from './resource.ts';
+import { EFFECT_DELAY_MAX_MS, type Effect, type Reading, type Resource } from './resource.ts';
 import type { TrackedViolation } from './tracker.ts';
 
 /** A map belongs to a deployment, and not to one of its devices. */
@@ -22,9 +22,13 @@ export const controlMapResource: Resource<ControlMap> = {
   initial: () => [undefined],
   writes: {
     'create-deployment': (exchange, { allows }) =>
-      assigned(exchange.requestJson, { id: locationOf(exchange), settleMs: 0, allows }),
+      assigned(exchange.requestJson, { id: locationOf(exchange), effectDelayMaxMs: 0, allows }),
     'update-deployment': (exchange, { allows }) =>
-      assigned(exchange.requestJson, { id: exchange.segment(), settleMs: SETTLE_MS, allows }),
+      assigned(exchange.requestJson, {
+        id: exchange.segment(),
+        effectDelayMaxMs: EFFECT_DELAY_MAX_MS,
+        allows,
+      }),
   },
   reads: {
     'get-update-control-map': ({ responseJson, deploymentId }, { allows }) =>
@@ -50,14 +54,23 @@ function assigned(
   sent: unknown,
   {
     id,
-    settleMs,
+    effectDelayMaxMs,
     allows,
-  }: { readonly id: string | undefined; readonly settleMs: number; readonly allows: Allows },
+  }: {
+    readonly id: string | undefined;
+    readonly effectDelayMaxMs: number;
+    readonly allows: Allows;
+  },
 ): readonly Effect<ControlMap>[] {
   const map = membersOf(sent).update_control_map;
   if (!isMap(map) || id === undefined) return [];
   return [
-    { device: ofNoDevice, instance: id, settleMs, nextStates: () => [meaningOf(map, allows)] },
+    {
+      device: ofNoDevice,
+      instance: id,
+      effectDelayMaxMs,
+      nextStates: () => [meaningOf(map, allows)],
+    },
   ];
 }
 

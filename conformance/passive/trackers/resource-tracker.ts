@@ -3,7 +3,7 @@ import { membersOf } from '../../target/json-members.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import type { KnownDevices } from './known-devices.ts';
 import type { ReadBackCounter } from './read-back-counter.ts';
-import { type Effect, type Reading, type Resource, SETTLE_MS } from './resource.ts';
+import { EFFECT_DELAY_MAX_MS, type Effect, type Reading, type Resource } from './resource.ts';
 import { TrackedState } from './tracked-state.ts';
 import { openEnded, type Span } from './tracked-value.ts';
 import type { TrackedViolation, Tracker } from './tracker.ts';
@@ -44,12 +44,17 @@ export class ResourceTracker<State> implements Tracker {
   #write(exchange: JudgedExchange, span: Span): void {
     const effects = this.#resource.writes[exchange.operation.id]?.(exchange, this.#facts) ?? [];
     const { allows } = this.#facts;
-    for (const { nextStates, settleMs: givenMs = SETTLE_MS, ...key } of effects) {
-      const settleMs = allows('effects-settle') ? givenMs : 0;
+    for (const { nextStates, effectDelayMaxMs: givenMs = EFFECT_DELAY_MAX_MS, ...key } of effects) {
+      const effectDelayMaxMs = allows('effects-settle') ? givenMs : 0;
       // Which of several resources was written is not known, so each may have been.
       const isKnown = key.device !== undefined && key.instance !== null && nextStates !== undefined;
       const { sentMs, endedMs } = isKnown ? span : openEnded(span);
-      const write = { sentMs, endedMs, settleMs, nextStates: nextStates ?? (() => [undefined]) };
+      const write = {
+        sentMs,
+        endedMs,
+        effectDelayMaxMs,
+        nextStates: nextStates ?? (() => [undefined]),
+      };
       for (const state of this.#statesOf(key)) state.write(write);
     }
   }
@@ -64,7 +69,7 @@ export class ResourceTracker<State> implements Tracker {
     for (const [key, state] of this.#states) {
       if (device !== undefined && !key.startsWith(`${device}\n`)) continue;
       const span = openEnded(request);
-      state.write({ ...span, settleMs: 0, nextStates: () => [undefined] });
+      state.write({ ...span, effectDelayMaxMs: 0, nextStates: () => [undefined] });
     }
   }
 

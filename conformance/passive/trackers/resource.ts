@@ -9,7 +9,7 @@ import type { TrackedViolation } from './tracker.ts';
  * How long an effect may stay invisible where the contract does not say when it appears, in
  * milliseconds. Cases wait as long for it.
  */
-export const SETTLE_MS = 5000;
+export const EFFECT_DELAY_MAX_MS = 5000;
 
 /** The resource that a request concerns. */
 interface ResourceKey {
@@ -23,8 +23,8 @@ interface ResourceKey {
 export interface Effect<State> extends ResourceKey {
   /** See `StateWrite`. Absent if the request leaves the resource in any state from then on. */
   readonly nextStates?: (before: State | undefined) => readonly (State | undefined)[];
-  /** Milliseconds until the effect is visible; `SETTLE_MS` unless it is visible at once. */
-  readonly settleMs?: number;
+  /** Milliseconds until the effect is visible; `EFFECT_DELAY_MAX_MS` unless it is visible at once. */
+  readonly effectDelayMaxMs?: number;
 }
 
 /** What a response shows of a resource. */

@@ -329,7 +329,7 @@ describe('the trackers of what devices and users write', () => {
 const sure = (value: number, more: Partial<StateWrite<number>> = {}): StateWrite<number> => ({
   sentMs: value * 10,
   endedMs: value * 10 + 5,
-  settleMs: 0,
+  effectDelayMaxMs: 0,
   nextStates: () => [value],
   ...more,
 });
@@ -354,10 +354,12 @@ describe('a tracked state', () => {
   it('is not tracked beyond 64 possible states', () => {
     const state = new TrackedState<number>([0]);
     for (const bit of [1, 2, 4, 8, 16, 32]) {
-      state.write(sure(bit, { settleMs: 5000, nextStates: (before = 0) => [before + bit] }));
+      state.write(
+        sure(bit, { effectDelayMaxMs: 5000, nextStates: (before = 0) => [before + bit] }),
+      );
     }
     expect(state.possibleAt(readAt(1000))).toHaveLength(64);
-    state.write(sure(64, { settleMs: 5000, nextStates: (before = 0) => [before + 64] }));
+    state.write(sure(64, { effectDelayMaxMs: 5000, nextStates: (before = 0) => [before + 64] }));
     expect(state.possibleAt(readAt(1000))).toBeUndefined();
   });
 });

@@ -54,7 +54,7 @@ export const alertsResource: Resource<readonly string[]> = {
     'post-alerts': (exchange, facts) => [
       {
         device: facts.ofToken(exchange),
-        settleMs: 0,
+        effectDelayMaxMs: 0,
         nextStates: (before) => [
           before && isPlainJson(exchange)
             ? [...before, ...alertsIn(exchange.requestJson)]

@@ -21,7 +21,7 @@ export interface StateWrite<State> extends Span {
    */
   readonly nextStates: (before: State | undefined) => readonly (State | undefined)[];
   /** How long after its response the write may still be invisible, in milliseconds. */
-  readonly settleMs: number;
+  readonly effectDelayMaxMs: number;
 }
 
 /** How a state divides into named parts that do not depend on one another. */
@@ -75,12 +75,13 @@ export class TrackedState<State> {
     const isBeside = begun.some((each) => each.endedMs > sentMs);
     if (isBeside && this.#allows('reads-beside-writes')) return [undefined];
     if (begun.length > WRITES_MAX) return undefined;
-    const hasSettled = (each: StateWrite<State>): boolean => each.endedMs + each.settleMs <= sentMs;
-    const settled = settledInOrder(begun, hasSettled);
-    const writes = begun.slice(settled);
-    const isCertain = writes.map(hasSettled);
+    const isCertainlyVisible = (each: StateWrite<State>): boolean =>
+      each.endedMs + each.effectDelayMaxMs <= sentMs;
+    const orderedCount = countInFixedOrder(begun, isCertainlyVisible);
+    const writes = begun.slice(orderedCount);
+    const isCertain = writes.map(isCertainlyVisible);
     const before = begun
-      .slice(0, settled)
+      .slice(0, orderedCount)
       .reduce(
         (states, write) =>
           distinct(states.flatMap(write.nextStates).map((each) => each && narrow(each))),
@@ -140,13 +141,14 @@ export class TrackedState<State> {
  * Returns how many of the first writes have settled, each before the next ones were sent: these
  * have one order.
  */
-function settledInOrder<Write extends Span>(
+function countInFixedOrder<Write extends Span>(
   writes: readonly Write[],
-  hasSettled: (write: Write) => boolean,
+  isCertainlyVisible: (write: Write) => boolean,
 ): number {
   const first = writes.findIndex(
     (write, index) =>
-      !hasSettled(write) || writes.slice(index + 1).some((later) => later.sentMs < write.endedMs),
+      !isCertainlyVisible(write) ||
+      writes.slice(index + 1).some((later) => later.sentMs < write.endedMs),
   );
   return first === -1 ? writes.length : first;
 }

@@ -45,7 +45,7 @@ function Area({
   facts: PageFacts;
 }) {
   const needingAttention = entries.filter(({ verdict }) => !needsNoAttention(verdict));
-  const settled = entries.filter(({ verdict }) => needsNoAttention(verdict));
+  const otherEntries = entries.filter(({ verdict }) => needsNoAttention(verdict));
   const list = (of: readonly FilteredCase[]) =>
     of.map((entry) => <Case key={entry.verdict.id} entry={entry} facts={facts} />);
   return (
@@ -58,14 +58,14 @@ function Area({
       }
     >
       {list(needingAttention)}
-      {needingAttention.length > 0 && settled.length > 0 ? (
+      {needingAttention.length > 0 && otherEntries.length > 0 ? (
         <div class="settled">
-          <Group isOpen={isFiltered} summary={<Counts entries={settled} />}>
-            {list(settled)}
+          <Group isOpen={isFiltered} summary={<Counts entries={otherEntries} />}>
+            {list(otherEntries)}
           </Group>
         </div>
       ) : (
-        list(settled)
+        list(otherEntries)
       )}
     </Group>
   );

@@ -111,7 +111,7 @@ function Heading({
   const needingAttention = rows.filter(
     ({ state }) => state === 'failed' || state === 'not decided',
   );
-  const settled = rows.filter((row) => !needingAttention.includes(row));
+  const otherRows = rows.filter((row) => !needingAttention.includes(row));
   return (
     <Group
       isOpen={isFiltered || needingAttention.length > 0}
@@ -122,14 +122,14 @@ function Heading({
       }
     >
       <RequirementList rows={needingAttention} />
-      {needingAttention.length > 0 && settled.length > 0 ? (
+      {needingAttention.length > 0 && otherRows.length > 0 ? (
         <div class="settled">
-          <Group isOpen={isFiltered} summary={<Counts rows={settled} />}>
-            <RequirementList rows={settled} />
+          <Group isOpen={isFiltered} summary={<Counts rows={otherRows} />}>
+            <RequirementList rows={otherRows} />
           </Group>
         </div>
       ) : (
-        <RequirementList rows={settled} />
+        <RequirementList rows={otherRows} />
       )}
     </Group>
   );

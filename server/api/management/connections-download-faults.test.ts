@@ -91,7 +91,7 @@ describe('a download from a device that does not transfer files', () => {
     device.reply(await device.nextOf('open'), message);
     expect(await errorOf(response)).toEqual([502, expect.stringMatching(error)]);
     await device.nextOf('close');
-    await device.settled();
+    await device.waitUntilReceived();
     expect(device.waiting).toEqual([]);
   });
 });
@@ -181,7 +181,7 @@ describe('a download from a silent device', () => {
     for (const offset of [0, 1, 2]) {
       await passTime(stage, deadlineMs - 1);
       sayChunk(device, asked, { offset, body: Buffer.from('x') });
-      await device.settled();
+      await device.waitUntilReceived();
     }
     sayChunk(device, asked, { offset: 3 });
     expect((await response).text).toBe('xxx');
@@ -222,7 +222,7 @@ describe('a download whose content has begun', () => {
   it('is cut off after a minute of silence', async () => {
     const { ended } = await begun();
     server.clock.advance(30_000);
-    await device.settled();
+    await device.waitUntilReceived();
     server.clock.advance(30_000);
     expect(await ended).toBe('ECONNRESET');
   });
@@ -234,7 +234,7 @@ describe('a download whose content has begun', () => {
     await closed;
     for (let at = 5; at < 200 && device.waiting.length === 0; at += 1) {
       sayChunk(device, asked, { offset: at, body: Buffer.from('x') });
-      await device.settled();
+      await device.waitUntilReceived();
     }
     await device.nextOf('error');
     expect((await device.nextOf('close')).sid).toBe(asked.sid);
@@ -255,7 +255,7 @@ describe('the flow control of a download', () => {
       for (; sent - acknowledged < fileChunksAhead; sent += 1) {
         sayChunk(device, asked, { offset: sent * fileChunkBytes, body: chunk });
       }
-      await device.settled();
+      await device.waitUntilReceived();
       while (device.waiting.length > 0) {
         acknowledged = Number((await device.nextOf('ack')).props?.offset) / fileChunkBytes;
         idle = 0;
@@ -284,7 +284,7 @@ describe('the flow control of a download', () => {
       for (const until = at + 500; at < until; at += 1) {
         sayChunk(device, asked, { offset: at * fileChunkBytes, body: chunk });
       }
-      await device.settled();
+      await device.waitUntilReceived();
     }
     expect(at).toBeLessThan(50_000);
     response.resume();

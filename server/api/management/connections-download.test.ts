@@ -213,7 +213,7 @@ describe('the path of a device file', () => {
   ])('is refused with 400 without a message to the device: %s', async (_, path) => {
     const [status, error] = await errorOf(download(path));
     expect([status, error]).toEqual([400, expect.stringMatching(/^query: path: /)]);
-    await device.settled();
+    await device.waitUntilReceived();
     expect(device.waiting).toEqual([]);
   });
 

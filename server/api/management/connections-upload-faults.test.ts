@@ -99,7 +99,7 @@ describe('an interrupted upload to a device', () => {
     await presenceOf(server, identity);
     socket.destroy();
     await presenceOf(server, identity);
-    await device.settled();
+    await device.waitUntilReceived();
     expect(device.waiting).toEqual([]);
   });
 });
@@ -183,7 +183,7 @@ describe('an upload to a device that sends endless acknowledgements', () => {
     const answered = untilClosed(socket);
     const asked = await beginUpload(device);
     for (let count = 0; count < fileChunksAhead; count += 1) acknowledge(device, asked, 0);
-    await device.settled();
+    await device.waitUntilReceived();
     expect(device.waiting).toEqual([]);
     // The exact limit depends on how many messages the server has read by then.
     for (let count = 0; count < 2 * fileChunksAhead; count += 1) acknowledge(device, asked, 0);

@@ -87,7 +87,7 @@ describe('an upload to a device', () => {
     await acceptTransfer(device);
     const asked = await device.nextOf('put_file');
     for (let trip = 0; trip < 5; trip += 1) await presenceOf(server, identity);
-    await device.settled();
+    await device.waitUntilReceived();
     expect(device.waiting).toEqual([]);
     acknowledge(device, asked, 0);
     await takeContent(device, asked);
@@ -206,7 +206,7 @@ describe('a malformed upload to a device', () => {
   ])('returns 400 without a message to the device: %s', async (_, parts, error) => {
     const response = uploadParts(stage, ...parts);
     expect(await errorOf(response)).toEqual([400, expect.stringMatching(error)]);
-    await device.settled();
+    await device.waitUntilReceived();
     expect(device.waiting).toEqual([]);
   });
 
@@ -220,7 +220,7 @@ describe('a malformed upload to a device', () => {
       const headers = { 'Content-Type': contentType };
       const call = { token: server.adminToken, parameters: { id: identity.id }, headers, body };
       expect((await server.call('upload-device-file', call)).status).toBe(status);
-      await device.settled();
+      await device.waitUntilReceived();
       expect(device.waiting).toEqual([]);
     },
   );

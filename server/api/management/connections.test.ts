@@ -178,7 +178,7 @@ describe('a handshake of a user for a device', () => {
   ])('returns 400 with %s', async (_, headers) => {
     const peer = await connectPeer(server, device);
     expect((await shake(headers)).status).toBe(400);
-    await peer.settled();
+    await peer.waitUntilReceived();
     expect(peer.waiting).toEqual([]);
   });
 
@@ -215,7 +215,7 @@ describe('a handshake of a user for a device', () => {
       403,
       { error: expect.stringContaining('Origin'), request_id: response.headers['x-svc-requestid'] },
     ]);
-    await peer.settled();
+    await peer.waitUntilReceived();
     expect(peer.waiting).toEqual([]);
   });
 
@@ -250,8 +250,8 @@ describe('a command to a connected device', () => {
     const [first, second] = [await peer.next(), await peer.next()];
     expect(first.sid).not.toBe(second.sid);
     peer.reply(first, { proto: connectProtocols.menderClient, typ: 'check-update' });
-    await peer.settled();
-    await user.settled();
+    await peer.waitUntilReceived();
+    await user.waitUntilReceived();
     expect(user.waiting).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ export type ClientView = ResponseOf<'GET /clients/{device}'>;
 
 /** Returns all clients of a tenant, and each duty over all of them. */
 export async function clientsView(feed: ClientFeed, tenant: Tenant): Promise<ClientsView> {
-  const judged = await feed.settled(tenant, JUDGING_MAX_MS);
+  const judged = await feed.judgeWaitingEvents(tenant, JUDGING_MAX_MS);
   const { reader, clients } = judged;
   const overAll = reader.duties.map(() => new Map<DutyState, number>());
   const brokenBy = reader.duties.map((): string[] => []);
@@ -99,7 +99,7 @@ export async function clientView(
     limitMs,
   }: { readonly named: string; readonly nowMs: number; readonly limitMs?: number },
 ): Promise<ClientView | undefined> {
-  const { reader, clients } = await feed.settled(tenant, limitMs);
+  const { reader, clients } = await feed.judgeWaitingEvents(tenant, limitMs);
   const namedDevice = findNamedDevice(tenant.store, named);
   const client = 'id' in namedDevice ? namedDevice.id : named;
   const device = 'id' in namedDevice ? namedDevice.id : undefined;

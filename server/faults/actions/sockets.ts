@@ -234,17 +234,17 @@ function whenDue(
     if (counts === 'at once') fired();
     callback(fired);
   };
-  const arm = (): void => {
+  const startTimer = (): void => {
     if (afterMs === 0) run();
     else timer = tenant.clock.after(afterMs, run, true);
   };
   const count = (): void => {
     messagesLeft -= 1;
-    if (messagesLeft === 0) arm();
+    if (messagesLeft === 0) startTimer();
   };
   socket.on('close', leave);
   signal.addEventListener('abort', leave, { once: true });
-  if (messagesLeft === 0) arm();
+  if (messagesLeft === 0) startTimer();
   else socket.on('message', count);
 }
 

@@ -103,14 +103,14 @@ const result = await simulateFleet(
   },
   { clock: systemClock, signal: over.signal, onProgress: look },
 );
-report(settled(measurement()));
+report(checkExchanges(measurement()));
 
 /** Writes the measurement on one line, synchronously. */
 function report(seen: FleetMeasurement | UnsettledFleet): void {
   writeSync(process.stdout.fd, `${JSON.stringify(seen)}\n`);
 }
 
-function settled(seen: FleetMeasurement): FleetMeasurement | UnsettledFleet {
+function checkExchanges(seen: FleetMeasurement): FleetMeasurement | UnsettledFleet {
   const polls = Math.round((devices * seen.elapsedMs) / bench.plan.pollIntervalMs);
   if (seen.exchanges <= polls * EXCHANGES_PER_POLL_MAX) return seen;
   return { unsettled: `in place of ${polls} polls there were ${seen.exchanges} requests` };

@@ -69,7 +69,7 @@ interface SwitchedPart {
   /** The options that switch it off. */
   readonly off: readonly string[];
   /** Resolves once the part has done what is no part of the measurement. */
-  readonly settled?: (known: ServerWithDevices) => Promise<void>;
+  readonly waitUntilIdle?: (known: ServerWithDevices) => Promise<void>;
 }
 
 const journal: SwitchedPart = {
@@ -81,7 +81,7 @@ const judge: SwitchedPart = {
   name: 'judge',
   goal: JUDGE_GOAL,
   off: ['--no-judge'],
-  settled: untilJudged,
+  waitUntilIdle: untilJudged,
 };
 
 /**
@@ -103,7 +103,7 @@ async function untilJudged({ server: { ready } }: ServerWithDevices): Promise<vo
 async function withoutRow(
   context: BenchContext,
   server: ServerWithDevices,
-  { name: part, goal, off, settled }: SwitchedPart,
+  { name: part, goal, off, waitUntilIdle }: SwitchedPart,
 ): Promise<BenchRow> {
   const without = await serverWithDevices(context, ...off);
   const polled = (name: string, each: ServerWithDevices) =>
@@ -115,7 +115,7 @@ async function withoutRow(
     });
   const programs = [polled(`${part} on`, server), polled(`${part} off`, without)] as const;
   await warmUp(context, programs);
-  await settled?.(server);
+  await waitUntilIdle?.(server);
   const what = `${poll.what}, ${part} on`;
   const [subject, baseline] = await inRounds(context, {
     what,

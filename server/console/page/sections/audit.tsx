@@ -13,7 +13,7 @@ import { callManagement } from '../api/management.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { dayAndTime, deviceName } from '../parts/texts.ts';
-import { useSettled } from '../parts/use-settled.ts';
+import { useDebounced } from '../parts/use-debounced.ts';
 import { View } from '../parts/view.tsx';
 
 const PAGE_ENTRIES = 100;
@@ -44,8 +44,8 @@ export default function AuditSection() {
   const query = {
     object_type: object,
     actor_type: actor,
-    actor_email: useSettled(email),
-    object_id: useSettled(id),
+    actor_email: useDebounced(email),
+    object_id: useDebounced(id),
     sort: sort || 'desc',
   };
   const search = JSON.stringify(query);

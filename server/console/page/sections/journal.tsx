@@ -15,7 +15,7 @@ import { type LongColumn, LongTable } from '../parts/long-table.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { deviceName, timeOfDay } from '../parts/texts.ts';
 import { toneOfHttpStatus } from '../parts/tones.ts';
-import { useSettled } from '../parts/use-settled.ts';
+import { useDebounced } from '../parts/use-debounced.ts';
 import { refusalReason, titleOf } from './device-timeline.tsx';
 
 const FIRST_ENTRIES = 500;
@@ -139,7 +139,7 @@ const columns: readonly LongColumn<EntryView>[] = [
 
 /** Returns the newest entries that match the filter, and adds new ones until paused. */
 function useEntries(filter: JournalQuery, isPaused: boolean) {
-  const key = useSettled(JSON.stringify([filter, tenant.value]));
+  const key = useDebounced(JSON.stringify([filter, tenant.value]));
   const [loadedEntries, setLoadedEntries] = useState<{
     key: string;
     entries?: readonly EntryView[];

@@ -5,11 +5,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { after } from '../api/browser-clock.ts';
 
-const SETTLE_MS = 250;
+const DEBOUNCE_MS = 250;
 
 /** Returns the text as it was before typing started, until typing pauses. */
-export function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => after(SETTLE_MS, () => setSettled(text)), [text]);
-  return settled;
+export function useDebounced(text: string): string {
+  const [debouncedText, setDebouncedText] = useState(text);
+  useEffect(() => after(DEBOUNCE_MS, () => setDebouncedText(text)), [text]);
+  return debouncedText;
 }
