@@ -1,10 +1,11 @@
 /**
- * `node bin/dev/words.mjs`: finds words and phrases that the project does not use, in sources and
- * documents; part of `npm run check`. With `--sentences FILE` it collects every text of three words
+ * `node bin/dev/words.mjs`: finds words and phrases that the project does not use, and errors in
+ * prose, in sources and documents; part of `npm run check`. With `--sentences FILE` it collects every text of three words
  * or more in production code, and every document, in one file for proofreading.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { proseErrors } from './prose.mjs';
 import { unwanted } from './unwanted-words.mjs';
 
 /** Least number of words in a collected text; shorter texts are names, units and labels. */
@@ -33,9 +34,15 @@ function findUnwanted() {
         process.stderr.write(`${path}:${line}: "${word.replace(/\s+/g, ' ')}": write ${instead}\n`);
       }
     }
+    for (const { line, sentence } of proseErrors(path, text)) {
+      found += 1;
+      process.stderr.write(`${path}:${line}: ${sentence}\n`);
+    }
   }
   found += countMissingFiles();
-  process.stdout.write(`${found} unwanted words in ${sources.length + documents.length} files\n`);
+  process.stdout.write(
+    `${found} unwanted words and errors in prose in ${sources.length + documents.length} files\n`,
+  );
   if (found > 0) process.exitCode = 1;
 }
 

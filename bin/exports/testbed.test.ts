@@ -61,7 +61,7 @@ describe('a client of the embedded testbed', () => {
     expect(abort?.next?.command).toContain(device.id);
   });
 
-  it('causes an error in expectNoViolations when it has sent no request', async () => {
+  it('causes an error in `expectNoViolations` when it has sent no request', async () => {
     await expect(testbed.client('nobody').expectNoViolations()).rejects.toThrow(
       'client nobody: no device has this ID or identity value',
     );

@@ -66,7 +66,7 @@ describe('a testbed of fleetbed/vitest', () => {
     for (const { controlUrl } of ofConcurrent) await expect(fetch(controlUrl)).rejects.toThrow();
   });
 
-  it('refuses a wrong option like startTestbed', async () => {
+  it('refuses a wrong option, as `startTestbed` does', async () => {
     await expect(useTestbed({ tokenLifetimeSeconds: 0 })).rejects.toThrow('tokenLifetimeSeconds');
   });
 });

@@ -122,7 +122,7 @@ describe('the exports of the npm package', () => {
     ['nodenext', 'nodenext'],
     ['esnext', 'bundler'],
   ])(
-    'have complete types with module %s and moduleResolution %s',
+    'have complete types with `module` %s and `moduleResolution` %s',
     async (module, moduleResolution) => {
       const { write, run } = installed;
       const strict = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false };

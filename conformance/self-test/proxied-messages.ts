@@ -55,7 +55,7 @@ export async function passOn(
   begin(response);
   const { statusCode = 0, statusMessage = '', rawHeaders } = received;
   response.writeHead(statusCode, statusMessage, readableHeaders(response, rawHeaders));
-  // Sends the headers now; flushHeaders would write them as UTF-8, and they arrived as Latin-1.
+  // Sends the headers now; `flushHeaders` would write them as UTF-8, and they arrived as Latin-1.
   response.write(Buffer.alloc(0));
   if (!change) return pipeline(received, response);
   const changing = new Transform({

@@ -53,7 +53,7 @@ export class DeviceSocket {
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
-    // With the library's default binaryType, each message is a single Buffer.
+    // With the library's default `binaryType`, each message is a single Buffer.
     socket.on('message', (data, isBinary) => this.#take(data as Buffer, isBinary));
     // A close event follows every error and does the cleanup. Terminating the connection here
     // would lose the close frame with its reason while the device is still sending.

@@ -58,7 +58,7 @@ export class Relay implements SessionEnd {
     this.#unread = incompleteTransfers.open(() => dropSocket(socket));
     this.#record = record;
     this.#session = deviceSocket.openSession({ id: sessionId, userId }, this);
-    // With the library's default binaryType, each message is a single Buffer.
+    // With the library's default `binaryType`, each message is a single Buffer.
     socket.on('message', (data, isBinary) => this.#forward(data as Buffer, isBinary));
     // A close event follows every error and does the cleanup.
     socket.on('error', () => undefined);

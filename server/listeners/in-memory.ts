@@ -88,7 +88,7 @@ function messagesOf(app: Routes['app']) {
       this.statusCode = status;
       this.isHeadSent = true;
       const named: ResponseHeaders = {};
-      // Headers that were set one by one. Most responses pass all headers to writeHead, and have
+      // Headers that were set one by one. Most responses pass all headers to `writeHead`, and have
       // none here.
       const presetNames = this.getHeaderNames();
       for (const name of presetNames) addHeader(named, name, this.getHeader(name));

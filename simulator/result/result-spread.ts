@@ -60,7 +60,7 @@ export const spreadShape = v.object({
       v.number(),
       v.minValue(0),
       v.description(
-        'Unmeasured part of the device time (devices times durationMs): from the last message ' +
+        'Unmeasured part of the device time (devices times duration): from the last message ' +
           'of a lost worker to the start of the next worker, or to the end of the run.',
       ),
     ),

@@ -12,7 +12,10 @@ export const trafficShape = v.pipe(
   v.object({
     sentBytes: count,
     receivedBytes: count,
-    downloadedBytes: v.pipe(count, v.description('The part of receivedBytes from file downloads.')),
+    downloadedBytes: v.pipe(
+      count,
+      v.description('Received bytes of file downloads, a part of the received bytes.'),
+    ),
     sentBytesPerSecond: rate,
     receivedBytesPerSecond: rate,
     downloadedBytesPerSecond: rate,

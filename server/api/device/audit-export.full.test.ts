@@ -58,7 +58,7 @@ describe('the CSV export of the audit log', () => {
     }
   });
 
-  it('escapes formulas only if the server was started with spreadsheetSafeCsv', async () => {
+  it('escapes formulas only if the server has the setting `spreadsheetSafeCsv`', async () => {
     const careful = await startTestServer({ spreadsheetSafeCsv: true });
     const target = await acceptedDevice(careful, 'formula');
     await publish(careful);

@@ -46,7 +46,7 @@ const delay = defineAction({
 
 const stall = defineAction({
   kind: 'stall',
-  does: 'sends nothing, or in the body nothing after the given number of bytes, until the caller disconnects, the rule is removed or maxSeconds have passed; then cuts the connection',
+  does: 'sends nothing, or in the body nothing after the given number of bytes, until the caller disconnects, the rule is removed or the maximum time has passed; then cuts the connection',
   entries: {
     afterBytes: v.optional(positionShape, 'half'),
     maxSeconds: v.optional(whole(1, HOUR_MS / 1000), 300),
@@ -131,7 +131,7 @@ const truncated = defineAction({
 
 const overLong = defineAction({
   kind: 'over-long',
-  does: 'sends more bytes than Content-Length announces, and bytes after a response 204; with isChunked more bytes than the file has, in chunks',
+  does: 'sends more bytes than Content-Length announces, and bytes after a response 204; in chunked encoding, more bytes than the file has',
   entries: {
     extraBytes: v.optional(whole(1, EXTRA_MAX_BYTES), 16),
     isChunked: v.optional(v.boolean('must be true or false'), false),

@@ -34,7 +34,7 @@ export const healthy: readonly Behaviour[] = [
         const hour = (nowMs / HOUR_MS) % DAY_HOURS;
         const sinceEvening = (hour - nightFromHour + DAY_HOURS) % DAY_HOURS;
         const nightHours = (nightToHour - nightFromHour + DAY_HOURS) % DAY_HOURS;
-        // With a night of 24 hours, nightHours is 0 and the device is never off.
+        // With a night of 24 hours, `nightHours` is 0 and the device is never off.
         if (nightHours === 0 || sinceEvening < nightHours) return 0;
         return Math.ceil((DAY_HOURS - sinceEvening) * HOUR_MS);
       },
