@@ -61,7 +61,7 @@ export const layers = {
     ],
     packages: ['ws', 'valibot'],
   },
-  'server/clients': {
+  'server/client-feed': {
     layers: ['server/http', 'server/pipeline', 'server/journal', 'server/tenants', 'server/rules'],
     packages: ['valibot'],
   },
@@ -90,7 +90,7 @@ export const layers = {
   },
   'server/control': {
     layers: [
-      ...['server/clients', 'server/explain', 'server/faults', 'server/journal'],
+      ...['server/client-feed', 'server/explain', 'server/faults', 'server/journal'],
       ...['server/variation', 'server/world', 'server/http'],
       ...['server/pipeline', 'server/tenants', 'server/rules', 'server/crypto'],
       ...['server/store', 'server/console', 'server/listeners', 'server/*'],
@@ -113,7 +113,7 @@ export const layers = {
     layers: ['simulator/network', 'simulator/result'],
     packages: ['valibot'],
   },
-  'simulator/client': {
+  'simulator/api-client': {
     layers: ['simulator/identity', 'simulator/network'],
     packages: ['undici', 'ws', 'valibot'],
   },
@@ -127,7 +127,12 @@ export const layers = {
   },
   'simulator/device': {
     layers: [
-      ...['simulator/behaviours', 'simulator/client', 'simulator/identity', 'simulator/metrics'],
+      ...[
+        'simulator/behaviours',
+        'simulator/api-client',
+        'simulator/identity',
+        'simulator/metrics',
+      ],
       ...['simulator/network', 'simulator/plan', 'simulator/result'],
     ],
     packages: ['valibot'],
@@ -136,14 +141,14 @@ export const layers = {
   'simulator/estimate': { layers: ['simulator/result'] },
   'simulator/state': {
     layers: [
-      ...['simulator/client', 'simulator/device', 'simulator/identity', 'simulator/network'],
+      ...['simulator/api-client', 'simulator/device', 'simulator/identity', 'simulator/network'],
       'simulator/plan',
     ],
     packages: ['valibot'],
   },
   'simulator/engine': {
     layers: [
-      ...['simulator/behaviours', 'simulator/client', 'simulator/device', 'simulator/identity'],
+      ...['simulator/behaviours', 'simulator/api-client', 'simulator/device', 'simulator/identity'],
       ...['simulator/metrics', 'simulator/network', 'simulator/plan', 'simulator/result'],
       'simulator/state',
     ],
@@ -151,7 +156,7 @@ export const layers = {
   },
   'simulator/cluster': {
     layers: [
-      ...['simulator/behaviours', 'simulator/client', 'simulator/device', 'simulator/engine'],
+      ...['simulator/behaviours', 'simulator/api-client', 'simulator/device', 'simulator/engine'],
       ...['simulator/metrics', 'simulator/network', 'simulator/plan', 'simulator/result'],
     ],
     packages: ['bullmq', 'ioredis', 'valibot'],
@@ -194,16 +199,16 @@ export const layers = {
     layers: ['conformance/suite', 'conformance/target', 'conformance/recordings'],
     packages: ['valibot'],
   },
-  'conformance/clients': {
+  'conformance/client-judge': {
     layers: [
       ...['conformance/passive', 'conformance/recordings', 'conformance/target'],
       'conformance/signing',
     ],
     packages: ['valibot'],
   },
-  'conformance/clients/report': { layers: ['conformance/clients/*'], packages: shapes },
-  'conformance/clients/report/page': {
-    layers: ['conformance/clients/report/*', 'conformance/clients/*'],
+  'conformance/client-judge/report': { layers: ['conformance/client-judge/*'], packages: shapes },
+  'conformance/client-judge/report/page': {
+    layers: ['conformance/client-judge/report/*', 'conformance/client-judge/*'],
     packages: ['preact'],
   },
   'conformance/repro-script': {

@@ -1,8 +1,8 @@
 /** Starts the reference server: one API listener, one control listener, one store. */
 import { type Clock, systemClock } from '../fixtures/base/clock.ts';
 import { type Random, systemRandom } from '../fixtures/base/random.ts';
-import { ClientFeed } from './clients/client-feed.ts';
-import type { LoadClientReader } from './clients/client-reader.ts';
+import { ClientFeed } from './client-feed/client-feed.ts';
+import type { LoadClientReader } from './client-feed/client-reader.ts';
 import { type RunningControl, startControl } from './control/http/control.ts';
 import { ActivityFeed } from './control/sources/activity.ts';
 import { overviewSource } from './control/sources/overview.ts';

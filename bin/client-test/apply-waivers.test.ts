@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleClientTest } from '../../conformance/clients/testing/sample-client-test.ts';
+import { sampleClientTest } from '../../conformance/client-judge/testing/sample-client-test.ts';
 import { applyWaivers } from './apply-waivers.ts';
 
 const { duties } = sampleClientTest;

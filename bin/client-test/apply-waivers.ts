@@ -2,7 +2,7 @@
 import type {
   ClientTestResult,
   TestedDuty,
-} from '../../conformance/clients/report/client-test-result.ts';
+} from '../../conformance/client-judge/report/client-test-result.ts';
 import type { Waiver } from '../../conformance/result/waivers.ts';
 
 /**

@@ -1,18 +1,18 @@
 /** Joins the judge of device clients to a server: a reader of what the server shows it. */
-import { ClientJudge } from '../../conformance/clients/client-judge.ts';
+import { ClientJudge } from '../../conformance/client-judge/client-judge.ts';
 import type {
   ClientVerdict,
   DutyVerdict,
   NextStep,
-} from '../../conformance/clients/client-verdict.ts';
-import { duties } from '../../conformance/clients/duties/duties.ts';
-import type { Duty } from '../../conformance/clients/duty.ts';
+} from '../../conformance/client-judge/client-verdict.ts';
+import { duties } from '../../conformance/client-judge/duties/duties.ts';
+import type { Duty } from '../../conformance/client-judge/duty.ts';
 import type {
   ClientDuty,
   ClientFacts,
   ClientReader,
   JudgedDuty,
-} from '../../server/clients/client-reader.ts';
+} from '../../server/client-feed/client-reader.ts';
 import { nextOnServer } from './next-step-on-server.ts';
 
 const unknownDevice: ClientFacts = { device: undefined, deployment: undefined };

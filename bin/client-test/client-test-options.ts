@@ -3,7 +3,7 @@
 import type {
   ClientCapability,
   ClientTestResult,
-} from '../../conformance/clients/report/client-test-result.ts';
+} from '../../conformance/client-judge/report/client-test-result.ts';
 import type { Waiver } from '../../conformance/result/waivers.ts';
 import type { ClientPlan } from './client-testbed.ts';
 

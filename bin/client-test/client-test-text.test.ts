@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleClientTest } from '../../conformance/clients/testing/sample-client-test.ts';
+import { sampleClientTest } from '../../conformance/client-judge/testing/sample-client-test.ts';
 import { changeLines, clientTestLines, clientTestOutcomes } from './client-test-text.ts';
 
 const lines = clientTestLines(sampleClientTest);

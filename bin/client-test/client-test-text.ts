@@ -1,10 +1,10 @@
 /** A client test as text, the verdict first, and as JUnit. */
 
-import { isListed } from '../../conformance/clients/duty-state.ts';
+import { isListed } from '../../conformance/client-judge/duty-state.ts';
 import type {
   ClientTestResult,
   TestedDuty,
-} from '../../conformance/clients/report/client-test-result.ts';
+} from '../../conformance/client-judge/report/client-test-result.ts';
 import type { JunitOutcome } from '../../conformance/report/outcomes-junit.ts';
 import { counted } from '../../fixtures/base/counted.ts';
 import type { CiSummary } from '../output/ci-summary.ts';

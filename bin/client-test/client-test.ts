@@ -2,7 +2,7 @@
 import type {
   ClientTestResult,
   SceneResult,
-} from '../../conformance/clients/report/client-test-result.ts';
+} from '../../conformance/client-judge/report/client-test-result.ts';
 import { systemClock } from '../../fixtures/base/clock.ts';
 import type { ClientTestOptions } from './client-test-options.ts';
 import { type ClientPlan, ClientTestbed } from './client-testbed.ts';

@@ -1,10 +1,10 @@
 /** The place where scenes are run: a server, one client, and the judge that sees both. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ClientJudge } from '../../conformance/clients/client-judge.ts';
-import type { ClientVerdict } from '../../conformance/clients/client-verdict.ts';
-import type { SessionStep } from '../../conformance/clients/report/client-test-result.ts';
-import { sessionLine } from '../../conformance/clients/report/session-line.ts';
+import { ClientJudge } from '../../conformance/client-judge/client-judge.ts';
+import type { ClientVerdict } from '../../conformance/client-judge/client-verdict.ts';
+import type { SessionStep } from '../../conformance/client-judge/report/client-test-result.ts';
+import { sessionLine } from '../../conformance/client-judge/report/session-line.ts';
 import { systemClock } from '../../fixtures/base/clock.ts';
 import type { ServerEvent } from '../../fixtures/control/client-event.ts';
 import { startTestbed, type Testbed } from '../../server/testbed.ts';

@@ -1,6 +1,6 @@
 /** What a scene can wait for, and what it reads in what it saw. */
 
-import { isReportableFinal } from '../../conformance/clients/exchange-facts.ts';
+import { isReportableFinal } from '../../conformance/client-judge/exchange-facts.ts';
 import { isObject, type JsonObject, parsedJson } from '../../fixtures/base/json.ts';
 import { pollOperations } from '../../fixtures/contract/operations.ts';
 import type { HeaderList } from '../../fixtures/control/client-event.ts';

@@ -1,9 +1,9 @@
 /** The exchanges of a scene as its report and its log contain them: with secrets masked. */
-import type { ClientVerdict } from '../../conformance/clients/client-verdict.ts';
+import type { ClientVerdict } from '../../conformance/client-judge/client-verdict.ts';
 import type {
   SessionStep,
   ShownExchange,
-} from '../../conformance/clients/report/client-test-result.ts';
+} from '../../conformance/client-judge/report/client-test-result.ts';
 import type { ClientEvent, ClientExchange } from '../../fixtures/control/client-event.ts';
 import { maskHeaders, maskText } from '../../server/http/masking.ts';
 import { endOfEvent, type ObservedEvents } from './observed-events.ts';

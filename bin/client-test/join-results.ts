@@ -1,7 +1,7 @@
 /** Joins the verdicts of all scenes to the result of a client test. */
 
-import { duties } from '../../conformance/clients/duties/duties.ts';
-import type { Duty } from '../../conformance/clients/duty.ts';
+import { duties } from '../../conformance/client-judge/duties/duties.ts';
+import type { Duty } from '../../conformance/client-judge/duty.ts';
 import {
   type ClientCapability,
   type ClientTestResult,
@@ -9,8 +9,8 @@ import {
   type SceneResult,
   type SessionStep,
   type TestedDuty,
-} from '../../conformance/clients/report/client-test-result.ts';
-import { nextStep } from '../../conformance/clients/scene-names.ts';
+} from '../../conformance/client-judge/report/client-test-result.ts';
+import { nextStep } from '../../conformance/client-judge/scene-names.ts';
 import { counted } from '../../fixtures/base/counted.ts';
 import { byLevel, type DutyState } from '../../fixtures/control/clients.ts';
 import { applyWaivers } from './apply-waivers.ts';

@@ -2,10 +2,10 @@
  * What tests a duty while a client is watched: the scenes of the client test, as far as a
  * request to the control listener runs them on a running server.
  */
-import { nextStep, type SceneName } from '../../conformance/clients/scene-names.ts';
+import { nextStep, type SceneName } from '../../conformance/client-judge/scene-names.ts';
 import { isObject } from '../../fixtures/base/json.ts';
 import { shellWord } from '../../fixtures/formats/shell-word.ts';
-import type { ClientDuty, ClientFacts } from '../../server/clients/client-reader.ts';
+import type { ClientDuty, ClientFacts } from '../../server/client-feed/client-reader.ts';
 import type { Step } from './scene.ts';
 import { allScenes } from './scenes.ts';
 

@@ -13,7 +13,7 @@ import type {
   ClientSocketEvent,
 } from '../../fixtures/control/client-event.ts';
 import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts';
-import { exchangeEvent } from '../../server/clients/client-events.ts';
+import { exchangeEvent } from '../../server/client-feed/client-events.ts';
 import type { ExchangeObserver } from '../../server/pipeline/plug-ins.ts';
 
 /** The name of the one client of a scene, for the judge. */

@@ -1,12 +1,12 @@
 /** Runs a scene: each step is carried out by the row of its kind. */
 
-import type { ClientVerdict, DutyVerdict } from '../../conformance/clients/client-verdict.ts';
-import { DOWNLOAD_RETRY_MS, patienceMs } from '../../conformance/clients/exemptions.ts';
+import type { ClientVerdict, DutyVerdict } from '../../conformance/client-judge/client-verdict.ts';
+import { DOWNLOAD_RETRY_MS, patienceMs } from '../../conformance/client-judge/exemptions.ts';
 import type {
   CutOutcome,
   SceneResult,
   ShownExchange,
-} from '../../conformance/clients/report/client-test-result.ts';
+} from '../../conformance/client-judge/report/client-test-result.ts';
 import { systemClock } from '../../fixtures/base/clock.ts';
 import type { ClientTestbed } from './client-testbed.ts';
 import { type ConditionName, conditions, measuredIntervalMs } from './conditions.ts';

@@ -2,7 +2,7 @@
  * The type of a scene: what is done to a client, step by step, and what it is expected to do in
  * between. Duties name the scenes that test them; a scene names none.
  */
-import type { ClientCapability } from '../../conformance/clients/report/client-test-result.ts';
+import type { ClientCapability } from '../../conformance/client-judge/report/client-test-result.ts';
 import type { VariationName } from '../../fixtures/contract/variation-names.ts';
 import type { TlsDefect } from '../../server/listeners/tls/broken-tls.ts';
 import type { ServerOptions } from '../../server/server.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { duties } from '../../conformance/clients/duties/duties.ts';
-import { nextStep, type SceneName } from '../../conformance/clients/scene-names.ts';
+import { duties } from '../../conformance/client-judge/duties/duties.ts';
+import { nextStep, type SceneName } from '../../conformance/client-judge/scene-names.ts';
 import { readPlan } from '../../server/faults/plan-text.ts';
 import type { Step } from './scene.ts';
 import { cutScenes } from './scenes/cuts.ts';

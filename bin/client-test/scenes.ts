@@ -1,5 +1,5 @@
 /** All scenes: a row for each name that duties refer to, and the reasons of those without. */
-import type { SceneName } from '../../conformance/clients/scene-names.ts';
+import type { SceneName } from '../../conformance/client-judge/scene-names.ts';
 import type { Scene } from './scene.ts';
 import { authenticationScenes } from './scenes/authentication.ts';
 import { connectionScenes } from './scenes/connections.ts';

@@ -1,5 +1,5 @@
 /** The schedule of a client test: which scenes are run, and why others are not. */
-import type { ClientCapability } from '../../conformance/clients/report/client-test-result.ts';
+import type { ClientCapability } from '../../conformance/client-judge/report/client-test-result.ts';
 import type { ClientTestOptions } from './client-test-options.ts';
 import { usesTls } from './client-testbed.ts';
 import type { ObservedEvent } from './observed-events.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SceneName } from '../../conformance/clients/scene-names.ts';
+import type { SceneName } from '../../conformance/client-judge/scene-names.ts';
 import { goodClients, runClientTestCommand } from './testing/tested-client.ts';
 
 /** A short scene of each kind; the whole quick test takes minutes, and is run every night. */

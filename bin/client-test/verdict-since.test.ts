@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ClientVerdict, DutyViolation } from '../../conformance/clients/client-verdict.ts';
+import type {
+  ClientVerdict,
+  DutyViolation,
+} from '../../conformance/client-judge/client-verdict.ts';
 import type { DutyState } from '../../fixtures/control/clients.ts';
 import { verdictSince } from './verdict-since.ts';
 

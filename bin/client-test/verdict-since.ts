@@ -1,5 +1,5 @@
 /** What a part of an observation has shown, when one judge sees several scenes. */
-import type { ClientVerdict, DutyVerdict } from '../../conformance/clients/client-verdict.ts';
+import type { ClientVerdict, DutyVerdict } from '../../conformance/client-judge/client-verdict.ts';
 
 /**
  * Returns what a verdict has that an earlier one of the same client had not: the violations and the

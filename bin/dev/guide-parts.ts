@@ -1,6 +1,6 @@
 /** The generated parts of the guides: references of options, operations and behaviours. */
 import { Command, type Option } from 'commander';
-import { duties } from '../../conformance/clients/duties/duties.ts';
+import { duties } from '../../conformance/client-judge/duties/duties.ts';
 import { kindSvg } from '../../conformance/self-test/report/kind-picture.ts';
 import { controlRows } from '../../fixtures/control/operations.ts';
 import { listActions, listReadyActions } from '../../server/faults/actions/actions.ts';

@@ -14,7 +14,7 @@ const consoleFolder = 'server/console/page';
  */
 const reportFolders = [
   'conformance/report/page',
-  'conformance/clients/report/page',
+  'conformance/client-judge/report/page',
   'simulator/report/page',
 ];
 

@@ -63,7 +63,7 @@ export const unwanted = [
     pattern: /\bscenes?\b/g,
     instead: 'incident',
     legal: [
-      ...['conformance/clients/', 'bin/client-test/', 'conformance/guide.md', 'bin/help.md'],
+      ...['conformance/client-judge/', 'bin/client-test/', 'conformance/guide.md', 'bin/help.md'],
       'bin/commands/conform/client/',
       'fixtures/control/client-event.ts',
     ],

@@ -125,7 +125,7 @@ const trials: readonly (readonly [path: string, text: string])[] = [
   ['server/a.ts', "import { x } from '../bin/output/output.ts';"],
   ['simulator/plan/a.ts', "import { x } from '../engine/x.ts';"],
   ['simulator/device/a.ts', "export * from '../../server/server.ts';"],
-  ['simulator/client/a.ts', "import forge from 'node-forge';"],
+  ['simulator/api-client/a.ts', "import forge from 'node-forge';"],
   ['conformance/target/a.ts', "import { x } from '../cases/x.ts';"],
   ['conformance/a.ts', "const x = await import('../simulator/plan/plan.ts');"],
   ['fixtures/a.ts', "import type { X } from '../server/server.ts';"],
@@ -238,7 +238,11 @@ describe('the layers listed in CONTRIBUTING', () => {
     const expected = there
       .filter(([, layer]) => layer !== undefined && layer !== 'testing')
       .map(folder);
-    const nested = ['server/store/engine', 'server/store/folder', 'conformance/clients/report'];
+    const nested = [
+      'server/store/engine',
+      'server/store/folder',
+      'conformance/client-judge/report',
+    ];
     expect(layers.toSorted()).toEqual([...new Set([...expected, ...nested])].sort());
   });
 
@@ -261,7 +265,7 @@ describe('the layers listed in CONTRIBUTING', () => {
 
 describe('the sources of the project', () => {
   it('spell API paths only in the contract, the cases and the defective clients', () => {
-    const allowed = ['fixtures/', 'conformance/cases/', 'conformance/clients/self-test/'];
+    const allowed = ['fixtures/', 'conformance/cases/', 'conformance/client-judge/self-test/'];
     const others = production.filter(
       ({ path }) => !allowed.some((folder) => path.startsWith(folder)),
     );

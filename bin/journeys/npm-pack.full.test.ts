@@ -46,7 +46,12 @@ describe('the npm package', () => {
     expect(files.filter((file) => foreign.test(file))).toEqual([]);
     // The README links to it; every other file whose name starts with a dot is of the clone.
     expect(files.filter((file) => file.startsWith('.'))).toEqual(['.github/CONTRIBUTING.md']);
-    for (const file of ['README.md', 'LICENSE', 'bin/guide.md', 'fixtures/clients/client.py']) {
+    for (const file of [
+      'README.md',
+      'LICENSE',
+      'bin/guide.md',
+      'fixtures/example-clients/client.py',
+    ]) {
       expect(files).toContain(file);
     }
   });

@@ -1,4 +1,4 @@
-/** Runs an example client of `fixtures/clients` against the built server, as a newcomer would. */
+/** Runs an example client of `fixtures/example-clients` against the built server, as a newcomer would. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,9 +9,9 @@ import { writeArtifact } from '../../fixtures/formats/mender-artifact-writer.ts'
 import type { ServerReady } from '../server-access/ready.ts';
 import { type RunningCommand, runCommand, startServe } from './built-command.ts';
 
-/** Returns the path of a file in `fixtures/clients`. */
+/** Returns the path of a file in `fixtures/example-clients`. */
 export const exampleSource = (name: string): string =>
-  fileURLToPath(new URL(`../../fixtures/clients/${name}`, import.meta.url));
+  fileURLToPath(new URL(`../../fixtures/example-clients/${name}`, import.meta.url));
 
 /** The command of each example that needs no compiler, without its options. */
 export const examples: readonly (readonly [name: string, command: readonly string[]])[] = [

@@ -1,5 +1,5 @@
 /** Judges the devices of a fleet by the journal of the server that they called. */
-import { Lint } from '../../conformance/clients/lint.ts';
+import { Lint } from '../../conformance/client-judge/lint.ts';
 import type { FleetOnTestbed } from './fleet-on-testbed.ts';
 
 /** Returns what each device broke, by its ID, each as the duty and what is wrong. */

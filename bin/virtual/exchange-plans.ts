@@ -1,6 +1,6 @@
 /** Decides the delays and faults of the exchanges between a fleet and a server in memory. */
 import type { Random } from '../../fixtures/base/random.ts';
-import { deviceOfCaller } from '../../simulator/client/session.ts';
+import { deviceOfCaller } from '../../simulator/api-client/session.ts';
 import { PowerLoss } from '../../simulator/network/errors.ts';
 import type { InProcessSubject } from '../../simulator/network/in-process-transport.ts';
 import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';

@@ -5,9 +5,9 @@
  */
 import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Random } from '../../fixtures/base/random.ts';
-import { DeviceClient } from '../../simulator/client/device-client.ts';
-import { ManagementClient } from '../../simulator/client/management.ts';
-import { type ClientSession, newSession } from '../../simulator/client/session.ts';
+import { DeviceClient } from '../../simulator/api-client/device-client.ts';
+import { ManagementClient } from '../../simulator/api-client/management.ts';
+import { type ClientSession, newSession } from '../../simulator/api-client/session.ts';
 import { deviceKey } from '../../simulator/identity/device-key.ts';
 import { RunMetrics } from '../../simulator/metrics/run-metrics.ts';
 import { StatusError } from '../../simulator/network/errors.ts';

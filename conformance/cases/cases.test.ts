@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { Requirement } from '../../fixtures/contract/requirements/requirement.ts';
-import { duties } from '../clients/duties/duties.ts';
+import { duties } from '../client-judge/duties/duties.ts';
 import { isControl } from '../context/capabilities.ts';
 import { generalRequirements } from '../passive/catalogue.ts';
 import { presentId, renamedIds } from '../suite/former-ids.ts';

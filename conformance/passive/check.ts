@@ -34,7 +34,7 @@ export interface ExchangeHistory {
 
 /**
  * One check. A check does not apply to an exchange that it cannot decide without doubt. Checks
- * about servers know `ExchangeHistory`; the duties of device clients (`clients/duty.ts`) have a
+ * about servers know `ExchangeHistory`; the duties of device clients (`client-judge/duty.ts`) have a
  * history of their own.
  */
 export interface PassiveCheck<Known = ExchangeHistory> {

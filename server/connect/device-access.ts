@@ -1,6 +1,6 @@
 /** Operations of a user on a connected device. */
 import type { Tenant } from '../tenants/tenants.ts';
-import type { RecordAction } from './acts.ts';
+import type { RecordAction } from './connect-actions.ts';
 import type { DeviceSession, SessionFailure } from './device-session.ts';
 
 /** A user who accesses a device, both of one tenant. */

@@ -13,8 +13,8 @@ import {
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
 import type { ByteBudget, ConnectionBytes } from '../http/byte-budget.ts';
-import type { RecordAction } from './acts.ts';
 import { closeCodes, closeWith, dropSocket } from './closing.ts';
+import type { RecordAction } from './connect-actions.ts';
 import type { DeviceEnd, DeviceSocket, SessionEnd } from './device-socket.ts';
 import { messageIn, noMessage } from './received-message.ts';
 import { closeFor } from './violations.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { seenReader } from '../clients/testing/seen-reader.ts';
+import { seenReader } from '../client-feed/testing/seen-reader.ts';
 import { publish } from '../testing/test-artifacts.ts';
 import { createDeployment, nextRequests, report } from '../testing/test-deployments.ts';
 import { authenticate, knownDevices, newDevice } from '../testing/test-device.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../fixtures/base/clock.ts';
-import type { RunDeployment } from '../client/management.ts';
+import type { RunDeployment } from '../api-client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { MergeError } from '../result/merge.ts';

@@ -4,7 +4,7 @@
  * starts the workers and transports the messages.
  */
 import type { Clock, Timer } from '../../fixtures/base/clock.ts';
-import type { RunDeployment } from '../client/management.ts';
+import type { RunDeployment } from '../api-client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
 import { Deferred } from '../engine/deferred.ts';
 import { FleetStopped } from '../network/errors.ts';

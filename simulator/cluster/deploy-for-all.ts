@@ -1,8 +1,8 @@
 /** Creates the one deployment of a run in shards, for the devices of all shards. */
 import type { Clock } from '../../fixtures/base/clock.ts';
 import { seededRandom } from '../../fixtures/base/random.ts';
-import type { RunDeployment } from '../client/management.ts';
-import { ManagementClient } from '../client/management.ts';
+import type { RunDeployment } from '../api-client/management.ts';
+import { ManagementClient } from '../api-client/management.ts';
 import { createPlannedDeployment } from '../engine/deployment.ts';
 import { FleetUser } from '../engine/fleet-user.ts';
 import { Scheduler } from '../engine/scheduler.ts';

@@ -3,7 +3,7 @@
  * worker receives all messages of the coordinator from the first one on, also a worker that takes
  * over a shard later.
  */
-import type { RunDeployment } from '../client/management.ts';
+import type { RunDeployment } from '../api-client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import type { EndReason, FleetProgress, FleetResult } from '../result/result.ts';

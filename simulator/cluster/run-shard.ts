@@ -2,7 +2,7 @@
  * The process of a worker: it runs one shard and exchanges messages about it with the coordinator.
  */
 import type { Clock, Timer } from '../../fixtures/base/clock.ts';
-import type { RunDeployment } from '../client/management.ts';
+import type { RunDeployment } from '../api-client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
 import type { CoordinatorLink } from '../engine/coordinator-link.ts';
 import { Deferred } from '../engine/deferred.ts';

@@ -6,7 +6,7 @@
  */
 import type { ArtifactContents } from '../../fixtures/formats/mender-artifact.ts';
 import { readArtifact } from '../../fixtures/formats/mender-artifact-reader.ts';
-import { type DownloadProgress, noProgress } from '../client/download.ts';
+import { type DownloadProgress, noProgress } from '../api-client/download.ts';
 import type { DeploymentRecord } from './device.ts';
 import type { PartialDownload } from './environment.ts';
 

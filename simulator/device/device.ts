@@ -4,9 +4,9 @@
  */
 import type { DeviceConfiguration } from '../../fixtures/contract/resources.ts';
 import type { KeyType, ReportableStatus } from '../../fixtures/contract/vocabulary.ts';
+import type { DeviceProvides } from '../api-client/device-client.ts';
+import type { ClientSession } from '../api-client/session.ts';
 import type { Behaviour } from '../behaviours/behaviour.ts';
-import type { DeviceProvides } from '../client/device-client.ts';
-import type { ClientSession } from '../client/session.ts';
 import type { IdData, IdentityData } from '../identity/identity.ts';
 import type { Cohort } from '../plan/cohort.ts';
 import type { LifeState } from './life-states.ts';

@@ -4,10 +4,10 @@
  */
 import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Random } from '../../fixtures/base/random.ts';
-import type { DeviceClient } from '../client/device-client.ts';
-import type { DownloadProgress } from '../client/download.ts';
-import type { RunDeployment } from '../client/management.ts';
-import type { ClientSession } from '../client/session.ts';
+import type { DeviceClient } from '../api-client/device-client.ts';
+import type { DownloadProgress } from '../api-client/download.ts';
+import type { RunDeployment } from '../api-client/management.ts';
+import type { ClientSession } from '../api-client/session.ts';
 import type { DeviceKey } from '../identity/device-key.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
 import type { ExchangeTap } from '../network/exchange-tap.ts';

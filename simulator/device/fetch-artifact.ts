@@ -11,9 +11,9 @@ import type { DeploymentInstructionsV2 } from '../../fixtures/contract/resources
 import { type ArtifactContents, ArtifactError } from '../../fixtures/formats/mender-artifact.ts';
 import { providesAfterInstall } from '../../fixtures/formats/mender-artifact-provides.ts';
 import { WHOLE_FILE } from '../../fixtures/formats/mender-artifact-shape.ts';
+import { type DownloadRequest, downloadedBytes, downloadedHead } from '../api-client/download.ts';
+import { exchangerOf } from '../api-client/session.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
-import { type DownloadRequest, downloadedBytes, downloadedHead } from '../client/download.ts';
-import { exchangerOf } from '../client/session.ts';
 import { ClientError, DownloadError, PowerLoss } from '../network/errors.ts';
 import { ArtifactIntake, keepIntake, takeKeptIntake } from './artifact-intake.ts';
 import type { FetchedArtifact } from './device.ts';

@@ -5,6 +5,7 @@
 
 import { limits } from '../../fixtures/contract/limits.ts';
 import type { Alert } from '../../fixtures/contract/resources.ts';
+import { type ClientSession, newSession } from '../api-client/session.ts';
 import {
   type CycleContext,
   type DownloadContext,
@@ -12,7 +13,6 @@ import {
   type RebootContext,
   UpdateFailure,
 } from '../behaviours/behaviour.ts';
-import { type ClientSession, newSession } from '../client/session.ts';
 import { PowerLoss } from '../network/errors.ts';
 import { type DeploymentRecord, isSettled, type SimulatedDevice } from './device.ts';
 import type { DeviceInRun } from './environment.ts';

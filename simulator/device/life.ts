@@ -3,8 +3,13 @@
  * the inventory, request the next deployment, and wait.
  */
 
-import type { RunDeployment } from '../client/management.ts';
-import { type ClientSession, deviceCaller, newSession, tokenSubject } from '../client/session.ts';
+import type { RunDeployment } from '../api-client/management.ts';
+import {
+  type ClientSession,
+  deviceCaller,
+  newSession,
+  tokenSubject,
+} from '../api-client/session.ts';
 import { idDataOf } from '../identity/identity.ts';
 import { ClientError, PowerLoss } from '../network/errors.ts';
 import { SimulatedNetwork } from '../network/simulated-network.ts';

@@ -1,5 +1,5 @@
 /** The steps of a device after the server has accepted it and before its first poll. */
-import type { ClientSession } from '../client/session.ts';
+import type { ClientSession } from '../api-client/session.ts';
 import type { SimulatedDevice } from './device.ts';
 import { deviceTimeMs } from './device-time.ts';
 import type { DeviceEnvironment } from './environment.ts';

@@ -5,8 +5,8 @@
  */
 import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import type { Random } from '../../fixtures/base/random.ts';
-import type { DeviceClient } from '../client/device-client.ts';
-import { type ClientSession, newSession } from '../client/session.ts';
+import type { DeviceClient } from '../api-client/device-client.ts';
+import { type ClientSession, newSession } from '../api-client/session.ts';
 import type { SimulatedDevice } from '../device/device.ts';
 import { deviceKey } from '../identity/device-key.ts';
 import { idDataOf, identityData } from '../identity/identity.ts';

@@ -3,7 +3,7 @@
  * index range and otherwise works like a whole fleet. A fleet without a coordinator starts at once
  * and creates its own deployment.
  */
-import type { RunDeployment } from '../client/management.ts';
+import type { RunDeployment } from '../api-client/management.ts';
 import type { EndReason } from '../result/result.ts';
 import type { ShardFigures } from '../result/shard-figures.ts';
 

@@ -1,7 +1,7 @@
 /** Checks before a run that the server has the plan's artifact for the fleet's device type. */
 import type { Clock } from '../../fixtures/base/clock.ts';
 import { nearestOf } from '../../fixtures/base/nearest.ts';
-import { ManagementClient } from '../client/management.ts';
+import { ManagementClient } from '../api-client/management.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { planTransport } from '../network/plan-transport.ts';

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../fixtures/base/clock.ts';
 import type { DeploymentDevice } from '../../fixtures/contract/management/deployments.ts';
-import type { ManagementClient, RunDeployment } from '../client/management.ts';
+import type { ManagementClient, RunDeployment } from '../api-client/management.ts';
 import { beginDeployment, type SimulatedDevice } from '../device/device.ts';
 import { StatusError } from '../network/errors.ts';
 import { givenPhases } from '../plan/deployment-phases.ts';

@@ -1,6 +1,6 @@
 /** Tracks which devices have finished their deployment, and measures how long it took. */
 import type { Clock } from '../../fixtures/base/clock.ts';
-import type { RunDeployment } from '../client/management.ts';
+import type { RunDeployment } from '../api-client/management.ts';
 import { type DeploymentRecord, isSettled, type SimulatedDevice } from '../device/device.ts';
 import { isFinal } from '../device/update-states.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/base/random.ts';
-import { ManagementClient } from '../client/management.ts';
+import { ManagementClient } from '../api-client/management.ts';
 import { deviceKey } from '../identity/device-key.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { ClientFixture, deviceOf, sessionOf, token } from '../testing/client-fixture.ts';

@@ -5,7 +5,7 @@
 import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Random } from '../../fixtures/base/random.ts';
 import type { Device as ListedDevice } from '../../fixtures/contract/management/devices.ts';
-import type { ManagementClient, RunDeployment } from '../client/management.ts';
+import type { ManagementClient, RunDeployment } from '../api-client/management.ts';
 import type { SimulatedDevice } from '../device/device.ts';
 import { identityKey } from '../identity/identity.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';

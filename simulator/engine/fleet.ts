@@ -1,9 +1,9 @@
 /** A running fleet: it starts all devices of a plan and stops them together. */
 import type { Clock } from '../../fixtures/base/clock.ts';
 import { type Random, seededRandom } from '../../fixtures/base/random.ts';
-import { DeviceClient } from '../client/device-client.ts';
-import { ManagementClient, type RunDeployment } from '../client/management.ts';
-import { deviceOfCaller } from '../client/session.ts';
+import { DeviceClient } from '../api-client/device-client.ts';
+import { ManagementClient, type RunDeployment } from '../api-client/management.ts';
+import { deviceOfCaller } from '../api-client/session.ts';
 import type { SimulatedDevice } from '../device/device.ts';
 import type { DeviceEnvironment } from '../device/environment.ts';
 import { discardedEvents, type EventFact, type EventSink } from '../device/events.ts';

@@ -4,7 +4,7 @@
  */
 import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import type { Random } from '../../fixtures/base/random.ts';
-import { deviceOfCaller } from '../client/session.ts';
+import { deviceOfCaller } from '../api-client/session.ts';
 import type { SimulatedDevice } from '../device/device.ts';
 import type { DeviceEnvironment } from '../device/environment.ts';
 import type { EndedExchange, ExchangeSubject } from '../network/transport.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ManagementClient } from '../client/management.ts';
+import { ManagementClient } from '../api-client/management.ts';
 import { beginDeployment, type SimulatedDevice } from '../device/device.ts';
 import type { UpdateState } from '../device/update-states.ts';
 import { ClientFixture, deviceOf, token } from '../testing/client-fixture.ts';

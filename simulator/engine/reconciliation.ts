@@ -1,6 +1,6 @@
 /** Reconciliation: compares the devices' records of their deployments with the server's records. */
 
-import type { ManagementClient, RunDeployment } from '../client/management.ts';
+import type { ManagementClient, RunDeployment } from '../api-client/management.ts';
 import {
   type DeploymentRecord,
   expectedServerStatus,

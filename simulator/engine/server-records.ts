@@ -3,7 +3,7 @@
  * log.
  */
 import { deviceDeploymentStatuses } from '../../fixtures/contract/vocabulary.ts';
-import type { ManagementClient } from '../client/management.ts';
+import type { ManagementClient } from '../api-client/management.ts';
 import { StatusError } from '../network/errors.ts';
 import type { Reconciliation } from '../result/result-devices.ts';
 

@@ -9,7 +9,7 @@ import {
   decodeConnectMessage,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
-import type { ClientSession } from '../client/session.ts';
+import type { ClientSession } from '../api-client/session.ts';
 import type { SimulatedDevice } from '../device/device.ts';
 import type { EventFact } from '../device/events.ts';
 import { inventoryOf } from '../device/inventory.ts';

@@ -5,8 +5,8 @@
 import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import type { Random } from '../../fixtures/base/random.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { DeviceSocket, type DeviceSocketOptions } from '../client/device-socket.ts';
-import { deviceCaller } from '../client/session.ts';
+import { DeviceSocket, type DeviceSocketOptions } from '../api-client/device-socket.ts';
+import { deviceCaller } from '../api-client/session.ts';
 import { ConnectDevice } from '../device/connect/connect-device.ts';
 import type { SimulatedDevice } from '../device/device.ts';
 import { type EventSink, RUN_ENDED } from '../device/events.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { exchangerOf } from '../client/session.ts';
+import { exchangerOf } from '../api-client/session.ts';
 import { ClientFixture, sessionOf, token } from '../testing/client-fixture.ts';
 import { PretendServer, type Responses } from '../testing/pretend-server.ts';
 import { ExchangeTap, type WatchedExchange } from './exchange-tap.ts';

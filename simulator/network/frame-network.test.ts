@@ -4,7 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { ManualClock } from '../../fixtures/base/clock.ts';
 import { seededRandom } from '../../fixtures/base/random.ts';
 import { encodeConnectMessage } from '../../fixtures/formats/connect-message.ts';
-import { DeviceSocket } from '../client/device-socket.ts';
+import { DeviceSocket } from '../api-client/device-socket.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import type { NetworkShape } from '../plan/policy.ts';
 import { noonMs, token } from '../testing/client-fixture.ts';

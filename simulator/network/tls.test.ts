@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { ManualClock } from '../../fixtures/base/clock.ts';
-import { DeviceSocket } from '../client/device-socket.ts';
+import { DeviceSocket } from '../api-client/device-socket.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import { certificatePem, keyPem } from '../testing/certificate.ts';
 import { noonMs, token } from '../testing/client-fixture.ts';

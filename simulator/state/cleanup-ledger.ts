@@ -18,7 +18,7 @@ import {
 import * as v from 'valibot';
 import { parsedJson } from '../../fixtures/base/json.ts';
 import { plainFile } from '../../fixtures/base/plain-file.ts';
-import type { RunDeployment } from '../client/management.ts';
+import type { RunDeployment } from '../api-client/management.ts';
 import type { SimulatedDevice } from '../device/device.ts';
 import type { IdData } from '../identity/identity.ts';
 import { FleetStateError, fileError } from './state-error.ts';

@@ -6,7 +6,7 @@
 import { rmSync } from 'node:fs';
 import type { Clock } from '../../fixtures/base/clock.ts';
 import { type AuthSetStatus, authSetStatuses } from '../../fixtures/contract/vocabulary.ts';
-import { type Credentials, ManagementClient } from '../client/management.ts';
+import { type Credentials, ManagementClient } from '../api-client/management.ts';
 import { identityKey } from '../identity/identity.ts';
 import { ClientError, FleetStopped } from '../network/errors.ts';
 import { Semaphore } from '../network/semaphore.ts';

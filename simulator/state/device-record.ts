@@ -1,7 +1,7 @@
 /** The stored record of a device between runs, and its restoration. It contains tokens. */
 import * as v from 'valibot';
 import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
-import { nextEndpoints } from '../client/session.ts';
+import { nextEndpoints } from '../api-client/session.ts';
 import {
   type DeploymentRecord,
   isSettled,

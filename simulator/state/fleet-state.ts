@@ -8,7 +8,7 @@ import { crc32 } from 'node:zlib';
 import * as v from 'valibot';
 import { makeFolder } from '../../fixtures/base/make-folder.ts';
 import type { Lock } from '../../fixtures/base/process-lock.ts';
-import type { RunDeployment } from '../client/management.ts';
+import type { RunDeployment } from '../api-client/management.ts';
 import type { DeploymentRecord, SimulatedDevice } from '../device/device.ts';
 import type { PartialDownloads } from '../device/environment.ts';
 import { identityKey } from '../identity/identity.ts';

@@ -21,7 +21,7 @@ import {
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { plainFile } from '../../fixtures/base/plain-file.ts';
-import type { DownloadProgress } from '../client/download.ts';
+import type { DownloadProgress } from '../api-client/download.ts';
 import { type DeploymentRecord, isSettled, type SimulatedDevice } from '../device/device.ts';
 import type { PartialDownload, PartialDownloads } from '../device/environment.ts';
 import { fileError } from './state-error.ts';

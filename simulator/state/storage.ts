@@ -1,7 +1,7 @@
 /** Storage of a run outside the process: the state of its devices, and its ledger. */
 import { join } from 'node:path';
 import type { Lock } from '../../fixtures/base/process-lock.ts';
-import type { RunDeployment } from '../client/management.ts';
+import type { RunDeployment } from '../api-client/management.ts';
 import type { DeploymentRecord, SimulatedDevice } from '../device/device.ts';
 import type { PartialDownloads } from '../device/environment.ts';
 import { CleanupLedger } from './cleanup-ledger.ts';

@@ -3,10 +3,10 @@
 import { ManualClock } from '../../fixtures/base/clock.ts';
 import { freshRsaKey, seededRandom } from '../../fixtures/base/random.ts';
 import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
+import { DeviceClient } from '../api-client/device-client.ts';
+import type { RunDeployment } from '../api-client/management.ts';
+import { type ClientSession, newSession } from '../api-client/session.ts';
 import type { Behaviour } from '../behaviours/behaviour.ts';
-import { DeviceClient } from '../client/device-client.ts';
-import type { RunDeployment } from '../client/management.ts';
-import { type ClientSession, newSession } from '../client/session.ts';
 import { type DeploymentRecord, newDevice, type SimulatedDevice } from '../device/device.ts';
 import type { DeviceEnvironment, PartialDownloads } from '../device/environment.ts';
 import type { EventFact } from '../device/events.ts';

@@ -1,5 +1,5 @@
 /** Scenes of authentication: acceptance, rejection, tokens, and the clock. */
-import type { SceneName } from '../../../conformance/clients/scene-names.ts';
+import type { SceneName } from '../../../conformance/client-judge/scene-names.ts';
 import type { Step } from '../scene.ts';
 import {
   accepted,

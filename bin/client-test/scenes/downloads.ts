@@ -1,5 +1,5 @@
 /** Scenes of downloads that fail, lie or end early. */
-import type { SceneName } from '../../../conformance/clients/scene-names.ts';
+import type { SceneName } from '../../../conformance/client-judge/scene-names.ts';
 import { downloadOperations } from '../conditions.ts';
 import {
   accepted,

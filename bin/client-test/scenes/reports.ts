@@ -1,5 +1,5 @@
 /** Scenes of reports and logs that meet an abort, a loss or a refusal. */
-import type { SceneName } from '../../../conformance/clients/scene-names.ts';
+import type { SceneName } from '../../../conformance/client-judge/scene-names.ts';
 import type { Step } from '../scene.ts';
 import {
   accepted,

@@ -6,7 +6,7 @@ import {
   type ClientTestResult,
   readClientTestResult,
   type TestedDuty,
-} from '../../../conformance/clients/report/client-test-result.ts';
+} from '../../../conformance/client-judge/report/client-test-result.ts';
 import { builtCommand, runCommand } from '../../testing/built-command.ts';
 import { exampleSource } from '../../testing/example-client.ts';
 

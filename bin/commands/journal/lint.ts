@@ -2,7 +2,7 @@
  * Joins the duties of device clients to the journal of a running server: which requests were valid,
  * but are not recommended.
  */
-import { Lint, type LintFinding } from '../../../conformance/clients/lint.ts';
+import { Lint, type LintFinding } from '../../../conformance/client-judge/lint.ts';
 import { exchangeIn } from '../../../conformance/recordings/journal.ts';
 import { RecordingError } from '../../../conformance/recordings/recording.ts';
 import { counted } from '../../../fixtures/base/counted.ts';

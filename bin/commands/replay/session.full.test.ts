@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { verdictsOfRecording } from '../../../conformance/clients/recorded-clients.ts';
+import { verdictsOfRecording } from '../../../conformance/client-judge/recorded-clients.ts';
 import { openRecording } from '../../../conformance/recordings/open-recording.ts';
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact-writer.ts';
 import { runCommand, startCommand, startServe } from '../../testing/built-command.ts';

@@ -15,7 +15,7 @@ import {
   decodeConnectMessage,
   encodeConnectMessage,
 } from '../../../fixtures/formats/connect-message.ts';
-import { statusError } from '../../../simulator/client/responses.ts';
+import { statusError } from '../../../simulator/api-client/responses.ts';
 import {
   type ErrorContext,
   TimeoutError,

@@ -1,6 +1,6 @@
 /** Handlers that show what a judge of device clients says about the devices of a tenant. */
 import type { Clock } from '../../../fixtures/base/clock.ts';
-import type { ClientFeed } from '../../clients/client-feed.ts';
+import type { ClientFeed } from '../../client-feed/client-feed.ts';
 import { clientsView, clientView, JUDGING_MAX_MS, unknownClient } from '../sources/clients.ts';
 import type { Handlers } from './mount.ts';
 import { refuse } from './refusals.ts';

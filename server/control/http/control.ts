@@ -9,7 +9,7 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import type { Clock } from '../../../fixtures/base/clock.ts';
 import { knownNames } from '../../../fixtures/base/nearest.ts';
 import { printable } from '../../../fixtures/base/printable.ts';
-import type { ClientFeed } from '../../clients/client-feed.ts';
+import type { ClientFeed } from '../../client-feed/client-feed.ts';
 import { type ConsoleAsset, listAssets, readAsset, readPlainAsset } from '../../console/assets.ts';
 import { isSameSecret } from '../../crypto/same-secret.ts';
 import type { ByteBudget } from '../../http/byte-budget.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { controlRows } from '../../../fixtures/control/operations.ts';
-import { seenReader } from '../../clients/testing/seen-reader.ts';
+import { seenReader } from '../../client-feed/testing/seen-reader.ts';
 import { publish } from '../../testing/test-artifacts.ts';
 import { board, deploy, nextRequests } from '../../testing/test-deployments.ts';
 import { type AcceptedDevice, acceptedDevice } from '../../testing/test-device.ts';

@@ -2,9 +2,9 @@
 import { inTurns } from '../../../fixtures/base/clock.ts';
 import { type DutyState, dutyStates } from '../../../fixtures/control/clients.ts';
 import type { ResponseOf } from '../../../fixtures/control/operations.ts';
-import type { ClientFeed, JudgedTenant } from '../../clients/client-feed.ts';
-import type { ClientDuty, ClientStates } from '../../clients/client-reader.ts';
-import { CLIENTS_MAX } from '../../clients/watched-clients.ts';
+import type { ClientFeed, JudgedTenant } from '../../client-feed/client-feed.ts';
+import type { ClientDuty, ClientStates } from '../../client-feed/client-reader.ts';
+import { CLIENTS_MAX } from '../../client-feed/watched-clients.ts';
 import { maskText } from '../../http/masking.ts';
 import { ambiguousNameSentence, findNamedDevice } from '../../journal/known-devices.ts';
 import { journalOf } from '../../journal/tenant-journal.ts';

@@ -1,5 +1,5 @@
 /** `fleetbed conform client --from FILE`: judges the clients in a recording. */
-import { verdictsOfRecording } from '../../../../conformance/clients/recorded-clients.ts';
+import { verdictsOfRecording } from '../../../../conformance/client-judge/recorded-clients.ts';
 import { openRecording } from '../../../../conformance/recordings/open-recording.ts';
 import { RecordingError } from '../../../../conformance/recordings/recording.ts';
 import { NotAFile } from '../../../../fixtures/base/plain-file.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ClientTestResult } from '../../../../conformance/clients/report/client-test-result.ts';
-import { sampleClientTest } from '../../../../conformance/clients/testing/sample-client-test.ts';
+import type { ClientTestResult } from '../../../../conformance/client-judge/report/client-test-result.ts';
+import { sampleClientTest } from '../../../../conformance/client-judge/testing/sample-client-test.ts';
 import { exitCodeOf } from './test-client.ts';
 
 const [sample] = sampleClientTest.duties;

@@ -2,15 +2,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { duties } from '../../../../conformance/clients/duties/duties.ts';
+import { duties } from '../../../../conformance/client-judge/duties/duties.ts';
 import {
   type ClientCapability,
   type ClientTestResult,
   capabilityNames,
   clientTestSchema,
   readClientTestResult,
-} from '../../../../conformance/clients/report/client-test-result.ts';
-import { clientTestHtml } from '../../../../conformance/clients/report/html.ts';
+} from '../../../../conformance/client-judge/report/client-test-result.ts';
+import { clientTestHtml } from '../../../../conformance/client-judge/report/html.ts';
 import { outcomesJunit } from '../../../../conformance/report/outcomes-junit.ts';
 import {
   readWaivers,

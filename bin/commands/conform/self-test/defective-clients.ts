@@ -1,11 +1,11 @@
 /** `fleetbed conform self-test --clients`: the judge of clients meets defective clients. */
-import { defectiveClients } from '../../../../conformance/clients/self-test/defective-clients.ts';
+import { defectiveClients } from '../../../../conformance/client-judge/self-test/defective-clients.ts';
 import {
   type AlteredClients,
   alteredClients,
   type ClientSelfTest,
   selfTestOfClients,
-} from '../../../../conformance/clients/self-test/self-test.ts';
+} from '../../../../conformance/client-judge/self-test/self-test.ts';
 import { counted } from '../../../../fixtures/base/counted.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
 import type { Output } from '../../../output/output.ts';

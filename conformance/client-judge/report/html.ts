@@ -9,7 +9,7 @@ import type { ClientTestResult } from './client-test-result.ts';
 export function clientTestHtml(testResult: ClientTestResult): string {
   return reportPage({
     module: import.meta.url,
-    folder: 'conformance/clients/report',
+    folder: 'conformance/client-judge/report',
     title: `Test of a device client: ${testResult.outcome}`,
     facts: testResult,
   });
