@@ -38,7 +38,7 @@ export interface ObservedDeployment {
   /** Number of status reports that the device sent, acknowledged or not. */
   reports: number;
   /** The last accepted report; undefined if the outcome of a later report is unknown. */
-  recorded: { readonly status: ReportableStatus; readonly atMs: number } | undefined;
+  lastReport: { readonly status: ReportableStatus; readonly atMs: number } | undefined;
   /** When a report was first answered with 409, in milliseconds by the recorder's clock. */
   abortedMs: number | undefined;
 }
@@ -51,7 +51,7 @@ export class DeviceHistory {
   readonly #sources = new Map<string, string | undefined>();
   readonly deployments = new Map<string, ObservedDeployment>();
   /** The operations that have succeeded, with the length in bytes of the longest accepted body. */
-  readonly taken = new Map<string, number>();
+  readonly acceptedBytes = new Map<string, number>();
   /**
    * The last refusal of a token. The next authentication shows whether the refusal was wrong, and
    * clears it.
@@ -75,11 +75,12 @@ export class DeviceHistory {
   record(exchange: JudgedExchange): void {
     const { id } = exchange.operation;
     const { bodyBytes } = exchange.request;
-    if (exchange.isSuccess) this.taken.set(id, Math.max(this.taken.get(id) ?? 0, bodyBytes));
+    if (exchange.isSuccess)
+      this.acceptedBytes.set(id, Math.max(this.acceptedBytes.get(id) ?? 0, bodyBytes));
     if (id === 'post-auth-request') this.#authenticated(exchange);
     else this.#used(exchange);
-    if (id === 'put-deployment-status') this.#reported(exchange);
-    if (exchange.status === 200 && id.includes('next-deployment')) this.#offered(exchange);
+    if (id === 'put-deployment-status') this.#recordReport(exchange);
+    if (exchange.status === 200 && id.includes('next-deployment')) this.#recordOffer(exchange);
   }
 
   /** Records a request without a response: the effect of a status report is then unknown. */
@@ -87,7 +88,7 @@ export class DeviceHistory {
     const deployment = this.deployments.get(segmentOf(url, 1));
     if (operation !== 'put-deployment-status' || deployment === undefined) return;
     deployment.reports++;
-    deployment.recorded = undefined;
+    deployment.lastReport = undefined;
   }
 
   #authenticated({ status, requestJson, response, serverNowMs, hasBody }: JudgedExchange): void {
@@ -107,40 +108,40 @@ export class DeviceHistory {
     this.refusal = { grant, exchange, ageMs: exchange.serverNowMs - grant.serverMs };
   }
 
-  #offered({ responseJson, operation }: JudgedExchange): void {
+  #recordOffer({ responseJson, operation }: JudgedExchange): void {
     const { id, artifact } = membersOf(responseJson);
     const { source } = membersOf(artifact);
     const { uri, expire } = membersOf(source);
     if (typeof id === 'string' && !this.deployments.has(id)) {
-      const offered = {
+      const deployment = {
         operation: operation.id,
         reports: 0,
-        recorded: undefined,
+        lastReport: undefined,
         abortedMs: undefined,
       };
-      keep(this.deployments, id, offered, DEPLOYMENTS_MAX);
+      keep(this.deployments, id, deployment, DEPLOYMENTS_MAX);
     }
     if (typeof uri !== 'string' || !URL.canParse(uri)) return;
     const end = typeof expire === 'string' ? expire : undefined;
     keep(this.#sources, new URL(uri).href, end, SOURCES_MAX);
   }
 
-  #reported({
+  #recordReport({
     deploymentId,
     request,
     requestJson,
     isSuccess,
-    status: answered,
+    status: responseStatus,
   }: JudgedExchange): void {
     const deployment = this.deployments.get(deploymentId);
     if (deployment === undefined) return;
     deployment.reports++;
     const atMs = request.endedMs;
     const { status } = membersOf(requestJson);
-    if (isSuccess) deployment.recorded = { status: status as ReportableStatus, atMs };
-    else if (answered === 409) deployment.abortedMs ??= atMs;
+    if (isSuccess) deployment.lastReport = { status: status as ReportableStatus, atMs };
+    else if (responseStatus === 409) deployment.abortedMs ??= atMs;
     // A server error may have occurred before or after the server stored the report.
-    else if (answered >= 500) deployment.recorded = undefined;
+    else if (responseStatus >= 500) deployment.lastReport = undefined;
   }
 }
 

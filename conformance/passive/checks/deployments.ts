@@ -28,7 +28,7 @@ function isInstructed({ status, responseObject }: JudgedExchange): boolean {
 }
 
 /** Bodies that servers send with 200, instead of 204, when there is no update. */
-const nothings = ['', 'null', '{}', '[]'];
+const emptyUpdateBodies = ['', 'null', '{}', '[]'];
 
 const fieldChecks: readonly PassiveCheck[] = instructionFields.flatMap(
   ({ field, type, isRequired, requirements: { v1, v2 } }) => {
@@ -66,7 +66,8 @@ function areInstructions(
   return {
     requirement,
     operations,
-    applies: ({ status, response }) => status === 200 && !nothings.includes(response.text.trim()),
+    applies: ({ status, response }) =>
+      status === 200 && !emptyUpdateBodies.includes(response.text.trim()),
     violation: ({ response, responseObject }) =>
       responseObject === undefined
         ? { where: '200 body', must: 'be a JSON object', actual: responseSummary(response) }
@@ -83,11 +84,11 @@ function pendingIs200(requirement: RequirementId, operation: OperationId): Passi
   };
 }
 
-/** Returns a check: a request for which `areSuch` accepts the number of keys is not malformed. */
-function keysSuffice(
+/** Returns a check: a request is not malformed if `acceptsCount` accepts its number of keys. */
+function acceptsKeys(
   requirement: RequirementId,
   operation: OperationId,
-  areSuch: (keys: number) => boolean,
+  acceptsCount: (keys: number) => boolean,
 ): PassiveCheck {
   return {
     requirement,
@@ -96,7 +97,7 @@ function keysSuffice(
       const { status, requestJson } = exchange;
       const { device_provides: provides = requestJson } = membersOf(requestJson);
       const isJudged = status === 200 || status === 204 || isWronglyRefused(exchange, history);
-      return isJudged && areSuch(Object.keys(membersOf(provides)).length);
+      return isJudged && acceptsCount(Object.keys(membersOf(provides)).length);
     },
     violation: (exchange) => otherStatus(exchange, 200, 204),
   };
@@ -104,39 +105,43 @@ function keysSuffice(
 
 type EndTimeOf = (deployment: ObservedDeployment) => number | undefined;
 
-/** Returns the IDs of the deployments that, by `overMs`, ended before the device polled. */
-function overBefore(
+/** Returns the IDs of the deployments that, by `endMs`, ended before the device polled. */
+function endedBefore(
   sentMs: number,
   { device }: ExchangeHistory,
-  overMs: EndTimeOf,
+  endMs: EndTimeOf,
 ): readonly string[] {
   return [...device.deployments].flatMap(([id, deployment]) => {
-    const atMs = overMs(deployment);
+    const atMs = endMs(deployment);
     return atMs !== undefined && atMs <= sentMs ? [id] : [];
   });
 }
 
-function isOverOnce(requirement: RequirementId, how: string, overMs: EndTimeOf): PassiveCheck {
+function notOfferedAfter(
+  requirement: RequirementId,
+  event: string,
+  endMs: EndTimeOf,
+): PassiveCheck {
   return {
     requirement,
     operations: polls,
     applies: (exchange, history) => {
       const isAnswered = exchange.status === 204 || isInstructed(exchange);
-      return isAnswered && overBefore(exchange.request.sentMs, history, overMs).length > 0;
+      return isAnswered && endedBefore(exchange.request.sentMs, history, endMs).length > 0;
     },
     violation: ({ responseObject, request }, history) => {
-      const over = overBefore(request.sentMs, history, overMs);
-      const id = over.find((each) => each === responseObject?.id);
+      const endedIds = endedBefore(request.sentMs, history, endMs);
+      const id = endedIds.find((each) => each === responseObject?.id);
       if (id === undefined) return undefined;
-      const must = `not be offered any more, since ${how}`;
+      const must = `not be offered any more, since ${event}`;
       return { where: `deployment ${describeValue(id)}`, must, actual: 'it is offered again' };
     },
   };
 }
 
-function finishedMs({ recorded }: ObservedDeployment): number | undefined {
-  const isOver = recorded?.status === 'success' || recorded?.status === 'failure';
-  return isOver ? recorded.atMs : undefined;
+function finishMs({ lastReport }: ObservedDeployment): number | undefined {
+  const isOver = lastReport?.status === 'success' || lastReport?.status === 'failure';
+  return isOver ? lastReport.atMs : undefined;
 }
 
 const pollChecks: readonly PassiveCheck[] = [
@@ -144,17 +149,17 @@ const pollChecks: readonly PassiveCheck[] = [
     requirement: 'next.nothing-is-204',
     operations: polls,
     applies: ({ isSuccess, hasBody, response }) =>
-      isSuccess && hasBody && nothings.includes(response.text.trim()),
+      isSuccess && hasBody && emptyUpdateBodies.includes(response.text.trim()),
     violation: (exchange) => otherStatus(exchange, 204),
   },
   pendingIs200('next.get-pending-is-200', 'get-next-deployment'),
   pendingIs200('next.post-pending-is-200', 'post-next-deployment'),
   pendingIs200('next.v2-pending-is-200', 'post-next-deployment-v2'),
-  keysSuffice('next.get-parameters', 'get-next-deployment', () => true),
-  keysSuffice('next.post-keys', 'post-next-deployment', (keys) => keys <= 2),
-  keysSuffice('next.free-pairs', 'post-next-deployment', (keys) => keys > 2),
-  keysSuffice('next.v2-keys', 'post-next-deployment-v2', (keys) => keys <= 2),
-  keysSuffice('next.v2-free-pairs', 'post-next-deployment-v2', (keys) => keys > 2),
+  acceptsKeys('next.get-parameters', 'get-next-deployment', () => true),
+  acceptsKeys('next.post-keys', 'post-next-deployment', (keys) => keys <= 2),
+  acceptsKeys('next.free-pairs', 'post-next-deployment', (keys) => keys > 2),
+  acceptsKeys('next.v2-keys', 'post-next-deployment-v2', (keys) => keys <= 2),
+  acceptsKeys('next.v2-free-pairs', 'post-next-deployment-v2', (keys) => keys > 2),
   areInstructions('next.instructions-v1', pollsV1),
   areInstructions('next.instructions-v2', pollsV2),
   ...fieldChecks,
@@ -189,18 +194,22 @@ const pollChecks: readonly PassiveCheck[] = [
         responseObject?.id,
       ),
   },
-  isOverOnce('next.finished-is-over', 'its end was reported and accepted', finishedMs),
-  isOverOnce(
+  notOfferedAfter('next.finished-is-over', 'its end was reported and accepted', finishMs),
+  notOfferedAfter(
     'next.aborted-is-over',
     'a report was answered with 409',
     ({ abortedMs }) => abortedMs,
   ),
 ];
 
-/** Returns a violation if the ID of an update control map is not `wanted`. */
-function otherMapId(id: unknown, wanted: unknown): Violation | undefined {
-  if (isDeepStrictEqual(id, wanted)) return undefined;
-  return { where: 'ID of the map', must: `be ${describeValue(wanted)}`, actual: describeValue(id) };
+/** Returns a violation if the ID of an update control map is not `expectedId`. */
+function otherMapId(id: unknown, expectedId: unknown): Violation | undefined {
+  if (isDeepStrictEqual(id, expectedId)) return undefined;
+  return {
+    where: 'ID of the map',
+    must: `be ${describeValue(expectedId)}`,
+    actual: describeValue(id),
+  };
 }
 
 function deploymentOf(
@@ -210,18 +219,21 @@ function deploymentOf(
   return device.deployments.get(deploymentId);
 }
 
-const ends: readonly unknown[] = ['success', 'failure'];
+const finalStatuses: readonly unknown[] = ['success', 'failure'];
 
 /**
  * Returns true if a server must accept the report although the contract leaves the order of
  * statuses open: the report is the first one, repeats the recorded status, or advances from it.
  */
 function isInOrder(exchange: JudgedExchange, history: ExchangeHistory): boolean {
-  const { reports = 1, recorded } = deploymentOf(exchange, history) ?? {};
+  const { reports = 1, lastReport } = deploymentOf(exchange, history) ?? {};
   const { status } = membersOf(exchange.requestJson);
-  if (reports === 0 || recorded?.status === status) return true;
-  const at = intermediateStatuses.indexOf(String(recorded?.status));
-  return at >= 0 && (ends.includes(status) || intermediateStatuses.indexOf(String(status)) > at);
+  if (reports === 0 || lastReport?.status === status) return true;
+  const position = intermediateStatuses.indexOf(String(lastReport?.status));
+  return (
+    position >= 0 &&
+    (finalStatuses.includes(status) || intermediateStatuses.indexOf(String(status)) > position)
+  );
 }
 
 type ReceivedReport = v.InferOutput<typeof deploymentStatusShape>;
@@ -238,14 +250,14 @@ function judgedReport(
 
 function accepts(
   requirement: RequirementId,
-  isSuch: (report: ReceivedReport, recorded: ObservedDeployment['recorded']) => boolean,
+  appliesTo: (report: ReceivedReport, lastReport: ObservedDeployment['lastReport']) => boolean,
 ): PassiveCheck {
   return {
     requirement,
     operations: ['put-deployment-status'],
     applies: (exchange, history) => {
       const report = judgedReport(exchange, history);
-      return report !== undefined && isSuch(report, deploymentOf(exchange, history)?.recorded);
+      return report !== undefined && appliesTo(report, deploymentOf(exchange, history)?.lastReport);
     },
     violation: ({ response, status }) =>
       status === 400
@@ -267,7 +279,7 @@ const reportChecks: readonly PassiveCheck[] = [
   ),
   accepts('status.substate', ({ substate }) => substate !== undefined),
   accepts('status.substate-is-optional', ({ substate }) => substate === undefined),
-  accepts('status.repeated', ({ status }, recorded) => recorded?.status === status),
+  accepts('status.repeated', ({ status }, lastReport) => lastReport?.status === status),
   {
     requirement: 'status.aborted-is-409',
     operations: ['put-deployment-status'],
@@ -319,7 +331,7 @@ const mapChecks: readonly PassiveCheck[] = [
 ];
 
 /** Statuses that reject the link itself; others may mean that the server is busy. */
-const brokenLink = [400, 401, 403, 404, 410];
+const brokenLinkStatuses = [400, 401, 403, 404, 410];
 
 const sourceCheck: PassiveCheck = {
   requirement: 'next.source-gives-the-artifact',
@@ -329,7 +341,7 @@ const sourceCheck: PassiveCheck = {
     if (source === undefined) return false;
     const { expire } = source;
     const isOver = expire !== undefined && !(Date.parse(expire) > serverNowMs);
-    return isSuccess || (!isOver && brokenLink.includes(status));
+    return isSuccess || (!isOver && brokenLinkStatuses.includes(status));
   },
   violation: ({ status }) =>
     status < 300

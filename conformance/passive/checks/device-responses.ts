@@ -107,7 +107,7 @@ export const responseChecks: readonly PassiveCheck[] = [
 export function isWronglyRefused(exchange: JudgedExchange, { device }: ExchangeHistory): boolean {
   const { contractOperation: operation, status, request, requestJson } = exchange;
   if (status !== 400 || operation === undefined) return false;
-  const acceptedBytes = device.taken.get(operation);
+  const acceptedBytes = device.acceptedBytes.get(operation);
   if (acceptedBytes === undefined) return false;
   if (request.bodyBytes > Math.min(acceptedBytes, SMALL_BODY_BYTES)) return false;
   const { body } = operations[operation] as { readonly body?: v.GenericSchema };

@@ -26,41 +26,44 @@ const actions: Readonly<Record<string, string>> = {
 /** Tracks the audit log in one case. */
 export class AuditTracker implements Tracker {
   /** How often each act on an object was requested, by `OBJECT ACTION`. */
-  readonly #acts = new Map<string, number>();
+  readonly #actionCounts = new Map<string, number>();
   /** The entries on acts of the case that were seen in any list, by object and action. */
-  readonly #seen = new Map<string, unknown>();
+  readonly #listedEntries = new Map<string, unknown>();
 
   judge(exchange: JudgedExchange): readonly TrackedViolation[] {
     const { operation, status, responseJson, hasBody, isOrdinary, repeatsParameter } = exchange;
     if (operation.id !== 'list-audit-logs') {
-      this.#act(exchange);
+      this.#countAction(exchange);
       return [];
     }
     if (status !== 200 || !hasBody || !isOrdinary || repeatsParameter) return [];
     if (!Array.isArray(responseJson)) return [];
-    const violations = [this.#twice(responseJson), this.#missing(exchange, responseJson)];
+    const violations = [
+      this.#findRepetition(responseJson),
+      this.#findMissingEntry(exchange, responseJson),
+    ];
     this.#recordEntries(responseJson);
     return violations.filter((each) => each !== undefined);
   }
 
   recordNoResponse(exchange: JudgedExchange): void {
-    this.#act(exchange);
+    this.#countAction(exchange);
   }
 
   /** Counts an act, also a refused one: an entry on it is another requirement's matter. */
-  #act(exchange: JudgedExchange): void {
+  #countAction(exchange: JudgedExchange): void {
     const action = actions[exchange.operation.id];
     const object = action === undefined ? undefined : objectOf(exchange);
     if (object === undefined) return;
     const key = `${object} ${action}`;
-    this.#acts.set(key, (this.#acts.get(key) ?? 0) + 1);
+    this.#actionCounts.set(key, (this.#actionCounts.get(key) ?? 0) + 1);
   }
 
   /** Returns a violation if a page has more entries on an act than there were such acts. */
-  #twice(entries: readonly unknown[]): TrackedViolation | undefined {
+  #findRepetition(entries: readonly unknown[]): TrackedViolation | undefined {
     const counts = new Map<string, number>();
     for (const [index, key] of entries.map(keyOf).entries()) {
-      const max = this.#acts.get(key) ?? Number.POSITIVE_INFINITY;
+      const max = this.#actionCounts.get(key) ?? Number.POSITIVE_INFINITY;
       const count = (counts.get(key) ?? 0) + 1;
       counts.set(key, count);
       if (count <= max) continue;
@@ -77,18 +80,22 @@ export class AuditTracker implements Tracker {
   }
 
   /** Returns a violation if a whole list lacks an entry that was seen before and fits it. */
-  #missing(exchange: JudgedExchange, entries: readonly unknown[]): TrackedViolation | undefined {
+  #findMissingEntry(
+    exchange: JudgedExchange,
+    entries: readonly unknown[],
+  ): TrackedViolation | undefined {
     const filters = filtersOf(exchange);
     const isFirst = ['1', undefined].includes(exchange.parameter('page'));
     const isWhole = exchange.response.headers['x-total-count'] === String(entries.length);
     if (filters === undefined || !isFirst || !isWhole) return undefined;
-    const listed = new Set(entries.map(keyOf));
-    const missing = [...this.#seen].find(
+    const listedKeys = new Set(entries.map(keyOf));
+    const missingEntry = [...this.#listedEntries].find(
       ([key, entry]) =>
-        !listed.has(key) && filters.every(({ filter, wanted }) => fits(filter, wanted, entry)),
+        !listedKeys.has(key) &&
+        filters.every(({ filter, filterValue }) => matchesFilter(filter, filterValue, entry)),
     );
-    if (missing === undefined) return undefined;
-    const must = `hold the entry on "${missing[0]}", which fits and was listed before`;
+    if (missingEntry === undefined) return undefined;
+    const must = `hold the entry on "${missingEntry[0]}", which fits and was listed before`;
     const requirement = requirementOf(filters.map(({ filter }) => filter));
     return { where: '200 body', must, actual: `${entries.length} others`, requirement };
   }
@@ -97,43 +104,48 @@ export class AuditTracker implements Tracker {
   #recordEntries(entries: readonly unknown[]): void {
     for (const entry of entries) {
       const key = keyOf(entry);
-      if (this.#acts.get(key) === 1 && this.#seen.size < ENTRIES_MAX) this.#seen.set(key, entry);
+      if (this.#actionCounts.get(key) === 1 && this.#listedEntries.size < ENTRIES_MAX)
+        this.#listedEntries.set(key, entry);
     }
   }
 }
 
 interface RequestedFilter {
   readonly filter: AuditFilter;
-  readonly wanted: string;
+  readonly filterValue: string;
 }
 
 /** Returns the filters of a request; undefined if one of its parameters is not known. */
 function filtersOf(exchange: JudgedExchange): readonly RequestedFilter[] | undefined {
-  const requested: RequestedFilter[] = [];
-  for (const [name, wanted] of new URL(exchange.request.url).searchParams) {
+  const requestedFilters: RequestedFilter[] = [];
+  for (const [name, filterValue] of new URL(exchange.request.url).searchParams) {
     if (pageParameters.includes(name)) continue;
     const filter = auditFilters.find((each) => each.name === name);
     if (filter === undefined) return undefined;
-    requested.push({ filter, wanted });
+    requestedFilters.push({ filter, filterValue: filterValue });
   }
-  return requested;
+  return requestedFilters;
 }
 
 /** Returns true if every server must list the entry: it fits to the letter and the millisecond. */
-function fits({ name, path, keeps }: AuditFilter, wanted: string, entry: unknown): boolean {
+function matchesFilter(
+  { name, path, keeps }: AuditFilter,
+  filterValue: string,
+  entry: unknown,
+): boolean {
   const value = memberAt(entry, path);
-  if (keeps(wanted, value) !== true) return false;
+  if (keeps(filterValue, value) !== true) return false;
   if (name === 'created_after') return true;
-  if (name !== 'created_before') return value === wanted;
-  return (timeOf(value) ?? Number.POSITIVE_INFINITY) <= Number(wanted) * 1000;
+  if (name !== 'created_before') return value === filterValue;
+  return (timeOf(value) ?? Number.POSITIVE_INFINITY) <= Number(filterValue) * 1000;
 }
 
 /** Returns the requirement of the only filter besides the object, or that of all together. */
 function requirementOf(filters: readonly AuditFilter[]): RequirementId {
-  const others = filters.filter(({ name }) => name !== 'object_id');
-  const [only = filters[0]] = others;
-  if (only === undefined) return 'audit.recorded-actions';
-  return others.length > 1 ? 'audit.filters-combine' : only.requirement;
+  const otherFilters = filters.filter(({ name }) => name !== 'object_id');
+  const [onlyFilter = filters[0]] = otherFilters;
+  if (onlyFilter === undefined) return 'audit.recorded-actions';
+  return otherFilters.length > 1 ? 'audit.filters-combine' : onlyFilter.requirement;
 }
 
 /** Returns what identifies an entry on an act that was done once: its object and its action. */

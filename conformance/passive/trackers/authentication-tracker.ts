@@ -7,7 +7,7 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import { locationOf } from './known-devices.ts';
-import { openEnded, type Span, TrackedValue } from './tracked-value.ts';
+import { type Span, TrackedValue, withUnknownEnd } from './tracked-value.ts';
 import type { TrackedViolation, Tracker } from './tracker.ts';
 
 /** How a user has decided on a key. */
@@ -40,18 +40,19 @@ export class AuthenticationTracker implements Tracker {
     const { operation, isSuccess, responseJson, status, request } = exchange;
     switch (operation.id) {
       case 'post-auth-request':
-        return this.#requested(exchange);
+        return this.#judgeRequest(exchange);
       case 'preauthorize-device':
-        this.#preauthorized(exchange);
+        this.#recordPreauthorization(exchange);
         break;
       case 'get-device':
-        this.#shown(responseJson);
+        this.#recordDevice(responseJson);
         break;
       case 'list-devices':
       case 'search-devices':
-        for (const each of entriesOf(responseJson)) this.#shown(each);
+        for (const each of entriesOf(responseJson)) this.#recordDevice(each);
     }
-    if (decidingOperations.includes(operation.id) && isSuccess) this.#decided(exchange, request);
+    if (decidingOperations.includes(operation.id) && isSuccess)
+      this.#recordDecision(exchange, request);
     else if (status >= 500) this.recordNoResponse(exchange);
     return [];
   }
@@ -59,25 +60,25 @@ export class AuthenticationTracker implements Tracker {
   recordNoResponse(exchange: JudgedExchange): void {
     const { operation, request } = exchange;
     if (operation.id === 'preauthorize-device') {
-      this.#preauthorized(exchange, openEnded(request));
+      this.#recordPreauthorization(exchange, withUnknownEnd(request));
     } else if (decidingOperations.includes(operation.id)) {
-      this.#openAll(deviceOf(exchange), openEnded(request));
+      this.#setUndetermined(deviceOf(exchange), withUnknownEnd(request));
     }
   }
 
-  #requested({ status, requestJson, request }: JudgedExchange): readonly TrackedViolation[] {
+  #judgeRequest({ status, requestJson, request }: JudgedExchange): readonly TrackedViolation[] {
     const { id_data: text, pubkey } = membersOf(requestJson);
     const identity = typeof text === 'string' ? parsedJson(text) : undefined;
     if (!isObject(identity) || typeof pubkey !== 'string') return [];
     const keys = this.#keysOf(jsonInOrder(identity));
     const key = keyIn(keys, pubkey);
-    const violation = status === 200 ? grantedWrongly(keys, key, request) : undefined;
+    const violation = status === 200 ? findWrongGrant(keys, key, request) : undefined;
     key.isRefused ||= status === 401;
     return violation === undefined ? [] : [violation];
   }
 
   /** @param span when it may have happened, of a request without a response */
-  #preauthorized(exchange: JudgedExchange, span?: Span): void {
+  #recordPreauthorization(exchange: JudgedExchange, span?: Span): void {
     const { identity_data: identity, pubkey } = membersOf(exchange.requestJson);
     if (!isObject(identity) || typeof pubkey !== 'string') return;
     const name = jsonInOrder(identity);
@@ -88,7 +89,7 @@ export class AuthenticationTracker implements Tracker {
     if (id !== undefined) this.#identities.set(id, name);
   }
 
-  #shown(device: unknown): void {
+  #recordDevice(device: unknown): void {
     const { id, identity_data: identity, auth_sets: sets } = membersOf(device);
     if (typeof id !== 'string' || !isObject(identity)) return;
     const name = jsonInOrder(identity);
@@ -101,7 +102,7 @@ export class AuthenticationTracker implements Tracker {
     }
   }
 
-  #decided(exchange: JudgedExchange, span: Span): void {
+  #recordDecision(exchange: JudgedExchange, span: Span): void {
     const { operation, requestJson } = exchange;
     if (operation.id === 'decommission-device') {
       for (const { decision } of this.#keysOfDevice(exchange.segment())) {
@@ -114,7 +115,7 @@ export class AuthenticationTracker implements Tracker {
     const { status } = membersOf(requestJson);
     if (key === undefined || status === 'accepted') {
       // A server may show a key in another form, and may keep one accepted key for a device.
-      this.#openAll(deviceOf(exchange), span);
+      this.#setUndetermined(deviceOf(exchange), span);
     }
     if (isDeleted) key?.decision.write('none', span);
     else
@@ -124,7 +125,7 @@ export class AuthenticationTracker implements Tracker {
       );
   }
 
-  #openAll(device: string, span: Span): void {
+  #setUndetermined(device: string, span: Span): void {
     for (const { decision } of this.#keysOfDevice(device)) decision.mayWrite(undefined, span);
   }
 
@@ -147,18 +148,18 @@ function deviceOf(exchange: JudgedExchange): string {
 
 function keyIn(keys: Keys, pem: string): TrackedKey {
   const name = pem.replace(/\s+/g, '');
-  const known = keys.get(name);
-  if (known !== undefined) return known;
+  const knownKey = keys.get(name);
+  if (knownKey !== undefined) return knownKey;
   const key = { decision: new TrackedValue<Decision>(), isRefused: false };
   key.decision.write('none', startOfTime);
   keys.set(name, key);
   return key;
 }
 
-function grantedWrongly(keys: Keys, key: TrackedKey, span: Span): TrackedViolation | undefined {
-  const possible = key.decision.possibleAt(span) ?? ['accepted'];
-  if (possible.includes('accepted')) return undefined;
-  const [decision = 'none'] = possible;
+function findWrongGrant(keys: Keys, key: TrackedKey, span: Span): TrackedViolation | undefined {
+  const possibleDecisions = key.decision.possibleAt(span) ?? ['accepted'];
+  if (possibleDecisions.includes('accepted')) return undefined;
+  const [decision = 'none'] = possibleDecisions;
   const must = `be granted only to a key that a user has accepted; the last decision on it: ${decision}`;
   return {
     where: 'the token',

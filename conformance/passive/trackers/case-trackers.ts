@@ -23,27 +23,27 @@ export interface TrackingOptions {
 
 /** Tracks every resource of one case. */
 export class CaseTrackers implements Tracker {
-  readonly #facts: KnownDevices;
+  readonly #devices: KnownDevices;
   readonly #all: readonly Tracker[];
 
-  constructor({ readsBack, seesUsers }: TrackingOptions, counts: ReadBackCounter, allows: Allows) {
-    const facts = new KnownDevices(allows);
-    this.#facts = facts;
+  constructor({ readsBack, seesUsers }: TrackingOptions, counter: ReadBackCounter, allows: Allows) {
+    const devices = new KnownDevices(allows);
+    this.#devices = devices;
     this.#all = [
       new AuditTracker(),
       ...(seesUsers ? [new AuthenticationTracker()] : []),
-      new DeploymentTracker(facts),
-      new ResourceTracker(inventoryResource, facts, counts),
-      ...(readsBack ? [new ResourceTracker(configurationResource, facts, counts)] : []),
-      new ResourceTracker(monitorResource, facts, counts),
-      new ResourceTracker(alertsResource, facts, counts),
-      new ResourceTracker(logResource, facts, counts),
-      new ResourceTracker(controlMapResource, facts, counts),
+      new DeploymentTracker(devices),
+      new ResourceTracker(inventoryResource, devices, counter),
+      ...(readsBack ? [new ResourceTracker(configurationResource, devices, counter)] : []),
+      new ResourceTracker(monitorResource, devices, counter),
+      new ResourceTracker(alertsResource, devices, counter),
+      new ResourceTracker(logResource, devices, counter),
+      new ResourceTracker(controlMapResource, devices, counter),
     ];
   }
 
   judge(exchange: JudgedExchange): readonly TrackedViolation[] {
-    this.#facts.record(exchange);
+    this.#devices.record(exchange);
     return this.#all.flatMap((each) => each.judge(exchange));
   }
 

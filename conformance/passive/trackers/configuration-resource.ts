@@ -45,28 +45,32 @@ export const configurationResource: Resource<Configuration> = {
     }),
   },
   writes: {
-    'put-configuration': (exchange, facts) => [
-      { device: facts.ofToken(exchange), ...written(exchange, facts.allows), effectDelayMaxMs: 0 },
-    ],
-    'set-configuration': (exchange, facts) => [
+    'put-configuration': (exchange, devices) => [
       {
-        device: facts.ofId(exchange.segment()),
-        ...written(exchange, facts.allows),
+        device: devices.ofToken(exchange),
+        ...effectOf(exchange, devices.allows),
+        effectDelayMaxMs: 0,
+      },
+    ],
+    'set-configuration': (exchange, devices) => [
+      {
+        device: devices.ofId(exchange.segment()),
+        ...effectOf(exchange, devices.allows),
         effectDelayMaxMs: EFFECT_DELAY_MAX_MS,
       },
     ],
   },
   reads: {
-    'get-configuration': (exchange, facts) => [
+    'get-configuration': (exchange, devices) => [
       {
-        device: facts.ofToken(exchange),
-        differenceFrom: ({ keys }, all) => differenceIn(exchange, keys, all),
+        device: devices.ofToken(exchange),
+        differenceFrom: ({ keys }, possibleStates) => differenceIn(exchange, keys, possibleStates),
       },
     ],
   },
 };
 
-function written(
+function effectOf(
   exchange: JudgedExchange,
   allows: Allows,
 ): Pick<Effect<Configuration>, 'nextStates'> {
@@ -74,8 +78,10 @@ function written(
   if (!isMap(requestJson) || !isPlainJson(exchange)) return { nextStates: () => [undefined] };
   const isOfUser = operation.id === 'set-configuration';
   return {
-    nextStates: (before) =>
-      before === undefined ? [undefined] : [after(before, requestJson, { isOfUser, allows })],
+    nextStates: (earlierState) =>
+      earlierState === undefined
+        ? [undefined]
+        : [stateAfter(earlierState, requestJson, { isOfUser, allows })],
   };
 }
 
@@ -85,17 +91,20 @@ interface Writer {
   readonly allows: Allows;
 }
 
-function after(before: Configuration, sent: Members, writer: Writer): Configuration {
-  const { keepsOthers, keys } = before;
-  const kept = Object.entries(keys).map(([name, key]): [string, Key | 'any'] => [
+function stateAfter(earlierState: Configuration, pairs: Members, writer: Writer): Configuration {
+  const { keepsOthers, keys } = earlierState;
+  const otherKeys = Object.entries(keys).map(([name, key]): [string, Key | 'any'] => [
     name,
     keptKey(key, keepsOthers, writer),
   ]);
-  const set = Object.entries(sent).map(([name, value]): [string, Key | 'any'] => {
-    const was = Object.hasOwn(keys, name) ? keys[name] : undefined;
-    return [name, isTracked(name, value) ? keyAfter(was, String(value), writer.isOfUser) : 'any'];
+  const namedKeys = Object.entries(pairs).map(([name, value]): [string, Key | 'any'] => {
+    const earlierKey = Object.hasOwn(keys, name) ? keys[name] : undefined;
+    return [
+      name,
+      isTracked(name, value) ? keyAfter(earlierKey, String(value), writer.isOfUser) : 'any',
+    ];
   });
-  return { keepsOthers, keys: Object.fromEntries([...kept, ...set]) };
+  return { keepsOthers, keys: Object.fromEntries([...otherKeys, ...namedKeys]) };
 }
 
 /** Returns a key that a request did not name; what the management API keeps is left open. */
@@ -110,12 +119,13 @@ function keptKey(
   return { ...key, values: [...new Set([...values, ...(mayBeAbsent ? [null] : [])])] };
 }
 
-function keyAfter(was: Key | 'any' | undefined, value: string, isOfUser: boolean): Key {
+function keyAfter(earlierKey: Key | 'any' | undefined, value: string, isOfUser: boolean): Key {
   if (value === '') {
     return { values: isOfUser ? ['', null] : [null], reason: 'configuration.empty-removes' };
   }
   if (isOfUser) return { values: [value], reason: 'configuration.set-by-user' };
-  const isSet = was !== undefined && was !== 'any' && !was.values.includes(null);
+  const isSet =
+    earlierKey !== undefined && earlierKey !== 'any' && !earlierKey.values.includes(null);
   const reason = isSet ? 'configuration.update' : 'configuration.written-is-read';
   return { values: [value], reason };
 }
@@ -130,20 +140,20 @@ const neverWritten: Key = { values: [null], reason: 'configuration.own-store' };
 function differenceIn(
   { responseJson }: JudgedExchange,
   keys: Configuration['keys'],
-  all: readonly Configuration[],
+  possibleStates: readonly Configuration[],
 ): TrackedViolation | undefined {
   if (!isMap(responseJson)) return undefined;
-  for (const name of namesIn(all.map((each) => each.keys))) {
+  for (const name of namesIn(possibleStates.map((each) => each.keys))) {
     const expected = (Object.hasOwn(keys, name) && keys[name]) || neverWritten;
     if (expected === 'any') continue;
     const { values, reason } = expected;
-    const found = Object.hasOwn(responseJson, name) ? responseJson[name] : null;
-    if (values.some((value) => value === found)) continue;
-    const allowed = values.map((value) => (value === null ? 'absent' : describeValue(value)));
+    const actualValue = Object.hasOwn(responseJson, name) ? responseJson[name] : null;
+    if (values.some((value) => value === actualValue)) continue;
+    const allowedTexts = values.map((value) => (value === null ? 'absent' : describeValue(value)));
     return {
       where: `200 body: /${name}`,
-      must: `be ${allowed.join(' or ')}, by what was written`,
-      actual: found === null ? 'absent' : describeValue(found),
+      must: `be ${allowedTexts.join(' or ')}, by what was written`,
+      actual: actualValue === null ? 'absent' : describeValue(actualValue),
       requirement: reason,
       operation: 'put-configuration',
     };

@@ -9,7 +9,7 @@ import { EFFECT_DELAY_MAX_MS, type Effect, type Reading, type Resource } from '.
 import type { TrackedViolation } from './tracker.ts';
 
 /** A map belongs to a deployment, and not to one of its devices. */
-const ofNoDevice = 'every device';
+const noDevice = '';
 
 /** The map's priority, and the action of each state that does not simply continue. */
 interface ControlMap {
@@ -22,9 +22,13 @@ export const controlMapResource: Resource<ControlMap> = {
   initial: () => [undefined],
   writes: {
     'create-deployment': (exchange, { allows }) =>
-      assigned(exchange.requestJson, { id: locationOf(exchange), effectDelayMaxMs: 0, allows }),
+      assignmentEffects(exchange.requestJson, {
+        id: locationOf(exchange),
+        effectDelayMaxMs: 0,
+        allows,
+      }),
     'update-deployment': (exchange, { allows }) =>
-      assigned(exchange.requestJson, {
+      assignmentEffects(exchange.requestJson, {
         id: exchange.segment(),
         effectDelayMaxMs: EFFECT_DELAY_MAX_MS,
         allows,
@@ -50,8 +54,8 @@ export const controlMapResource: Resource<ControlMap> = {
   },
 };
 
-function assigned(
-  sent: unknown,
+function assignmentEffects(
+  body: unknown,
   {
     id,
     effectDelayMaxMs,
@@ -62,11 +66,11 @@ function assigned(
     readonly allows: Allows;
   },
 ): readonly Effect<ControlMap>[] {
-  const map = membersOf(sent).update_control_map;
+  const map = membersOf(body).update_control_map;
   if (!isMap(map) || id === undefined) return [];
   return [
     {
-      device: ofNoDevice,
+      device: noDevice,
       instance: id,
       effectDelayMaxMs,
       nextStates: () => [meaningOf(map, allows)],
@@ -82,8 +86,8 @@ function meaningOf(map: unknown, allows: Allows): ControlMap {
     membersOf(state).action,
   ]);
   const defaults = allows('map.default-is-left-out') ? [undefined, '', 'continue'] : [];
-  const set = actions.filter(([, action]) => !defaults.includes(action as string));
-  return { priority, actions: Object.fromEntries(set) };
+  const otherActions = actions.filter(([, action]) => !defaults.includes(action as string));
+  return { priority, actions: Object.fromEntries(otherActions) };
 }
 
 function readingOf(
@@ -96,23 +100,28 @@ function readingOf(
   }: { readonly at: string; readonly requirement: RequirementId; readonly allows: Allows },
 ): readonly Reading<ControlMap>[] {
   if (!isMap(map) || typeof id !== 'string') return [];
-  const found = meaningOf(map, allows);
-  const differs = ({ priority, actions }: ControlMap): TrackedViolation | undefined => {
-    if (priority !== undefined && priority !== found.priority) {
+  const actualMap = meaningOf(map, allows);
+  const differenceFrom = ({ priority, actions }: ControlMap): TrackedViolation | undefined => {
+    if (priority !== undefined && priority !== actualMap.priority) {
       const must = `be ${describeValue(priority)}, as assigned`;
       return {
         where: `200 body: ${at}/priority`,
         must,
-        actual: describeValue(found.priority),
+        actual: describeValue(actualMap.priority),
         requirement,
       };
     }
-    const names = [...Object.keys(actions), ...Object.keys(found.actions)];
-    const other = names.find((name) => actions[name] !== found.actions[name]);
-    if (other === undefined) return undefined;
-    const must = `have the action ${describeValue(actions[other] ?? 'continue')}, as assigned`;
-    const where = `200 body: ${at}/states/${other}`;
-    return { where, must, actual: describeValue(found.actions[other] ?? 'continue'), requirement };
+    const names = [...Object.keys(actions), ...Object.keys(actualMap.actions)];
+    const differingState = names.find((name) => actions[name] !== actualMap.actions[name]);
+    if (differingState === undefined) return undefined;
+    const must = `have the action ${describeValue(actions[differingState] ?? 'continue')}, as assigned`;
+    const where = `200 body: ${at}/states/${differingState}`;
+    return {
+      where,
+      must,
+      actual: describeValue(actualMap.actions[differingState] ?? 'continue'),
+      requirement,
+    };
   };
-  return [{ device: ofNoDevice, instance: id, differenceFrom: differs }];
+  return [{ device: noDevice, instance: id, differenceFrom }];
 }

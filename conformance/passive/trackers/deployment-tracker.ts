@@ -7,38 +7,38 @@ import { membersOf } from '../../target/json-members.ts';
 import { intermediateStatuses } from '../intermediate-statuses.ts';
 import { type JudgedExchange, segmentOf } from '../judged-exchange.ts';
 import { type KnownDevices, locationOf } from './known-devices.ts';
-import { openEnded, type Span, TrackedValue } from './tracked-value.ts';
+import { type Span, TrackedValue, withUnknownEnd } from './tracked-value.ts';
 import type { TrackedViolation, Tracker } from './tracker.ts';
 
-const ends = ['success', 'failure', 'already-installed'];
+const endStatuses = ['success', 'failure', 'already-installed'];
 const ABORTED = 'aborted';
 
 /** Tracks the deployments of one case. */
 export class DeploymentTracker implements Tracker {
-  readonly #facts: KnownDevices;
+  readonly #devices: KnownDevices;
   /** The state of each tracked deployment on each of its devices, by device ID. */
   readonly #deployments = new Map<string, Map<string, TrackedValue<string>>>();
 
-  constructor(facts: KnownDevices) {
-    this.#facts = facts;
+  constructor(devices: KnownDevices) {
+    this.#devices = devices;
   }
 
   judge(exchange: JudgedExchange): readonly TrackedViolation[] {
     switch (exchange.operation.id) {
       case 'create-deployment':
-        return this.#created(exchange);
+        return this.#judgeCreation(exchange);
       case 'abort-deployment':
-        return this.#aborted(exchange);
+        return this.#judgeAbort(exchange);
       case 'decommission-device':
-        return this.#decommissioned(exchange.segment(), exchange.request);
+        return this.#judgeDecommission(exchange.segment(), exchange.request);
       case 'put-deployment-status':
-        return this.#reported(exchange);
+        return this.#judgeReport(exchange);
       case 'get-next-deployment':
       case 'post-next-deployment':
       case 'post-next-deployment-v2':
-        return this.#polled(exchange);
+        return this.#judgePoll(exchange);
       case 'list-deployment-devices':
-        return this.#read(exchange);
+        return this.#judgeList(exchange);
       default:
         return [];
     }
@@ -46,7 +46,7 @@ export class DeploymentTracker implements Tracker {
 
   recordNoResponse(exchange: JudgedExchange): void {
     const { operation, requestJson } = exchange;
-    const span = openEnded(exchange.request);
+    const span = withUnknownEnd(exchange.request);
     if (operation.id === 'put-deployment-status') {
       const { status } = membersOf(requestJson);
       const value = typeof status === 'string' ? status : undefined;
@@ -59,7 +59,7 @@ export class DeploymentTracker implements Tracker {
     const isOfDevice =
       operation.id.includes('next-deployment') || operation.id === 'decommission-device';
     const deviceId =
-      operation.id === 'decommission-device' ? exchange.segment() : this.#facts.idOf(exchange);
+      operation.id === 'decommission-device' ? exchange.segment() : this.#devices.idOf(exchange);
     if (!isOfDevice || deviceId === undefined) return;
     for (const states of this.#deployments.values()) {
       states.get(deviceId)?.mayWrite(undefined, span);
@@ -67,7 +67,7 @@ export class DeploymentTracker implements Tracker {
   }
 
   /** A deployment that is repeated after a failure is not tracked. */
-  #created(exchange: JudgedExchange): readonly TrackedViolation[] {
+  #judgeCreation(exchange: JudgedExchange): readonly TrackedViolation[] {
     const { devices, retries } = membersOf(exchange.requestJson);
     const id = locationOf(exchange);
     if (!exchange.isSuccess || id === undefined || !Array.isArray(devices)) return [];
@@ -76,91 +76,91 @@ export class DeploymentTracker implements Tracker {
     return [];
   }
 
-  #aborted(exchange: JudgedExchange): readonly TrackedViolation[] {
+  #judgeAbort(exchange: JudgedExchange): readonly TrackedViolation[] {
     const { isSuccess, request, status } = exchange;
     const states = this.#deployments.get(exchange.deploymentId)?.values() ?? [];
     for (const state of states) {
       // The contract leaves open what an abort changes after the end.
-      const before = state.possibleAt(request);
-      const isActive = before?.every((each) => !ends.includes(each)) ?? false;
-      if (isSuccess) state.mayWrite(isActive ? ABORTED : undefined, openEnded(request));
+      const possibleStatuses = state.possibleAt(request);
+      const isActive = possibleStatuses?.every((each) => !endStatuses.includes(each)) ?? false;
+      if (isSuccess) state.mayWrite(isActive ? ABORTED : undefined, withUnknownEnd(request));
       else if (status >= 500) state.mayWrite(undefined, request);
     }
     return [];
   }
 
-  #decommissioned(deviceId: string, span: Span): readonly TrackedViolation[] {
+  #judgeDecommission(deviceId: string, span: Span): readonly TrackedViolation[] {
     for (const states of this.#deployments.values())
       states.get(deviceId)?.mayWrite(undefined, span);
     return [];
   }
 
   #stateFor(exchange: JudgedExchange): TrackedValue<string> | undefined {
-    const deviceId = this.#facts.idOf(exchange);
+    const deviceId = this.#devices.idOf(exchange);
     const states = this.#deployments.get(exchange.deploymentId);
     return deviceId === undefined ? undefined : states?.get(deviceId);
   }
 
-  #reported(exchange: JudgedExchange): readonly TrackedViolation[] {
-    const { request, isSuccess, requestJson, status: answered } = exchange;
+  #judgeReport(exchange: JudgedExchange): readonly TrackedViolation[] {
+    const { request, isSuccess, requestJson, status: responseStatus } = exchange;
     const state = this.#stateFor(exchange);
     const { status } = membersOf(requestJson);
     if (state === undefined || typeof status !== 'string') return [];
-    const before = state.possibleAt(request);
-    if (isSuccess) state.write(followsAll(status, before) ? status : undefined, request);
-    else if (answered >= 500) state.mayWrite(undefined, request);
-    else if (answered === 409) seeAborted(state, request);
-    if (!isSuccess || !isOnly(before, [ABORTED])) return [];
+    const possibleStatuses = state.possibleAt(request);
+    if (isSuccess) state.write(followsAll(status, possibleStatuses) ? status : undefined, request);
+    else if (responseStatus >= 500) state.mayWrite(undefined, request);
+    else if (responseStatus === 409) recordAbort(state, request);
+    if (!isSuccess || !isOnly(possibleStatuses, [ABORTED])) return [];
     const requirement = 'status.aborted-is-409';
     return [
       {
         where: 'the report after the abort',
         must: 'be answered with 409',
-        actual: String(answered),
+        actual: String(responseStatus),
         requirement,
       },
     ];
   }
 
-  #polled(exchange: JudgedExchange): readonly TrackedViolation[] {
+  #judgePoll(exchange: JudgedExchange): readonly TrackedViolation[] {
     const { request, status, responseObject } = exchange;
-    const deviceId = this.#facts.idOf(exchange);
+    const deviceId = this.#devices.idOf(exchange);
     if (deviceId === undefined) return [];
     const violations: TrackedViolation[] = [];
     for (const [id, states] of this.#deployments) {
       const state = states.get(deviceId);
       if (state === undefined) continue;
-      const before = state.possibleAt(request);
-      const isOver = isOnly(before, [ABORTED, 'success', 'failure']);
+      const possibleStatuses = state.possibleAt(request);
+      const isOver = isOnly(possibleStatuses, [ABORTED, 'success', 'failure']);
       const isOffered = status === 200 && responseObject?.id === id;
-      if (isOffered && isOver) violations.push(offeredAgain(id, before ?? []));
+      if (isOffered && isOver) violations.push(offeredAgain(id, possibleStatuses ?? []));
       // A server may end a deployment that does not fit what the device says of itself.
       if (!isOffered && !isOver) state.mayWrite(undefined, request);
     }
     return violations;
   }
 
-  #read(exchange: JudgedExchange): readonly TrackedViolation[] {
+  #judgeList(exchange: JudgedExchange): readonly TrackedViolation[] {
     const { responseJson, request, status } = exchange;
     const id = segmentOf(request.url, 2);
     const states = this.#deployments.get(id);
     if (status !== 200 || !Array.isArray(responseJson) || states === undefined) return [];
     return responseJson.flatMap((each, index) => {
-      const { id: deviceId, status: seen } = membersOf(each);
+      const { id: deviceId, status: shownStatus } = membersOf(each);
       const state = states.get(String(deviceId));
-      const allowed = state?.possibleAt(request);
-      if (state !== undefined && seen === ABORTED) seeAborted(state, request);
-      if (allowed === undefined || allowed.includes(String(seen))) return [];
-      const requirement = isOnly(allowed, [ABORTED])
+      const allowedStatuses = state?.possibleAt(request);
+      if (state !== undefined && shownStatus === ABORTED) recordAbort(state, request);
+      if (allowedStatuses === undefined || allowedStatuses.includes(String(shownStatus))) return [];
+      const requirement = isOnly(allowedStatuses, [ABORTED])
         ? ('status.aborted-stays' as const)
         : ('status.becomes-the-state' as const);
       const where = `200 body: /${index}/status`;
-      const must = `be ${allowed.join(' or ')}, by what was reported and aborted`;
+      const must = `be ${allowedStatuses.join(' or ')}, by what was reported and aborted`;
       return [
         {
           where,
           must,
-          actual: describeValue(seen),
+          actual: describeValue(shownStatus),
           requirement,
           operation: 'put-deployment-status',
         },
@@ -170,13 +170,15 @@ export class DeploymentTracker implements Tracker {
 }
 
 /** Records that an abort has taken effect, if one was possible. */
-function seeAborted(state: TrackedValue<string>, span: Span): void {
+function recordAbort(state: TrackedValue<string>, span: Span): void {
   if (state.possibleAt(span)?.includes(ABORTED)) state.write(ABORTED, span);
 }
 
-function offeredAgain(id: string, before: readonly string[]): TrackedViolation {
-  const requirement = before.includes(ABORTED) ? 'next.aborted-is-over' : 'next.finished-is-over';
-  const must = `not be offered any more, since it is ${before.join(' or ')}`;
+function offeredAgain(id: string, possibleStatuses: readonly string[]): TrackedViolation {
+  const requirement = possibleStatuses.includes(ABORTED)
+    ? 'next.aborted-is-over'
+    : 'next.finished-is-over';
+  const must = `not be offered any more, since it is ${possibleStatuses.join(' or ')}`;
   return {
     where: `deployment ${describeValue(id)}`,
     must,
@@ -185,19 +187,24 @@ function offeredAgain(id: string, before: readonly string[]): TrackedViolation {
   };
 }
 
-function isOnly(values: readonly string[] | undefined, allowed: readonly string[]): boolean {
+function isOnly(
+  values: readonly string[] | undefined,
+  allowedStatuses: readonly string[],
+): boolean {
   return (
-    values !== undefined && values.length > 0 && values.every((each) => allowed.includes(each))
+    values !== undefined &&
+    values.length > 0 &&
+    values.every((each) => allowedStatuses.includes(each))
   );
 }
 
 /** Returns true if the report advances from, or repeats, every possible state before it. */
-function followsAll(status: string, before: readonly string[] | undefined): boolean {
-  return (before ?? []).every((each) => {
+function followsAll(status: string, possibleStatuses: readonly string[] | undefined): boolean {
+  return (possibleStatuses ?? []).every((each) => {
     if (each === status) return true;
-    if (ends.includes(each) || each === ABORTED) return false;
+    if (endStatuses.includes(each) || each === ABORTED) return false;
     return (
-      ends.includes(status) ||
+      endStatuses.includes(status) ||
       intermediateStatuses.indexOf(status) > intermediateStatuses.indexOf(each)
     );
   });

@@ -42,84 +42,107 @@ export const inventoryResource: Resource<Attributes> = {
       Object.fromEntries(Object.entries(state).filter(([each]) => each === name)),
   },
   writes: {
-    'patch-attributes': (exchange, facts) => [effectOf(exchange, facts)],
-    'put-attributes': (exchange, facts) => [effectOf(exchange, facts)],
+    'patch-attributes': (exchange, devices) => [effectOf(exchange, devices)],
+    'put-attributes': (exchange, devices) => [effectOf(exchange, devices)],
   },
   reads: {
-    'get-inventory': ({ responseJson }, facts) => [readingOf(responseJson, facts, '')],
-    'list-inventory': ({ responseJson }, facts) => readingsOf(responseJson, facts),
-    'search-inventory': ({ responseJson, requestJson }, facts) =>
+    'get-inventory': ({ responseJson }, devices) => [readingOf(responseJson, devices, '')],
+    'list-inventory': ({ responseJson }, devices) => readingsOf(responseJson, devices),
+    'search-inventory': ({ responseJson, requestJson }, devices) =>
       // A search may select attributes, so that absent ones say nothing.
-      'attributes' in membersOf(requestJson) ? [] : readingsOf(responseJson, facts),
+      'attributes' in membersOf(requestJson) ? [] : readingsOf(responseJson, devices),
   },
 };
 
-function effectOf(exchange: JudgedExchange, facts: KnownDevices): Effect<Attributes> {
-  const device = facts.ofToken(exchange);
+function effectOf(exchange: JudgedExchange, devices: KnownDevices): Effect<Attributes> {
+  const device = devices.ofToken(exchange);
   if (!isPlainJson(exchange)) return { device, nextStates: () => [undefined] };
-  const sent = entriesOf(exchange.requestJson).map(membersOf);
+  const attributes = entriesOf(exchange.requestJson).map(membersOf);
   const operation = exchange.operation.id as Operation;
   return {
     device,
-    nextStates: (before) =>
-      before === undefined && operation === 'patch-attributes'
+    nextStates: (earlierState) =>
+      earlierState === undefined && operation === 'patch-attributes'
         ? [undefined]
-        : [attributesAfter({ operation, sent, allows: facts.allows }, before ?? {})],
+        : [
+            attributesAfter(
+              { operation, attributes: attributes, allows: devices.allows },
+              earlierState ?? {},
+            ),
+          ],
   };
 }
 
 interface AttributeWrite {
   readonly operation: Operation;
-  readonly sent: readonly Readonly<Record<string, unknown>>[];
+  readonly attributes: readonly Readonly<Record<string, unknown>>[];
   readonly allows: Allows;
 }
 
 function attributesAfter(
-  { operation, sent, allows }: AttributeWrite,
-  before: Attributes,
+  { operation, attributes, allows }: AttributeWrite,
+  earlierState: Attributes,
 ): Attributes {
   const isPut = operation === 'put-attributes';
-  const kept = Object.entries(before).map(([name, was]) => [name, isPut ? null : patched(was)]);
-  const set = sent.map(({ name, value, description, scope }) => {
+  const otherAttributes = Object.entries(earlierState).map(([name, earlierAttribute]) => [
+    name,
+    isPut ? null : attributeAfterPatch(earlierAttribute),
+  ]);
+  const namedAttributes = attributes.map(({ name, value, description, scope }) => {
     const mayBeTwice = allows('inventory.either-of-a-name-twice');
-    const isTwice = mayBeTwice && sent.filter((each) => each.name === name).length > 1;
+    const isTwice = mayBeTwice && attributes.filter((each) => each.name === name).length > 1;
     const isOnce = !isTwice && scope === undefined;
-    const was = Object.hasOwn(before, String(name)) ? before[String(name)] : undefined;
+    const earlierAttribute = Object.hasOwn(earlierState, String(name))
+      ? earlierState[String(name)]
+      : undefined;
     if (!isOnce || !isTracked(name, value)) return [String(name), 'any'];
     const attribute: SetAttribute = {
       value,
-      ...descriptionsAfter({ operation, allows }, description, was),
-      requirement: requirementOf(operation, was),
+      ...descriptionsAfter({ operation, allows }, description, earlierAttribute),
+      requirement: requirementOf(operation, earlierAttribute),
     };
     return [String(name), attribute];
   });
-  return Object.fromEntries([...kept, ...set]) as Attributes;
+  return Object.fromEntries([...otherAttributes, ...namedAttributes]) as Attributes;
 }
 
-function requirementOf(operation: Operation, was: Attributes[string] | undefined): RequirementId {
+function requirementOf(
+  operation: Operation,
+  earlierAttribute: Attributes[string] | undefined,
+): RequirementId {
   if (operation === 'put-attributes') return 'inventory.put-assigns';
-  return was === undefined || was === null ? 'inventory.patch-adds' : 'inventory.patch-upserts';
+  return earlierAttribute === undefined || earlierAttribute === null
+    ? 'inventory.patch-adds'
+    : 'inventory.patch-upserts';
 }
 
 /** Returns an attribute that a PATCH did not name. */
-function patched(was: Attributes[string] | undefined): unknown {
-  if (was === undefined || was === null || was === 'any') return was;
-  return { ...was, requirement: 'inventory.patch-keeps' };
+function attributeAfterPatch(earlierAttribute: Attributes[string] | undefined): unknown {
+  if (earlierAttribute === undefined || earlierAttribute === null || earlierAttribute === 'any')
+    return earlierAttribute;
+  return { ...earlierAttribute, requirement: 'inventory.patch-keeps' };
 }
 
 /** Returns the descriptions that an attribute may have: PATCH without one may keep the former. */
 function descriptionsAfter(
   { operation, allows }: Pick<AttributeWrite, 'operation' | 'allows'>,
   description: unknown,
-  was: Attributes[string] | undefined,
+  earlierAttribute: Attributes[string] | undefined,
 ): Pick<SetAttribute, 'descriptions'> {
   if (typeof description === 'string') return { descriptions: [description] };
   if (description !== undefined) return {};
-  if (operation === 'put-attributes' || was === null) return { descriptions: [null] };
-  if (was === undefined || was === 'any' || was.descriptions === undefined) return {};
-  const kept = allows('inventory.patch-keeps-descriptions') ? was.descriptions : [];
-  const dropped = allows('inventory.patch-drops-descriptions') ? [null] : [];
-  return { descriptions: [...new Set([...kept, ...dropped])] };
+  if (operation === 'put-attributes' || earlierAttribute === null) return { descriptions: [null] };
+  if (
+    earlierAttribute === undefined ||
+    earlierAttribute === 'any' ||
+    earlierAttribute.descriptions === undefined
+  )
+    return {};
+  const keptDescriptions = allows('inventory.patch-keeps-descriptions')
+    ? earlierAttribute.descriptions
+    : [];
+  const noDescription = allows('inventory.patch-drops-descriptions') ? [null] : [];
+  return { descriptions: [...new Set([...keptDescriptions, ...noDescription])] };
 }
 
 /**
@@ -136,22 +159,22 @@ function isTracked(name: unknown, value: unknown): boolean {
   );
 }
 
-function readingsOf(json: unknown, facts: KnownDevices): readonly Reading<Attributes>[] {
-  return entriesOf(json).map((each, index) => readingOf(each, facts, `/${index}`));
+function readingsOf(json: unknown, devices: KnownDevices): readonly Reading<Attributes>[] {
+  return entriesOf(json).map((each, index) => readingOf(each, devices, `/${index}`));
 }
 
-function readingOf(json: unknown, facts: KnownDevices, at: string): Reading<Attributes> {
+function readingOf(json: unknown, devices: KnownDevices, at: string): Reading<Attributes> {
   const { id, attributes } = membersOf(json);
-  const own = entriesOf(attributes)
+  const ownAttributes = entriesOf(attributes)
     .map(membersOf)
     .filter(({ scope }) => scope === 'inventory');
-  const found = new Map(own.map((each) => [String(each.name), each]));
+  const shownAttributes = new Map(ownAttributes.map((each) => [String(each.name), each]));
   return {
-    device: facts.ofId(id),
-    differenceFrom: (state, all) => {
-      for (const name of namesIn(all)) {
+    device: devices.ofId(id),
+    differenceFrom: (state, possibleStates) => {
+      for (const name of namesIn(possibleStates)) {
         const expected = Object.hasOwn(state, name) ? state[name] : null;
-        const violation = difference(found.get(name), expected ?? null);
+        const violation = differenceOfAttribute(shownAttributes.get(name), expected ?? null);
         if (violation) return { where: `200 body: ${at}/attributes, ${name},`, ...violation };
       }
       return undefined;
@@ -159,18 +182,18 @@ function readingOf(json: unknown, facts: KnownDevices, at: string): Reading<Attr
   };
 }
 
-function difference(
-  found: Readonly<Record<string, unknown>> | undefined,
+function differenceOfAttribute(
+  shownAttribute: Readonly<Record<string, unknown>> | undefined,
   expected: SetAttribute | null | 'any',
 ): Omit<TrackedViolation, 'where'> | undefined {
   if (expected === 'any') return undefined;
   if (expected === null) {
-    if (found === undefined) return undefined;
+    if (shownAttribute === undefined) return undefined;
     const requirement = 'inventory.put-replaces';
     const operation = 'put-attributes';
     return {
       must: 'be removed by PUT',
-      actual: describeValue(found.value),
+      actual: describeValue(shownAttribute.value),
       requirement,
       operation,
     };
@@ -178,11 +201,17 @@ function difference(
   const { value, requirement, descriptions } = expected;
   const operation = requirement === 'inventory.put-assigns' ? 'put-attributes' : 'patch-attributes';
   const must = `be ${describeValue(value)}, as the device set it`;
-  if (found === undefined) return { must, actual: 'absent', requirement, operation };
-  if (!isDeepStrictEqual(found.value, value)) {
-    return { must, actual: describeValue(found.value), requirement: kindOf(value), operation };
+  if (shownAttribute === undefined) return { must, actual: 'absent', requirement, operation };
+  if (!isDeepStrictEqual(shownAttribute.value, value)) {
+    return {
+      must,
+      actual: describeValue(shownAttribute.value),
+      requirement: kindOf(value),
+      operation,
+    };
   }
-  const description = typeof found.description === 'string' ? found.description : null;
+  const description =
+    typeof shownAttribute.description === 'string' ? shownAttribute.description : null;
   if (descriptions === undefined || descriptions.includes(description)) return undefined;
   // An empty description is as good as none.
   if (descriptions.every((each) => (each ?? '') === '') && (description ?? '') === '') {

@@ -62,8 +62,8 @@ export class KnownDevices {
     return this.#deployments.has(id) ? id : null;
   }
 
-  #recordDevice(shown: unknown): void {
-    const { id, identity_data } = membersOf(shown);
+  #recordDevice(device: unknown): void {
+    const { id, identity_data } = membersOf(device);
     if (typeof id === 'string') this.#recordId(identity_data, id);
   }
 

@@ -20,16 +20,16 @@ export class ReadBackCounter {
   /** @param states the possible states; undefined for too many, and among them for any state */
   add(operation: string, states: readonly unknown[] | undefined): void {
     if (states?.includes(undefined)) return;
-    const before = this.#byOperation.get(operation) ?? {
+    const counts = this.#byOperation.get(operation) ?? {
       judged: 0,
       possibleStates: 0,
       undecided: 0,
     };
     this.#byOperation.set(operation, {
       operation,
-      judged: before.judged + (states === undefined ? 0 : 1),
-      possibleStates: before.possibleStates + (states?.length ?? 0),
-      undecided: before.undecided + (states === undefined ? 1 : 0),
+      judged: counts.judged + (states === undefined ? 0 : 1),
+      possibleStates: counts.possibleStates + (states?.length ?? 0),
+      undecided: counts.undecided + (states === undefined ? 1 : 0),
     });
   }
 

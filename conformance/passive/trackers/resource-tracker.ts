@@ -5,50 +5,50 @@ import type { KnownDevices } from './known-devices.ts';
 import type { ReadBackCounter } from './read-back-counter.ts';
 import { EFFECT_DELAY_MAX_MS, type Effect, type Reading, type Resource } from './resource.ts';
 import { TrackedState } from './tracked-state.ts';
-import { openEnded, type Span } from './tracked-value.ts';
+import { type Span, withUnknownEnd } from './tracked-value.ts';
 import type { TrackedViolation, Tracker } from './tracker.ts';
 
 /** Decisions on a device after which the contract leaves open what remains of its resources. */
-const openings = ['decommission-device', 'delete-auth-set', 'set-auth-set-status'];
+const undeterminingOperations = ['decommission-device', 'delete-auth-set', 'set-auth-set-status'];
 
 /** Tracks the resources of one kind. */
 export class ResourceTracker<State> implements Tracker {
   readonly #resource: Resource<State>;
-  readonly #facts: KnownDevices;
+  readonly #devices: KnownDevices;
   readonly #states = new Map<string, TrackedState<State>>();
-  readonly #counts: ReadBackCounter;
+  readonly #readBackCounter: ReadBackCounter;
 
-  constructor(resource: Resource<State>, facts: KnownDevices, counter: ReadBackCounter) {
+  constructor(resource: Resource<State>, devices: KnownDevices, counter: ReadBackCounter) {
     this.#resource = resource;
-    this.#facts = facts;
-    this.#counts = counter;
+    this.#devices = devices;
+    this.#readBackCounter = counter;
   }
 
   judge(exchange: JudgedExchange): readonly TrackedViolation[] {
     const { operation, request, status, isSuccess, hasBody } = exchange;
-    this.#open(exchange);
+    this.#setUndetermined(exchange);
     if (isSuccess) this.#write(exchange, request);
     // A server error may have occurred before or after the effect.
     else if (status >= 500) this.recordNoResponse(exchange);
     if (status !== 200 || !hasBody) return [];
-    const readings = this.#resource.reads[operation.id]?.(exchange, this.#facts) ?? [];
+    const readings = this.#resource.reads[operation.id]?.(exchange, this.#devices) ?? [];
     return readings.flatMap((reading) => this.#judge(reading, exchange));
   }
 
   recordNoResponse(exchange: JudgedExchange): void {
-    this.#open(exchange);
-    if (!this.#facts.allows('failed-writes-may-count')) return;
-    this.#write(exchange, openEnded(exchange.request));
+    this.#setUndetermined(exchange);
+    if (!this.#devices.allows('failed-writes-may-count')) return;
+    this.#write(exchange, withUnknownEnd(exchange.request));
   }
 
   #write(exchange: JudgedExchange, span: Span): void {
-    const effects = this.#resource.writes[exchange.operation.id]?.(exchange, this.#facts) ?? [];
-    const { allows } = this.#facts;
+    const effects = this.#resource.writes[exchange.operation.id]?.(exchange, this.#devices) ?? [];
+    const { allows } = this.#devices;
     for (const { nextStates, effectDelayMaxMs: givenMs = EFFECT_DELAY_MAX_MS, ...key } of effects) {
       const effectDelayMaxMs = allows('effects-settle') ? givenMs : 0;
       // Which of several resources was written is not known, so each may have been.
       const isKnown = key.device !== undefined && key.instance !== null && nextStates !== undefined;
-      const { sentMs, endedMs } = isKnown ? span : openEnded(span);
+      const { sentMs, endedMs } = isKnown ? span : withUnknownEnd(span);
       const write = {
         sentMs,
         endedMs,
@@ -59,16 +59,20 @@ export class ResourceTracker<State> implements Tracker {
     }
   }
 
-  #open(exchange: JudgedExchange): void {
+  #setUndetermined(exchange: JudgedExchange): void {
     const { operation, request, requestJson } = exchange;
-    if (!openings.includes(operation.id) || membersOf(requestJson).status === 'accepted') return;
+    if (
+      !undeterminingOperations.includes(operation.id) ||
+      membersOf(requestJson).status === 'accepted'
+    )
+      return;
     const id = exchange.segment(
-      operation.id === 'decommission-device' ? 0 : openingIdAt(operation.id),
+      operation.id === 'decommission-device' ? 0 : deviceSegmentOf(operation.id),
     );
-    const device = this.#facts.ofId(id);
+    const device = this.#devices.ofId(id);
     for (const [key, state] of this.#states) {
       if (device !== undefined && !key.startsWith(`${device}\n`)) continue;
-      const span = openEnded(request);
+      const span = withUnknownEnd(request);
       state.write({ ...span, effectDelayMaxMs: 0, nextStates: () => [undefined] });
     }
   }
@@ -82,24 +86,28 @@ export class ResourceTracker<State> implements Tracker {
         .map(([, state]) => state);
     }
     const key = `${device}\n${instance}`;
-    const { allows } = this.#facts;
-    const known = this.#states.get(key) ?? new TrackedState(this.#resource.initial(allows), allows);
-    this.#states.set(key, known);
-    return [known];
+    const { allows } = this.#devices;
+    const state = this.#states.get(key) ?? new TrackedState(this.#resource.initial(allows), allows);
+    this.#states.set(key, state);
+    return [state];
   }
 
   #judge(
     { device, instance, differenceFrom }: Reading<State>,
     { operation, request }: JudgedExchange,
   ): readonly TrackedViolation[] {
-    const tracked = this.#states.get(`${device}\n${instance ?? ''}`);
-    if (device === undefined || tracked === undefined) return [];
+    const trackedState = this.#states.get(`${device}\n${instance ?? ''}`);
+    if (device === undefined || trackedState === undefined) return [];
     const { parts } = this.#resource;
-    const whole = tracked.possibleAt(request);
-    const separate = whole === undefined && parts && tracked.possiblePartsAt(request, parts);
-    const judged = separate || [whole];
-    this.#counts.add(operation.id, judged.includes(undefined) ? undefined : judged.flat());
-    return judged.flatMap((states = []) => violationOf(states, differenceFrom));
+    const wholeStates = trackedState.possibleAt(request);
+    const partStates =
+      wholeStates === undefined && parts && trackedState.possiblePartsAt(request, parts);
+    const judgedStates = partStates || [wholeStates];
+    this.#readBackCounter.add(
+      operation.id,
+      judgedStates.includes(undefined) ? undefined : judgedStates.flat(),
+    );
+    return judgedStates.flatMap((states = []) => violationOf(states, differenceFrom));
   }
 }
 
@@ -108,16 +116,16 @@ export class ResourceTracker<State> implements Tracker {
  */
 function violationOf<State>(
   states: readonly (State | undefined)[],
-  differs: Reading<State>['differenceFrom'],
+  differenceFrom: Reading<State>['differenceFrom'],
 ): readonly TrackedViolation[] {
-  const known = states.filter((each) => each !== undefined);
-  if (known.length < states.length) return [];
-  const violations = known.map((each) => differs(each, known));
+  const determinedStates = states.filter((each) => each !== undefined);
+  if (determinedStates.length < states.length) return [];
+  const violations = determinedStates.map((each) => differenceFrom(each, determinedStates));
   const [first] = violations;
   return first === undefined || violations.includes(undefined) ? [] : [first];
 }
 
 /** Returns where a path has the device's ID, counted from its end. */
-function openingIdAt(operation: string): number {
+function deviceSegmentOf(operation: string): number {
   return operation === 'delete-auth-set' ? 2 : 3;
 }

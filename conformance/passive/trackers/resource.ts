@@ -15,14 +15,14 @@ export const EFFECT_DELAY_MAX_MS = 5000;
 interface ResourceKey {
   /** The identity of its device; undefined if it is not known, so that it may be any. */
   readonly device: string | undefined;
-  /** Which of the device's resources: absent for a single one, null if it may be any. */
+  /** Which of the device's resources: absent if it has only one, null if it may be any. */
   readonly instance?: string | null | undefined;
 }
 
 /** The effect of an accepted request. */
 export interface Effect<State> extends ResourceKey {
   /** See `StateWrite`. Absent if the request leaves the resource in any state from then on. */
-  readonly nextStates?: (before: State | undefined) => readonly (State | undefined)[];
+  readonly nextStates?: (earlierState: State | undefined) => readonly (State | undefined)[];
   /** Milliseconds until the effect is visible; `EFFECT_DELAY_MAX_MS` unless it is visible at once. */
   readonly effectDelayMaxMs?: number;
 }
@@ -31,13 +31,16 @@ export interface Effect<State> extends ResourceKey {
 export interface Reading<State> extends ResourceKey {
   /**
    * Returns how the response differs from the state; undefined if it shows the state.
-   * @param all every possible state, so that what only another one has must be absent
+   * @param possibleStates every possible state, so that what only another one has must be absent
    */
-  readonly differenceFrom: (state: State, all: readonly State[]) => TrackedViolation | undefined;
+  readonly differenceFrom: (
+    state: State,
+    possibleStates: readonly State[],
+  ) => TrackedViolation | undefined;
 }
 
 /** Reads an exchange, and returns what it writes or shows. */
-type Reader<Result> = (exchange: JudgedExchange, facts: KnownDevices) => readonly Result[];
+type Reader<Result> = (exchange: JudgedExchange, devices: KnownDevices) => readonly Result[];
 
 /** A kind of resource. Its rows name the operations that write it and those that read it. */
 export interface Resource<State> {

@@ -18,25 +18,25 @@ export const monitorResource: Resource<readonly string[]> = {
   name: 'monitor configuration',
   initial: () => [[]],
   writes: {
-    'post-monitor-configuration': (exchange, facts) => [
+    'post-monitor-configuration': (exchange, devices) => [
       {
-        device: facts.ofToken(exchange),
-        ...replacedBy(exchange, monitorEntries(exchange.requestJson)),
+        device: devices.ofToken(exchange),
+        ...replacementOf(exchange, monitorEntries(exchange.requestJson)),
       },
     ],
   },
   reads: {
-    'show-monitor-configuration': ({ responseJson, request }, facts) => [
+    'show-monitor-configuration': ({ responseJson, request }, devices) => [
       {
-        device: facts.ofId(deviceIn(request.url)),
+        device: devices.ofId(deviceIn(request.url)),
         differenceFrom: (state) => {
-          const found = monitorEntries(responseJson);
-          if (jsonInOrder(found) === jsonInOrder(state)) return undefined;
+          const shownEntries = monitorEntries(responseJson);
+          if (jsonInOrder(shownEntries) === jsonInOrder(state)) return undefined;
           const must = `be ${describeValue(state)}, which the device sent last`;
           return {
             where: '200 body',
             must,
-            actual: describeValue(found),
+            actual: describeValue(shownEntries),
             requirement: state.length === 0 ? 'monitor.empty-is-current' : 'monitor.is-current',
             operation: 'post-monitor-configuration',
           };
@@ -51,23 +51,23 @@ export const alertsResource: Resource<readonly string[]> = {
   name: 'alerts',
   initial: () => [[]],
   writes: {
-    'post-alerts': (exchange, facts) => [
+    'post-alerts': (exchange, devices) => [
       {
-        device: facts.ofToken(exchange),
+        device: devices.ofToken(exchange),
         effectDelayMaxMs: 0,
-        nextStates: (before) => [
-          before && isPlainJson(exchange)
-            ? [...before, ...alertsIn(exchange.requestJson)]
+        nextStates: (earlierState) => [
+          earlierState && isPlainJson(exchange)
+            ? [...earlierState, ...alertsIn(exchange.requestJson)]
             : undefined,
         ],
       },
     ],
   },
   reads: {
-    'list-alerts': ({ responseJson, request }, facts) => [
+    'list-alerts': ({ responseJson, request }, devices) => [
       {
-        device: facts.ofId(deviceIn(request.url)),
-        differenceFrom: (state) => strangeAlert(state, alertsIn(responseJson)),
+        device: devices.ofId(deviceIn(request.url)),
+        differenceFrom: (state) => findUnsentAlert(state, alertsIn(responseJson)),
       },
     ],
   },
@@ -78,27 +78,28 @@ export const logResource: Resource<readonly string[]> = {
   name: 'deployment log',
   initial: () => [[]],
   writes: {
-    'put-deployment-log': (exchange, facts) => {
+    'put-deployment-log': (exchange, devices) => {
       const messages = messagesIn(exchange.requestJson);
       const key = {
-        device: facts.ofToken(exchange),
-        instance: facts.deployment(exchange.deploymentId),
+        device: devices.ofToken(exchange),
+        instance: devices.deployment(exchange.deploymentId),
       };
-      return [{ ...key, ...replacedBy(exchange, messages) }];
+      return [{ ...key, ...replacementOf(exchange, messages) }];
     },
     // The contract leaves open what becomes of a log after the abort.
     'abort-deployment': ({ deploymentId }, { allows }) =>
       allows('log.open-after-the-abort') ? [{ device: undefined, instance: deploymentId }] : [],
   },
   reads: {
-    'get-deployment-log': ({ request, response }, facts) => {
+    'get-deployment-log': ({ request, response }, devices) => {
       const [, deployment, device] =
         /\/([^/]+)\/devices\/([^/]+)\/log$/.exec(pathOf(request.url)) ?? [];
       return [
         {
-          device: facts.ofId(device),
+          device: devices.ofId(device),
           instance: deployment,
-          differenceFrom: (state, all) => differenceOfLogs(response.text, state, all),
+          differenceFrom: (state, possibleStates) =>
+            differenceOfLogs(response.text, state, possibleStates),
         },
       ];
     },
@@ -108,32 +109,35 @@ export const logResource: Resource<readonly string[]> = {
 function differenceOfLogs(
   text: string,
   state: readonly string[],
-  all: readonly (readonly string[])[],
+  possibleStates: readonly (readonly string[])[],
 ): TrackedViolation | undefined {
-  const shared = {
+  const violation = {
     where: '200 body',
     actual: describeValue(text),
     operation: 'put-deployment-log',
   };
-  const missing = state.find((message) => !text.includes(message));
-  if (missing !== undefined) {
-    const must = `have the message ${describeValue(missing)}, as in the last upload`;
-    return { ...shared, must, requirement: 'log.is-kept' };
+  const missingMessage = state.find((message) => !text.includes(message));
+  if (missingMessage !== undefined) {
+    const must = `have the message ${describeValue(missingMessage)}, as in the last upload`;
+    return { ...violation, must, requirement: 'log.is-kept' };
   }
-  const known = new Set(state);
-  const others = all
+  const messages = new Set(state);
+  const otherMessages = possibleStates
     .flat()
-    .filter((message) => !known.has(message) && state.every((own) => !own.includes(message)));
-  const older = others.find(
+    .filter(
+      (message) =>
+        !messages.has(message) && state.every((ownMessage) => !ownMessage.includes(message)),
+    );
+  const olderMessage = otherMessages.find(
     (message) => message.length >= OWN_MESSAGE_MIN && text.includes(message),
   );
-  if (older === undefined) return undefined;
-  const must = `not have the message ${describeValue(older)} of another upload`;
-  return { ...shared, must, requirement: 'log.is-replaced' };
+  if (olderMessage === undefined) return undefined;
+  const must = `not have the message ${describeValue(olderMessage)} of another upload`;
+  return { ...violation, must, requirement: 'log.is-replaced' };
 }
 
 /** Returns the effect that replaces the state; undefined stands for any state. */
-function replacedBy<State>(
+function replacementOf<State>(
   exchange: JudgedExchange,
   state: State | undefined,
 ): Pick<Effect<State>, 'nextStates'> {
@@ -158,11 +162,11 @@ function alertsIn(value: unknown): readonly string[] {
     });
 }
 
-function strangeAlert(
-  sent: readonly string[],
+function findUnsentAlert(
+  sentAlerts: readonly string[],
   shownAlerts: readonly string[],
 ): TrackedViolation | undefined {
-  const index = shownAlerts.findIndex((alert) => !sent.includes(alert));
+  const index = shownAlerts.findIndex((alert) => !sentAlerts.includes(alert));
   if (index === -1) return undefined;
   return {
     where: `200 body: /${index}`,
@@ -174,8 +178,8 @@ function strangeAlert(
 }
 
 /** Returns the messages that every form of a log shows unchanged; undefined if one may change. */
-function messagesIn(sent: unknown): readonly string[] | undefined {
-  const messages = entriesOf(membersOf(sent).messages).map((each) => membersOf(each).message);
+function messagesIn(log: unknown): readonly string[] | undefined {
+  const messages = entriesOf(membersOf(log).messages).map((each) => membersOf(each).message);
   const texts = messages.filter((each) => typeof each === 'string');
   const arePlain = texts.every((text) => isWellFormed(text) && /^[\w .,:;-]*$/.test(text));
   return arePlain && texts.length === messages.length ? texts : undefined;

@@ -17,9 +17,9 @@ const TRIES_MAX = 2000;
 export interface StateWrite<State> extends Span {
   /**
    * Returns the states that may follow: several where the contract leaves a choice.
-   * @param before undefined if any state is possible
+   * @param earlierState undefined if any state is possible
    */
-  readonly nextStates: (before: State | undefined) => readonly (State | undefined)[];
+  readonly nextStates: (earlierState: State | undefined) => readonly (State | undefined)[];
   /** How long after its response the write may still be invisible, in milliseconds. */
   readonly effectDelayMaxMs: number;
 }
@@ -52,11 +52,11 @@ export class TrackedState<State> {
 
   write(write: StateWrite<State>): void {
     // Every read applies the writes anew, and the same states then have the same text.
-    const known = new Map<State | undefined, readonly (State | undefined)[]>();
-    const nextStates = (before: State | undefined): readonly (State | undefined)[] => {
-      const after = known.get(before) ?? write.nextStates(before);
-      known.set(before, after);
-      return after;
+    const cachedStates = new Map<State | undefined, readonly (State | undefined)[]>();
+    const nextStates = (earlierState: State | undefined): readonly (State | undefined)[] => {
+      const laterStates = cachedStates.get(earlierState) ?? write.nextStates(earlierState);
+      cachedStates.set(earlierState, laterStates);
+      return laterStates;
     };
     this.#writes.push({ ...write, nextStates });
   }
@@ -65,32 +65,32 @@ export class TrackedState<State> {
    * Returns the states that a read may show, that of all writes in the order of their responses
    * first. Returns undefined if they are too many to be tracked. An undefined state stands for any
    * state.
-   * @param narrow returns the part of a state that the read is about; the whole state by default
+   * @param partOf returns the part of a state that the read is about; the whole state by default
    */
   possibleAt(
     { sentMs, endedMs }: Span,
-    narrow: (state: State) => State = (state) => state,
+    partOf: (state: State) => State = (state) => state,
   ): readonly (State | undefined)[] | undefined {
-    const begun = this.#writes.filter((each) => each.sentMs < endedMs);
-    const isBeside = begun.some((each) => each.endedMs > sentMs);
+    const startedWrites = this.#writes.filter((each) => each.sentMs < endedMs);
+    const isBeside = startedWrites.some((each) => each.endedMs > sentMs);
     if (isBeside && this.#allows('reads-beside-writes')) return [undefined];
-    if (begun.length > WRITES_MAX) return undefined;
+    if (startedWrites.length > WRITES_MAX) return undefined;
     const isCertainlyVisible = (each: StateWrite<State>): boolean =>
       each.endedMs + each.effectDelayMaxMs <= sentMs;
-    const orderedCount = countInFixedOrder(begun, isCertainlyVisible);
-    const writes = begun.slice(orderedCount);
+    const orderedCount = countInFixedOrder(startedWrites, isCertainlyVisible);
+    const writes = startedWrites.slice(orderedCount);
     const isCertain = writes.map(isCertainlyVisible);
-    const before = begun
+    const initialStates = startedWrites
       .slice(0, orderedCount)
       .reduce(
         (states, write) =>
-          distinct(states.flatMap(write.nextStates).map((each) => each && narrow(each))),
+          distinct(states.flatMap(write.nextStates).map((each) => each && partOf(each))),
         this.#initial,
       );
-    let outcomes = before.map((state): Outcome<State> => ({ decided: new Set(), state }));
+    let outcomes = initialStates.map((state): Outcome<State> => ({ decided: new Set(), state }));
     let tries = 0;
     for (const _ of writes) {
-      const next = new Map<string, Outcome<State>>();
+      const nextOutcomes = new Map<string, Outcome<State>>();
       for (const { decided, state } of outcomes) {
         for (const index of this.#nextWrites(writes, decided)) {
           const write = writes[index];
@@ -98,16 +98,19 @@ export class TrackedState<State> {
           const states = [
             ...(isNew ? (write?.nextStates(state) ?? []) : []),
             ...(isCertain[index] ? [] : [state]),
-          ].map((each) => each && narrow(each));
-          const after = new Set([...decided, index]);
+          ].map((each) => each && partOf(each));
+          const decidedWrites = new Set([...decided, index]);
           for (const each of states) {
-            next.set(`${[...after].toSorted()} ${textOf(each)}`, { decided: after, state: each });
+            nextOutcomes.set(`${[...decidedWrites].toSorted()} ${textOf(each)}`, {
+              decided: decidedWrites,
+              state: each,
+            });
           }
           tries += states.length;
           if (tries > TRIES_MAX) return undefined;
         }
       }
-      outcomes = [...next.values()];
+      outcomes = [...nextOutcomes.values()];
     }
     const states = distinct(outcomes.map(({ state }) => state));
     return states.length > STATES_MAX ? undefined : states;
@@ -116,9 +119,9 @@ export class TrackedState<State> {
   /** Returns the possible states of each part alone, which are fewer than those of the whole. */
   possiblePartsAt(span: Span, { names, only }: StateParts<State>) {
     const [initial] = this.#initial;
-    const last = this.#writes.reduce((state, write) => write.nextStates(state)[0], initial);
-    const found = last === undefined ? [] : names(last);
-    return found.map((name) => this.possibleAt(span, (state) => only(state, name)));
+    const lastState = this.#writes.reduce((state, write) => write.nextStates(state)[0], initial);
+    const partNames = lastState === undefined ? [] : names(lastState);
+    return partNames.map((name) => this.possibleAt(span, (state) => only(state, name)));
   }
 
   /** Returns the undecided writes that no other undecided write certainly precedes. */
@@ -126,12 +129,12 @@ export class TrackedState<State> {
     writes: readonly StateWrite<State>[],
     decided: ReadonlySet<number>,
   ): readonly number[] {
-    const open = [...writes.keys()].filter((index) => !decided.has(index));
-    if (!this.#allows('either-order')) return open.slice(0, 1);
-    return open.filter((index) =>
-      open.every((other) => {
-        const [one, before] = [writes[index], writes[other]];
-        return one === undefined || before === undefined || before.endedMs > one.sentMs;
+    const undecidedIndexes = [...writes.keys()].filter((index) => !decided.has(index));
+    if (!this.#allows('either-order')) return undecidedIndexes.slice(0, 1);
+    return undecidedIndexes.filter((index) =>
+      undecidedIndexes.every((otherIndex) => {
+        const [write, otherWrite] = [writes[index], writes[otherIndex]];
+        return write === undefined || otherWrite === undefined || otherWrite.endedMs > write.sentMs;
       }),
     );
   }
@@ -145,12 +148,12 @@ function countInFixedOrder<Write extends Span>(
   writes: readonly Write[],
   isCertainlyVisible: (write: Write) => boolean,
 ): number {
-  const first = writes.findIndex(
+  const firstUnordered = writes.findIndex(
     (write, index) =>
       !isCertainlyVisible(write) ||
-      writes.slice(index + 1).some((later) => later.sentMs < write.endedMs),
+      writes.slice(index + 1).some((laterWrite) => laterWrite.sentMs < write.endedMs),
   );
-  return first === -1 ? writes.length : first;
+  return firstUnordered === -1 ? writes.length : firstUnordered;
 }
 
 /** Returns the states without equal ones. */

@@ -15,7 +15,7 @@ export interface Span {
 }
 
 /** Returns the span of a request whose effect may come at any later time. */
-export function openEnded({ sentMs }: Span): Span {
+export function withUnknownEnd({ sentMs }: Span): Span {
   return { sentMs, endedMs: Number.POSITIVE_INFINITY };
 }
 
@@ -27,7 +27,7 @@ interface Write<Value> extends Span {
 }
 
 /**
- * A value whose writes are all known. The first write is that of an open value, before all others.
+ * A value whose writes are all known. The first write is that of an undetermined value, before all others.
  */
 export class TrackedValue<Value> {
   readonly #writes: Write<Value>[] = [
@@ -39,7 +39,7 @@ export class TrackedValue<Value> {
     },
   ];
 
-  /** Records a write that was acknowledged. @param value undefined for an open value */
+  /** Records a write that was acknowledged. @param value undefined for an undetermined value */
   write(value: Value | undefined, { sentMs, endedMs }: Span): void {
     this.#writes.push({ value, sentMs, endedMs, isSure: true });
   }
@@ -52,15 +52,15 @@ export class TrackedValue<Value> {
   /** Returns the values that a read may return; undefined if any may, or too many. */
   possibleAt({ sentMs, endedMs }: Span): readonly Value[] | undefined {
     if (this.#writes.length > WRITES_MAX) return undefined;
-    const before = this.#writes.filter((each) => each.isSure && each.endedMs <= sentMs);
+    const earlierWrites = this.#writes.filter((each) => each.isSure && each.endedMs <= sentMs);
     // A write is overwritten if another began after its end, and ended before the read began.
-    const lastBeganMs = Math.max(...before.map((each) => each.sentMs));
-    const possible = this.#writes.filter(
+    const lastBeganMs = Math.max(...earlierWrites.map((each) => each.sentMs));
+    const possibleWrites = this.#writes.filter(
       (each) =>
         each.sentMs < endedMs && !(each.endedMs <= lastBeganMs && !isLast(each, lastBeganMs)),
     );
-    if (possible.length > POSSIBLE_MAX) return undefined;
-    const values = possible.map(({ value }) => value);
+    if (possibleWrites.length > POSSIBLE_MAX) return undefined;
+    const values = possibleWrites.map(({ value }) => value);
     return values.includes(undefined) ? undefined : [...new Set(values as Value[])];
   }
 }
