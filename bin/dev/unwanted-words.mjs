@@ -239,4 +239,10 @@ export const unwanted = [
     instead: 'effect delay, countBody, isActive, useDebounced, isTimeLimitPaused, waitUntil…',
     legal: ['bin/dev/bench/'],
   },
+  {
+    pattern:
+      /\b(PlainResponse|ownRequestId|explainedAt|planWiring|forgetRequests|may have work|deployment_devices|tokens_from|FetchedArtifact)\b|\.(un)?answered\((?=exchange)/g,
+    instead:
+      'UnsentResponse, isRequestIdGenerated, addresses, connectionOptions, clearPollData, may be open, device_deployments, recordResponse',
+  },
 ];

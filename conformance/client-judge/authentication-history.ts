@@ -4,7 +4,7 @@ import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { membersOf } from '../target/json-members.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { digestOf, identityIn, isTooSoon, pauseMs, timesOf } from './exchange-facts.ts';
-import { interruptsClient, isAnswered, MIN_PAUSE_MS } from './exemptions.ts';
+import { hasReceivedResponse, interruptsClient, MIN_PAUSE_MS } from './exemptions.ts';
 import { type Authentication, ITEMS_MAX, type LastPoll } from './history-items.ts';
 import { MASK } from './secret-text.ts';
 
@@ -61,13 +61,13 @@ export class AuthenticationHistory {
     this.last = {
       ...timesOf(exchange),
       status: exchange.status,
-      isAnswered: isAnswered(event),
+      isAnswered: hasReceivedResponse(event),
       identity: identity && digestOf(identity),
       key: keyName,
       tenantToken: membersOf(exchange.requestJson).tenant_token,
     };
     this.unauthorized.clear();
-    if (exchange.status !== 200 || !isAnswered(event)) return;
+    if (exchange.status !== 200 || !hasReceivedResponse(event)) return;
     this.issued += 1;
     this.shrinkingPauses = 0;
     this.lastRefusalPauseMs = undefined;
@@ -79,7 +79,7 @@ export class AuthenticationHistory {
   /** Records whether a request was refused for its token, and which token it had. */
   usedToken({ token, operation, status }: JudgedExchange, event: ClientExchange): void {
     const { id, authorization } = operation;
-    if (status === 401 && isAnswered(event))
+    if (status === 401 && hasReceivedResponse(event))
       this.unauthorized.keep(id, (this.unauthorized.get(id) ?? 0) + 1);
     else this.unauthorized.delete(id);
     if (token === undefined || authorization !== 'device') return;

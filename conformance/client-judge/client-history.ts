@@ -29,7 +29,7 @@ import {
   timesOf,
   typeOf,
 } from './exchange-facts.ts';
-import { interruptsClient, isAnswered, SHORT_PAUSES_MAX } from './exemptions.ts';
+import { hasReceivedResponse, interruptsClient, SHORT_PAUSES_MAX } from './exemptions.ts';
 import { type DueReaction, ITEMS_MAX, type LastMapFetch, type LastPoll } from './history-items.ts';
 import { RetryHistory } from './retry-history.ts';
 import { messageIn } from './socket-message.ts';
@@ -262,7 +262,7 @@ export class ClientHistory {
     const { status, responseJson, deploymentId } = exchange;
     const before = this.mapFetchBefore(exchange);
     const tooFrequentCount = isTooSoon(before, exchange) ? (before?.tooFrequentCount ?? 0) + 1 : 0;
-    const isRead = status === 200 && isAnswered(event);
+    const isRead = status === 200 && hasReceivedResponse(event);
     this.lastMap = { ...timesOf(exchange), deploymentId, tooFrequentCount, isRead };
     const offer = this.deployments.offers.get(deploymentId);
     if (offer === undefined) return;

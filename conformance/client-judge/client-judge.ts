@@ -18,7 +18,7 @@ import { ClientHistory } from './client-history.ts';
 import type { ClientVerdict, DutyVerdict, DutyViolation } from './client-verdict.ts';
 import { duties } from './duties/duties.ts';
 import type { Duty, DutyHistory, EventMatcher, Sequence } from './duty.ts';
-import { DOWNLOAD_RETRY_MS, isAnswered, isInFlight, patienceMs } from './exemptions.ts';
+import { DOWNLOAD_RETRY_MS, hasReceivedResponse, isInFlight, patienceMs } from './exemptions.ts';
 import { FleetHistory } from './fleet-history.ts';
 import type { DueReaction } from './history-items.ts';
 import { judgedExchange, rowOf } from './recognized-exchange.ts';
@@ -193,7 +193,7 @@ export class ClientJudge {
       this.#advance(client, duty, sequence, exchange, history);
     }
     client.history.record(exchange, event);
-    const isIdle = event.status === 204 && isPollOperation(row) && isAnswered(event);
+    const isIdle = event.status === 204 && isPollOperation(row) && hasReceivedResponse(event);
     const { due, authentication } = client.history;
     if (!isIdle) client.busyMs = event.endedMs;
     // Shortly after another exchange a poll is exempt from what it breaks later.

@@ -15,7 +15,7 @@ import {
   pollData,
   targetOf,
 } from './exchange-facts.ts';
-import { isAnswered } from './exemptions.ts';
+import { hasReceivedResponse } from './exemptions.ts';
 import { ITEMS_MAX, type LastPoll, type Offer, type RefusedLog } from './history-items.ts';
 
 const TARGETS_MAX = 4;
@@ -70,7 +70,7 @@ export class DeploymentHistory {
   ): void {
     const { operation, status, responseJson, request } = exchange;
     // No update and a conflict both tell the device that its deployment is over.
-    if ((status === 204 || status === 409) && isAnswered(event)) {
+    if ((status === 204 || status === 409) && hasReceivedResponse(event)) {
       for (const offer of this.offers.values) offer.isOver = true;
       this.isIdleKnown = true;
     }
@@ -135,7 +135,7 @@ export class DeploymentHistory {
     // A redirect may lead to a server that is not seen; a 416 is about a file that the device has.
     if ((status >= 200 && status < 400) || status === 416) this.fetched.keep(link, true);
     offer?.progress.record({ status, response, header }, event, isNew);
-    const isWhole = status < 400 && isAnswered(event) && (offer?.progress.isWhole ?? true);
+    const isWhole = status < 400 && hasReceivedResponse(event) && (offer?.progress.isWhole ?? true);
     this.failedDownloadMs = isWhole ? undefined : event.endedMs;
     if (exchange.header('range') === undefined) return;
     this.conditions.resumed += 1;
@@ -153,10 +153,10 @@ export class DeploymentHistory {
     offer.mapFetches = 0;
     if (isSuccess && isReportableFinal(status)) {
       offer.final = status;
-      offer.isFinalKnown = isAnswered(event);
+      offer.isFinalKnown = hasReceivedResponse(event);
       offer.endedMs = request.endedMs;
     }
-    if (!isAnswered(event)) return;
+    if (!hasReceivedResponse(event)) return;
     if (answered === 409) {
       offer.conflicts += 1;
       // What the device has reported after the first 409 is no exemption.
@@ -171,7 +171,7 @@ export class DeploymentHistory {
     const { deploymentId, status, request } = exchange;
     const offer = this.ofId(deploymentId);
     if (offer && isLogDone(exchange)) offer.hasLog = true;
-    if ((status !== 413 && status !== 400) || !isAnswered(event)) return;
+    if ((status !== 413 && status !== 400) || !hasReceivedResponse(event)) return;
     const times = this.isRefusedLog(exchange)
       ? (this.refusedLogs.get(deploymentId)?.times ?? 0) + 1
       : 1;

@@ -34,7 +34,7 @@ export const TOO_FREQUENT_REPEATS_MAX = 2;
 export const SHORT_PAUSES_MAX = 8;
 
 /** Returns true if the device got the whole response, so that it has to act by it. */
-export function isAnswered({ isDelivered, status }: ClientExchange): boolean {
+export function hasReceivedResponse({ isDelivered, status }: ClientExchange): boolean {
   return isDelivered && status > 0;
 }
 

@@ -3,7 +3,7 @@ import type { ClientExchange } from '../../fixtures/control/client-event.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { contentOf, pauseMs, timesOf, waitSeconds } from './exchange-facts.ts';
-import { isAnswered, MIN_PAUSE_MS } from './exemptions.ts';
+import { hasReceivedResponse, MIN_PAUSE_MS } from './exemptions.ts';
 import { type FailureRun, ITEMS_MAX, type Wait } from './history-items.ts';
 
 /** The failures of one device as seen so far. */
@@ -19,7 +19,8 @@ export class RetryHistory {
   slowestMs = 0;
 
   record(exchange: JudgedExchange, event: ClientExchange): void {
-    if (!isAnswered(event)) this.slowestMs = Math.max(this.slowestMs, event.endedMs - event.sentMs);
+    if (!hasReceivedResponse(event))
+      this.slowestMs = Math.max(this.slowestMs, event.endedMs - event.sentMs);
     this.#failed(exchange, event);
     this.#askedToWait(exchange);
     this.#malformed(exchange);
@@ -42,7 +43,7 @@ export class RetryHistory {
 
   #failed(exchange: JudgedExchange, event: ClientExchange): void {
     const { operation, status } = exchange;
-    const isFailure = status >= 500 || status === 429 || !isAnswered(event);
+    const isFailure = status >= 500 || status === 429 || !hasReceivedResponse(event);
     const before = this.failures.get(operation.id);
     if (!isFailure) {
       this.failures.delete(operation.id);

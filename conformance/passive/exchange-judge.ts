@@ -125,15 +125,15 @@ export class ExchangeJudge {
     const { request, url, outcome, record } = observed;
     const row = this.#rowOf(request, url);
     if (row === undefined) return [];
-    const isAnswered = !(outcome instanceof Error);
+    const hasResponse = !(outcome instanceof Error);
     const exchange = new JudgedExchange(row, judgedRequest(observed), {
-      response: isAnswered ? outcome : noResponse,
+      response: hasResponse ? outcome : noResponse,
       requestIdHeader: this.#names.requestId,
     });
     const isInjected =
       exchange.response.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
-    if (!isAnswered || isInjected) trackers.recordNoResponse(exchange);
-    if (!isAnswered) return hang(row.id, outcome, record);
+    if (!hasResponse || isInjected) trackers.recordNoResponse(exchange);
+    if (!hasResponse) return hang(row.id, outcome, record);
     // An injected fault of a test server is not a violation by the server.
     if (isInjected) return [];
     const checks = plansFaults

@@ -21,7 +21,7 @@ export class RequestTotals {
   }
 
   /** Counts a response. @param url an absolute URL, or a path below the base URL */
-  answered(method: string, url: string, status: number): void {
+  recordResponse(method: string, url: string, status: number): void {
     const isChange = method !== 'GET' && method !== 'HEAD' && status >= 200 && status < 300;
     if (isChange && url.includes(managementPath)) this.#userChanges += 1;
   }

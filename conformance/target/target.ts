@@ -181,7 +181,7 @@ export class TargetClient {
       });
       const { bytes, headers: responseHeaders } = await readResponse(answer.body, answer.headers);
       const response = responseOf(answer.statusCode, responseHeaders, bytes);
-      traffic.answered(method, url, response.status);
+      traffic.recordResponse(method, url, response.status);
       return { response, result: response };
     });
   }
@@ -214,7 +214,7 @@ export class TargetClient {
         const written = { method, url, headers, body: String(body) };
         const response = await connection.send(written, form);
         signal.removeEventListener('abort', end);
-        traffic.answered(method, url, response.status);
+        traffic.recordResponse(method, url, response.status);
         return { response, result: response };
       });
     try {

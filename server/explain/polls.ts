@@ -4,7 +4,7 @@ import { isObject } from '../../fixtures/base/json.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import { isPollOperation, operationsById } from '../../fixtures/contract/operation-ids.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
-import { requestIn, requestText } from '../rules/next-deployment.ts';
+import { parsePollData, pollDataText } from '../rules/next-deployment.ts';
 import { pairsText } from '../rules/no-update-sentences.ts';
 import type { DeviceDeployments } from '../store/device-deployments.ts';
 import type { Poll as KnownPoll } from '../store/last-poll.ts';
@@ -75,7 +75,7 @@ function endedBy(
   );
   if (!inProgress?.pollData) return {};
   const isSame = request && textOfPoll(request) === inProgress.pollData;
-  return isSame ? {} : { endsUpdateOf: pairsText(requestIn(inProgress.pollData)) };
+  return isSame ? {} : { endsUpdateOf: pairsText(parsePollData(inProgress.pollData)) };
 }
 
 function inVersion(
@@ -120,7 +120,7 @@ function providesIn(request: Pick<ReceivedRequest, 'search' | 'body'>): Received
 function textOfPoll(request: ReceivedRequest): string {
   const pairs = Object.entries(providesIn(request)).map(([name, value]) => [name, String(value)]);
   const wantsControlMap = String(bodyOf(request)?.update_control_map) === 'true';
-  return requestText({ provides: Object.fromEntries(pairs), wantsControlMap });
+  return pollDataText({ provides: Object.fromEntries(pairs), wantsControlMap });
 }
 
 function bodyOf(request: Pick<ReceivedRequest, 'body'>): ReceivedProvides | undefined {

@@ -92,7 +92,7 @@ export class Injection implements Interception {
   /**
    * Called with the status of the response. A socket fault is missed if no WebSocket was opened.
    */
-  answered(status: number): void {
+  recordResponse(status: number): void {
     if (status !== 101 && actionOf(this.#options.fault.action).onSocket) this.#reportNotFired();
   }
 

@@ -38,17 +38,17 @@ export class ResponseAborted extends Error {
 }
 
 /** A response that has not been written yet. */
-export interface PlainResponse {
+export interface UnsentResponse {
   readonly status: number;
   /** Header names and values, alternating, with Content-Length. */
-  readonly flat: readonly (string | readonly string[])[];
+  readonly rawHeaders: readonly (string | readonly string[])[];
   readonly body: string | Buffer | undefined;
   /** True when the server generated the request ID. */
-  readonly ownRequestId: boolean;
+  readonly isRequestIdGenerated: boolean;
 }
 
 /** Writes a response in another way that the contract allows. */
-export type ResponseRewriter = (exchange: Exchange, plain: PlainResponse) => void;
+export type ResponseRewriter = (exchange: Exchange, unsentResponse: UnsentResponse) => void;
 
 interface WriterOptions {
   readonly names: VendorNames;
@@ -63,7 +63,7 @@ interface WriterOptions {
   /** Returns the function that writes a response that is not streamed, if it is to be rewritten. */
   readonly rewriter: () => ResponseRewriter | undefined;
   /** The addresses of the server; the console's is linked from refusals when it is known. */
-  readonly explainedAt?: Readonly<Addresses> | undefined;
+  readonly addresses?: Readonly<Addresses> | undefined;
 }
 
 /** Writes responses; the names of the vendor's headers are configurable. */
@@ -73,15 +73,15 @@ export class ResponseWriter {
   readonly #openFiles: Semaphore;
   readonly #unread: ByteBudget;
   readonly #rewriter: () => ResponseRewriter | undefined;
-  readonly #explainedAt: Readonly<Addresses> | undefined;
+  readonly #addresses: Readonly<Addresses> | undefined;
 
-  constructor({ names, clock, openFiles, unread, rewriter, explainedAt }: WriterOptions) {
+  constructor({ names, clock, openFiles, unread, rewriter, addresses }: WriterOptions) {
     this.#names = names;
     this.#clock = clock;
     this.#openFiles = openFiles;
     this.#unread = unread;
     this.#rewriter = rewriter;
-    this.#explainedAt = explainedAt;
+    this.#addresses = addresses;
   }
 
   /**
@@ -144,7 +144,7 @@ export class ResponseWriter {
     const body = refusal.body ? { ...refusal.body, ...error } : error;
     const headers: [string, HeaderValue][] = Object.entries(refusal.headers);
     headers.push(['Content-Type', jsonType]);
-    const consoleUrl = this.#explainedAt?.console;
+    const consoleUrl = this.#addresses?.console;
     if (consoleUrl !== undefined) {
       // Links to the console, which asks for the token that a reader of this header may not have.
       const url = `${consoleUrl}/#request=${encodeURIComponent(requestId)}`;
@@ -178,33 +178,33 @@ export class ResponseWriter {
     body?: string | Buffer,
   ): void {
     const { response } = exchange;
-    const flat: HeaderValue[] = [this.#names.requestId, exchange.requestId];
-    for (const [name, value] of headers) flat.push(name, value);
-    for (const [name, value] of this.#common(exchange)) flat.push(name, value);
-    if (body !== undefined) flat.push('Content-Length', String(Buffer.byteLength(body)));
+    const rawHeaders: HeaderValue[] = [this.#names.requestId, exchange.requestId];
+    for (const [name, value] of headers) rawHeaders.push(name, value);
+    for (const [name, value] of this.#common(exchange)) rawHeaders.push(name, value);
+    if (body !== undefined) rawHeaders.push('Content-Length', String(Buffer.byteLength(body)));
     // The length is omitted for HEAD: it would have to be that of the response to a GET, which is
     // not known here.
     else if (status !== 204 && status !== 304 && exchange.request.method !== 'HEAD') {
-      flat.push('Content-Length', '0');
+      rawHeaders.push('Content-Length', '0');
     }
     const rewrite = this.#rewriter();
     if (rewrite) {
       const sentId = exchange.request.headers[this.#names.requestId.toLowerCase()];
-      const ownRequestId = sentId !== exchange.requestId;
-      rewrite(exchange, { status, flat, body, ownRequestId });
+      const isRequestIdGenerated = sentId !== exchange.requestId;
+      rewrite(exchange, { status, rawHeaders, body, isRequestIdGenerated });
       this.#countUnread(response);
       return;
     }
     const { record } = exchange;
     record.status = status;
-    record.responseHeaders = flat;
+    record.responseHeaders = rawHeaders;
     record.responseBody = body;
-    response.writeHead(status, flat as string[]);
+    response.writeHead(status, rawHeaders as string[]);
     response.end(body);
     this.#countUnread(response);
   }
 
-  /** Counts the unsent bytes of a finished answer until the client has read them. */
+  /** Counts the unsent bytes of a finished response until the client has read them. */
   #countUnread(response: Exchange['response']): void {
     const { writableLength = 0 } = response.socket ?? {};
     if (writableLength <= UNCOUNTED_BYTES) return;

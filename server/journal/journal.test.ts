@@ -148,7 +148,7 @@ describe('an exchange in the journal', () => {
     expect(kept(added)).toEqual(added);
   });
 
-  it('reads back as it was recorded if its answer was changed', () => {
+  it('reads back as it was recorded if its response was changed', () => {
     const fault = { name: 'f', act: 'status', when: 'before' } as const;
     const varied = [{ id: 'v', rule: 'r' }];
     const responseHeaders = ['X-Odd', 'one\ntwo'];

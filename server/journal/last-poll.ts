@@ -27,15 +27,15 @@ export function keepLastPoll(record: ExchangeRecord, devices: LastPolls): void {
   if (!device) return;
   const { lastPoll } = device;
   const refused = refusedIn(record);
-  const isAnswered = status >= 200 && status < 300;
+  const isSuccess = status >= 200 && status < 300;
   if (lastPoll && lastPoll.operation === operation && hasSameData(lastPoll.content, record)) {
     lastPoll.atMs = atMs;
     lastPoll.status = status;
     lastPoll.refused = refused;
-    if (isAnswered) lastPoll.answered = lastPoll;
+    if (isSuccess) lastPoll.answered = lastPoll;
   } else {
     const poll = { operation, content: pollDataIn(record) };
-    const answered = isAnswered ? poll : lastPoll?.answered;
+    const answered = isSuccess ? poll : lastPoll?.answered;
     device.lastPoll = { ...poll, atMs, status, refused, answered };
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Defines endpoints: an operation of the contract together with its handler. The input is already
- * validated; the types of input and answer are inferred from the operation's row.
+ * validated; the types of input and response are inferred from the operation's row.
  */
 import type { IncomingMessage } from 'node:http';
 import type * as v from 'valibot';

@@ -15,7 +15,7 @@ export interface Interception {
    */
   begin(): Promise<'response-sent' | 'continue'>;
   /** Called with the status of the pipeline's response. */
-  answered(status: number): void;
+  recordResponse(status: number): void;
   /** Returns additions to an accepted WebSocket handshake. */
   onUpgrade(): Pick<UpgradeRequest, 'headers' | 'opened'>;
 }

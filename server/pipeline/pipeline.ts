@@ -54,13 +54,13 @@ export class Pipeline {
     this.#callers = new Callers(services);
     this.#recorder = new Recorder({ clock, tenants, callers: this.#callers, observers });
     const rewriting = transforms.find((transform) => 'rewrite' in transform);
-    const explainedAt = settings.explainHeader ? addresses : undefined;
+    const explainAddresses = settings.explainHeader ? addresses : undefined;
     const { clock: firstClock } = tenants.first;
     const shared = { names, clock: firstClock, openFiles, unread };
     this.#writer = new ResponseWriter({
       ...shared,
       rewriter: () => rewriting?.rewrite,
-      explainedAt,
+      addresses: explainAddresses,
     });
     const renaming = transforms.find((transform) => transform.newRequestId);
     this.newRequestId = () => renaming?.newRequestId?.(random.uuid()) ?? random.uuid();
@@ -127,7 +127,7 @@ export class Pipeline {
     if (!response) throw new Error('no stage has given a response');
     if (response instanceof Refusal) this.#refuse(context, response);
     else this.#succeed(context, response);
-    this.#recorder.answered(context, response.status);
+    this.#recorder.recordResponse(context, response.status);
   }
 
   #refuse({ exchange, log }: RequestContext, refusal: Refusal): void {

@@ -1,6 +1,6 @@
 /**
  * The two extension points of the pipeline for test features: observing exchanges, and changing
- * answers.
+ * responses.
  */
 import type { Operation } from '../../fixtures/contract/operation.ts';
 import type { SocketObserver } from '../connect/socket-observer.ts';

@@ -25,9 +25,9 @@ export class Recorder {
   }
 
   /** Called when an operation was answered with this status. */
-  answered(context: RequestContext, status: number): void {
+  recordResponse(context: RequestContext, status: number): void {
     const { interception, exchange } = context;
-    interception?.answered(status);
+    interception?.recordResponse(status);
     // A transform that holds back the response reports later which status the caller saw.
     if (!interception?.isHolding) this.end(exchange, status, context.knownTenant);
     for (const observer of this.#options.observers) observer.onResponse?.(context, status);

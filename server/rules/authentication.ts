@@ -19,7 +19,7 @@ export type AuthFacts =
 interface KnownFacts {
   /** Status of the device with this identity; undefined for a new device. */
   readonly device: DeviceStatus | undefined;
-  /** Status of the device's auth set with this key; undefined for a new key. */
+  /** Status of the device's authentication set with this key; undefined for a new key. */
   readonly authSet: AuthSetStatus | undefined;
   /** Number of keys that the device has used. */
   readonly keyCount: number;
@@ -44,7 +44,7 @@ interface AuthRefusalDetail {
 interface AuthOutcome {
   readonly status: 200 | 401 | 403 | 429;
   /**
-   * The writes that precede the response: a new auth set, an acceptance, or both. Absent for none.
+   * The writes that precede the response: a new authentication set, an acceptance, or both. Absent for none.
    */
   readonly effect?: 'record' | 'record-and-accept' | 'accept';
   /** The reason; in a refusal it is the error text for the device. */

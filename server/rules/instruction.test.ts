@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { afterOffer, afterReport } from './device-deployment.ts';
 import { decideInstruction, type InstructedDeviceDeployment } from './instruction.ts';
-import { type Candidate, type NextRequest, requestText } from './next-deployment.ts';
+import { type Candidate, type NextRequest, pollDataText } from './next-deployment.ts';
 
 const request: NextRequest = {
   deviceType: 'board',
@@ -40,7 +40,7 @@ function deviceDeployment(
   };
 }
 
-const offer = { pollData: requestText(request), artifactId: 'art', nowMs: 20 };
+const offer = { pollData: pollDataText(request), artifactId: 'art', nowMs: 20 };
 const served = afterOffer(deviceDeployment(), offer);
 
 function after(
@@ -105,7 +105,7 @@ describe('a device that gets an update', () => {
     expect(decide([after('failure', 1)], { asks })).toMatchObject({
       decision: 'serve',
       startsAttempt: true,
-      changed: { status: 'pending', attempts: 2, retriesLeft: 0, pollData: requestText(asks) },
+      changed: { status: 'pending', attempts: 2, retriesLeft: 0, pollData: pollDataText(asks) },
     });
   });
 

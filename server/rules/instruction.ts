@@ -8,7 +8,7 @@ import {
   type Candidate,
   decideNext,
   type NextRequest,
-  requestText,
+  pollDataText,
   type ServableDeviceDeployment,
 } from './next-deployment.ts';
 import { type NoUpdate, noDeployment } from './no-update.ts';
@@ -93,7 +93,7 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
   const artifactId = 'artifactId' in decided ? decided.artifactId : undefined;
   const startsAttempt = current.pollData === undefined;
   const isOffer = startsAttempt || current.artifactId !== artifactId;
-  const offer = isOffer && { pollData: requestText(request), artifactId, nowMs };
+  const offer = isOffer && { pollData: pollDataText(request), artifactId, nowMs };
   const changed = offer ? afterOffer(current, offer) : undefined;
   if (decided.decision === 'serve') {
     return { decision: 'serve', deviceDeployment, changed, artifactId, startsAttempt };

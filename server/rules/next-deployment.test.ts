@@ -4,7 +4,7 @@ import {
   type Candidate,
   decideNext,
   type NextRequest,
-  requestText,
+  pollDataText,
   type ServableDeviceDeployment,
 } from './next-deployment.ts';
 
@@ -70,7 +70,7 @@ describe('the artifact that a device gets', () => {
   });
 
   it('stays the first chosen one, even after a smaller one appears', () => {
-    const deviceDeployment = { ...waiting, artifactId: 'a', pollData: requestText(request) };
+    const deviceDeployment = { ...waiting, artifactId: 'a', pollData: pollDataText(request) };
     const candidates = [artifact('a'), artifact('b', { sizeBytes: 1 })];
     expect(decideNext(deviceDeployment, request, candidates)).toMatchObject({ artifactId: 'a' });
     expect(decideNext(deviceDeployment, request, [artifact('b')])).toMatchObject({
@@ -99,13 +99,13 @@ describe('an artifact that the device already has', () => {
   );
 
   it.each(started)('is offered to a device in mid-update: %s', (status) => {
-    const deviceDeployment = { ...waiting, status, pollData: requestText(installed) };
+    const deviceDeployment = { ...waiting, status, pollData: pollDataText(installed) };
     expect(decideNext(deviceDeployment, installed, [artifact('a')]).decision).toBe('serve');
   });
 });
 
 describe('a request for the next deployment after an earlier offer', () => {
-  const deviceDeployment = { ...waiting, pollData: requestText(request) };
+  const deviceDeployment = { ...waiting, pollData: pollDataText(request) };
 
   it('gets the same response if unchanged, whatever its order', () => {
     const { device_type, artifact_name } = request.provides;
@@ -128,8 +128,8 @@ describe('a request for the next deployment after an earlier offer', () => {
   });
 
   it('is distinguished from another with similar text', () => {
-    expect(requestText(requestOf({ a: 'b","c' }))).not.toBe(
-      requestText(requestOf({ a: 'b', c: '' })),
+    expect(pollDataText(requestOf({ a: 'b","c' }))).not.toBe(
+      pollDataText(requestOf({ a: 'b', c: '' })),
     );
   });
 });

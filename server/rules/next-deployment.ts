@@ -60,7 +60,7 @@ export function decideNext(
 ): NextDecision {
   if (
     deviceDeployment.pollData !== undefined &&
-    deviceDeployment.pollData !== requestText(request)
+    deviceDeployment.pollData !== pollDataText(request)
   ) {
     return { decision: 'conflict' };
   }
@@ -83,7 +83,7 @@ export function decideNext(
 }
 
 /** Returns a canonical text of a request; it does not depend on the order of the pairs. */
-export function requestText({
+export function pollDataText({
   provides,
   wantsControlMap,
 }: Pick<NextRequest, 'provides' | 'wantsControlMap'>): string {
@@ -92,7 +92,7 @@ export function requestText({
 }
 
 /** Returns the request of a canonical text. */
-export function requestIn(text: string): NextRequest {
+export function parsePollData(text: string): NextRequest {
   const [pairs, wantsControlMap] = JSON.parse(text) as [[string, string][], boolean];
   const provides = Object.fromEntries(pairs);
   const { device_type: deviceType = '', artifact_name: artifactName = '' } = provides;

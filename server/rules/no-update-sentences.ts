@@ -6,7 +6,7 @@ import {
   type TemporaryCondition,
   type WithholdingCondition,
 } from './device-deployment-choice.ts';
-import { requestIn, type UnsuitableReason } from './next-deployment.ts';
+import { parsePollData, type UnsuitableReason } from './next-deployment.ts';
 import type { NoUpdate, NoUpdateCondition } from './no-update.ts';
 
 /** The fields by which sentences name a deployment. */
@@ -188,7 +188,7 @@ function finishedText({
   }
   // The unmet dependency is no longer known, because the artifacts may have changed since.
   const reportText =
-    pollData === undefined ? '' : `; it reported ${pairsText(requestIn(pollData))}`;
+    pollData === undefined ? '' : `; it reported ${pairsText(parsePollData(pollData))}`;
   return `${label} ended for the device${at(finishedMs)} without a suitable artifact${reportText}`;
 }
 

@@ -60,7 +60,7 @@ export interface DeploymentFilter {
 }
 
 /** The rule `statusOf` in SQL, because lists are filtered by status before they are paged. */
-const touched = `EXISTS (SELECT 1 FROM deployment_devices dd
+const touched = `EXISTS (SELECT 1 FROM device_deployments dd
   WHERE dd.deployment_seq = deployments.seq AND dd.status <> '${initialStatus}')`;
 const statusConditions: Record<DeploymentStatusOverall, SqlCondition> = {
   finished: ['finished_ms IS NOT NULL'],
@@ -100,7 +100,7 @@ export class DeploymentStore {
       const { status, attempts, retriesLeft } = initialState(deployment.retries ?? 0);
       // Inserting in the order of the indexes is twice as fast.
       this.#sql.run(
-        `INSERT INTO deployment_devices
+        `INSERT INTO device_deployments
            (deployment_seq, device_id, status, attempts, retries_left, is_forgotten)
          SELECT ?, value, ?, ?, ?, 0 FROM json_each(?) ORDER BY value`,
         [seq, status, attempts, retriesLeft, JSON.stringify(deployment.deviceIds)],
@@ -154,7 +154,7 @@ export class DeploymentStore {
   reach({ seq }: StoredDeployment, groups: readonly string[]): { inside: number; outside: number } {
     const marks = groups.map(() => '?').join(', ');
     const row = this.#sql.first(
-      `SELECT count(*) AS every, count(g.device_id) AS inside FROM deployment_devices dd
+      `SELECT count(*) AS every, count(g.device_id) AS inside FROM device_deployments dd
        LEFT JOIN device_groups g ON g.device_id = dd.device_id AND g.name IN (${marks})
        WHERE dd.deployment_seq = ?`,
       [...groups, seq],
@@ -270,7 +270,7 @@ function deploymentFilter(filter: DeploymentFilter) {
 
 function withDeviceIn(groups: readonly string[]): SqlCondition {
   return [
-    `EXISTS (SELECT 1 FROM deployment_devices dd JOIN device_groups g ON g.device_id = dd.device_id
+    `EXISTS (SELECT 1 FROM device_deployments dd JOIN device_groups g ON g.device_id = dd.device_id
        WHERE dd.deployment_seq = deployments.seq AND g.name IN (${groups.map(() => '?').join(', ')}))`,
     ...groups,
   ];

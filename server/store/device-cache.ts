@@ -71,7 +71,7 @@ export class DeviceCache {
 
   /** Writes the check-ins to the table of devices. */
   saveCheckIns(): void {
-    const save = 'UPDATE devices SET checked_in_ms = ? WHERE id = ? AND checked_in_ms IS NOT ?';
+    const save = 'UPDATE devices SET check_in_ms = ? WHERE id = ? AND check_in_ms IS NOT ?';
     this.#sql.atomically(() => {
       for (const { deviceId, checkInMs } of this.#byDevice.values()) {
         if (checkInMs > 0) this.#sql.run(save, [checkInMs, deviceId, checkInMs]);
@@ -125,12 +125,12 @@ export class DeviceCache {
   }
 
   #loadAccepted([more, ...values]: SqlCondition): void {
-    const query = `SELECT s.id, s.device_id, s.tokens_from, d.checked_in_ms
+    const query = `SELECT s.id, s.device_id, s.tokens_valid_from_seconds, d.check_in_ms
       FROM auth_sets s JOIN devices d ON d.id = s.device_id WHERE s.status = 'accepted' ${more}`;
     for (const row of this.#sql.all(query, values)) {
       const set = { id: text(row, 'id'), deviceId: text(row, 'device_id') };
-      const tokensValidFromSeconds = number(row, 'tokens_from');
-      this.addAcceptedSet({ ...set, tokensValidFromSeconds }, optionalNumber(row, 'checked_in_ms'));
+      const tokensValidFromSeconds = number(row, 'tokens_valid_from_seconds');
+      this.addAcceptedSet({ ...set, tokensValidFromSeconds }, optionalNumber(row, 'check_in_ms'));
     }
   }
 }

@@ -36,13 +36,13 @@ export const triesAgain = `dd.status = '${retriedStatus}' AND dd.retries_left > 
 const columns = `${deploymentColumns('d')}, dd.device_id, dd.status AS device_deployment_status, dd.substate, dd.artifact_id,
   dd.attempts, dd.retries_left, dd.offered_ms, dd.started_ms, dd.finished_ms AS device_deployment_finished_ms,
   dd.log IS NOT NULL AS has_log`;
-const joined = 'FROM deployment_devices dd JOIN deployments d ON d.seq = dd.deployment_seq';
+const joined = 'FROM device_deployments dd JOIN deployments d ON d.seq = dd.deployment_seq';
 /** Selects device deployments as `p`, joined with their deployment `d`. */
-export const deviceDeploymentQuery = `SELECT ${columns}, dd.request ${joined}`;
+export const deviceDeploymentQuery = `SELECT ${columns}, dd.poll_data ${joined}`;
 /**
  * As `deviceDeploymentQuery`, but without the data that the device sent, which may be a mebibyte.
  */
-export const shownDeviceDeploymentQuery = `SELECT ${columns}, NULL AS request ${joined}`;
+export const shownDeviceDeploymentQuery = `SELECT ${columns}, NULL AS poll_data ${joined}`;
 
 /**
  * Returns a condition on the status of `p` by a status or a group of statuses; undefined without
@@ -70,7 +70,7 @@ export function deviceDeployment(row: SqlRow): StoredDeviceDeployment {
     retriesLeft: number(row, 'retries_left'),
     hasLog: number(row, 'has_log') === 1,
     substate: optionalText(row, 'substate'),
-    pollData: optionalText(row, 'request'),
+    pollData: optionalText(row, 'poll_data'),
     artifactId: optionalText(row, 'artifact_id'),
     offeredMs: optionalNumber(row, 'offered_ms'),
     startedMs: optionalNumber(row, 'started_ms'),
@@ -79,7 +79,7 @@ export function deviceDeployment(row: SqlRow): StoredDeviceDeployment {
 }
 
 /** The columns of a state, as assignments of `stateValues`. */
-export const stateColumns = `status = ?, substate = ?, request = ?, artifact_id = ?, attempts = ?,
+export const stateColumns = `status = ?, substate = ?, poll_data = ?, artifact_id = ?, attempts = ?,
   retries_left = ?, offered_ms = ?, started_ms = ?, finished_ms = ?`;
 
 /** Returns the values of a state in the order of `stateColumns`. */

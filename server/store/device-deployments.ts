@@ -50,7 +50,7 @@ const OPEN_KEPT = 20_000;
 /** Number of deployments whose count of offered devices is cached. */
 const OFFERED_KEPT = 1000;
 
-const ofDeployment = 'FROM deployment_devices dd WHERE dd.deployment_seq = d.seq';
+const ofDeployment = 'FROM device_deployments dd WHERE dd.deployment_seq = d.seq';
 /** Reads the facts for `endedMs`; devices are counted only if `max_devices` is set. */
 const endQuery = `SELECT d.finished_ms, d.max_devices,
   EXISTS (SELECT 1 ${ofDeployment} AND dd.status IN (${activeStatusesSql})) AS has_active,
@@ -74,8 +74,8 @@ export class DeviceDeploymentStore {
 
   constructor(sql: Sql, inDeployments: DevicesInDeployments) {
     this.#sql = sql;
-    this.#open = new ReadCache(sql.changes, ['deployments', 'deployment_devices'], OPEN_KEPT);
-    this.#offered = new ReadCache(sql.changes, ['deployment_devices'], OFFERED_KEPT);
+    this.#open = new ReadCache(sql.changes, ['deployments', 'device_deployments'], OPEN_KEPT);
+    this.#offered = new ReadCache(sql.changes, ['device_deployments'], OFFERED_KEPT);
     this.#inDeployments = inDeployments;
   }
 
@@ -140,33 +140,33 @@ export class DeviceDeploymentStore {
    * Stores the new state of a device deployment, and finishes its deployment if that was the last
    * one.
    */
-  save(of: StoredDeviceDeployment, changed: DeviceDeployment, nowMs: number): void {
+  save(current: StoredDeviceDeployment, next: DeviceDeployment, nowMs: number): void {
     this.#sql.atomically(() => {
-      this.#update(of, changed);
-      if (mayEnd(of, changed)) this.#refreshEnd(of.deployment.seq, nowMs);
+      this.#update(current, next);
+      if (mayEnd(current, next)) this.#refreshEnd(current.deployment.seq, nowMs);
     });
-    this.#inDeployments.add([of.deviceId]);
+    this.#inDeployments.add([current.deviceId]);
   }
 
   /**
    * Deletes the poll data that are stored with all offers; each device's next poll provides them
    * again.
    */
-  forgetRequests(): void {
-    this.#sql.run('UPDATE deployment_devices SET request = NULL WHERE request IS NOT NULL');
+  clearPollData(): void {
+    this.#sql.run('UPDATE device_deployments SET poll_data = NULL WHERE poll_data IS NOT NULL');
   }
 
   /** Replaces the device deployment's log. */
-  saveLog(of: StoredDeviceDeployment, log: string): void {
-    const { deployment, deviceId } = of;
+  saveLog(current: StoredDeviceDeployment, log: string): void {
+    const { deployment, deviceId } = current;
     const query =
-      'UPDATE deployment_devices SET log = ? WHERE deployment_seq = ? AND device_id = ?';
-    this.#writeOne(of, () => this.#sql.run(query, [log, deployment.seq, deviceId]));
+      'UPDATE device_deployments SET log = ? WHERE deployment_seq = ? AND device_id = ?';
+    this.#writeOne(current, () => this.#sql.run(query, [log, deployment.seq, deviceId]));
   }
 
   findLog(deploymentId: string, deviceId: string): string | undefined {
     const row = this.#sql.first(
-      `SELECT dd.log FROM deployment_devices dd JOIN deployments d ON d.seq = dd.deployment_seq
+      `SELECT dd.log FROM device_deployments dd JOIN deployments d ON d.seq = dd.deployment_seq
        WHERE d.id = ? AND dd.device_id = ?`,
       [deploymentId, deviceId],
     );
@@ -174,15 +174,15 @@ export class DeviceDeploymentStore {
   }
 
   /** Aborts a deployment on all its devices. */
-  abortAll(of: StoredDeployment, nowMs: number): void {
-    this.#end(['deployment_seq = ?', of.seq], 'aborted', nowMs);
-    this.#refreshEnd(of.seq, nowMs);
+  abortAll(deployment: StoredDeployment, nowMs: number): void {
+    this.#end(['deployment_seq = ?', deployment.seq], 'aborted', nowMs);
+    this.#refreshEnd(deployment.seq, nowMs);
   }
 
   /** Ends all deployments of a device. */
   endAllOf(deviceId: string, status: 'aborted' | 'decommissioned', nowMs: number): void {
     const affected = this.#sql.all(
-      `SELECT deployment_seq FROM deployment_devices dd
+      `SELECT deployment_seq FROM device_deployments dd
        WHERE device_id = ? AND (status IN (${activeStatusesSql}) OR ${triesAgain})`,
       [deviceId],
     );
@@ -193,24 +193,28 @@ export class DeviceDeploymentStore {
   }
 
   /** Returns the number of device deployments by status. */
-  statistics(of: StoredDeployment): Map<string, number> {
+  statistics(deployment: StoredDeployment): Map<string, number> {
     const rows = this.#sql.all(
-      'SELECT status, count(*) AS n FROM deployment_devices WHERE deployment_seq = ? GROUP BY status',
-      [of.seq],
+      'SELECT status, count(*) AS n FROM device_deployments WHERE deployment_seq = ? GROUP BY status',
+      [deployment.seq],
     );
     return new Map(rows.map((row) => [text(row, 'status'), number(row, 'n')]));
   }
 
   /** Returns the number of devices that were offered the deployment. */
   countOffered({ seq }: StoredDeployment): number {
-    const query = `SELECT count(*) AS n FROM deployment_devices
+    const query = `SELECT count(*) AS n FROM device_deployments
       WHERE deployment_seq = ? AND offered_ms IS NOT NULL`;
     return this.#offered.get(seq, () => numberIn(this.#sql, query, [seq]));
   }
 
   /** Returns a page of a deployment's device deployments, sorted by device ID. */
-  list(of: StoredDeployment, filter: DeviceDeploymentFilter, page: Page): StoredDeviceDeployment[] {
-    const { where, values } = deviceDeploymentFilter(of, filter);
+  list(
+    deployment: StoredDeployment,
+    filter: DeviceDeploymentFilter,
+    page: Page,
+  ): StoredDeviceDeployment[] {
+    const { where, values } = deviceDeploymentFilter(deployment, filter);
     const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY dd.device_id LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map(deviceDeployment);
   }
@@ -219,9 +223,15 @@ export class DeviceDeploymentStore {
    * Yields all device deployments of `list`. Reads a few hundred at a time, so that other work can
    * run in between.
    */
-  *walk(of: StoredDeployment, filter: DeviceDeploymentFilter): Generator<StoredDeviceDeployment> {
+  *walk(
+    deployment: StoredDeployment,
+    filter: DeviceDeploymentFilter,
+  ): Generator<StoredDeviceDeployment> {
     for (let after = ''; ; ) {
-      const { where, values } = deviceDeploymentFilter(of, filter, ['dd.device_id > ?', after]);
+      const { where, values } = deviceDeploymentFilter(deployment, filter, [
+        'dd.device_id > ?',
+        after,
+      ]);
       const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY dd.device_id LIMIT ${WALK_PAGE}`;
       const deviceDeployments = this.#sql.all(query, values).map(deviceDeployment);
       const last = deviceDeployments.at(-1);
@@ -231,20 +241,23 @@ export class DeviceDeploymentStore {
     }
   }
 
-  count(of: StoredDeployment, filter: DeviceDeploymentFilter): number {
-    const { where, values } = deviceDeploymentFilter(of, filter);
+  count(deployment: StoredDeployment, filter: DeviceDeploymentFilter): number {
+    const { where, values } = deviceDeploymentFilter(deployment, filter);
     return numberIn(
       this.#sql,
-      `SELECT count(*) AS n FROM deployment_devices dd
+      `SELECT count(*) AS n FROM device_deployments dd
        JOIN deployments d ON d.seq = dd.deployment_seq ${where}`,
       values,
     );
   }
 
   /** Returns the device IDs of a deployment, sorted. */
-  deviceIds(of: StoredDeployment, filter: Pick<DeviceDeploymentFilter, 'groups'>): string[] {
-    const { where, values } = deviceDeploymentFilter(of, filter);
-    const query = `SELECT dd.device_id FROM deployment_devices dd ${where} ORDER BY dd.device_id`;
+  deviceIds(
+    deployment: StoredDeployment,
+    filter: Pick<DeviceDeploymentFilter, 'groups'>,
+  ): string[] {
+    const { where, values } = deviceDeploymentFilter(deployment, filter);
+    const query = `SELECT dd.device_id FROM device_deployments dd ${where} ORDER BY dd.device_id`;
     return this.#sql.all(query, values).map((row) => text(row, 'device_id'));
   }
 
@@ -264,19 +277,19 @@ export class DeviceDeploymentStore {
   }
 
   /** Adds the number of offered devices where phases or `maxDevices` limit the deployment. */
-  #withCounts(of: DeviceDeployments): DeviceDeployments {
-    if (!of.deviceDeployments.some(limitsDevices)) return of;
-    const deviceDeployments = of.deviceDeployments.map((deviceDeployment) =>
+  #withCounts(uncounted: DeviceDeployments): DeviceDeployments {
+    if (!uncounted.deviceDeployments.some(limitsDevices)) return uncounted;
+    const deviceDeployments = uncounted.deviceDeployments.map((deviceDeployment) =>
       limitsDevices(deviceDeployment)
         ? { ...deviceDeployment, offeredDevices: this.countOffered(deviceDeployment.deployment) }
         : deviceDeployment,
     );
-    return { ...of, deviceDeployments };
+    return { ...uncounted, deviceDeployments };
   }
 
   #lastFinished(deviceId: string): number {
     const row = this.#sql.first(
-      `SELECT max(deployment_seq) AS seq FROM deployment_devices
+      `SELECT max(deployment_seq) AS seq FROM device_deployments
        WHERE device_id = ? AND offered_ms IS NOT NULL AND NOT is_forgotten
          AND status IN (${finalStatusesSql})`,
       [deviceId],
@@ -284,25 +297,25 @@ export class DeviceDeploymentStore {
     return (row && optionalNumber(row, 'seq')) ?? 0;
   }
 
-  #update(of: StoredDeviceDeployment, changed: DeviceDeployment): void {
-    const { deployment, deviceId } = of;
-    const query = `UPDATE deployment_devices SET ${stateColumns} WHERE deployment_seq = ? AND device_id = ?`;
-    const values = [...stateValues(changed), deployment.seq, deviceId];
-    this.#writeOne(of, () => this.#sql.run(query, values), changed);
+  #update(current: StoredDeviceDeployment, next: DeviceDeployment): void {
+    const { deployment, deviceId } = current;
+    const query = `UPDATE device_deployments SET ${stateColumns} WHERE deployment_seq = ? AND device_id = ?`;
+    const values = [...stateValues(next), deployment.seq, deviceId];
+    this.#writeOne(current, () => this.#sql.run(query, values), next);
   }
 
   /**
    * Writes one device deployment and updates both caches. The write affects no other device, except
    * through the number of offered devices.
    */
-  #writeOne(of: StoredDeviceDeployment, write: () => void, changed?: DeviceDeployment): void {
-    const { seq } = of.deployment;
-    const more = changed ? offers(changed) - offers(of) : 0;
+  #writeOne(current: StoredDeviceDeployment, write: () => void, next?: DeviceDeployment): void {
+    const { seq } = current.deployment;
+    const more = next ? offers(next) - offers(current) : 0;
     const writeCounted = (): void => this.#offered.writeOne(seq, write, (count) => count + more);
     this.#open.writeOne(
-      of.deviceId,
+      current.deviceId,
       writeCounted,
-      (kept) => changed && withState(kept, seq, changed),
+      (kept) => next && withState(kept, seq, next),
     );
   }
 
@@ -315,7 +328,7 @@ export class DeviceDeploymentStore {
     status: 'aborted' | 'decommissioned',
     nowMs: number,
   ): void {
-    const query = `SELECT DISTINCT status, retries_left FROM deployment_devices WHERE ${condition}`;
+    const query = `SELECT DISTINCT status, retries_left FROM device_deployments WHERE ${condition}`;
     for (const row of this.#sql.all(query, [value])) {
       const from: Pick<DeviceDeployment, 'status' | 'retriesLeft' | 'finishedMs'> = {
         status: text(row, 'status') as DeviceDeploymentStatus,
@@ -323,7 +336,7 @@ export class DeviceDeploymentStore {
       };
       const to = afterStop(from, status, nowMs);
       this.#sql.run(
-        `UPDATE deployment_devices
+        `UPDATE device_deployments
          SET status = ?, retries_left = ?, finished_ms = coalesce(?, finished_ms)
          WHERE ${condition} AND status = ? AND retries_left = ?`,
         [to.status, to.retriesLeft, to.finishedMs ?? null, value, from.status, from.retriesLeft],
@@ -360,12 +373,12 @@ export class DeviceDeploymentStore {
 function withState(
   { deviceDeployments, lastFinishedSeq }: DeviceDeployments,
   seq: number,
-  changed: DeviceDeployment,
+  next: DeviceDeployment,
 ): DeviceDeployments | undefined {
   const [only, ...otherDeployments] = deviceDeployments;
-  if (only?.deployment.seq !== seq || otherDeployments.length > 0 || isFinal(changed))
+  if (only?.deployment.seq !== seq || otherDeployments.length > 0 || isFinal(next))
     return undefined;
-  return { deviceDeployments: [{ ...only, ...changed }], lastFinishedSeq };
+  return { deviceDeployments: [{ ...only, ...next }], lastFinishedSeq };
 }
 
 function limitsDevices({ deployment: { maxDevices, phases } }: StoredDeviceDeployment): boolean {
@@ -380,9 +393,9 @@ function offers({ offeredMs }: DeviceDeployment): number {
  * Returns false when the device deployment is in progress before and after the change, which then
  * cannot end the deployment.
  */
-function mayEnd(of: StoredDeviceDeployment, changed: DeviceDeployment): boolean {
-  if (changed.status === of.status) return false;
-  return isFinal(of) || isFinal(changed) || of.deployment.finishedMs !== undefined;
+function mayEnd(current: StoredDeviceDeployment, next: DeviceDeployment): boolean {
+  if (next.status === current.status) return false;
+  return isFinal(current) || isFinal(next) || current.deployment.finishedMs !== undefined;
 }
 
 function deviceDeploymentFilter(

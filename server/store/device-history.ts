@@ -36,7 +36,7 @@ export class DeviceHistoryStore {
 
   count(deviceId: string, status: string | undefined): number {
     const { where, values } = historyFilter(deviceId, status);
-    const query = `SELECT count(*) AS n FROM deployment_devices dd ${where}`;
+    const query = `SELECT count(*) AS n FROM device_deployments dd ${where}`;
     return numberIn(this.#sql, query, values);
   }
 
@@ -69,7 +69,7 @@ export class DeviceHistoryStore {
 
   #restart({ deployment: { seq, retries = 0 }, deviceId }: StoredDeviceDeployment): void {
     this.#sql.run(
-      `UPDATE deployment_devices SET ${stateColumns}, log = NULL
+      `UPDATE device_deployments SET ${stateColumns}, log = NULL
        WHERE deployment_seq = ? AND device_id = ?`,
       [...stateValues(initialState(retries)), seq, deviceId],
     );
@@ -77,7 +77,7 @@ export class DeviceHistoryStore {
 
   #hide({ deployment, deviceId }: StoredDeviceDeployment): void {
     this.#sql.run(
-      'UPDATE deployment_devices SET is_forgotten = 1 WHERE deployment_seq = ? AND device_id = ?',
+      'UPDATE device_deployments SET is_forgotten = 1 WHERE deployment_seq = ? AND device_id = ?',
       [deployment.seq, deviceId],
     );
   }

@@ -10,10 +10,10 @@ import type { Sql } from './engine/sql.ts';
 export class DevicesInDeployments {
   readonly #sql: Sql;
   /**
-   * Value by device ID: `may have work`, or the reason for no update. A device in no deployment is
+   * Value by device ID: `may be open`, or the reason for no update. A device in no deployment is
    * absent.
    */
-  readonly #known = new Map<string, NoUpdate | 'may have work'>();
+  readonly #known = new Map<string, NoUpdate | 'may be open'>();
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -22,18 +22,18 @@ export class DevicesInDeployments {
   /** Adds every device that has a device deployment. */
   load(): void {
     this.#known.clear();
-    const rows = this.#sql.all('SELECT DISTINCT device_id FROM deployment_devices');
+    const rows = this.#sql.all('SELECT DISTINCT device_id FROM device_deployments');
     this.add(rows.map((row) => text(row, 'device_id')));
   }
 
   /** Returns why no deployment is open for the device; undefined when one may be. */
   cachedNoUpdate(deviceId: string): NoUpdate | undefined {
     const deployments = this.#known.get(deviceId) ?? noDeployment;
-    return deployments === 'may have work' ? undefined : deployments;
+    return deployments === 'may be open' ? undefined : deployments;
   }
 
   add(deviceIds: readonly string[]): void {
-    for (const id of deviceIds) this.#known.set(id, 'may have work');
+    for (const id of deviceIds) this.#known.set(id, 'may be open');
   }
 
   /**

@@ -206,11 +206,10 @@ export class DeviceStore {
       for (const authSet of this.listAuthSets(deviceId)) {
         const next = authSet.id === id ? status : statusOfOtherSet(authSet.status, status);
         if (next === authSet.status) continue;
-        this.#sql.run('UPDATE auth_sets SET status = ?, tokens_from = ? WHERE id = ?', [
-          next,
-          tokensValidFromAfter(authSet, next, seconds(nowMs)),
-          authSet.id,
-        ]);
+        this.#sql.run(
+          'UPDATE auth_sets SET status = ?, tokens_valid_from_seconds = ? WHERE id = ?',
+          [next, tokensValidFromAfter(authSet, next, seconds(nowMs)), authSet.id],
+        );
       }
       this.#refreshStatus(deviceId, nowMs);
     });
@@ -221,7 +220,7 @@ export class DeviceStore {
     const set = this.findAuthSetById(id);
     if (!set) return;
     const tokensValidFromSeconds = tokensValidFromRevocation(set, seconds(nowMs));
-    this.#sql.run('UPDATE auth_sets SET tokens_from = ? WHERE id = ?', [
+    this.#sql.run('UPDATE auth_sets SET tokens_valid_from_seconds = ? WHERE id = ?', [
       tokensValidFromSeconds,
       id,
     ]);
@@ -294,7 +293,7 @@ function authSet(row: SqlRow): StoredAuthSet {
     publicKeyPem: text(row, 'pubkey'),
     status: text(row, 'status') as AuthSetStatus,
     createdMs: number(row, 'created_ms'),
-    tokensValidFromSeconds: number(row, 'tokens_from'),
+    tokensValidFromSeconds: number(row, 'tokens_valid_from_seconds'),
   };
 }
 

@@ -21,7 +21,7 @@ describe('the schema of a tenant', () => {
 
   it('is found to have side effects if a trigger or a cascade is added', () => {
     const trigger = `CREATE TRIGGER gone AFTER DELETE ON devices BEGIN
-      DELETE FROM deployment_devices WHERE device_id = old.id;
+      DELETE FROM device_deployments WHERE device_id = old.id;
     END;`;
     const cascade = 'id TEXT REFERENCES devices (id) ON DELETE CASCADE,';
     expect(sideEffectsIn(`${trigger}\n${cascade}`).filter(writesWatched)).toHaveLength(2);

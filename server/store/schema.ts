@@ -2,7 +2,7 @@
  * The version of the tables, to be incremented with every change. A database with another version
  * is refused.
  */
-export const SCHEMA_VERSION = 6;
+export const SCHEMA_VERSION = 7;
 
 /** The tables. Times are milliseconds since the Unix epoch; documents are JSON text. */
 export const schema = `
@@ -25,7 +25,7 @@ CREATE TABLE devices (
   created_ms INTEGER NOT NULL,
   updated_ms INTEGER NOT NULL,
   accepted_ms INTEGER,
-  checked_in_ms INTEGER
+  check_in_ms INTEGER
 );
 CREATE INDEX devices_by_status ON devices (status);
 
@@ -41,7 +41,7 @@ CREATE TABLE auth_sets (
   pubkey TEXT NOT NULL,
   status TEXT NOT NULL,
   created_ms INTEGER NOT NULL,
-  tokens_from INTEGER NOT NULL DEFAULT 0,
+  tokens_valid_from_seconds INTEGER NOT NULL DEFAULT 0,
   UNIQUE (device_id, pubkey)
 );
 
@@ -99,12 +99,12 @@ CREATE TABLE deployments (
 );
 CREATE INDEX deployments_by_artifact_name ON deployments (artifact_name);
 
-CREATE TABLE deployment_devices (
+CREATE TABLE device_deployments (
   deployment_seq INTEGER NOT NULL,
   device_id TEXT NOT NULL,
   status TEXT NOT NULL,
   substate TEXT,
-  request TEXT,
+  poll_data TEXT,
   artifact_id TEXT,
   attempts INTEGER NOT NULL,
   retries_left INTEGER NOT NULL,
@@ -115,8 +115,8 @@ CREATE TABLE deployment_devices (
   log TEXT,
   PRIMARY KEY (deployment_seq, device_id)
 ) WITHOUT ROWID;
-CREATE INDEX deployment_devices_by_status ON deployment_devices (deployment_seq, status);
-CREATE INDEX deployment_devices_by_device ON deployment_devices (device_id, deployment_seq);
+CREATE INDEX device_deployments_by_status ON device_deployments (deployment_seq, status);
+CREATE INDEX device_deployments_by_device ON device_deployments (device_id, deployment_seq);
 
 CREATE TABLE configurations (
   device_id TEXT PRIMARY KEY,

@@ -99,7 +99,7 @@ describe.each(engines)('snapshots of a store %s', (_engine, { openStore }) => {
       expect(store.tenantSettings.deviceLimit()).toBeUndefined();
     });
 
-    it('restores which tokens are accepted and which devices may have work', async () => {
+    it('restores which tokens are accepted and which devices may have an open deployment', async () => {
       meet('a');
       deploy('d', 'a');
       const snapshot = await store.snapshot();

@@ -179,7 +179,7 @@ export class Snapshots {
   /** Returns the deployments that contain the device now or after the reset. */
   #deploymentsOf(deviceId: string, copy: SqlCopy): number[] {
     const rows = this.#sql.all(
-      `SELECT deployment_seq AS seq FROM deployment_devices WHERE device_id = ?
+      `SELECT deployment_seq AS seq FROM device_deployments WHERE device_id = ?
        UNION SELECT seq FROM deployments WHERE id IN (SELECT value FROM json_each(?))`,
       [deviceId, JSON.stringify(deploymentIds(copy, deviceId))],
     );
@@ -202,14 +202,14 @@ export class Snapshots {
         [deploymentsJson],
       );
       this.#sql.run(
-        `DELETE FROM deployment_devices WHERE device_id = ? AND deployment_seq IN
+        `DELETE FROM device_deployments WHERE device_id = ? AND deployment_seq IN
            (SELECT seq FROM deployments WHERE id IN (SELECT value FROM json_each(?)))`,
         [deviceId, JSON.stringify(inCopy.map(({ id }) => id))],
       );
       this.#history.restart(deviceId);
     } else {
       this.#connections.remove(deviceId);
-      this.#sql.run('DELETE FROM deployment_devices WHERE device_id = ?', [deviceId]);
+      this.#sql.run('DELETE FROM device_deployments WHERE device_id = ?', [deviceId]);
     }
   }
 
@@ -222,14 +222,14 @@ export class Snapshots {
       for (const row of rows) this.#insert(table, row);
     }
     const deviceDeployments = copy.all(
-      `SELECT dd.*, d.id AS deployment_id FROM deployment_devices dd
+      `SELECT dd.*, d.id AS deployment_id FROM device_deployments dd
        JOIN deployments d ON d.seq = dd.deployment_seq WHERE dd.device_id = ?`,
       [deviceId],
     );
     for (const { deployment_id: id = null, ...deviceDeployment } of deviceDeployments) {
       const seq = this.#sql.first('SELECT seq FROM deployments WHERE id = ?', [id])?.seq;
       if (seq !== undefined)
-        this.#insert('deployment_devices', { ...deviceDeployment, deployment_seq: seq });
+        this.#insert('device_deployments', { ...deviceDeployment, deployment_seq: seq });
     }
   }
 
@@ -244,7 +244,7 @@ export class Snapshots {
 /** Returns the IDs of the deployments that contain the device. */
 function deploymentIds(sql: Pick<Sql, 'all'>, deviceId: string): string[] {
   const rows = sql.all(
-    `SELECT d.id FROM deployment_devices dd JOIN deployments d ON d.seq = dd.deployment_seq
+    `SELECT d.id FROM device_deployments dd JOIN deployments d ON d.seq = dd.deployment_seq
      WHERE dd.device_id = ?`,
     [deviceId],
   );

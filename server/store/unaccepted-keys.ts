@@ -50,14 +50,14 @@ export class UnacceptedKeyTotals {
   }
 
   /**
-   * Counts keys that were never accepted; `tokens_from` is set for a key that was accepted once.
+   * Counts keys that were never accepted; `tokens_valid_from_seconds` is set for a key that was accepted once.
    * Counted in SQL, because there may be many.
    */
   #countedIn([more, ...values]: SqlCondition): UnacceptedKeys {
     const query = `SELECT count(*) AS n, coalesce(sum(length(CAST(s.pubkey AS BLOB))
         + length(CAST(d.identity AS BLOB))), 0) AS bytes
       FROM auth_sets s JOIN devices d ON d.id = s.device_id
-      WHERE s.status IN ('pending', 'rejected') AND s.tokens_from = 0 ${more}`;
+      WHERE s.status IN ('pending', 'rejected') AND s.tokens_valid_from_seconds = 0 ${more}`;
     const row = this.#sql.first(query, values);
     return { count: row ? number(row, 'n') : 0, bytes: row ? number(row, 'bytes') : 0 };
   }

@@ -11,7 +11,7 @@ export interface PendingResponse {
   readonly operation?: Operation | undefined;
   readonly requestId: string;
   /** True if the caller sent no request ID, so that the server generated this one. */
-  readonly ownRequestId?: boolean;
+  readonly isRequestIdGenerated?: boolean;
   readonly status: number;
   readonly headers: readonly HeaderLine[];
   /** The JSON value of the body; absent if the response has no body or one of another type. */

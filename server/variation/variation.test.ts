@@ -384,7 +384,7 @@ describe('the tables of legal variations', () => {
     made.forEach((body, seed) => {
       const { vary } = openVariation(String(seed));
       const responses: PendingResponse[] = [
-        { ...list, body, ownRequestId: true },
+        { ...list, body, isRequestIdGenerated: true },
         { ...list, operation: operations['get-artifact-link'], body: link },
         { ...list, operation: v2, body: { id: requestId, artifact: {} } },
       ];

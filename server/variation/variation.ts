@@ -115,7 +115,13 @@ function withLength(headers: readonly HeaderLine[], length: number | undefined):
 }
 
 /** Returns everything that a variation can change as one text, for comparison. */
-function looksOf({ headers, chunked, body, jsonStyle, ownRequestId }: ResponseDraft): string {
+function looksOf({
+  headers,
+  chunked,
+  body,
+  jsonStyle,
+  isRequestIdGenerated,
+}: ResponseDraft): string {
   const text = body === undefined ? '' : jsonText(body, jsonStyle);
-  return JSON.stringify([headers, chunked, ownRequestId, text]);
+  return JSON.stringify([headers, chunked, isRequestIdGenerated, text]);
 }

@@ -45,9 +45,9 @@ export const legalVariations: readonly LegalVariation[] = [
     varies: 'generated request IDs are not UUIDs',
     rule: 'Contract, Error: request_id is a string that the server generates; the format is not specified.',
     always: true,
-    appliesTo: ({ ownRequestId }) => ownRequestId === true,
+    appliesTo: ({ isRequestIdGenerated }) => isRequestIdGenerated === true,
     // The ID was already generated in this format when the request arrived; see `newRequestId`.
-    apply: (draft) => ({ ...draft, ownRequestId: false }),
+    apply: (draft) => ({ ...draft, isRequestIdGenerated: false }),
   },
   {
     id: 'deployment-ids',

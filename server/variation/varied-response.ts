@@ -4,7 +4,7 @@
  */
 
 import type { Exchange } from '../http/exchange.ts';
-import type { PlainResponse, ResponseRewriter } from '../http/response.ts';
+import type { ResponseRewriter, UnsentResponse } from '../http/response.ts';
 import { mountedOperations } from '../pipeline/endpoint.ts';
 import type { ResponseTransform } from '../pipeline/plug-ins.ts';
 import type { HeaderLine } from './response.ts';
@@ -12,7 +12,8 @@ import type { Variation } from './variation.ts';
 
 /** Returns the response transform of the variation, which may be switched on and off. */
 export function variationTransform(variation: Variation): ResponseTransform {
-  const rewrite: ResponseRewriter = (exchange, plain) => writeVaried(variation, exchange, plain);
+  const rewrite: ResponseRewriter = (exchange, unsentResponse) =>
+    writeVaried(variation, exchange, unsentResponse);
   return {
     newRequestId: (uuid) => variation.newRequestId(uuid),
     readParameters: (operation, parameters) => variation.readParameters(operation, parameters),
@@ -26,15 +27,19 @@ export function variationTransform(variation: Variation): ResponseTransform {
  * Writes the varied response, and records the applied variations. A chunked body is sent in two
  * halves, which may split a character.
  */
-function writeVaried(variation: Variation, exchange: Exchange, plain: PlainResponse): void {
+function writeVaried(
+  variation: Variation,
+  exchange: Exchange,
+  unsentResponse: UnsentResponse,
+): void {
   const { record, requestId, response } = exchange;
-  const { status, flat, body, ownRequestId } = plain;
-  const headers = linesOf(flat);
+  const { status, rawHeaders, body, isRequestIdGenerated } = unsentResponse;
+  const headers = linesOf(rawHeaders);
   const isJson = typeof body === 'string' && isJsonType(headers);
   const { text, chunked, applied, ...varied } = variation.vary({
     operation: mountedOperations[record.operation ?? ''],
     requestId,
-    ownRequestId,
+    isRequestIdGenerated,
     status,
     headers,
     ...(isJson && { body: JSON.parse(body) as unknown }),
@@ -54,11 +59,11 @@ function writeVaried(variation: Variation, exchange: Exchange, plain: PlainRespo
   } else response.end(sent);
 }
 
-function linesOf(flat: PlainResponse['flat']): HeaderLine[] {
+function linesOf(rawHeaders: UnsentResponse['rawHeaders']): HeaderLine[] {
   const lines: HeaderLine[] = [];
-  for (let at = 0; at + 1 < flat.length; at += 2) {
-    const name = String(flat[at]);
-    const values = [flat[at + 1] ?? ''].flat();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = String(rawHeaders[at]);
+    const values = [rawHeaders[at + 1] ?? ''].flat();
     for (const value of values) lines.push([name, value]);
   }
   return lines;

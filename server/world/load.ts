@@ -55,7 +55,7 @@ export async function loadWorld(
     access.end();
   }
   // Loading sends the devices' requests, but none of the devices has polled itself.
-  tenant.store.deviceDeployments.forgetRequests();
+  tenant.store.deviceDeployments.clearPollData();
   tenant.store.devices.cache.discardPolls();
   tenant.rates.set(services.settings.rateLimit);
   journalOf(tenant).clear();

@@ -10,7 +10,7 @@ import {
   decodeConnectMessage,
   encodeConnectMessage,
 } from '../../fixtures/formats/connect-message.ts';
-import { type ConnectionFiles, tlsSettings } from '../network/connections.ts';
+import { type ConnectionOptions, tlsSettings } from '../network/connections.ts';
 import { noResponseKindOf } from '../network/errors.ts';
 import type { FrameNetwork } from '../network/frame-network.ts';
 import type { ExchangeMeter } from '../network/transport.ts';
@@ -22,7 +22,7 @@ export interface SocketFrames {
 }
 
 /** The address and the settings of a device's connection. */
-export interface DeviceSocketOptions extends Omit<ConnectionFiles, 'sourceAddresses'> {
+export interface DeviceSocketOptions extends Omit<ConnectionOptions, 'sourceAddresses'> {
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly observer: ExchangeMeter;
@@ -160,12 +160,12 @@ export class DeviceSocket {
         noteActivity();
         this.state = 'open';
         this.wasOpen = true;
-        this.#answered(SWITCHING_PROTOCOLS);
+        this.#recordResponse(SWITCHING_PROTOCOLS);
         this.#options.onOpen?.();
       })
       .on('unexpected-response', (request, response) => {
         this.refusedWith = response.statusCode ?? 0;
-        this.#answered(this.refusedWith);
+        this.#recordResponse(this.refusedWith);
         request.destroy();
         this.#closed(`status/${this.refusedWith}`);
       })
@@ -200,11 +200,16 @@ export class DeviceSocket {
     }
   }
 
-  #answered(status: number): void {
+  #recordResponse(status: number): void {
     const startedMs = this.#startedMs;
     const elapsedMs = this.#options.clock.monotonicMs() - startedMs;
     const waitingMs = (this.#sentMs ?? startedMs) - startedMs;
-    this.#options.observer.answered({ operation: operation.id, status, elapsedMs, waitingMs });
+    this.#options.observer.recordResponse({
+      operation: operation.id,
+      status,
+      elapsedMs,
+      waitingMs,
+    });
   }
 
   #endFrames(): void {
@@ -217,7 +222,7 @@ export class DeviceSocket {
     if (this.state === 'closed') return;
     if (this.state === 'opening' && this.refusedWith === undefined) {
       const noResponse = noResponseKindOf(this.#error ?? cause);
-      this.#options.observer.unanswered({ operation: operation.id, noResponse });
+      this.#options.observer.recordNoResponse({ operation: operation.id, noResponse });
     }
     this.state = 'closed';
     this.closedBy ??= cause;

@@ -22,12 +22,12 @@ export interface DeploymentRecord {
   /**
    * Status that was reported but not acknowledged, so the server may or may not have recorded it.
    */
-  unanswered: ReportableStatus | undefined;
+  unacknowledgedStatus: ReportableStatus | undefined;
   /**
    * Status whose report the server last answered with 409. Reconciliation counts the report as
    * recorded twice when the server has recorded this status nevertheless.
    */
-  refused: ReportableStatus | undefined;
+  refusedStatus: ReportableStatus | undefined;
   /**
    * True when the user was asked to abort the deployment on this device. The device itself
    * learns of the abort only from a 409.
@@ -46,9 +46,9 @@ export interface DeploymentRecord {
   /** Number of reboots in this update. */
   reboots: number;
   /** What was installed before the update, for a rollback. */
-  before: InstalledSoftware | undefined;
+  previousSoftware: InstalledSoftware | undefined;
   /** Result of the download; undefined until the device has the whole artifact. */
-  fetched: FetchedArtifact | undefined;
+  downloadedArtifact: DownloadedArtifact | undefined;
   /** Cause of an interruption that the device has not handled yet. */
   interruptedBy: InterruptionCause | undefined;
 }
@@ -60,7 +60,7 @@ export interface DeploymentRecord {
 type InterruptionCause = 'power' | 'simulator';
 
 /** The part of a downloaded artifact that the rest of the update needs. */
-export interface FetchedArtifact {
+export interface DownloadedArtifact {
   /** The `device_provides` of the device once the artifact is installed. */
   readonly provides: DeviceProvides;
   /** Settings of a configuration artifact; undefined for software. */
@@ -72,7 +72,7 @@ export type InstalledSoftware = Pick<SimulatedDevice, 'provides' | 'configuratio
 
 /** Returns what a device has installed once the artifact is committed. */
 export function softwareAfterCommit(
-  { provides, settings }: FetchedArtifact,
+  { provides, settings }: DownloadedArtifact,
   device: SimulatedDevice,
 ): InstalledSoftware {
   return { provides, configuration: settings ?? device.configuration };
@@ -189,8 +189,8 @@ export function beginDeployment(
     artifactName,
     state: 'offered',
     reported: [],
-    unanswered: undefined,
-    refused: undefined,
+    unacknowledgedStatus: undefined,
+    refusedStatus: undefined,
     abortRequested: false,
     offeredMs: undefined,
     stateSinceMs: undefined,
@@ -198,8 +198,8 @@ export function beginDeployment(
     abortIgnored: false,
     attempts: 1,
     reboots: 0,
-    before: undefined,
-    fetched: undefined,
+    previousSoftware: undefined,
+    downloadedArtifact: undefined,
     interruptedBy: undefined,
   };
   recordDeployment(device, deployment);
@@ -235,5 +235,5 @@ export function expectedServerStatus(
  * Returns true when the deployment has ended on the device and the server has acknowledged its end.
  */
 export function isSettled(deployment: DeploymentRecord): boolean {
-  return isFinal(deployment.state) && deployment.unanswered === undefined;
+  return isFinal(deployment.state) && deployment.unacknowledgedStatus === undefined;
 }

@@ -16,7 +16,7 @@ import { exchangerOf } from '../api-client/session.ts';
 import { UpdateFailure } from '../behaviours/behaviour.ts';
 import { ClientError, DownloadError, PowerLoss } from '../network/errors.ts';
 import { ArtifactIntake, keepIntake, takeKeptIntake } from './artifact-intake.ts';
-import type { FetchedArtifact } from './device.ts';
+import type { DownloadedArtifact } from './device.ts';
 import type { DeviceInRun } from './environment.ts';
 import type { DuringUpdateContext } from './hook-contexts.ts';
 import { waitAfterMs } from './retries.ts';
@@ -37,7 +37,7 @@ export interface FetchContext {
 export async function fetchArtifact(
   subject: DeviceInRun,
   fetching: FetchContext,
-): Promise<FetchedArtifact> {
+): Promise<DownloadedArtifact> {
   const { artifact } = fetching.instructions;
   const deviceType = subject.device.provides.device_type;
   if (!artifact.device_types_compatible.includes(deviceType)) {
@@ -46,7 +46,7 @@ export async function fetchArtifact(
   return fetchers[subject.device.cohort.policy.download](subject, fetching);
 }
 
-type Fetcher = (subject: DeviceInRun, fetching: FetchContext) => Promise<FetchedArtifact>;
+type Fetcher = (subject: DeviceInRun, fetching: FetchContext) => Promise<DownloadedArtifact>;
 
 const fetchers: Readonly<Record<'full' | 'head' | 'none', Fetcher>> = {
   full: async (subject, fetching) => {
@@ -92,7 +92,7 @@ const TAR_MAGIC = 'ustar';
 const TAR_MAGIC_AT = 257;
 
 /** Returns the result for an artifact that was not opened: only its name is known. */
-function unopened({ device }: DeviceInRun, { instructions }: FetchContext): FetchedArtifact {
+function unopened({ device }: DeviceInRun, { instructions }: FetchContext): DownloadedArtifact {
   const { artifact_name } = instructions.artifact;
   return { provides: { ...device.provides, artifact_name }, settings: undefined };
 }

@@ -92,7 +92,7 @@ describe('a simulator that is killed during an update', () => {
       expect(statuses.at(-1)).toBe('success');
       expect(again.provides.artifact_name, copy).toBe('release-2');
       // A device that has the whole file does not request it again after a restart.
-      if (deployment?.fetched !== undefined) expect(deployment.attempts).toBe(1);
+      if (deployment?.downloadedArtifact !== undefined) expect(deployment.attempts).toBe(1);
     }
   });
 });
@@ -101,12 +101,17 @@ describe('a simulator that is killed during an update', () => {
 function restarted(change: Partial<DeploymentRecord>): SimulatedDevice {
   const device = deviceOf();
   const deployment = beginDeployment(device, 'deployment-1', 'release-2');
-  const before = { provides: device.provides, configuration: device.configuration };
-  const fetched = {
+  const previousSoftware = { provides: device.provides, configuration: device.configuration };
+  const downloadedArtifact = {
     provides: { device_type: 'board', artifact_name: 'release-2' },
     settings: { a: 'b' },
   };
-  Object.assign(deployment, { interruptedBy: 'power', before, fetched, ...change });
+  Object.assign(deployment, {
+    interruptedBy: 'power',
+    previousSoftware,
+    downloadedArtifact,
+    ...change,
+  });
   return device;
 }
 
@@ -141,10 +146,10 @@ describe('a device that lost power and restarted', () => {
     'reports %s again when that report may not have arrived',
     async (state) => {
       const { statuses, subject } = await authenticated();
-      const device = restarted({ state, unanswered: state });
+      const device = restarted({ state, unacknowledgedStatus: state });
       await resumeUpdates(subject(device));
       expect(statuses).toEqual([state]);
-      expect(device.deployments[0]?.unanswered).toBeUndefined();
+      expect(device.deployments[0]?.unacknowledgedStatus).toBeUndefined();
     },
   );
 
@@ -171,7 +176,7 @@ describe('a device that lost power and restarted', () => {
 
   it('reports a failure when its state lacks the downloaded artifact', async () => {
     const { statuses, subject } = await authenticated();
-    await resumeUpdates(subject(restarted({ state: 'rebooting', fetched: undefined })));
+    await resumeUpdates(subject(restarted({ state: 'rebooting', downloadedArtifact: undefined })));
     expect(statuses).toEqual(['failure']);
   });
 
@@ -179,7 +184,7 @@ describe('a device that lost power and restarted', () => {
     'rolls back when the server has aborted the update that was %s',
     async (state) => {
       const { subject } = await authenticated({ 'put-deployment-status': () => ({ status: 409 }) });
-      const device = restarted({ state, unanswered: state });
+      const device = restarted({ state, unacknowledgedStatus: state });
       device.provides = { device_type: 'board', artifact_name: 'release-2' };
       await resumeUpdates(subject(device));
       expect(device.deployments[0]?.state).toBe('aborted');
@@ -196,6 +201,9 @@ describe('a device that lost power and restarted', () => {
     expect(device.deployments[0]?.interruptedBy).toBe('power');
     isUp = true;
     await resumeUpdates(subject(device));
-    expect(device.deployments[0]).toMatchObject({ state: 'failure', unanswered: undefined });
+    expect(device.deployments[0]).toMatchObject({
+      state: 'failure',
+      unacknowledgedStatus: undefined,
+    });
   });
 });

@@ -58,7 +58,7 @@ export async function resumeUpdates(subject: DeviceInRun): Promise<boolean> {
   for (const deployment of device.deployments) {
     if (
       deployment.interruptedBy === 'simulator' &&
-      deployment.fetched &&
+      deployment.downloadedArtifact &&
       !isFinal(deployment.state)
     ) {
       isNew = (await continueUpdate(subject, deployment)) || isNew;
@@ -111,13 +111,13 @@ async function fail(subject: DeviceInRun, deployment: DeploymentRecord): Promise
  */
 async function completeReboot(subject: DeviceInRun, deployment: DeploymentRecord): Promise<void> {
   const { device } = subject;
-  const { fetched } = deployment;
-  if (fetched === undefined) return fail(subject, deployment);
-  if (deployment.unanswered) await reportState(subject, deployment, deployment.state);
+  const { downloadedArtifact } = deployment;
+  if (downloadedArtifact === undefined) return fail(subject, deployment);
+  if (deployment.unacknowledgedStatus) await reportState(subject, deployment, deployment.state);
   const action = await commitAction(subject, deployment);
   if (action === 'fail') return fail(subject, deployment);
   if (action === 'continue') {
-    Object.assign(device, softwareAfterCommit(fetched, device));
+    Object.assign(device, softwareAfterCommit(downloadedArtifact, device));
     // The inventory is due now, so that it shows the new artifact.
     device.inventoryDueMs = Number.NEGATIVE_INFINITY;
     await reportState(subject, deployment, nextUpdateState(deployment.state, 'commit'));

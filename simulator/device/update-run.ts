@@ -12,7 +12,7 @@ import { ControlMap } from './control-map.ts';
 import {
   beginDeployment,
   type DeploymentRecord,
-  type FetchedArtifact,
+  type DownloadedArtifact,
   isBeforeInstall,
   isSettled,
   softwareAfterCommit,
@@ -40,7 +40,10 @@ export async function runUpdate(
   deployment.offeredMs ??= environment.clock.now();
   if (deployment.state === 'offered') {
     Object.assign(deployment, { stateSinceMs: undefined, reboots: 0, fetched: undefined });
-    deployment.before = { provides: device.provides, configuration: device.configuration };
+    deployment.previousSoftware = {
+      provides: device.provides,
+      configuration: device.configuration,
+    };
     enterUpdateState(subject, deployment, deployment.state);
   }
   return completed(subject, deployment, new UpdateRun(subject, deployment, instructions));
@@ -86,8 +89,8 @@ export function deleteUpdateData(
   { device, environment }: DeviceInRun,
   deployment: DeploymentRecord,
 ): void {
-  deployment.before = undefined;
-  deployment.fetched = undefined;
+  deployment.previousSoftware = undefined;
+  deployment.downloadedArtifact = undefined;
   environment.downloads?.forget(device);
   environment.recordSettled(device, deployment);
   environment.changed(device, deployment);
@@ -134,13 +137,13 @@ async function report(
   deployment: DeploymentRecord,
   status: ReportableStatus,
 ): Promise<void> {
-  deployment.unanswered = status;
+  deployment.unacknowledgedStatus = status;
   environment.changed(device, deployment);
   const response = await withRetries(device, environment, () =>
     environment.client.reportStatus(session, deployment.deploymentId, { status }),
   );
-  deployment.unanswered = undefined;
-  deployment.refused = response === 'aborted' ? status : undefined;
+  deployment.unacknowledgedStatus = undefined;
+  deployment.refusedStatus = response === 'aborted' ? status : undefined;
   const { hooks, parameters } = device.behaviour;
   if (response === 'recorded') {
     if (deployment.reported.at(-1) !== status) deployment.reported.push(status);
@@ -159,7 +162,7 @@ async function report(
  * the server can answer the final report with 409.
  */
 export function rollBack({ device, environment }: DeviceInRun, deployment: DeploymentRecord): void {
-  Object.assign(device, deployment.before);
+  Object.assign(device, deployment.previousSoftware);
   environment.changed(device, deployment);
 }
 
@@ -247,10 +250,10 @@ class UpdateRun {
   async #takeUpAgain(): Promise<void> {
     const deployment = this.#deployment;
     this.#log.add('debug', `continues in state ${deployment.state}`);
-    if (deployment.unanswered === undefined) this.#found = deployment.state;
+    if (deployment.unacknowledgedStatus === undefined) this.#found = deployment.state;
     // The report of a reboot is repeated where the reboot starts.
-    if (deployment.unanswered === undefined || deployment.state === 'rebooting') return;
-    await report(this.#subject, deployment, deployment.unanswered);
+    if (deployment.unacknowledgedStatus === undefined || deployment.state === 'rebooting') return;
+    await report(this.#subject, deployment, deployment.unacknowledgedStatus);
     if (isAborted(deployment)) throw new UpdateAborted('the server answered with 409');
   }
 
@@ -258,7 +261,7 @@ class UpdateRun {
   async #update(): Promise<void> {
     const { device } = this.#subject;
     const deployment = this.#deployment;
-    const fetched = deployment.fetched ?? (await this.#fetch());
+    const fetched = deployment.downloadedArtifact ?? (await this.#fetch());
     if (isBeforeInstall(deployment) || deployment.state === 'pause_before_installing') {
       await this.#waitWhilePaused('ArtifactInstall_Enter', 'hold-install');
       await this.#advance('install');
@@ -271,13 +274,13 @@ class UpdateRun {
     await this.#advance('commit');
   }
 
-  async #fetch(): Promise<FetchedArtifact> {
+  async #fetch(): Promise<DownloadedArtifact> {
     const { device, environment } = this.#subject;
     const instructions = this.#instructions;
     if (instructions === undefined) throw new Error('an update without a link to its artifact');
     const fetching = { instructions, log: this.#log, context: this.#context };
     const fetched = await fetchArtifact(this.#subject, fetching);
-    this.#deployment.fetched = fetched;
+    this.#deployment.downloadedArtifact = fetched;
     if (environment.downloads === undefined) return fetched;
     // Delete the file only after the downloaded state has been stored.
     environment.changed(device, this.#deployment);

@@ -14,7 +14,7 @@ import type { OpenCounts } from '../metrics/generator-watch.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import { ScopeMetrics } from '../metrics/scope-metrics.ts';
 import type { InProcessTransport } from '../network/in-process-transport.ts';
-import { expectApi, planTransport, planWiring } from '../network/plan-transport.ts';
+import { connectionOptions, expectApi, planTransport } from '../network/plan-transport.ts';
 import type { EndedExchange, Transport } from '../network/transport.ts';
 import type { FleetPlan } from '../plan/plan.ts';
 import { deviceRange } from '../plan/shard.ts';
@@ -444,7 +444,7 @@ export class Fleet {
       metrics: this.metrics,
       events: this.#events,
       requestTimeLimitMs,
-      wiring: planWiring(this.#plan),
+      connection: connectionOptions(this.#plan),
       isCutOff: (device) => this.#load.isCutOff(device),
       control: this.#control,
     });

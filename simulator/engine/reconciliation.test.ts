@@ -17,7 +17,7 @@ const runDeployment = { deploymentId: 'deployment-1', artifactName: 'release-2' 
 interface Story {
   readonly state?: UpdateState;
   readonly reported?: SimulatedDevice['deployments'][number]['reported'];
-  readonly unanswered?: SimulatedDevice['deployments'][number]['unanswered'];
+  readonly unacknowledgedStatus?: SimulatedDevice['deployments'][number]['unacknowledgedStatus'];
   readonly abortRequested?: boolean;
   readonly life?: SimulatedDevice['life'];
   readonly artifactName?: string;
@@ -31,7 +31,7 @@ function deviceWith(story: Story, index = 0): SimulatedDevice {
   const deployment = beginDeployment(device, 'deployment-1', 'release-2');
   deployment.state = story.state;
   deployment.reported.push(...(story.reported ?? []));
-  deployment.unanswered = story.unanswered;
+  deployment.unacknowledgedStatus = story.unacknowledgedStatus;
   deployment.abortRequested = story.abortRequested ?? false;
   return device;
 }
@@ -81,12 +81,12 @@ describe('the reconciliation', () => {
     ['a device that the server does not list yet', {}, undefined],
     [
       'a report that arrived though unanswered',
-      { state: 'success', reported: ['rebooting'], unanswered: 'success' },
+      { state: 'success', reported: ['rebooting'], unacknowledgedStatus: 'success' },
       'success',
     ],
     [
       'a report that was lost',
-      { state: 'success', reported: ['rebooting'], unanswered: 'success' },
+      { state: 'success', reported: ['rebooting'], unacknowledgedStatus: 'success' },
       'rebooting',
     ],
     [

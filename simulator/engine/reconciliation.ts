@@ -192,7 +192,7 @@ function kindOf(
 ): ReconciliationDifference['kind'] {
   if (deployment === undefined) return 'unknown';
   if (lacksSuccess(deployment, serverStatus)) return 'lost';
-  if (deployment.state === 'aborted' && serverStatus === deployment.refused) return 'doubled';
+  if (deployment.state === 'aborted' && serverStatus === deployment.refusedStatus) return 'doubled';
   const before = ['pending', ...deployment.reported.slice(0, -1)];
   return serverStatus === undefined || before.includes(serverStatus) ? 'lost' : 'unknown';
 }
@@ -223,7 +223,7 @@ function deploymentAgrees(
   if (serverStatus === expectedServerStatus(deployment)) return true;
   if (serverStatus === 'aborted')
     return (isAborted || deployment.abortRequested) && !isFinal(deployment.state);
-  return serverStatus !== undefined && serverStatus === deployment.unanswered;
+  return serverStatus !== undefined && serverStatus === deployment.unacknowledgedStatus;
 }
 
 /**

@@ -86,7 +86,7 @@ function fleetOf(devices: readonly SimulatedDevice[], baseUrl: string) {
     random,
     metrics,
     requestTimeLimitMs: 5000,
-    wiring: {},
+    connection: {},
     isCutOff: () => network.isAway,
     ...hooks,
   };

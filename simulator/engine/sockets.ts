@@ -12,7 +12,7 @@ import type { SimulatedDevice } from '../device/device.ts';
 import { type EventSink, RUN_ENDED } from '../device/events.ts';
 import { hostnameOf } from '../device/inventory.ts';
 import type { RunMetrics } from '../metrics/run-metrics.ts';
-import { type ConnectionFiles, sourceAddressesInTurn } from '../network/connections.ts';
+import { type ConnectionOptions, sourceAddressesInTurn } from '../network/connections.ts';
 import { backOffMs } from '../network/retry-after.ts';
 import type { ExchangeMeter } from '../network/transport.ts';
 import type { DeviceControl } from './device-control.ts';
@@ -25,7 +25,7 @@ export interface FleetSocketsOptions {
   readonly metrics: RunMetrics;
   readonly events: EventSink;
   readonly requestTimeLimitMs: number;
-  readonly wiring: ConnectionFiles;
+  readonly connection: ConnectionOptions;
   /** Returns true while the device's network is down. */
   readonly isCutOff: (device: SimulatedDevice) => boolean;
   readonly control: Pick<DeviceControl, 'wake' | 'sendInventory'>;
@@ -71,7 +71,7 @@ export class FleetSockets {
   constructor(devices: readonly SimulatedDevice[], options: FleetSocketsOptions) {
     this.#devices = devices;
     this.#options = options;
-    this.#nextAddress = sourceAddressesInTurn(options.wiring);
+    this.#nextAddress = sourceAddressesInTurn(options.connection);
     this.#turns = Math.min(Math.max(Math.ceil(devices.length / TURN_DEVICES), 1), TURNS_MAX);
     this.#sweeps = options.clock.every(SWEEP_PERIOD_MS / this.#turns, () => this.#sweep());
   }
@@ -235,7 +235,7 @@ export class FleetSockets {
     const { token, network } = device.session ?? {};
     if (token === undefined) return;
     state.isOnWay = false;
-    const { metrics: _, events, wiring, ...options } = this.#options;
+    const { metrics: _, events, connection, ...options } = this.#options;
     const sourceAddress = this.#nextAddress();
     const observer = this.#handshakeObserver(device);
     const respond: DeviceSocketOptions['respond'] = (message) => {
@@ -248,7 +248,7 @@ export class FleetSockets {
     };
     const socket = new DeviceSocket(token, {
       ...options,
-      ...wiring,
+      ...connection,
       sourceAddress,
       observer,
       respond,
@@ -269,12 +269,12 @@ export class FleetSockets {
       signatureRefused: (operation) => metrics.signatureRefused(operation),
       bytesSent: (operation, bytes) => metrics.bytesSent(operation, bytes),
       bytesReceived: (operation, bytes) => metrics.bytesReceived(operation, bytes),
-      answered: ({ operation, status, elapsedMs, waitingMs }) => {
-        metrics.answered({ operation, caller, status, elapsedMs, waitingMs });
+      recordResponse: ({ operation, status, elapsedMs, waitingMs }) => {
+        metrics.recordResponse({ operation, caller, status, elapsedMs, waitingMs });
         events.emit({ kind: 'exchange', device, operation, status, elapsedMs, waitingMs });
       },
-      unanswered: ({ operation, noResponse }) => {
-        metrics.unanswered({ operation, caller, noResponse });
+      recordNoResponse: ({ operation, noResponse }) => {
+        metrics.recordNoResponse({ operation, caller, noResponse });
         const elapsedMs = clock.monotonicMs() - startedMs;
         events.emit({ kind: 'exchange', device, operation, cause: noResponse, elapsedMs });
       },

@@ -22,7 +22,7 @@ const classes = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx', '6xx', '7xx', '8xx', 
 export class OperationMetrics {
   readonly #entries = new Map<string, OperationEntry>();
 
-  answered({ operation, status, elapsedMs, waitingMs }: AnsweredExchange): void {
+  recordResponse({ operation, status, elapsedMs, waitingMs }: AnsweredExchange): void {
     const { responses, latencies, waiting, service } = this.#entry(operation);
     const statusClass = classes[Math.floor(status / 100)] ?? '0xx';
     responses[statusClass] = (responses[statusClass] ?? 0) + 1;
@@ -31,7 +31,7 @@ export class OperationMetrics {
     service.record(elapsedMs - waitingMs);
   }
 
-  unanswered({ operation, noResponse }: UnansweredExchange): void {
+  recordNoResponse({ operation, noResponse }: UnansweredExchange): void {
     this.#entry(operation).noResponses[noResponse]++;
   }
 

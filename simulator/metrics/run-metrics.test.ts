@@ -17,7 +17,8 @@ const answered = (operation: string, status: number, elapsedMs: number, waitingM
 describe('the metrics of a run', () => {
   it('contain percentiles in milliseconds, exact to three digits', () => {
     const metrics = new RunMetrics(clock);
-    for (let ms = 1; ms <= 1000; ms++) metrics.answered(answered('put-deployment-status', 204, ms));
+    for (let ms = 1; ms <= 1000; ms++)
+      metrics.recordResponse(answered('put-deployment-status', 204, ms));
     const [latency] = metrics.latencies();
     expect(latency?.operation).toBe('put-deployment-status');
     expect(latency?.count).toBe(1000);
@@ -29,23 +30,23 @@ describe('the metrics of a run', () => {
 
   it('distinguish a tenth of a millisecond from a fifth', () => {
     const metrics = new RunMetrics(clock);
-    metrics.answered(answered('connect', 101, 0.1));
-    metrics.answered(answered('connect', 101, 0.2));
+    metrics.recordResponse(answered('connect', 101, 0.1));
+    metrics.recordResponse(answered('connect', 101, 0.2));
     expect(metrics.latencies()[0]).toMatchObject({ p50Ms: 0.1, maxMs: 0.2 });
   });
 
   it('limit a latency that exceeds the histogram, instead of failing', () => {
     const metrics = new RunMetrics(clock);
-    metrics.answered(answered('connect', 101, 1e12));
+    metrics.recordResponse(answered('connect', 101, 1e12));
     expect(metrics.latencies()[0]?.count).toBe(1);
   });
 
   it('count responses by status class, and unanswered exchanges separately', () => {
     const metrics = new RunMetrics(clock);
-    metrics.answered(answered('post-alerts', 204, 1));
-    metrics.answered(answered('post-alerts', 200, 1));
-    metrics.answered(answered('post-alerts', 503, 1));
-    metrics.unanswered({ operation: 'post-alerts', noResponse: 'timeout' });
+    metrics.recordResponse(answered('post-alerts', 204, 1));
+    metrics.recordResponse(answered('post-alerts', 200, 1));
+    metrics.recordResponse(answered('post-alerts', 503, 1));
+    metrics.recordNoResponse({ operation: 'post-alerts', noResponse: 'timeout' });
     expect(metrics.operations()).toEqual([
       {
         operation: 'post-alerts',
@@ -65,8 +66,8 @@ describe('the metrics of a run', () => {
 
   it('divide each latency into the wait before it was sent and the service after', () => {
     const metrics = new RunMetrics(clock);
-    metrics.answered(answered('post-alerts', 204, 1000, 900));
-    metrics.answered(answered('post-alerts', 204, 40, 0));
+    metrics.recordResponse(answered('post-alerts', 204, 1000, 900));
+    metrics.recordResponse(answered('post-alerts', 204, 40, 0));
     const [latency] = metrics.latencies();
     expect(latency).toMatchObject({ count: 2, maxMs: 1000 });
     expect(latency?.waiting).toMatchObject({ count: 2, p50Ms: 0, maxMs: 900 });
@@ -79,7 +80,7 @@ describe('the metrics of a run', () => {
     metrics.bytesSent('post-alerts', 120);
     metrics.enterStage('hold');
     metrics.bytesReceived('download-artifact', 5000);
-    metrics.unanswered({ operation: 'download-artifact', noResponse: 'reset' });
+    metrics.recordNoResponse({ operation: 'download-artifact', noResponse: 'reset' });
     const bytes = { sentBytes: 120, receivedBytes: 5000 };
     expect(metrics.operations()).toMatchObject([
       { operation: 'download-artifact', sentBytes: 0, receivedBytes: 5000, unanswered: 1 },
@@ -97,12 +98,16 @@ describe('the metrics of a run', () => {
     const scopes = new ScopeMetrics(named, cohortOf);
     const metrics = new RunMetrics(own, scopes);
     const slow = { ...answered('post-alerts', 204, 5), caller: 'device 1' };
-    metrics.answered(slow);
+    metrics.recordResponse(slow);
     own.advance(1000);
     metrics.enterStage('hold');
-    metrics.answered(slow);
-    metrics.answered({ ...slow, caller: 'device 2' });
-    metrics.unanswered({ operation: 'post-alerts', caller: 'device 1', noResponse: 'timeout' });
+    metrics.recordResponse(slow);
+    metrics.recordResponse({ ...slow, caller: 'device 2' });
+    metrics.recordNoResponse({
+      operation: 'post-alerts',
+      caller: 'device 1',
+      noResponse: 'timeout',
+    });
     own.advance(3000);
     expect(metrics.scopes()).toMatchObject([
       {
@@ -118,7 +123,7 @@ describe('the metrics of a run', () => {
 
   it('contain no latency for an operation that was never answered', () => {
     const metrics = new RunMetrics(clock);
-    metrics.unanswered({ operation: 'connect', noResponse: 'refused' });
+    metrics.recordNoResponse({ operation: 'connect', noResponse: 'refused' });
     expect(metrics.latencies()).toEqual([]);
   });
 
@@ -137,8 +142,9 @@ describe('the metrics of a run', () => {
 
   it('count unanswered exchanges and 5xx answers as errors', () => {
     const metrics = new RunMetrics(clock);
-    for (const status of [200, 401, 503]) metrics.answered(answered('post-alerts', status, 1));
-    metrics.unanswered({ operation: 'post-alerts', noResponse: 'timeout' });
+    for (const status of [200, 401, 503])
+      metrics.recordResponse(answered('post-alerts', status, 1));
+    metrics.recordNoResponse({ operation: 'post-alerts', noResponse: 'timeout' });
     expect([metrics.exchangeCount, metrics.errorCount]).toEqual([4, 2]);
   });
 
@@ -146,11 +152,11 @@ describe('the metrics of a run', () => {
     const metrics = new RunMetrics(clock);
     metrics.enterStage('ramp');
     metrics.sent(80);
-    metrics.answered(answered('post-alerts', 204, 100));
+    metrics.recordResponse(answered('post-alerts', 204, 100));
     metrics.enterStage('hold');
     metrics.sent(1);
-    metrics.answered(answered('post-alerts', 204, 5));
-    metrics.unanswered({ operation: 'post-alerts', noResponse: 'timeout' });
+    metrics.recordResponse(answered('post-alerts', 204, 5));
+    metrics.recordNoResponse({ operation: 'post-alerts', noResponse: 'timeout' });
     metrics.enterStage('drain');
     const seen = metrics.stages().map(({ name, lateness, latencies, operations }) => ({
       name,

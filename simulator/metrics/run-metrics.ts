@@ -80,22 +80,22 @@ export class RunMetrics implements ExchangeMeter {
     this.#stage.lateness.record(latenessMs);
   }
 
-  answered(exchange: AnsweredExchange): void {
+  recordResponse(exchange: AnsweredExchange): void {
     const { status, elapsedMs } = exchange;
     this.exchangeCount++;
-    this.#whole.answered(exchange);
-    this.#stage.operations.answered(exchange);
-    this.#scopes?.answered(exchange, this.stage);
+    this.#whole.recordResponse(exchange);
+    this.#stage.operations.recordResponse(exchange);
+    this.#scopes?.recordResponse(exchange, this.stage);
     if (isServerError(status)) this.errorCount++;
     this.series.recordExchange(this.#clock.now(), elapsedMs, isServerError(status));
   }
 
-  unanswered(exchange: UnansweredExchange): void {
+  recordNoResponse(exchange: UnansweredExchange): void {
     this.exchangeCount++;
     this.errorCount++;
-    this.#whole.unanswered(exchange);
-    this.#stage.operations.unanswered(exchange);
-    this.#scopes?.unanswered(exchange, this.stage);
+    this.#whole.recordNoResponse(exchange);
+    this.#stage.operations.recordNoResponse(exchange);
+    this.#scopes?.recordNoResponse(exchange, this.stage);
     this.series.recordExchange(this.#clock.now(), undefined, true);
   }
 

@@ -21,12 +21,14 @@ export class ScopeMetrics {
     this.#cohortOf = cohortOf;
   }
 
-  answered(exchange: AnsweredExchange, stage: string): void {
-    for (const { operations } of this.#matching(exchange, stage)) operations.answered(exchange);
+  recordResponse(exchange: AnsweredExchange, stage: string): void {
+    for (const { operations } of this.#matching(exchange, stage))
+      operations.recordResponse(exchange);
   }
 
-  unanswered(exchange: UnansweredExchange, stage: string): void {
-    for (const { operations } of this.#matching(exchange, stage)) operations.unanswered(exchange);
+  recordNoResponse(exchange: UnansweredExchange, stage: string): void {
+    for (const { operations } of this.#matching(exchange, stage))
+      operations.recordNoResponse(exchange);
   }
 
   /** @param durationMsOf returns the time that a scope has lasted, in milliseconds */

@@ -5,7 +5,7 @@
 import { buildConnector } from 'undici';
 
 /** Certificates and source addresses, used for requests and for sockets. */
-export interface ConnectionFiles {
+export interface ConnectionOptions {
   /** Certificates of the authorities to trust in place of Node's built-in list, in PEM. */
   readonly caPem?: string | undefined;
   /** The client certificate of the fleet and its key, in PEM. */
@@ -19,7 +19,7 @@ export interface ConnectionFiles {
  * Returns the TLS settings for Node. They always verify certificates, so that
  * NODE_TLS_REJECT_UNAUTHORIZED has no effect.
  */
-export function tlsSettings({ caPem, certPem, keyPem }: ConnectionFiles) {
+export function tlsSettings({ caPem, certPem, keyPem }: ConnectionOptions) {
   return {
     rejectUnauthorized: true,
     ...(caPem !== undefined && { ca: caPem }),
@@ -34,17 +34,20 @@ export function tlsSettings({ caPem, certPem, keyPem }: ConnectionFiles) {
  */
 export function sourceAddressesInTurn({
   sourceAddresses = [],
-}: ConnectionFiles): () => string | undefined {
+}: ConnectionOptions): () => string | undefined {
   let next = 0;
   return () => sourceAddresses[next++ % sourceAddresses.length];
 }
 
 /** Returns the connector for undici's connection pool. */
-export function connectorFor(wiring: ConnectionFiles, timeoutMs: number): buildConnector.connector {
-  const settings = { ...tlsSettings(wiring), timeout: timeoutMs };
+export function connectorFor(
+  options: ConnectionOptions,
+  timeoutMs: number,
+): buildConnector.connector {
+  const settings = { ...tlsSettings(options), timeout: timeoutMs };
   const connect = buildConnector(settings);
-  const { sourceAddresses } = wiring;
+  const { sourceAddresses } = options;
   if (sourceAddresses === undefined) return connect;
-  const nextAddress = sourceAddressesInTurn(wiring);
+  const nextAddress = sourceAddressesInTurn(options);
   return (options, done) => connect({ ...options, localAddress: nextAddress() ?? null }, done);
 }

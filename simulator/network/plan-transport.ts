@@ -8,7 +8,7 @@ import { redirectRemedy } from '../../fixtures/base/redirect.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import type { FleetPlan } from '../plan/plan.ts';
-import type { ConnectionFiles } from './connections.ts';
+import type { ConnectionOptions } from './connections.ts';
 import { type ErrorContext, ResponseError, TimeoutError } from './errors.ts';
 import type { InProcessTransport } from './in-process-transport.ts';
 import {
@@ -34,11 +34,11 @@ export interface PlanTransportOptions {
 /** Creates the transport that the plan describes. The caller must close it. */
 export function planTransport(plan: FleetPlan, options: PlanTransportOptions): Transport {
   const { baseUrl, requestTimeLimitMs } = plan;
-  return new Transport({ ...options, ...planWiring(plan), baseUrl, requestTimeLimitMs });
+  return new Transport({ ...options, ...connectionOptions(plan), baseUrl, requestTimeLimitMs });
 }
 
 /** Returns the connection settings of the plan, for requests and for sockets. */
-export function planWiring({ tls, sourceAddresses }: FleetPlan): ConnectionFiles {
+export function connectionOptions({ tls, sourceAddresses }: FleetPlan): ConnectionOptions {
   return { ...tls, sourceAddresses };
 }
 

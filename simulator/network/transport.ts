@@ -7,7 +7,7 @@ import { Agent, type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../../fixtures/base/clock.ts';
 import type { Method } from '../../fixtures/contract/operation.ts';
 import { Attempt } from './attempt.ts';
-import { type ConnectionFiles, connectorFor } from './connections.ts';
+import { type ConnectionOptions, connectorFor } from './connections.ts';
 import {
   ClientError,
   FleetStopped,
@@ -28,8 +28,8 @@ import { type WholeResponse, WholeResponseReader } from './whole-response.ts';
 export interface ExchangeMeter {
   /** Called when a scheduled exchange is sent, with its lateness in milliseconds. */
   sent(latenessMs: number): void;
-  answered(exchange: AnsweredExchange): void;
-  unanswered(exchange: UnansweredExchange): void;
+  recordResponse(exchange: AnsweredExchange): void;
+  recordNoResponse(exchange: UnansweredExchange): void;
   /**
    * Called with the size of a request's body when it is written to a connection, and with the size
    * of a WebSocket message that is sent.
@@ -37,7 +37,7 @@ export interface ExchangeMeter {
   bytesSent(operation: string, bytes: number): void;
   /** Called with the size of each received chunk of a body, and of each WebSocket message. */
   bytesReceived(operation: string, bytes: number): void;
-  /** Called in addition to `answered` when the server refused the device's signature. */
+  /** Called in addition to `recordResponse` when the server refused the device's signature. */
   signatureRefused(operation: string): void;
 }
 
@@ -80,7 +80,7 @@ export interface EndedExchange {
 export type ExchangeSubject = Pick<HttpRequest, 'operation' | 'caller'>;
 
 /** The address of a server, and the settings of the exchanges with it. */
-export interface TransportOptions extends ConnectionFiles {
+export interface TransportOptions extends ConnectionOptions {
   /**
    * URL with `http:` or `https:`. If it has a path, that path precedes the path of every operation.
    */
@@ -352,7 +352,7 @@ export class Transport {
     const { operation, caller } = request;
     const elapsedMs = attempt.latencyMs();
     const exchange = { operation, caller, status, elapsedMs, waitingMs: attempt.waitingMs() };
-    this.observer.answered(exchange);
+    this.observer.recordResponse(exchange);
     this.#options.onExchange?.(exchange);
   }
 
@@ -367,7 +367,7 @@ export class Transport {
 
   #unanswered(error: ClientError): void {
     const { operation, caller, label: cause, elapsedMs } = error;
-    this.observer.unanswered({ operation, caller, noResponse: noResponseIn(error) });
+    this.observer.recordNoResponse({ operation, caller, noResponse: noResponseIn(error) });
     this.#options.onExchange?.({ operation, caller, cause, elapsedMs });
   }
 }

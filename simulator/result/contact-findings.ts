@@ -16,7 +16,7 @@ import type { OperationCount } from './result-figures.ts';
 export function contactFindings(result: FleetResult): readonly RunFinding[] {
   const reach = { condition: 'devices reach the server' };
   const accept = { condition: 'the server accepts devices' };
-  if (!isAnswered(result)) {
+  if (!hasAnyResponse(result)) {
     const sentence = 'No device got a response: see the errors by cause.';
     return [
       { ...reach, state: 'inconclusive', sentence, brief: 'no device got a response' },
@@ -47,7 +47,7 @@ const deviceOperations: ReadonlySet<string> = new Set(
 );
 
 /** Returns true when any request of a device was answered, by whatever status. */
-export function isAnswered({ operations }: FleetResult): boolean {
+export function hasAnyResponse({ operations }: FleetResult): boolean {
   return operations.some(
     ({ operation, responses }) =>
       deviceOperations.has(operation) && Object.values(responses).some((count) => count > 0),
@@ -122,7 +122,7 @@ export function remedies(result: FleetResult): string[] {
   if (reconciliation.reason === noUser && funnel.pending > 0) {
     return [acceptanceHint(funnel.pending)];
   }
-  if (!isAnswered(result) || isAnyAccepted(result)) return [];
+  if (!hasAnyResponse(result) || isAnyAccepted(result)) return [];
   const accepted = acceptedByUser(result);
   if (accepted > 0) {
     return [

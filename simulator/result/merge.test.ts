@@ -97,10 +97,10 @@ function live(
   metrics.bytesSent(operation, Math.round(latencyMs));
   if (typeof end === 'number') {
     const waitingMs = latencyMs / 4;
-    metrics.answered({ operation, caller, status: end, elapsedMs: latencyMs, waitingMs });
+    metrics.recordResponse({ operation, caller, status: end, elapsedMs: latencyMs, waitingMs });
     metrics.bytesReceived(operation, Math.round(2 * latencyMs));
   } else {
-    metrics.unanswered({ operation, caller, noResponse: end });
+    metrics.recordNoResponse({ operation, caller, noResponse: end });
     metrics.countError({ operation, label: end });
   }
 }

@@ -3,7 +3,12 @@
  * JUnit and exit code all render this outcome, so that they cannot disagree.
  */
 import { counted } from '../../fixtures/base/counted.ts';
-import { contactFindings, isAnswered, isAnyAccepted, pollFindings } from './contact-findings.ts';
+import {
+  contactFindings,
+  hasAnyResponse,
+  isAnyAccepted,
+  pollFindings,
+} from './contact-findings.ts';
 import { type FindingState, type RunFinding, states } from './finding.ts';
 import type { FleetResult } from './result.ts';
 import type { FirstViolation } from './result-checks.ts';
@@ -146,7 +151,7 @@ const endsBeforeSettled: ReadonlySet<string> = new Set(['duration', 'stages', 'i
  */
 function deploymentFindings(result: FleetResult): readonly RunFinding[] {
   const { plan, funnel, ended } = result;
-  if (ended === 'interrupted' || !isAnswered(result) || !isAnyAccepted(result)) return [];
+  if (ended === 'interrupted' || !hasAnyResponse(result) || !isAnyAccepted(result)) return [];
   const findings: RunFinding[] = [];
   const isAbortPlanned = plan.incidents?.some(({ name }) => name === 'abort-deployment') === true;
   if (plan.deploy !== undefined && !isAbortPlanned) {

@@ -272,8 +272,8 @@ class Cleanup {
 /** An observer that ignores all exchanges, because a cleanup records no metrics. */
 const nobody = {
   sent: () => undefined,
-  answered: () => undefined,
-  unanswered: () => undefined,
+  recordResponse: () => undefined,
+  recordNoResponse: () => undefined,
   signatureRefused: () => undefined,
   bytesSent: () => undefined,
   bytesReceived: () => undefined,

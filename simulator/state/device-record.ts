@@ -15,7 +15,7 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const texts = v.record(text, text);
 const providesShape = v.intersect([v.object({ device_type: text, artifact_name: text }), texts]);
 const contentsShape = v.object({ provides: providesShape, configuration: texts });
-const fetchedShape = v.object({ provides: providesShape, settings: v.optional(texts) });
+const downloadedArtifactShape = v.object({ provides: providesShape, settings: v.optional(texts) });
 const status = v.picklist(reportableStatuses);
 
 const deploymentShape = v.object({
@@ -23,7 +23,7 @@ const deploymentShape = v.object({
   artifactName: text,
   state: v.picklist(updateStates),
   reported: v.array(status),
-  unanswered: v.optional(status),
+  unacknowledgedStatus: v.optional(status),
   abortRequested: v.boolean(),
   abortIgnored: v.boolean(),
   attempts: count,
@@ -31,8 +31,8 @@ const deploymentShape = v.object({
   offeredMs: v.optional(v.number()),
   stateSinceMs: v.optional(v.number()),
   endedMs: v.optional(v.number()),
-  before: v.optional(contentsShape),
-  fetched: v.optional(fetchedShape),
+  previousSoftware: v.optional(contentsShape),
+  downloadedArtifact: v.optional(downloadedArtifactShape),
   /** Set after a power loss that the device has not handled; the end of a run is not stored. */
   interruptedBy: v.optional(v.literal('power')),
 });
@@ -89,14 +89,23 @@ export function fieldsOf(device: SimulatedDevice): readonly unknown[] {
 
 /** Returns the stored format of a device's record of a deployment. */
 export function deploymentRecord(deployment: DeploymentRecord): DeviceLine['deployment'] {
-  const { deploymentId, artifactName, state, reported, unanswered, abortRequested } = deployment;
-  const { offeredMs, stateSinceMs, endedMs, before, fetched, abortIgnored, attempts } = deployment;
+  const { deploymentId, artifactName, state, reported, unacknowledgedStatus, abortRequested } =
+    deployment;
+  const {
+    offeredMs,
+    stateSinceMs,
+    endedMs,
+    previousSoftware,
+    downloadedArtifact,
+    abortIgnored,
+    attempts,
+  } = deployment;
   return {
     deploymentId,
     artifactName,
     state,
     reported,
-    unanswered,
+    unacknowledgedStatus,
     abortRequested,
     abortIgnored,
     attempts,
@@ -104,8 +113,8 @@ export function deploymentRecord(deployment: DeploymentRecord): DeviceLine['depl
     offeredMs,
     stateSinceMs,
     endedMs,
-    before,
-    fetched,
+    previousSoftware,
+    downloadedArtifact,
     interruptedBy: deployment.interruptedBy === 'power' ? 'power' : undefined,
   };
 }
@@ -137,27 +146,30 @@ function restoreDeployment(
   device: SimulatedDevice,
   deploymentLine: NonNullable<DeviceLine['deployment']>,
 ): void {
-  const { deploymentId, artifactName, state, reported, unanswered, abortRequested } =
+  const { deploymentId, artifactName, state, reported, unacknowledgedStatus, abortRequested } =
     deploymentLine;
-  const { offeredMs, stateSinceMs, endedMs, before, abortIgnored, attempts, reboots } =
+  const { offeredMs, stateSinceMs, endedMs, previousSoftware, abortIgnored, attempts, reboots } =
     deploymentLine;
-  const fetched = deploymentLine.fetched && { settings: undefined, ...deploymentLine.fetched };
+  const downloadedArtifact = deploymentLine.downloadedArtifact && {
+    settings: undefined,
+    ...deploymentLine.downloadedArtifact,
+  };
   const deployment: DeploymentRecord = {
     deploymentId,
     artifactName,
     state,
     reported,
-    unanswered,
+    unacknowledgedStatus,
     abortRequested,
-    refused: undefined,
+    refusedStatus: undefined,
     abortIgnored,
     attempts,
     reboots,
     offeredMs,
     stateSinceMs,
     endedMs,
-    before,
-    fetched,
+    previousSoftware,
+    downloadedArtifact,
     interruptedBy: deploymentLine.interruptedBy,
   };
   if (!isSettled(deployment)) deployment.interruptedBy ??= 'simulator';

@@ -56,7 +56,7 @@ async function livedFleet(): Promise<SimulatedDevice[]> {
   const deployment = beginDeployment(device, 'deployment-1', 'release-2');
   Object.assign(deployment, {
     state: 'installing',
-    unanswered: 'installing',
+    unacknowledgedStatus: 'installing',
     abortRequested: true,
   });
   deployment.reported.push('downloading');
@@ -111,7 +111,7 @@ describe('a fleet kept in a state folder', () => {
     if (device.session) device.session.token = undefined;
     device.deployments[0] = Object.assign(device.deployments[0] ?? {}, {
       state: 'aborted',
-      unanswered: undefined,
+      unacknowledgedStatus: undefined,
     }) as SimulatedDevice['deployments'][number];
     open[0]?.changed(device, device.deployments[0]);
     killed();

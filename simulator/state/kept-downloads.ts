@@ -156,7 +156,7 @@ class OpenDownload implements PartialDownload {
 
 function isInProgress({ deployments }: SimulatedDevice): boolean {
   return deployments.some(
-    (deployment) => deployment.fetched === undefined && !isSettled(deployment),
+    (deployment) => deployment.downloadedArtifact === undefined && !isSettled(deployment),
   );
 }
 

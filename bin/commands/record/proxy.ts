@@ -29,7 +29,7 @@ export interface ProxyPlan {
   exchanged(exchange: ProxiedExchange): void;
   framed(frame: ProxiedFrame): void;
   /** Called once for each request that the upstream server did not answer. */
-  unanswered(error: Error): void;
+  reportNoResponse(error: Error): void;
 }
 
 /** Returns the proxy, which does not listen yet. Its owner closes it. */
@@ -65,7 +65,7 @@ class Passage {
       this.#passOn(received, response);
     });
     upstream.once('error', (error) => {
-      if (incoming === undefined && !response.destroyed) this.#plan.unanswered(error);
+      if (incoming === undefined && !response.destroyed) this.#plan.reportNoResponse(error);
       // The device sees what it would see without the proxy: a closed connection.
       response.destroy();
     });
@@ -85,7 +85,7 @@ class Passage {
     };
     socket.on('error', end);
     upstream.once('error', (error) => {
-      this.#plan.unanswered(error);
+      this.#plan.reportNoResponse(error);
       end();
     });
     upstream.once('response', (response: IncomingMessage) => {

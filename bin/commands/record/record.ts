@@ -101,7 +101,7 @@ async function record({ upstream, out, host, port, ca }: RecordOptions): Promise
       write(lines.exchange(exchange));
     },
     framed: (frame) => write(lines.frame(frame)),
-    unanswered: (error) => {
+    reportNoResponse: (error) => {
       failures += 1;
       if (failures === 1) output.warn(describeError(error, upstream).sentence);
     },

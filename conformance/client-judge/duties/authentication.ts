@@ -10,7 +10,7 @@ import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { digestOf, isOfDevice, pauseMs } from '../exchange-facts.ts';
 import {
-  isAnswered,
+  hasReceivedResponse,
   isInFlight,
   REPEATS_IN_FLIGHT_MAX,
   TOO_FREQUENT_REPEATS_MAX,
@@ -175,7 +175,7 @@ const reactionDuties: readonly Duty[] = [
     sequence: {
       dueAfter: {
         exchange: ({ operation, status }, m) =>
-          isAuthentication(operation) && status === 401 && isAnswered(m.event),
+          isAuthentication(operation) && status === 401 && hasReceivedResponse(m.event),
       },
       keptBy: { exchange: ({ operation }) => isAuthentication(operation) },
       cancelledBy: { acts: ['client-killed', 'decommissioned'] },
@@ -219,7 +219,7 @@ const reactionDuties: readonly Duty[] = [
     sequence: {
       dueAfter: {
         exchange: (exchange, { event }) =>
-          isAnswered(event) && isRefusedAsExpired(exchange, event.serverNowMs),
+          hasReceivedResponse(event) && isRefusedAsExpired(exchange, event.serverNowMs),
       },
       keptBy: { exchange: ({ operation }) => isAuthentication(operation) },
       brokenBy: (exchange, { client, event }) => {

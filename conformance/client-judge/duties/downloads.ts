@@ -13,7 +13,7 @@ import {
   linkOf,
   targetOf,
 } from '../exchange-facts.ts';
-import { isAnswered, isInFlight, TOO_FREQUENT_REPEATS_MAX } from '../exemptions.ts';
+import { hasReceivedResponse, isInFlight, TOO_FREQUENT_REPEATS_MAX } from '../exemptions.ts';
 import { MASK } from '../secret-text.ts';
 import { isFinalReport } from './reports.ts';
 
@@ -136,7 +136,7 @@ const linkDuties: readonly Duty[] = [
           downloadOperations.includes(operation.id) &&
           [301, 302, 303, 307, 308].includes(status) &&
           response.headers.location !== undefined &&
-          isAnswered(event),
+          hasReceivedResponse(event),
       },
       keptBy: {
         exchange: ({ operation, request }, { client }) =>
@@ -207,7 +207,7 @@ const transferDuties: readonly Duty[] = [
     sequence: {
       dueAfter: {
         exchange: ({ operation, status }, { event }) =>
-          downloadOperations.includes(operation.id) && status === 416 && isAnswered(event),
+          downloadOperations.includes(operation.id) && status === 416 && hasReceivedResponse(event),
       },
       keptBy: {
         exchange: ({ operation, requestJson, status }) =>

@@ -8,7 +8,7 @@ import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { downloadOperations, pollData } from '../exchange-facts.ts';
-import { isAnswered, TOO_FREQUENT_REPEATS_MAX } from '../exemptions.ts';
+import { hasReceivedResponse, TOO_FREQUENT_REPEATS_MAX } from '../exemptions.ts';
 import {
   abortedOffer,
   isFailedFinal,
@@ -107,7 +107,7 @@ export const failedReportDuties: readonly Duty[] = [
           reporting.includes(operation.id) &&
           status === 404 &&
           client.deployments.offers.has(deploymentId) &&
-          isAnswered(event),
+          hasReceivedResponse(event),
       },
       keptBy: { exchange: ({ operation }) => isPollOperation(operation) },
       brokenBy: ({ operation }, _, { exchanges }) =>

@@ -16,7 +16,7 @@ import {
   pollData,
 } from '../exchange-facts.ts';
 import {
-  isAnswered,
+  hasReceivedResponse,
   isInFlight,
   SHORT_PAUSES_MAX,
   TOO_FREQUENT_REPEATS_MAX,
@@ -204,7 +204,9 @@ const reactionDuties: readonly Duty[] = [
       dueAfter: {
         exchange: (exchange, history) => {
           const known = offeredIn(exchange, history);
-          return known !== undefined && known.reports.length > 0 && isAnswered(history.event);
+          return (
+            known !== undefined && known.reports.length > 0 && hasReceivedResponse(history.event)
+          );
         },
       },
       keptBy: { exchange: isProgress },
@@ -253,7 +255,7 @@ const reactionDuties: readonly Duty[] = [
         exchange: ({ operation, status, responseJson }, { event }) =>
           isPollOperation(operation) &&
           status === 200 &&
-          isAnswered(event) &&
+          hasReceivedResponse(event) &&
           isUsable(responseJson) &&
           Object.keys(membersOf(responseJson)).some((name) => !knownMembers.has(name)),
       },
@@ -287,7 +289,7 @@ const reactionDuties: readonly Duty[] = [
       dueAfter: {
         exchange: ({ operation, responseJson, requestJson }, { event }) =>
           isPollOperation(operation) &&
-          isAnswered(event) &&
+          hasReceivedResponse(event) &&
           isUsable(responseJson) &&
           membersOf(membersOf(responseJson).artifact).update_control_map !== undefined &&
           membersOf(requestJson).update_control_map !== true,
@@ -334,7 +336,7 @@ const reactionDuties: readonly Duty[] = [
         exchange: ({ operation, status, responseJson }, { event }) =>
           isPollOperation(operation) &&
           status === 200 &&
-          isAnswered(event) &&
+          hasReceivedResponse(event) &&
           !isUsable(responseJson),
       },
       keptBy: {

@@ -5,7 +5,7 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { DutyHistory } from '../duty.ts';
 import { isReportableFinal } from '../exchange-facts.ts';
-import { isAnswered } from '../exemptions.ts';
+import { hasReceivedResponse } from '../exemptions.ts';
 import type { Offer } from '../history-items.ts';
 
 /** The operation by which a device reports. */
@@ -44,7 +44,7 @@ export function isFinalAttempt({ operation, requestJson }: JudgedExchange): bool
 /** Returns true for a final status that has to be sent again. */
 export function isFailedFinal(exchange: JudgedExchange, event: DutyHistory['event']): boolean {
   const { status } = exchange;
-  const isFailed = status >= 500 || status === 429 || status === 401 || !isAnswered(event);
+  const isFailed = status >= 500 || status === 429 || status === 401 || !hasReceivedResponse(event);
   return isFinalAttempt(exchange) && isFailed;
 }
 

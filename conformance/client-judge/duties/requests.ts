@@ -11,7 +11,7 @@ import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { contentOf, downloadOperations, isOfDevice, pauseMs } from '../exchange-facts.ts';
-import { isAnswered, TOO_FREQUENT_REPEATS_MAX } from '../exemptions.ts';
+import { hasReceivedResponse, TOO_FREQUENT_REPEATS_MAX } from '../exemptions.ts';
 import type { SceneName } from '../scene-names.ts';
 import { MASK } from '../secret-text.ts';
 import { isRetry, retryProblem } from './retry-pauses.ts';
@@ -304,7 +304,7 @@ const reactionDuties: readonly Duty[] = [
       dueAfter: {
         exchange: ({ status, responseJson }, { event }) =>
           status >= 400 &&
-          isAnswered(event) &&
+          hasReceivedResponse(event) &&
           event.responseBody !== undefined &&
           typeof (isObject(responseJson) ? responseJson.error : undefined) !== 'string',
       },
@@ -343,7 +343,7 @@ const reactionDuties: readonly Duty[] = [
       dueAfter: {
         exchange: ({ operation, status, response }, { event }) =>
           status === 200 &&
-          isAnswered(event) &&
+          hasReceivedResponse(event) &&
           (isPollOperation(operation) || operation.id === 'post-auth-request') &&
           /\bchunked\b/i.test(response.headers['transfer-encoding'] ?? ''),
       },

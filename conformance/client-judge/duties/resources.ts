@@ -5,7 +5,7 @@ import { describeValue } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { Duty, DutyHistory } from '../duty.ts';
 import { isLogDone, typeOf } from '../exchange-facts.ts';
-import { isAnswered, isInFlight, REPEATS_IN_FLIGHT_MAX } from '../exemptions.ts';
+import { hasReceivedResponse, isInFlight, REPEATS_IN_FLIGHT_MAX } from '../exemptions.ts';
 import { holdsSecret } from '../secret-text.ts';
 import { bodyDuty } from './body-duty.ts';
 
@@ -146,7 +146,9 @@ const logUploadDuties: readonly Duty[] = [
     sequence: {
       dueAfter: {
         exchange: ({ operation, status }, { event }) =>
-          logging.includes(operation.id) && (status === 413 || status === 400) && isAnswered(event),
+          logging.includes(operation.id) &&
+          (status === 413 || status === 400) &&
+          hasReceivedResponse(event),
       },
       keptBy: { exchange: ({ operation }) => isPollOperation(operation) },
       cancelledBy: { acts: ['client-killed'] },
@@ -241,7 +243,7 @@ const inventoryDuties: readonly Duty[] = [
           operation.id === 'post-auth-request' &&
           status === 200 &&
           client.authentication.issued === 0 &&
-          isAnswered(event),
+          hasReceivedResponse(event),
       },
       keptBy: {
         exchange: (exchange, { client }) =>

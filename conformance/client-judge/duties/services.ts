@@ -5,7 +5,7 @@ import { describeValue } from '../../target/expectations.ts';
 import { entriesOf, membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { alertKeys, isTooSoon } from '../exchange-facts.ts';
-import { isAnswered, TOO_FREQUENT_REPEATS_MAX } from '../exemptions.ts';
+import { hasReceivedResponse, TOO_FREQUENT_REPEATS_MAX } from '../exemptions.ts';
 import { bodyDuty } from './body-duty.ts';
 
 const SECOND_MS = 1000;
@@ -46,7 +46,7 @@ const configurationDuties: readonly Duty[] = [
       dueAfter: {
         exchange: ({ operation, status, responseJson }, { event, client }) =>
           status === 200 &&
-          isAnswered(event) &&
+          hasReceivedResponse(event) &&
           client.areas.has('config') &&
           isPollOperation(operation) &&
           String(membersOf(membersOf(membersOf(responseJson).artifact).source).uri).includes(
@@ -228,7 +228,7 @@ const mapDuties: readonly Duty[] = [
     sequence: {
       dueAfter: {
         exchange: ({ operation, status }, { event }) =>
-          fetchingMap.includes(operation.id) && status === 404 && isAnswered(event),
+          fetchingMap.includes(operation.id) && status === 404 && hasReceivedResponse(event),
       },
       keptBy: {
         exchange: ({ operation }) => isPollOperation(operation) || reporting.includes(operation.id),

@@ -5,7 +5,7 @@ import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
 import { downloadOperations, isReportableFinal } from '../exchange-facts.ts';
-import { isAnswered } from '../exemptions.ts';
+import { hasReceivedResponse } from '../exemptions.ts';
 import {
   conflictingOffer,
   isFailedFinal,
@@ -32,7 +32,8 @@ export const statusDuties: readonly Duty[] = [
     scene: 'update',
     sequence: {
       dueAfter: {
-        exchange: (exchange, { event, client }) => offersNew(exchange, client) && isAnswered(event),
+        exchange: (exchange, { event, client }) =>
+          offersNew(exchange, client) && hasReceivedResponse(event),
       },
       keptBy: { exchange: isFinalReport },
       brokenBy: ({ operation, deploymentId }, { client }) => {
@@ -80,7 +81,9 @@ export const statusDuties: readonly Duty[] = [
     sequence: {
       dueAfter: {
         exchange: (exchange, { event, client }) =>
-          offersNew(exchange, client) && client.deployments.offers.size > 0 && isAnswered(event),
+          offersNew(exchange, client) &&
+          client.deployments.offers.size > 0 &&
+          hasReceivedResponse(event),
       },
       keptBy: {
         exchange: ({ operation, deploymentId }, { client }) =>

@@ -147,7 +147,7 @@ function changedInstruction(
   return undefined;
 }
 
-function isAnswered(ids: readonly string[]): PassiveCheck['applies'] {
+function isSuccessOf(ids: readonly string[]): PassiveCheck['applies'] {
   return ({ operation, status, hasBody }) =>
     status === 200 && hasBody && ids.includes(operation.id);
 }
@@ -155,12 +155,12 @@ function isAnswered(ids: readonly string[]): PassiveCheck['applies'] {
 export const artifactChecks: readonly PassiveCheck[] = [
   {
     id: 'artifact-stays-the-same',
-    applies: isAnswered(['get-artifact', 'list-artifacts']),
+    applies: isSuccessOf(['get-artifact', 'list-artifacts']),
     violation: changedArtifact,
   },
   {
     id: 'instructed-artifact-stays',
-    applies: isAnswered(instructing),
+    applies: isSuccessOf(instructing),
     violation: changedInstruction,
   },
 ];

@@ -16,7 +16,7 @@ const TAR_BLOCK_BYTES = 512;
 /** The GUID that a server appends to the key of a WebSocket handshake. RFC 6455, section 1.3 */
 const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
-function isAnswered(exchange: JudgedExchange, ...ids: readonly string[]): boolean {
+function isSuccessOf(exchange: JudgedExchange, ...ids: readonly string[]): boolean {
   const { operation, status, hasBody, isOrdinary } = exchange;
   return status === 200 && hasBody && isOrdinary && ids.includes(operation.id);
 }
@@ -107,7 +107,7 @@ function expires(id: string, requirement: 'link.expire-is-later' | 'next.source-
   return {
     id,
     requirement,
-    applies: (exchange) => isAnswered(exchange, ...ids),
+    applies: (exchange) => isSuccessOf(exchange, ...ids),
     violation: (exchange) => pastEnd(exchange, steps),
   } satisfies PassiveCheck;
 }
@@ -133,18 +133,18 @@ export const requestChecks: readonly PassiveCheck[] = [
   {
     id: 'artifact-of-the-path',
     requirement: 'artifacts.fields',
-    applies: (exchange) => isAnswered(exchange, 'get-artifact'),
+    applies: (exchange) => isSuccessOf(exchange, 'get-artifact'),
     violation: otherId(['id'], (exchange) => exchange.segment().toLowerCase()),
   },
   {
     id: 'listed-artifacts-suit',
-    applies: (exchange) => isAnswered(exchange, 'list-artifacts'),
+    applies: (exchange) => isSuccessOf(exchange, 'list-artifacts'),
     violation: undocumentedArtifact,
   },
   {
     id: 'map-of-the-deployment',
     requirement: 'map.id-is-the-deployment',
-    applies: (exchange) => isAnswered(exchange, 'get-update-control-map'),
+    applies: (exchange) => isSuccessOf(exchange, 'get-update-control-map'),
     violation: (exchange, { run }) =>
       otherMap(exchange, run, {
         deployment: exchange.deploymentId,
@@ -154,7 +154,7 @@ export const requestChecks: readonly PassiveCheck[] = [
   {
     id: 'map-in-instructions',
     requirement: 'next.control-map-id',
-    applies: (exchange) => isAnswered(exchange, 'post-next-deployment-v2'),
+    applies: (exchange) => isSuccessOf(exchange, 'post-next-deployment-v2'),
     violation: (exchange, { run }) =>
       otherMap(exchange, run, {
         deployment: memberAt(exchange.responseJson, ['id']),
@@ -164,7 +164,7 @@ export const requestChecks: readonly PassiveCheck[] = [
   {
     id: 'no-artifact-id-in-v2',
     requirement: 'next.artifact-id-in-v2',
-    applies: (exchange) => isAnswered(exchange, 'post-next-deployment-v2'),
+    applies: (exchange) => isSuccessOf(exchange, 'post-next-deployment-v2'),
     violation: ({ responseJson }) => {
       const id = memberAt(responseJson, ['artifact', 'id']);
       if (id === undefined) return undefined;

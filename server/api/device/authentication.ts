@@ -30,7 +30,7 @@ export const postAuthRequest = defineEndpointWithOwnTransactions(
     const { facts, ...stored } = gather(context, authRequest, tenantOf(context, body.tenant_token));
     const decision = decideAuthRequest(facts);
     const set = applyDecision(context, decision, { ...authRequest, ...stored });
-    // Only a known auth set is accepted.
+    // Only a known authentication set is accepted.
     return decision.status === 200 && set
       ? { status: 200, body: issueToken(context, set) }
       : refusalOf(decision);
@@ -147,11 +147,13 @@ function refusalOf({ status, reason, detail }: AuthDecision): Refusal {
     case 429:
       return refuse.tooManyRequests(limits.pendingRetrySeconds, reason, detail);
     case 200:
-      throw new Error(`an authentication request without an auth set was granted: ${reason}`);
+      throw new Error(
+        `an authentication request without an authentication set was granted: ${reason}`,
+      );
   }
 }
 
-/** Returns the auth set of the request after the decision's writes; undefined if there is none. */
+/** Returns the authentication set of the request after the decision's writes; undefined if there is none. */
 function applyDecision(
   context: HandlerContext,
   decision: AuthDecision,

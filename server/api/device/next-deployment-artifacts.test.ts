@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decideNext, requestText } from '../../rules/next-deployment.ts';
+import { decideNext, pollDataText } from '../../rules/next-deployment.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { choiceFor } from '../../testing/choice.ts';
 import { recordOffer, recordStatus } from '../../testing/device-deployment-steps.ts';
@@ -159,7 +159,7 @@ describe('the choice between several suitable artifacts', () => {
   });
 
   it('keeps the artifact that the device was already offered', () => {
-    const offered = { ...deviceDeployment, artifactId: 'large', pollData: requestText(request) };
+    const offered = { ...deviceDeployment, artifactId: 'large', pollData: pollDataText(request) };
     expect(decideNext(offered, request, candidates)).toMatchObject({ artifactId: 'large' });
   });
 

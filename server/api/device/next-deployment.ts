@@ -15,7 +15,7 @@ import {
 import { artifactLink, type ExpiringLink, makeLink } from '../../pipeline/links.ts';
 import { controlMapOf } from '../../rules/control-map.ts';
 import { decideInstruction, type Instruction } from '../../rules/instruction.ts';
-import { type NextRequest, requestIn, requestText } from '../../rules/next-deployment.ts';
+import { type NextRequest, parsePollData, pollDataText } from '../../rules/next-deployment.ts';
 import { type NoUpdate, noDeployment, withInstalledArtifact } from '../../rules/no-update.ts';
 import { candidate, type StoredArtifact } from '../../store/artifacts.ts';
 import type {
@@ -135,7 +135,7 @@ function applyInstruction(
     }
     case 'conflict':
       return refuseOtherData(
-        requestIn(instruction.deviceDeployment.pollData ?? requestText(request)),
+        parsePollData(instruction.deviceDeployment.pollData ?? pollDataText(request)),
         request,
       );
     case 'nothing':

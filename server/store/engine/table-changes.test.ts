@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ReadCache, TableChanges } from './table-changes.ts';
 
-const update = 'UPDATE deployment_devices SET log = ? WHERE device_id = ?';
+const update = 'UPDATE device_deployments SET log = ? WHERE device_id = ?';
 
 function kept() {
   const changes = new TableChanges();
-  const reads = new ReadCache<number>(changes, ['deployments', 'deployment_devices'], 2);
+  const reads = new ReadCache<number>(changes, ['deployments', 'device_deployments'], 2);
   let count = 0;
   const read = (key: string): number =>
     reads.get(key, () => {
@@ -19,7 +19,7 @@ describe('the cache of reads', () => {
   it.each([
     [update],
     ['INSERT INTO main.deployments SELECT * FROM snapshot.deployments'],
-    ['DELETE FROM deployment_devices'],
+    ['DELETE FROM device_deployments'],
   ])('is cleared after %s', (statement) => {
     const { changes, read } = kept();
     expect([read('a'), read('a')]).toEqual([1, 1]);
@@ -32,7 +32,7 @@ describe('the cache of reads', () => {
     const { changes, read } = kept();
     read('a');
     changes.note('UPDATE artifacts SET description = ?');
-    changes.note('UPDATE devices_of_deployment_devices_of_ours SET a = 1');
+    changes.note('UPDATE devices_of_device_deployments_of_ours SET a = 1');
     expect(read('a')).toBe(1);
     changes.noteAll();
     expect(read('a')).toBe(2);

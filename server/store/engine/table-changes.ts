@@ -8,7 +8,7 @@
 export const watchedTables = {
   artifacts: /\bartifacts\b/,
   deployments: /\bdeployments\b/,
-  deployment_devices: /\bdeployment_devices\b/,
+  device_deployments: /\bdevice_deployments\b/,
 };
 export type WatchedTable = keyof typeof watchedTables;
 
@@ -19,7 +19,7 @@ const STATEMENTS_MAX = 1000;
 
 /** Counts possible changes of each table: statements that name it, and rollbacks. */
 export class TableChanges {
-  readonly #counts = { artifacts: 0, deployments: 0, deployment_devices: 0 };
+  readonly #counts = { artifacts: 0, deployments: 0, device_deployments: 0 };
   readonly #namedIn = new Map<string, readonly WatchedTable[]>();
 
   /** Returns a number that increases whenever one of the tables may have changed. */
