@@ -245,4 +245,9 @@ export const unwanted = [
     instead:
       'UnsentResponse, isRequestIdGenerated, addresses, connectionOptions, clearPollData, may be open, device_deployments, recordResponse',
   },
+  {
+    pattern:
+      /\b([pP]retend(s|ed|[A-Z]\w*)?|Tiny(Server|Case)|SmallServer|(Virtual|Run|Failed|small)Trial)\b/g,
+    instead: 'stub (programmed responses), fake (keeps state), virtual run',
+  },
 ];

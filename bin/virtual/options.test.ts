@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addRunOptions } from '../commands/simulate/simulate.ts';
 import { type VirtualOptions, virtualPlanProblem, virtualProblem } from './options.ts';
-import { smallTrial } from './testing/small-trial.ts';
+import { smallRun } from './testing/small-run.ts';
 
 function parsed(...args: string[]): Command {
   const quiet = { writeErr: () => undefined };
@@ -10,7 +10,7 @@ function parsed(...args: string[]): Command {
   return command.parse(args, { from: 'user' });
 }
 
-const { plan } = smallTrial();
+const { plan } = smallRun();
 
 describe('the options of virtual time', () => {
   it('exclude options for a server, its user, connections and other processes', () => {

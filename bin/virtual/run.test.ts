@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { dataFolderPrefix } from './server-process.ts';
-import { MINUTE_MS, runTrial, smallTrial } from './testing/small-trial.ts';
+import { MINUTE_MS, runInVirtualTime, smallRun } from './testing/small-run.ts';
 
 describe('a run in virtual time', () => {
   it('brings every device to its end, in agreement with the server', async () => {
-    const { result, violations } = await runTrial(smallTrial());
+    const { result, violations } = await runInVirtualTime(smallRun());
     expect(result.durationMs).toBe(120 * MINUTE_MS);
     expect(result.validity).toBe('not-judged');
     expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
@@ -17,9 +17,9 @@ describe('a run in virtual time', () => {
 
   it('has the same event log for the same seed, and another log for another seed', async () => {
     const [one, again, other] = [
-      await runTrial(smallTrial()),
-      await runTrial(smallTrial()),
-      await runTrial(smallTrial({ seed: 'other' })),
+      await runInVirtualTime(smallRun()),
+      await runInVirtualTime(smallRun()),
+      await runInVirtualTime(smallRun({ seed: 'other' })),
     ];
     expect(again.log).toEqual(one.log);
     expect(again.result.devices).toEqual(one.result.devices);
@@ -27,7 +27,7 @@ describe('a run in virtual time', () => {
   });
 
   it('is reproducible with interleaving, delays and faults too', async () => {
-    const trial = smallTrial(
+    const virtualRun = smallRun(
       { behaviours: [{ name: 'crash-and-resume', weight: 1 }] },
       {
         isInterleaved: true,
@@ -38,7 +38,7 @@ describe('a run in virtual time', () => {
         ],
       },
     );
-    const [one, again] = [await runTrial(trial), await runTrial(trial)];
+    const [one, again] = [await runInVirtualTime(virtualRun), await runInVirtualTime(virtualRun)];
     expect(again.log).toEqual(one.log);
     expect(one.violations).toEqual([]);
     const causes = one.result.errors.map(({ cause }) => cause);
@@ -51,8 +51,11 @@ describe('a run in virtual time', () => {
   it('has the same event log whether its RSA keys exist or must be generated', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'fleetbed-rsa-pool-'));
     try {
-      const trial = smallTrial({ keys: { rsa: 1, ecdsa: 0, ed25519: 0 }, rsaPool: { folder } });
-      const [making, reading] = [await runTrial(trial), await runTrial(trial)];
+      const virtualRun = smallRun({ keys: { rsa: 1, ecdsa: 0, ed25519: 0 }, rsaPool: { folder } });
+      const [making, reading] = [
+        await runInVirtualTime(virtualRun),
+        await runInVirtualTime(virtualRun),
+      ];
       expect(making.log).toEqual(reading.log);
     } finally {
       rmSync(folder, { recursive: true });
@@ -60,7 +63,7 @@ describe('a run in virtual time', () => {
   });
 
   it('survives restarts of the server, during an exchange and between exchanges', async () => {
-    const trial = smallTrial(
+    const virtualRun = smallRun(
       {},
       {
         isInterleaved: true,
@@ -68,7 +71,7 @@ describe('a run in virtual time', () => {
         restarts: [{ device: undefined, atMs: 30_000, lastingMs: 25_000 }],
       },
     );
-    const [one, again] = [await runTrial(trial), await runTrial(trial)];
+    const [one, again] = [await runInVirtualTime(virtualRun), await runInVirtualTime(virtualRun)];
     expect(again.log).toEqual(one.log);
     expect(one.violations).toEqual([]);
     expect(one.result.funnel).toMatchObject({ devices: 4, success: 4 });
@@ -84,7 +87,7 @@ describe('a run in virtual time', () => {
       atMs,
       lastingMs: 20_000,
     }));
-    const { result, violations } = await runTrial(smallTrial({}, { restarts }));
+    const { result, violations } = await runInVirtualTime(smallRun({}, { restarts }));
     expect(violations).toEqual([]);
     expect(result.reconciliation).toMatchObject({ checked: true, ok: true });
     const authRequests = result.operations.find(
@@ -99,7 +102,7 @@ describe('a run in virtual time', () => {
     const notStored = { name: 'not-stored', device: 1, exchange: 4 } as const;
     const faults = [{ ...notStored, operation: 'put-deployment-status' }];
     const restarts = [{ device: undefined, atMs: 45 * MINUTE_MS, lastingMs: 1000 }];
-    const { violations } = await runTrial(smallTrial({}, { faults, restarts }));
+    const { violations } = await runInVirtualTime(smallRun({}, { faults, restarts }));
     expect(violations).toContainEqual({
       invariant: 'lost-status',
       message: expect.stringMatching(/^device 1 reported success, but the server has /),
@@ -110,21 +113,21 @@ describe('a run in virtual time', () => {
     const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith(dataFolderPrefix));
     const before = new Set(folders());
     const restarts = [{ device: undefined, atMs: MINUTE_MS, lastingMs: 1000 }];
-    await runTrial(smallTrial({ durationMs: 2 * MINUTE_MS }, { restarts }));
+    await runInVirtualTime(smallRun({ durationMs: 2 * MINUTE_MS }, { restarts }));
     expect(folders().filter((name) => !before.has(name))).toEqual([]);
   });
 
   it('restarts one device at the given time without affecting the others', async () => {
     const restarts = [{ device: 2, atMs: 45 * MINUTE_MS, lastingMs: 7 * MINUTE_MS }];
-    const { events, violations } = await runTrial(smallTrial({}, { restarts }));
+    const { events, violations } = await runInVirtualTime(smallRun({}, { restarts }));
     expect(violations).toEqual([]);
     const offs = events.filter((event) => event.kind === 'life' && event.state === 'off');
     expect(offs).toMatchObject([{ device: 2 }]);
   });
 
   it('deploys in phases, and an abort excludes the devices of later phases', async () => {
-    const { result, events, violations } = await runTrial(
-      smallTrial({
+    const { result, events, violations } = await runInVirtualTime(
+      smallRun({
         deploymentPhases: [{ batchPercent: 50 }, { afterMs: 60 * MINUTE_MS }],
         incidents: [{ name: 'abort-deployment', atMs: 40 * MINUTE_MS }],
       }),
@@ -137,8 +140,8 @@ describe('a run in virtual time', () => {
   });
 
   it('has tokens that expire and are renewed within days', async () => {
-    const { result } = await runTrial(
-      smallTrial({ durationMs: 8 * 24 * 60 * MINUTE_MS, pollIntervalMs: 360 * MINUTE_MS }),
+    const { result } = await runInVirtualTime(
+      smallRun({ durationMs: 8 * 24 * 60 * MINUTE_MS, pollIntervalMs: 360 * MINUTE_MS }),
     );
     const authRequests = result.operations.find(
       ({ operation }) => operation === 'post-auth-request',
@@ -151,8 +154,8 @@ describe('a run in virtual time', () => {
 
   it('reports a status that the server acknowledged but does not have', async () => {
     const ackLost = { name: 'ack-lost', device: 1, exchange: 4 } as const;
-    const { violations } = await runTrial(
-      smallTrial({}, { faults: [{ ...ackLost, operation: 'put-deployment-status' }] }),
+    const { violations } = await runInVirtualTime(
+      smallRun({}, { faults: [{ ...ackLost, operation: 'put-deployment-status' }] }),
     );
     expect(violations).toEqual([
       {

@@ -21,7 +21,7 @@ import { UnauthorizedDevice } from './unauthorized-device.ts';
 import { openVirtualServer, virtualHost, virtualUser } from './virtual-server.ts';
 
 /** The inputs of a run: the same values give the same events. */
-export interface VirtualTrial {
+export interface VirtualRun {
   readonly plan: FleetPlan;
   /** Start of the run, in milliseconds since the Unix epoch. */
   readonly startMs: number;
@@ -57,8 +57,8 @@ const USER_MIN_MS = 250;
  */
 const USER_LOOKS_PER_POLL = 10;
 
-/** Returns true when the trial restarts its server. */
-function restartsServer({ faults, restarts }: VirtualTrial): boolean {
+/** Returns true when the run restarts its server. */
+function restartsServer({ faults, restarts }: VirtualRun): boolean {
   return (
     faults.some(({ name }) => name === 'server-restart') ||
     restarts.some(({ device }) => device === undefined)
@@ -66,23 +66,23 @@ function restartsServer({ faults, restarts }: VirtualTrial): boolean {
 }
 
 /**
- * Runs a trial to its end.
+ * Executes a run in virtual time to its end.
  * @throws RestartError when the server does not come back, and the errors of `simulateFleet`
  */
-export async function virtualRun(
-  trial: VirtualTrial,
+export async function runVirtually(
+  virtualRun: VirtualRun,
   { mayContinue = () => true, between = (server) => server, ...hooks }: VirtualHooks,
 ): Promise<VirtualOutcome> {
-  const plan = virtualPlan(trial);
+  const plan = virtualPlan(virtualRun);
   const random = seededRandom(plan.seed);
-  const chance = (name: string) => (trial.isInterleaved ? random.stream(name) : undefined);
+  const chance = (name: string) => (virtualRun.isInterleaved ? random.stream(name) : undefined);
   const { clock, server } = await openVirtualServer(plan, {
-    startMs: trial.startMs,
-    mayRestart: restartsServer(trial),
+    startMs: virtualRun.startMs,
+    mayRestart: restartsServer(virtualRun),
     order: chance('virtual/order'),
   });
   const way = { server, host: virtualHost, clock };
-  const planOf = exchangePlans({ faults: trial.faults, delays: chance('virtual/delays') });
+  const planOf = exchangePlans({ faults: virtualRun.faults, delays: chance('virtual/delays') });
   const pollIntervalMs = minPollMs(plan);
   const unauthorizedDevice = new UnauthorizedDevice({
     plan,
@@ -94,7 +94,7 @@ export async function virtualRun(
   });
   const trouble = new AbortController();
   server.onTrouble = (error) => trouble.abort(error);
-  for (const { device, atMs, lastingMs } of trial.restarts) {
+  for (const { device, atMs, lastingMs } of virtualRun.restarts) {
     if (device === undefined) server.restartAfter(atMs, lastingMs);
   }
   const visits = unauthorizedDevice.live().catch((error: unknown) => trouble.abort(error));
@@ -122,8 +122,8 @@ export async function virtualRun(
   }
 }
 
-/** Returns the plan with the power cuts of the trial. */
-function virtualPlan({ plan, restarts }: VirtualTrial): FleetPlan {
+/** Returns the plan with the power cuts of the run. */
+function virtualPlan({ plan, restarts }: VirtualRun): FleetPlan {
   const reboots = restarts.flatMap(({ device, atMs, lastingMs }) =>
     device === undefined ? [] : [{ name: 'power-cut' as const, atMs, lastingMs, device }],
   );

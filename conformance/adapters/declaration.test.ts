@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/base/clock.ts';
 import { Target } from '../target/target.ts';
-import { closedPortUrl, serve } from '../testing/tiny-server.ts';
+import { closedPortUrl, serve } from '../testing/stub-server.ts';
 import { compareCapability, readDeclaration } from './declaration.ts';
 import { type ProbeResult, probePart } from './probe.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../fixtures/base/clock.ts';
 import { ControlFailure, type ControlledTenant } from '../context/control.ts';
 import { Target } from '../target/target.ts';
-import { serve } from '../testing/tiny-server.ts';
+import { serve } from '../testing/stub-server.ts';
 import { HttpControl } from './http-control.ts';
 import { MissingCapability } from './missing-capability.ts';
 

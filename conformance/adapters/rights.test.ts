@@ -5,7 +5,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import { noLedger } from '../context/cleanup-ledger.ts';
 import { bearer, requestOf } from '../target/call.ts';
 import { Target, type WireRequest } from '../target/target.ts';
-import { serve } from '../testing/tiny-server.ts';
+import { serve } from '../testing/stub-server.ts';
 import { Rights } from './rights.ts';
 
 const acting = [

@@ -11,7 +11,7 @@ import {
   ControlRefusedError,
   LoginRefusedError,
 } from '../target/setup-error.ts';
-import { closedPortUrl, serve } from '../testing/tiny-server.ts';
+import { closedPortUrl, serve } from '../testing/stub-server.ts';
 import { type CleanupOptions, cleanUp, LedgerUrlError } from './cleanup.ts';
 import { readLedger } from './ledger-reading.ts';
 

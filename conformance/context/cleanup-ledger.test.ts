@@ -7,7 +7,7 @@ import { cleanUp } from '../cleanup/cleanup.ts';
 import { readLedger } from '../cleanup/ledger-reading.ts';
 import { contextOn } from '../testing/context-on.ts';
 import { runAgainst } from '../testing/run-against.ts';
-import { serve } from '../testing/tiny-server.ts';
+import { serve } from '../testing/stub-server.ts';
 import { CleanupLedgerFile, LedgerError } from './cleanup-ledger.ts';
 import { CreatedResources } from './created-resources.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock, type Timer } from '../../fixtures/base/clock.ts';
 import { readArtifact } from '../../fixtures/formats/mender-artifact.ts';
 import { contextOn } from '../testing/context-on.ts';
-import { serve } from '../testing/tiny-server.ts';
+import { serve } from '../testing/stub-server.ts';
 import { readSample, type SampleName, sampleArtifacts, sampleOfRun } from './sample-artifacts.ts';
 import { AdminFailure } from './target-admin.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pollVariants } from '../context/poll-variants.ts';
 import { contextOn } from '../testing/context-on.ts';
-import { serve } from '../testing/tiny-server.ts';
+import { serve } from '../testing/stub-server.ts';
 import { pollStep, reportStep } from './deployment-steps.ts';
 import { ExpectedState } from './expected-state.ts';
 import { arrangeStart } from './identity-steps.ts';

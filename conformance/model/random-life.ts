@@ -11,8 +11,8 @@ import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import { ExpectationFailure, observationOf } from '../target/expectations.ts';
 import * as deployment from './deployment-steps.ts';
 import { attributeNames, configurationKeys, DEVICES, type StartState } from './expected-state.ts';
-import { type Exploration, explore } from './explore.ts';
 import * as identity from './identity-steps.ts';
+import { runRandomSequences, type SequenceOptions } from './random-sequences.ts';
 import type { ModelStep } from './step.ts';
 import * as store from './store-steps.ts';
 
@@ -179,7 +179,7 @@ const unknownStart = fc.constant<StartState>('unknown');
 const acceptedStart = fc.constant<StartState>('accepted');
 const anyStart = fc.constantFrom<StartState>('accepted', 'accepted', 'unknown');
 
-interface RandomLife extends Exploration {
+interface RandomLife extends SequenceOptions {
   readonly id: string;
   readonly title: string;
   readonly requirements: readonly [RequirementId, ...RequirementId[]];
@@ -231,12 +231,12 @@ const lives: readonly RandomLife[] = [
 ];
 
 /**
- * Explores sequences. If the violated requirements are not among those of the case, another case
+ * Runs random sequences. If the violated requirements are not among those of the case, another case
  * judges them, and this one throws StartStateNotReached.
  */
-async function exploreAndJudge(context: TestContext, life: RandomLife): Promise<void> {
+async function runAndJudgeSequences(context: TestContext, life: RandomLife): Promise<void> {
   try {
-    await explore(context, life);
+    await runRandomSequences(context, life);
   } catch (error) {
     if (!(error instanceof ExpectationFailure)) throw error;
     const caseViolations = error.violated?.filter((id) => life.requirements.includes(id)) ?? [];
@@ -248,7 +248,7 @@ async function exploreAndJudge(context: TestContext, life: RandomLife): Promise<
 
 function lifeCase(life: RandomLife): JudgingCase<TestContext> {
   const { id, title, requirements } = life;
-  return { id, title, requirements, run: (context) => exploreAndJudge(context, life) };
+  return { id, title, requirements, run: (context) => runAndJudgeSequences(context, life) };
 }
 
 export const modelCases = defineScenario({
@@ -267,8 +267,8 @@ export const modelCases = defineScenario({
       requirements: ['status.transitions', 'next.oldest-first'],
       observe: async (context) => {
         const steps = [...deploymentSteps];
-        const exploration = { starts: acceptedStart, steps, sequences: 2, seed: OBSERVATIONS_SEED };
-        const observations = await explore(context, exploration);
+        const options = { starts: acceptedStart, steps, sequences: 2, seed: OBSERVATIONS_SEED };
+        const observations = await runRandomSequences(context, options);
         const lines = [...observations].map(
           ([matter, values]) => `${matter}: ${[...values].join(', ')}`,
         );

@@ -6,7 +6,7 @@ import { ManualClock } from '../../fixtures/base/clock.ts';
 import { Mask } from '../target/mask.ts';
 import { Target, type WireRequest } from '../target/target.ts';
 import { blockFolder, runBlock } from '../testing/bash.ts';
-import { serve } from '../testing/tiny-server.ts';
+import { serve } from '../testing/stub-server.ts';
 import { reproScript } from './repro-script.ts';
 import type { ScriptExchange } from './values.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
 import { runAgainst } from '../testing/run-against.ts';
-import { serve } from '../testing/tiny-server.ts';
+import { serve } from '../testing/stub-server.ts';
 import { observationsOf } from './observations.ts';
 import { ReportError, readReport, resultSchema } from './schema.ts';
 

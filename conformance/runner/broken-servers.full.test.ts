@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/base/clock.ts';
 import type { VerdictName } from '../result/result.ts';
 import { runAgainst } from '../testing/run-against.ts';
-import { serve } from '../testing/tiny-server.ts';
+import { serve } from '../testing/stub-server.ts';
 
 const TRAP_MAX_MS = 60_000;
 const user = { email: 'user@example.com', password: 'correct horse battery' };

@@ -9,7 +9,7 @@ import type { ConformanceResult, VerdictName } from '../result/result.ts';
 import { responseSummary } from '../target/expectations.ts';
 import { Target } from '../target/target.ts';
 import { runAgainst } from '../testing/run-against.ts';
-import { serve } from '../testing/tiny-server.ts';
+import { serve } from '../testing/stub-server.ts';
 
 function idsOf({ verdicts }: ConformanceResult, name: VerdictName): readonly string[] {
   return verdicts.filter(({ verdict }) => verdict === name).map(({ id }) => id);

@@ -5,7 +5,7 @@ import { ManualClock } from '../../fixtures/base/clock.ts';
 import { SetupError } from '../target/setup-error.ts';
 import { selfSigned } from '../testing/certificate.ts';
 import { runAgainst } from '../testing/run-against.ts';
-import { closedPortUrl, serve } from '../testing/tiny-server.ts';
+import { closedPortUrl, serve } from '../testing/stub-server.ts';
 
 const preflight = true;
 const welcome = '<!doctype html>\n<html><head><title>Welcome to nginx!</title></head></html>';

@@ -16,7 +16,7 @@ import {
 } from '../target/expectations.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
 import { contextOn } from '../testing/context-on.ts';
-import { serve } from '../testing/tiny-server.ts';
+import { serve } from '../testing/stub-server.ts';
 import { reasonNotToRun, runCase } from './runner.ts';
 
 const clock = new ManualClock(Date.UTC(2026, 0, 1));

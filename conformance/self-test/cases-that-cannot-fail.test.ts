@@ -3,7 +3,7 @@ import { systemClock } from '../../fixtures/base/clock.ts';
 import { seededRandom } from '../../fixtures/base/random.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
-import { serve } from '../testing/tiny-server.ts';
+import { serve } from '../testing/stub-server.ts';
 import { findCasesThatCannotFail } from './cases-that-cannot-fail.ts';
 import type { RunRequest } from './self-test.ts';
 import { wrongResponses } from './wrong-responses.ts';

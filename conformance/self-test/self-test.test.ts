@@ -5,7 +5,7 @@ import { operations } from '../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../fixtures/contract/requirements/index.ts';
 import type { CaseVerdict } from '../result/result.ts';
 import { resultOf, verdictOn } from '../testing/results.ts';
-import { serve } from '../testing/tiny-server.ts';
+import { serve } from '../testing/stub-server.ts';
 import { bodyBecomes, statusBecomes } from './alterations.ts';
 import type { Alteration, Defect } from './defect.ts';
 import { needsNoFix } from './judgement.ts';
@@ -31,15 +31,15 @@ const paths = {
   audit: operations['list-audit-logs'].path,
 };
 
-/** A case of a tiny suite: the requested path, the expected response and its requirement. */
-interface TinyCase {
+/** A case of a small suite: the requested path, the expected response and its requirement. */
+interface SmallCase {
   readonly id: string;
   readonly path: string;
   readonly wants: string;
   readonly names: RequirementId;
 }
 
-const tinyCases: readonly TinyCase[] = [
+const smallCases: readonly SmallCase[] = [
   {
     id: 'configuration/set-by-user-is-read',
     path: paths.configuration,
@@ -60,7 +60,7 @@ const tinyCases: readonly TinyCase[] = [
   },
 ];
 
-async function verdictOf(each: TinyCase, baseUrl: string): Promise<CaseVerdict> {
+async function verdictOf(each: SmallCase, baseUrl: string): Promise<CaseVerdict> {
   const response = await fetch(baseUrl + each.path);
   const actual = `${response.status} ${await response.text()}`;
   const verdict = actual === each.wants ? 'pass' : 'fail';
@@ -68,7 +68,7 @@ async function verdictOf(each: TinyCase, baseUrl: string): Promise<CaseVerdict> 
   return verdictOn(each.id, finding as never, { requirements: [each.names] });
 }
 
-async function tinySuite(cases = tinyCases): Promise<SelfTestOptions> {
+async function smallSuite(cases = smallCases): Promise<SelfTestOptions> {
   const baseUrl = await serve((_, response) => response.end('{"a":"1"}'));
   const target = { baseUrl, headerPrefix: 'X-SVC', userToken: '', close: async () => undefined };
   return {
@@ -96,8 +96,8 @@ const defect: Defect = {
   alter: bodyBecomes(() => ({})),
 };
 
-async function rowFor(changes: Partial<Defect>, cases = tinyCases): Promise<MatrixRow> {
-  const options = await tinySuite(cases);
+async function rowFor(changes: Partial<Defect>, cases = smallCases): Promise<MatrixRow> {
+  const options = await smallSuite(cases);
   const { affectedCases, named, failures } = await runBaseline(
     [{ ...defect, ...changes }],
     options,
@@ -117,7 +117,7 @@ async function rowFor(changes: Partial<Defect>, cases = tinyCases): Promise<Matr
 describe('the self-test run without a defect', () => {
   it('lists for each case the defects that would affect it', async () => {
     const both = [defect, { ...defect, id: 'other', operations: ['list-audit-logs'] as const }];
-    const { affectedCases, failures } = await runBaseline(both, await tinySuite());
+    const { affectedCases, failures } = await runBaseline(both, await smallSuite());
     expect(failures).toEqual([]);
     expect([...affectedCases].map(([id, called]) => [id, ...called])).toEqual([
       ['configuration/set-by-user-is-read', defect.id],
@@ -135,20 +135,20 @@ describe('the self-test run without a defect', () => {
         return response;
       },
     });
-    const { affectedCases } = await runBaseline([{ ...defect, alter }], await tinySuite());
+    const { affectedCases } = await runBaseline([{ ...defect, alter }], await smallSuite());
     expect([...affectedCases.values()].map(({ size }) => size)).toEqual([1, 1, 0]);
     expect(sent).toBe(0);
   });
 
   it('counts every case as affected by a defect in shared preparation', async () => {
     const upload: Defect = { ...defect, operations: ['upload-artifact'] };
-    const { affectedCases } = await runBaseline([upload], await tinySuite());
+    const { affectedCases } = await runBaseline([upload], await smallSuite());
     expect(casesAffectedBy(upload, affectedCases).size).toBe(3);
   });
 
   it('lists the cases that fail without any defect', async () => {
-    const wrong = tinyCases.map((each) => ({ ...each, wants: '200 other' }));
-    const { failures } = await runBaseline([defect], await tinySuite(wrong));
+    const wrong = smallCases.map((each) => ({ ...each, wants: '200 other' }));
+    const { failures } = await runBaseline([defect], await smallSuite(wrong));
     expect(failures).toHaveLength(3);
   });
 });
@@ -168,7 +168,7 @@ describe('a planted defect', () => {
 
   it('survives when no case fails', async () => {
     const row = await rowFor({ alter: bodyBecomes(() => ({ a: '1', b: '2' })) }, [
-      { ...tinyCases[0], wants: '200 {"a":"1","b":"2"}' } as TinyCase,
+      { ...smallCases[0], wants: '200 {"a":"1","b":"2"}' } as SmallCase,
     ]);
     expect(row).toMatchObject({ outcome: 'survived', killedBy: [], changes: 1 });
     expect(needsNoFix(row)).toBe(false);
@@ -198,7 +198,7 @@ describe('a planted defect', () => {
 
   it('has no false failure if it does not occur in a second run', async () => {
     let runs = 0;
-    const options = await tinySuite();
+    const options = await smallSuite();
     const runSuite: SelfTestOptions['runSuite'] = async (request) => {
       runs += 1;
       const result = await options.runSuite(request);
@@ -206,7 +206,7 @@ describe('a planted defect', () => {
       const verdicts = result.verdicts.map((each) => ({ ...each, verdict: 'pass' as const }));
       return { ...result, verdicts };
     };
-    const ids = new Set(tinyCases.map(({ id }) => id));
+    const ids = new Set(smallCases.map(({ id }) => id));
     const narrow: Defect = { ...defect, violates: ['configuration.set-by-user'] };
     const result = await runDefect(narrow, ids, { ...options, runSuite });
     expect(result).toMatchObject({ outcome: 'killed', falseFailures: [] });
@@ -215,7 +215,7 @@ describe('a planted defect', () => {
 
   it('has no error of the suite if it does not occur in a second run', async () => {
     let runs = 0;
-    const options = await tinySuite();
+    const options = await smallSuite();
     const runSuite: SelfTestOptions['runSuite'] = async (request) => {
       runs += 1;
       const result = await options.runSuite(request);
@@ -225,7 +225,7 @@ describe('a planted defect', () => {
       );
       return { ...result, verdicts };
     };
-    const ids = new Set(tinyCases.map(({ id }) => id));
+    const ids = new Set(smallCases.map(({ id }) => id));
     const result = await runDefect(defect, ids, { ...options, runSuite });
     expect(result?.suiteErrors).toEqual([]);
     expect(runs).toBe(2);
@@ -254,13 +254,13 @@ describe('a planted defect', () => {
 
 describe('the violated requirements of a failed case', () => {
   it('replace the requirements that the case names', async () => {
-    const options = await tinySuite();
+    const options = await smallSuite();
     const runSuite: SelfTestOptions['runSuite'] = async (request) => {
       const { verdicts, ...rest } = await options.runSuite(request);
       const violated: RequirementId[] = ['audit.total'];
       return { ...rest, verdicts: verdicts.map((verdict) => ({ ...verdict, violated })) };
     };
-    const ids = new Set(tinyCases.map(({ id }) => id));
+    const ids = new Set(smallCases.map(({ id }) => id));
     const result = await runDefect(defect, ids, { ...options, runSuite });
     expect(result).toMatchObject({ outcome: 'survived', killedBy: [] });
     expect(result?.falseFailures.map(({ requirements }) => requirements)).toEqual([
@@ -272,7 +272,7 @@ describe('the violated requirements of a failed case', () => {
 
 describe('a kill matrix', () => {
   async function matrixOf(defects: readonly Defect[], signal?: AbortSignal) {
-    const options = { ...(await tinySuite()), ...(signal && { signal }) };
+    const options = { ...(await smallSuite()), ...(signal && { signal }) };
     const { affectedCases, named, failures } = await runBaseline(defects, options);
     const runOf = (each: Defect, ids: ReadonlySet<string>) => runDefect(each, ids, options);
     return runMatrix({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock, systemClock } from '../../fixtures/base/clock.ts';
 import { allCases } from '../cases/all-cases.ts';
 import { judgesRateLimit } from '../runner/schedule.ts';
-import { serve } from '../testing/tiny-server.ts';
+import { serve } from '../testing/stub-server.ts';
 import { Target } from './target.ts';
 
 /** A clock whose sleeps end immediately, and which records each of them. */

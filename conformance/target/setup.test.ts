@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { listCases } from '../conformance.ts';
 import { selfSigned } from '../testing/certificate.ts';
 import { runAgainst } from '../testing/run-against.ts';
-import { closedPortUrl, serve } from '../testing/tiny-server.ts';
+import { closedPortUrl, serve } from '../testing/stub-server.ts';
 import {
   BaseUrlError,
   LoginRefusedError,

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../fixtures/base/clock.ts';
-import { serve } from '../testing/tiny-server.ts';
+import { serve } from '../testing/stub-server.ts';
 import { Target } from './target.ts';
 import { TransportFailure } from './transport-failure.ts';
 

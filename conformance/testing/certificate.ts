@@ -13,7 +13,7 @@ export async function selfSigned(): Promise<{ readonly key: string; readonly cer
   certificate.serialNumber = '01';
   certificate.validity.notBefore = new Date('2020-01-01T00:00:00Z');
   certificate.validity.notAfter = new Date('2049-01-01T00:00:00Z');
-  const name = [{ name: 'commonName', value: 'tiny server' }];
+  const name = [{ name: 'commonName', value: 'stub server' }];
   certificate.setSubject(name);
   certificate.setIssuer(name);
   certificate.setExtensions([

@@ -1,4 +1,4 @@
-/** Creates a test context for a small server, for tests of the test context. */
+/** Creates a test context for a stub server, for tests of the test context. */
 import { type Clock, systemClock } from '../../fixtures/base/clock.ts';
 import { seededRandom } from '../../fixtures/base/random.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';

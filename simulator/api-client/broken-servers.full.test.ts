@@ -5,8 +5,8 @@ import { systemClock } from '../../fixtures/base/clock.ts';
 import { pathOf } from '../../fixtures/contract/operation.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { type FleetPlan, simulateFleet } from '../engine/simulate-fleet.ts';
+import { FakeServer } from '../testing/fake-server.ts';
 import { planWith } from '../testing/plan-with.ts';
-import { SmallServer } from '../testing/small-server.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -93,7 +93,7 @@ describe('the source addresses of a run', () => {
   });
 
   it('are used for WebSocket connections as well', async () => {
-    const { server } = await SmallServer.start();
+    const { server } = await FakeServer.start();
     const peers = new Map<string, number>();
     const over = new AbortController();
     const upgrades = new WebSocketServer({ server: server.http });

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type KeyType, keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { StatusError } from '../network/errors.ts';
 import { ClientFixture, sessionOf, token } from '../testing/client-fixture.ts';
-import { PretendServer, type Responses } from '../testing/pretend-server.ts';
+import { type Responses, StubServer } from '../testing/stub-server.ts';
 import { type ClientSession, tokenSubject } from './session.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -15,7 +15,7 @@ const granted = () => ({ status: 200, body: token });
 const provides = { device_type: 'board', artifact_name: 'r-1', 'rootfs-image.version': 'r-1' };
 
 async function started(responses: Responses, options = {}, keyType: KeyType = 'ed25519') {
-  const server = await PretendServer.start({ 'post-auth-request': granted, ...responses });
+  const server = await StubServer.start({ 'post-auth-request': granted, ...responses });
   const fixture = new ClientFixture(server.baseUrl, options);
   closers.push(
     () => server.close(),

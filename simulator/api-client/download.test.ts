@@ -3,11 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DownloadError, StatusError } from '../network/errors.ts';
 import { ClientFixture } from '../testing/client-fixture.ts';
-import {
-  type PretendRequest,
-  type PretendResponse,
-  PretendServer,
-} from '../testing/pretend-server.ts';
+import { type StubRequest, type StubResponse, StubServer } from '../testing/stub-server.ts';
 import { downloadedBytes, REDIRECTS_MAX, RESUMPTIONS_MAX } from './download.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -21,14 +17,14 @@ const pause = async (): Promise<void> => undefined;
 const file = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 251));
 
 interface Given {
-  readonly responses: readonly ((asked: PretendRequest) => PretendResponse)[];
+  readonly responses: readonly ((asked: StubRequest) => StubResponse)[];
   readonly fileMaxBytes?: number;
 }
 
 /** Downloads from a server that sends these responses in order. */
 async function download({ responses, fileMaxBytes = 10_000 }: Given) {
   const left = [...responses];
-  const server = await PretendServer.start({
+  const server = await StubServer.start({
     'download-artifact': (asked) => left.shift()?.(asked) ?? { status: 500 },
   });
   // The link points to a different host than the API, as in the field.
@@ -66,14 +62,14 @@ async function errorOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-const whole = (): PretendResponse => ({ status: 200, body: file });
-const cutAt = (bytes: number) => (): PretendResponse => ({
+const whole = (): StubResponse => ({ status: 200, body: file });
+const cutAt = (bytes: number) => (): StubResponse => ({
   status: 200,
   body: file,
   cutAfterBytes: bytes,
 });
 
-function rest({ headers }: PretendRequest): Exclude<PretendResponse, string> {
+function rest({ headers }: StubRequest): Exclude<StubResponse, string> {
   const from = Number(/^bytes=(\d+)-$/.exec(headers.range ?? '')?.[1]);
   const range = `bytes ${from}-${file.length - 1}/${file.length}`;
   return { status: 206, body: file.subarray(from), headers: { 'content-range': range } };
@@ -96,7 +92,7 @@ describe('a download', () => {
   });
 
   it('resumes after a pause each time that it breaks off', async () => {
-    const again = (asked: PretendRequest): PretendResponse => ({
+    const again = (asked: StubRequest): StubResponse => ({
       ...rest(asked),
       cutAfterBytes: 500,
     });
@@ -110,7 +106,7 @@ describe('a download', () => {
   });
 
   it('fails after a limited number of tries when it breaks off again and again', async () => {
-    const again = (asked: PretendRequest): PretendResponse => ({
+    const again = (asked: StubRequest): StubResponse => ({
       ...rest(asked),
       cutAfterBytes: 100,
     });
@@ -131,7 +127,7 @@ describe('a download', () => {
   });
 
   it('waits and retries when the server is busy', async () => {
-    const busy = (): PretendResponse => ({ status: 503 });
+    const busy = (): StubResponse => ({ status: 503 });
     const { bytes, pauses } = await download({ responses: [busy, cutAt(100), busy, rest] });
     expect((await bytes).equals(file)).toBe(true);
     expect(pauses).toEqual([1, 2, 3]);
@@ -183,7 +179,7 @@ describe('a download', () => {
     ],
     ['nothing where the server gives nothing', {}, undefined],
   ])('requests the rest of the same file by %s', async (_what, headers, wanted) => {
-    const first = (): PretendResponse => ({
+    const first = (): StubResponse => ({
       status: 200,
       body: file,
       cutAfterBytes: 2000,
@@ -196,7 +192,7 @@ describe('a download', () => {
 
   it('skips known bytes when a server without range support sends the whole file', async () => {
     const headers = { etag: '"v1"' };
-    const first = (): PretendResponse => ({
+    const first = (): StubResponse => ({
       status: 200,
       body: file,
       cutAfterBytes: 2000,
@@ -214,7 +210,7 @@ describe('a download', () => {
     ['416, because it is shorter', { status: 416 }],
   ] as const)('never joins parts of different files: %s', async (_what, response) => {
     const headers = { etag: '"v1"' };
-    const first = (): PretendResponse => ({
+    const first = (): StubResponse => ({
       status: 200,
       body: file,
       cutAfterBytes: 2000,
@@ -230,7 +226,7 @@ describe('a download', () => {
     ['says nothing of its range', undefined],
     ['says nonsense of its range', 'bytes */5000'],
   ])('does not accept a partial response that %s', async (_what, range) => {
-    const part = (): PretendResponse => ({
+    const part = (): StubResponse => ({
       status: 206,
       body: file.subarray(2000),
       headers: range === undefined ? {} : { 'content-range': range },
@@ -248,7 +244,7 @@ describe('a download', () => {
 
   it('never holds more than a part of a large file in memory', async () => {
     const large = Buffer.alloc(64 * 2 ** 20, 5);
-    const server = await PretendServer.start({
+    const server = await StubServer.start({
       'download-artifact': () => ({ status: 200, body: large }),
     });
     const fixture = new ClientFixture(server.baseUrl);
@@ -283,7 +279,7 @@ describe('a download', () => {
   });
 
   it('is aborted when the file is too large and its size was not stated', async () => {
-    const chunked = (): PretendResponse => ({
+    const chunked = (): StubResponse => ({
       status: 200,
       body: file,
       headers: { 'transfer-encoding': 'chunked' },

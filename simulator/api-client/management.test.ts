@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClientFixture, token } from '../testing/client-fixture.ts';
-import { type PretendRequest, PretendServer, type Responses } from '../testing/pretend-server.ts';
+import { type Responses, type StubRequest, StubServer } from '../testing/stub-server.ts';
 import { ManagementClient } from './management.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -9,7 +9,7 @@ afterEach(async () => {
 });
 
 async function started(responses: Responses) {
-  const server = await PretendServer.start({
+  const server = await StubServer.start({
     login: () => ({ status: 200, body: token }),
     ...responses,
   });
@@ -39,7 +39,7 @@ const when = '2026-01-31T12:00:00Z';
 
 /** Serves `count` device deployments in pages as requested. */
 function partsOf(count: number) {
-  return ({ query }: PretendRequest) => {
+  return ({ query }: StubRequest) => {
     const perPage = Number(query.get('per_page'));
     const from = (Number(query.get('page')) - 1) * perPage;
     const body = Array.from(

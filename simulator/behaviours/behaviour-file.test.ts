@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/base/clock.ts';
 import { simulateFleet } from '../engine/simulate-fleet.ts';
+import { FakeServer } from '../testing/fake-server.ts';
 import { planWith } from '../testing/plan-with.ts';
-import { closedPortUrl } from '../testing/pretend-server.ts';
-import { SmallServer } from '../testing/small-server.ts';
+import { closedPortUrl } from '../testing/stub-server.ts';
 import { BehaviourFileError, nodeReadsTypeScript, readBehaviourFile } from './behaviour-file.ts';
 import { behaviours } from './catalogue.ts';
 import example from './example.ts';
@@ -127,7 +127,7 @@ describe('a behaviour file', () => {
 
   it('ends the run with one sentence when a hook returns an invalid value', async () => {
     const broken = row('hooks: { nextCycleMs: () => "soon" }', 'broken-hook');
-    const environment = await SmallServer.start();
+    const environment = await FakeServer.start();
     const path = written(broken);
     const run = simulateFleet(plan(environment.server.baseUrl, path, 'broken-hook'), {
       clock: systemClock,
@@ -161,7 +161,7 @@ describe('the example of a behaviour file', () => {
   });
 
   it('runs in a fleet when it is loaded from its file', async () => {
-    const environment = await SmallServer.start();
+    const environment = await FakeServer.start();
     let offered = 0;
     const result = await simulateFleet(
       {

@@ -3,9 +3,9 @@ import { systemClock } from '../../fixtures/base/clock.ts';
 import { type FleetPlan, simulateFleet } from '../engine/simulate-fleet.ts';
 import { mergeResults } from '../result/merge.ts';
 import type { FleetResult } from '../result/result.ts';
+import { FakeServer, release } from '../testing/fake-server.ts';
 import { planWith } from '../testing/plan-with.ts';
-import { closedPortUrl } from '../testing/pretend-server.ts';
-import { release, SmallServer } from '../testing/small-server.ts';
+import { closedPortUrl } from '../testing/stub-server.ts';
 import { type ClusterOutcome, Coordinator, type CoordinatorOptions } from './coordinator.ts';
 import { deployForAll } from './deploy-for-all.ts';
 import type { CoordinatorMessage, WorkerMessage } from './messages.ts';
@@ -44,8 +44,8 @@ function deploying(plan: FleetPlan): CoordinatorOptions['deploy'] {
   return (deviceIds) => deployForAll(plan, deviceIds, { clock, signal });
 }
 
-async function serverOf(): Promise<SmallServer> {
-  const small = await SmallServer.start();
+async function serverOf(): Promise<FakeServer> {
+  const small = await FakeServer.start();
   closers.push(() => small.server.close());
   return small;
 }
@@ -141,7 +141,7 @@ describe('a fleet in shards', () => {
       const { results } = await new RunInShards(planFor(small.server.baseUrl), shards).outcome();
       expect(results).toHaveLength(shards);
       expect(rows(results)).toEqual(rows([alone]));
-      const keysOf = ({ devices }: SmallServer) =>
+      const keysOf = ({ devices }: FakeServer) =>
         [...devices.values()].map(({ pubkey }) => pubkey).sort();
       expect(keysOf(small)).toEqual(keysOf(whole));
     }

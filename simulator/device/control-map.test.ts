@@ -10,7 +10,7 @@ import {
   sessionOf,
   token,
 } from '../testing/client-fixture.ts';
-import { type PretendResponse, PretendServer } from '../testing/pretend-server.ts';
+import { type StubResponse, StubServer } from '../testing/stub-server.ts';
 import { ControlMap } from './control-map.ts';
 import { beginDeployment } from './device.ts';
 
@@ -26,12 +26,12 @@ const mapOf = (entry: Entry): UpdateControlMap => ({
   priority: 0,
   states: { ArtifactInstall_Enter: entry },
 });
-const gone: PretendResponse = { status: 503 };
+const gone: StubResponse = { status: 503 };
 
 /** A device with an update in progress, and the server's responses to its requests for the map. */
-async function asking(answer: (asks: number) => PretendResponse) {
+async function asking(answer: (asks: number) => StubResponse) {
   let asks = 0;
-  const server = await PretendServer.start({ 'get-update-control-map': () => answer(++asks) });
+  const server = await StubServer.start({ 'get-update-control-map': () => answer(++asks) });
   const fixture = new ClientFixture(server.baseUrl);
   closers.push(
     () => server.close(),
@@ -44,7 +44,7 @@ async function asking(answer: (asks: number) => PretendResponse) {
 }
 
 /** A map that came with the instructions and starts as `pause`. */
-async function paused(entry: Entry, answer: (asks: number) => PretendResponse = () => gone) {
+async function paused(entry: Entry, answer: (asks: number) => StubResponse = () => gone) {
   const fixture = await asking(answer);
   const instructions = instructionsFor('release-2', fixture.server.baseUrl, {
     update_control_map: mapOf({ action: 'pause', ...entry }),

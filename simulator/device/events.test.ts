@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock, systemClock } from '../../fixtures/base/clock.ts';
 import { type FleetEvent, type FleetPlan, simulateFleet } from '../engine/simulate-fleet.ts';
+import { FakeServer, release } from '../testing/fake-server.ts';
 import { planWith } from '../testing/plan-with.ts';
-import { closedPortUrl } from '../testing/pretend-server.ts';
-import { release, SmallServer } from '../testing/small-server.ts';
+import { closedPortUrl } from '../testing/stub-server.ts';
 import { EventSource, inEventOrder } from './events.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -45,8 +45,8 @@ async function eventsOf(
   return { events, result };
 }
 
-async function smallServer(): Promise<SmallServer> {
-  const environment = await SmallServer.start();
+async function smallServer(): Promise<FakeServer> {
+  const environment = await FakeServer.start();
   closers.push(() => environment.server.close());
   return environment;
 }
@@ -93,7 +93,7 @@ describe('the events of a run', () => {
   });
 
   it('give the cause of each exchange that got no response', async () => {
-    const environment = await SmallServer.start(() => ({ 'post-next-deployment-v2': () => 'cut' }));
+    const environment = await FakeServer.start(() => ({ 'post-next-deployment-v2': () => 'cut' }));
     closers.push(() => environment.server.close());
     const { events } = await eventsOf(environment.server.baseUrl, {}, (event) => 'cause' in event);
     const unanswered = events.find((event) => event.kind === 'exchange' && event.cause);

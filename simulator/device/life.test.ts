@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { FleetStopped } from '../network/errors.ts';
 import { configurationArtifact, instructionsFor, softwareArtifact } from '../testing/artifacts.ts';
 import { ClientFixture, deviceOf, InstantEnvironment, token } from '../testing/client-fixture.ts';
-import { type PretendResponse, PretendServer, type Responses } from '../testing/pretend-server.ts';
+import { type Responses, type StubResponse, StubServer } from '../testing/stub-server.ts';
 import { runDevice } from './life.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-const recorded = (): PretendResponse => ({ status: 204 });
+const recorded = (): StubResponse => ({ status: 204 });
 const kindServer: Responses = {
   'post-auth-request': () => ({ status: 200, body: token }),
   'post-monitor-configuration': recorded,
@@ -25,7 +25,7 @@ const kindServer: Responses = {
 
 /** Runs one device for `sleeps` waits. */
 async function lived(responses: Responses, sleeps: number) {
-  const server = await PretendServer.start({ ...kindServer, ...responses });
+  const server = await StubServer.start({ ...kindServer, ...responses });
   const fixture = new ClientFixture(server.baseUrl);
   closers.push(
     () => server.close(),
@@ -42,7 +42,7 @@ async function lived(responses: Responses, sleeps: number) {
   return { server, environment, device, go };
 }
 
-function asked(server: PretendServer): string[] {
+function asked(server: StubServer): string[] {
   return server.requests.map(({ operation }) => operation);
 }
 
@@ -113,7 +113,7 @@ describe('the life of a device', () => {
   });
 
   it('continues as soon as the user has accepted the device', async () => {
-    const answers = inOrder<PretendResponse>([{ status: 401 }, { status: 401 }], {
+    const answers = inOrder<StubResponse>([{ status: 401 }, { status: 401 }], {
       status: 200,
       body: token,
     });
@@ -124,7 +124,7 @@ describe('the life of a device', () => {
   });
 
   it('includes growing waits while the server does not answer, and then resumes', async () => {
-    const answers = inOrder<PretendResponse>(['cut', 'cut', 'cut'], { status: 200, body: token });
+    const answers = inOrder<StubResponse>(['cut', 'cut', 'cut'], { status: 200, body: token });
     const { device, environment, go } = await lived({ 'post-auth-request': answers }, 4);
     await go();
     expect(device.life).toBe('idle');
@@ -137,7 +137,7 @@ describe('the life of a device', () => {
 
   it('includes the wait that a busy server requests with Retry-After', async () => {
     const busy = { status: 429, headers: { 'retry-after': '90' } };
-    const answers = inOrder<PretendResponse>([busy], { status: 204 });
+    const answers = inOrder<StubResponse>([busy], { status: 204 });
     const { environment, go } = await lived({ 'post-next-deployment-v2': answers }, 2);
     await go();
     expect(environment.sleepsMs).toEqual([0, 90_000, 1000]);
@@ -162,7 +162,7 @@ describe('the life of a device', () => {
   });
 
   it('resumes the onboarding at the step where the server broke off', async () => {
-    const answers = inOrder<PretendResponse>([{ status: 503 }], { status: 204 });
+    const answers = inOrder<StubResponse>([{ status: 503 }], { status: 204 });
     const { server, go } = await lived({ 'post-alerts': answers }, 3);
     await go();
     expect(server.requestsFor('post-monitor-configuration')).toHaveLength(1);
@@ -170,12 +170,9 @@ describe('the life of a device', () => {
   });
 
   it('continues after a 409 to a poll and after invalid instructions', async () => {
-    const answers = inOrder<PretendResponse>(
-      [{ status: 409 }, { status: 200, body: { id: 'd' } }],
-      {
-        status: 204,
-      },
-    );
+    const answers = inOrder<StubResponse>([{ status: 409 }, { status: 200, body: { id: 'd' } }], {
+      status: 204,
+    });
     const { device, environment, go } = await lived({ 'post-next-deployment-v2': answers }, 4);
     await go();
     expect(device.life).toBe('idle');
@@ -191,7 +188,7 @@ describe('the life of a device', () => {
 describe('a device that is offered a deployment', () => {
   it('sends its new artifact name in the inventory and the next poll', async () => {
     const file = await softwareArtifact('release-2');
-    const offers: PretendResponse[] = [];
+    const offers: StubResponse[] = [];
     const { server, device, go } = await lived(
       {
         'post-next-deployment-v2': () => offers.shift() ?? { status: 204 },
@@ -216,7 +213,7 @@ describe('a device that is offered a deployment', () => {
 
   it('reports the settings that a deployment has installed', async () => {
     const file = await configurationArtifact('configuration-1', { timezone: 'CET' });
-    const offers: PretendResponse[] = [];
+    const offers: StubResponse[] = [];
     const { server, go } = await lived(
       {
         'post-next-deployment-v2': () => offers.shift() ?? { status: 204 },
@@ -231,7 +228,7 @@ describe('a device that is offered a deployment', () => {
   });
 
   it('continues polling after an update that it could not report', async () => {
-    const offers: PretendResponse[] = [];
+    const offers: StubResponse[] = [];
     const { server, device, go } = await lived(
       {
         'post-next-deployment-v2': () => offers.shift() ?? { status: 204 },

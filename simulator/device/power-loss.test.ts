@@ -15,11 +15,11 @@ import {
   token,
 } from '../testing/client-fixture.ts';
 import {
-  type PretendRequest,
-  type PretendResponse,
-  PretendServer,
   type Responses,
-} from '../testing/pretend-server.ts';
+  type StubRequest,
+  type StubResponse,
+  StubServer,
+} from '../testing/stub-server.ts';
 import { expectedServerStatus, isSettled, type SimulatedDevice } from './device.ts';
 import { resumeUpdates } from './resume-update.ts';
 import { runUpdate } from './update-run.ts';
@@ -39,8 +39,8 @@ function named(name: string): Behaviour {
 function ranged(
   file: Buffer,
   etag: string,
-  { headers: { range, 'if-range': held } }: PretendRequest,
-): PretendResponse {
+  { headers: { range, 'if-range': held } }: StubRequest,
+): StubResponse {
   const from = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1]);
   if (Number.isNaN(from) || (held !== undefined && held !== etag)) {
     return { status: 200, headers: { etag }, body: file };
@@ -53,8 +53,8 @@ function ranged(
 async function offered(behaviour: Behaviour, responses: Responses = {}) {
   const file = await softwareArtifact('release-2');
   const statuses: string[] = [];
-  const server = await PretendServer.start({
-    'put-deployment-status': (asked): PretendResponse => {
+  const server = await StubServer.start({
+    'put-deployment-status': (asked): StubResponse => {
       statuses.push((asked.json() as { status: string }).status);
       return { status: 204 };
     },
@@ -202,7 +202,7 @@ describe('a simulator that continues from its state folder', () => {
 
   it('keeps a device deployment aborted after the device ignored a 409', async () => {
     const { again, environment, live } = await untilPowerLoss('ignores-409', {
-      'put-deployment-status': (asked): PretendResponse => {
+      'put-deployment-status': (asked): StubResponse => {
         const { status } = asked.json() as { status: string };
         return { status: status === 'downloading' ? 204 : 409 };
       },

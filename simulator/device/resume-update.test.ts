@@ -11,7 +11,7 @@ import {
   sessionOf,
   token,
 } from '../testing/client-fixture.ts';
-import { type PretendResponse, PretendServer, type Responses } from '../testing/pretend-server.ts';
+import { type Responses, type StubResponse, StubServer } from '../testing/stub-server.ts';
 import {
   beginDeployment,
   type DeploymentRecord,
@@ -39,8 +39,8 @@ afterEach(async () => {
 async function authenticated(responses: Responses = {}) {
   const file = await softwareArtifact('release-2');
   const statuses: string[] = [];
-  const server = await PretendServer.start({
-    'put-deployment-status': (asked): PretendResponse => {
+  const server = await StubServer.start({
+    'put-deployment-status': (asked): StubResponse => {
       statuses.push((asked.json() as { status: string }).status);
       return { status: 204 };
     },

@@ -11,7 +11,7 @@ import {
   sessionOf,
   token,
 } from '../testing/client-fixture.ts';
-import { type PretendResponse, PretendServer, type Responses } from '../testing/pretend-server.ts';
+import { type Responses, type StubResponse, StubServer } from '../testing/stub-server.ts';
 import { ATTEMPTS_MAX } from './retries.ts';
 import { runUpdate } from './update-run.ts';
 
@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-const recorded = (): PretendResponse => ({ status: 204 });
+const recorded = (): StubResponse => ({ status: 204 });
 
 function behaving(hooks: BehaviourHooks): Behaviour {
   const parameters = { installMs: 200, rebootMs: 300 };
@@ -34,7 +34,7 @@ function behaving(hooks: BehaviourHooks): Behaviour {
 /** A device that is offered `release-2`, and a server that has it. */
 async function offered(responses: Responses = {}, hooks: BehaviourHooks = {}) {
   const file = await softwareArtifact('release-2');
-  const server = await PretendServer.start({
+  const server = await StubServer.start({
     'post-auth-request': () => ({ status: 200, body: token }),
     'put-deployment-status': recorded,
     'put-deployment-log': recorded,
@@ -58,12 +58,12 @@ async function offered(responses: Responses = {}, hooks: BehaviourHooks = {}) {
   return { server, device, environment, run };
 }
 
-function statuses(server: PretendServer): unknown[] {
+function statuses(server: StubServer): unknown[] {
   const bodies = server.requestsFor('put-deployment-status').map((asked) => asked.json());
   return bodies.map((body) => (body as { status: string }).status);
 }
 
-function logged(server: PretendServer): string {
+function logged(server: StubServer): string {
   return server
     .requestsFor('put-deployment-log')
     .map(({ body }) => body.toString())
@@ -236,7 +236,7 @@ describe('a download in a device update', () => {
 
 describe('a status report that gets no response', () => {
   it('is sent again until it is acknowledged, with growing waits', async () => {
-    const responses: PretendResponse[] = ['cut', { status: 500 }, { status: 502, body: '<html>' }];
+    const responses: StubResponse[] = ['cut', { status: 500 }, { status: 502, body: '<html>' }];
     const { server, environment, run } = await offered({
       'put-deployment-status': () => responses.shift() ?? { status: 204 },
     });
@@ -250,7 +250,7 @@ describe('a status report that gets no response', () => {
   });
 
   it.each([429, 503])('waits after a %i as long as the server requests', async (status) => {
-    const responses: PretendResponse[] = [{ status, headers: { 'retry-after': '37' } }];
+    const responses: StubResponse[] = [{ status, headers: { 'retry-after': '37' } }];
     const { environment, run } = await offered({
       'put-deployment-status': () => responses.shift() ?? { status: 204 },
     });
@@ -288,7 +288,7 @@ describe('a status report that gets no response', () => {
 
 describe('the update control map', () => {
   const map = (states: Record<string, { action?: string }>) => ({ id: 'deployment-1', states });
-  const answered = (states: Record<string, { action?: string }>): PretendResponse => {
+  const answered = (states: Record<string, { action?: string }>): StubResponse => {
     return { status: 200, body: { update_control_map: map(states) } };
   };
 
@@ -300,7 +300,7 @@ describe('the update control map', () => {
     const pause = { [context]: { action: 'pause' } };
     // The map of the first state comes with the instructions, those of the others are fetched.
     const fetched = context === 'ArtifactInstall_Enter' ? 1 : 2;
-    const maps: PretendResponse[] = Array(fetched).fill(answered(pause));
+    const maps: StubResponse[] = Array(fetched).fill(answered(pause));
     if (context === 'ArtifactCommit_Enter') maps.unshift(answered(pause));
     const { server, environment, run } = await offered({
       'get-update-control-map': () =>
@@ -329,7 +329,7 @@ describe('the update control map', () => {
   });
 
   it('is requested again when the server does not answer', async () => {
-    const maps: PretendResponse[] = [{ status: 500 }, answered({})];
+    const maps: StubResponse[] = [{ status: 500 }, answered({})];
     const { server, run } = await offered({
       'get-update-control-map': () => maps.shift() ?? { status: 404 },
     });

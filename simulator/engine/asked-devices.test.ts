@@ -7,7 +7,7 @@ import {
 } from '../../fixtures/formats/connect-message.ts';
 import { token } from '../testing/client-fixture.ts';
 import { planWith } from '../testing/plan-with.ts';
-import { emptyConfiguration, PretendServer } from '../testing/pretend-server.ts';
+import { emptyConfiguration, StubServer } from '../testing/stub-server.ts';
 import { simulateFleet } from './simulate-fleet.ts';
 
 const HOUR_MS = 3_600_000;
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 /** A connected device that has nothing to do for an hour. */
 async function idleDevice() {
-  const server = await PretendServer.start({
+  const server = await StubServer.start({
     'post-auth-request': () => ({ status: 200, body: token }),
     'post-monitor-configuration': recorded,
     'post-alerts': recorded,

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ManualClock, systemClock } from '../../fixtures/base/clock.ts';
 import type { MachineReading } from '../metrics/generator-machine.ts';
 import { noonMs } from '../testing/client-fixture.ts';
+import { FakeServer } from '../testing/fake-server.ts';
 import { planWith } from '../testing/plan-with.ts';
-import type { Responses } from '../testing/pretend-server.ts';
-import { SmallServer } from '../testing/small-server.ts';
+import type { Responses } from '../testing/stub-server.ts';
 import {
   type FleetHooks,
   type FleetPlan,
@@ -18,8 +18,8 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-async function serverOf(changed?: (environment: SmallServer) => Responses): Promise<SmallServer> {
-  const environment = await SmallServer.start(changed);
+async function serverOf(changed?: (environment: FakeServer) => Responses): Promise<FakeServer> {
+  const environment = await FakeServer.start(changed);
   closers.push(() => environment.server.close());
   return environment;
 }

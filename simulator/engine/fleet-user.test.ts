@@ -5,11 +5,11 @@ import { deviceKey } from '../identity/device-key.ts';
 import { FleetStopped } from '../network/errors.ts';
 import { ClientFixture, deviceOf, sessionOf, token } from '../testing/client-fixture.ts';
 import {
-  type PretendRequest,
-  type PretendResponse,
-  PretendServer,
   type Responses,
-} from '../testing/pretend-server.ts';
+  type StubRequest,
+  type StubResponse,
+  StubServer,
+} from '../testing/stub-server.ts';
 import { FleetUser } from './fleet-user.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -27,7 +27,7 @@ interface ListedSet {
 
 /** Runs a user with one pending device for `rounds` rounds. */
 async function hired(responses: Responses, rounds: number) {
-  const server = await PretendServer.start({
+  const server = await StubServer.start({
     login: () => ({ status: 200, body: token }),
     'list-devices': () => ({ status: 200, body: [] }),
     'set-auth-set-status': () => ({ status: 204 }),
@@ -74,7 +74,7 @@ function listed(status: string, sets: readonly ListedSet[]) {
 }
 
 function listsBy(lists: Readonly<Record<string, readonly unknown[]>>) {
-  return ({ query }: PretendRequest): PretendResponse => {
+  return ({ query }: StubRequest): StubResponse => {
     return { status: 200, body: lists[query.get('status') ?? ''] ?? [] };
   };
 }
@@ -158,7 +158,7 @@ describe('the user of a fleet', () => {
   });
 
   it('waits as long as the server requests', async () => {
-    const busy: PretendResponse = { status: 429, headers: { 'retry-after': '9' } };
+    const busy: StubResponse = { status: 429, headers: { 'retry-after': '9' } };
     const { fleetUser, sleepsMs } = await hired({ 'list-devices': () => busy }, 1);
     await expect(fleetUser.work()).rejects.toThrow(FleetStopped);
     expect(sleepsMs).toEqual([9000]);
@@ -185,7 +185,7 @@ describe('the user of a fleet', () => {
     expect(server.requestsFor('login')).toHaveLength(1);
   });
 
-  it.each<[string, string | undefined, PretendResponse, boolean]>([
+  it.each<[string, string | undefined, StubResponse, boolean]>([
     ['done', 'device-1', { status: 204 }, true],
     ['refused', 'device-1', { status: 404 }, false],
     ['unanswered', 'device-1', 'cut', false],

@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/base/clock.ts';
+import { FakeServer, release } from '../testing/fake-server.ts';
 import { planWith } from '../testing/plan-with.ts';
-import type { PretendRequest, Responses } from '../testing/pretend-server.ts';
-import { release, SmallServer } from '../testing/small-server.ts';
+import type { Responses, StubRequest } from '../testing/stub-server.ts';
 import { simulateFleet } from './simulate-fleet.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -12,8 +12,8 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-async function serverOf(changed: (environment: SmallServer) => Responses): Promise<SmallServer> {
-  const environment = await SmallServer.start(changed);
+async function serverOf(changed: (environment: FakeServer) => Responses): Promise<FakeServer> {
+  const environment = await FakeServer.start(changed);
   closers.push(() => environment.server.close());
   return environment;
 }
@@ -39,10 +39,10 @@ async function run(baseUrl: string) {
 
 /** Handles a report like the small test server does, unless the test overrides it. */
 function taking(
-  environment: SmallServer,
+  environment: FakeServer,
   otherwise: (status: string, id: string) => number | undefined,
 ) {
-  return (asked: PretendRequest) => {
+  return (asked: StubRequest) => {
     const device = environment.deviceOf(asked);
     if (device === undefined) return { status: 401 };
     const { status } = asked.json() as { status: string };

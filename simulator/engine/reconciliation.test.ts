@@ -3,7 +3,7 @@ import { ManagementClient } from '../api-client/management.ts';
 import { beginDeployment, type SimulatedDevice } from '../device/device.ts';
 import type { UpdateState } from '../device/update-states.ts';
 import { ClientFixture, deviceOf, token } from '../testing/client-fixture.ts';
-import { type PretendResponse, PretendServer } from '../testing/pretend-server.ts';
+import { type StubResponse, StubServer } from '../testing/stub-server.ts';
 import { funnelOf, outcomeOf } from './funnel.ts';
 import { reconcile } from './reconciliation.ts';
 
@@ -48,8 +48,8 @@ async function reconciledOf(
   return reconciledAgainst(devices, { status: 200, body: listed });
 }
 
-async function reconciledAgainst(devices: readonly SimulatedDevice[], response: PretendResponse) {
-  const server = await PretendServer.start({
+async function reconciledAgainst(devices: readonly SimulatedDevice[], response: StubResponse) {
+  const server = await StubServer.start({
     login: () => ({ status: 200, body: token }),
     'list-deployment-devices': () => response,
   });
@@ -205,7 +205,7 @@ describe('the reconciliation', () => {
     expect(reconciliation.reason).toContain('no user');
   });
 
-  it.each<[string, PretendResponse]>([
+  it.each<[string, StubResponse]>([
     ['is refused', { status: 403 }],
     ['is no list', { status: 200, body: {} }],
     ['does not come', 'cut'],

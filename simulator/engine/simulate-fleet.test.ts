@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../fixtures/base/clock.ts';
 import { fleetReport } from '../report/text.ts';
 import { fleetResultShape } from '../result/result.ts';
+import { FakeServer, release } from '../testing/fake-server.ts';
 import { planWith } from '../testing/plan-with.ts';
-import { closedPortUrl } from '../testing/pretend-server.ts';
-import { release, SmallServer } from '../testing/small-server.ts';
+import { closedPortUrl } from '../testing/stub-server.ts';
 import {
   ClientError,
   type FleetPlan,
@@ -20,8 +20,8 @@ afterEach(async () => {
 
 const clock = systemClock;
 
-async function serverOf(...change: Parameters<typeof SmallServer.start>): Promise<SmallServer> {
-  const environment = await SmallServer.start(...change);
+async function serverOf(...change: Parameters<typeof FakeServer.start>): Promise<FakeServer> {
+  const environment = await FakeServer.start(...change);
   closers.push(() => environment.server.close());
   return environment;
 }

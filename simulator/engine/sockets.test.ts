@@ -15,7 +15,7 @@ import type { EventFact } from '../device/events.ts';
 import { inventoryOf } from '../device/inventory.ts';
 import { RunMetrics } from '../metrics/run-metrics.ts';
 import { deviceOf, noonMs, sessionOf, token } from '../testing/client-fixture.ts';
-import { closedPortUrl, PretendServer } from '../testing/pretend-server.ts';
+import { closedPortUrl, StubServer } from '../testing/stub-server.ts';
 import { FleetSockets } from './sockets.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
@@ -43,7 +43,7 @@ class Happenings<Thing> {
 
 /** A WebSocket server that accepts every client for which `refuse` returns no status. */
 async function socketServer(refuse: () => number | undefined = () => undefined) {
-  const server = await PretendServer.start({});
+  const server = await StubServer.start({});
   const upgrades = new WebSocketServer({ noServer: true });
   const opened = new Happenings<WebSocket>();
   const asked = new Happenings<IncomingMessage>();

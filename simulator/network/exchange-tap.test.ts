@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { exchangerOf } from '../api-client/session.ts';
 import { ClientFixture, sessionOf, token } from '../testing/client-fixture.ts';
-import { PretendServer, type Responses } from '../testing/pretend-server.ts';
+import { type Responses, StubServer } from '../testing/stub-server.ts';
 import { ExchangeTap, type WatchedExchange } from './exchange-tap.ts';
 
-let server: PretendServer;
+let server: StubServer;
 let fixture: ClientFixture;
 const seen: WatchedExchange[] = [];
 
@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 async function watchedSession(responses: Responses) {
-  server = await PretendServer.start(responses);
+  server = await StubServer.start(responses);
   fixture = new ClientFixture(server.baseUrl);
   const { clock } = fixture;
   const saw = (exchange: WatchedExchange) => void seen.push(exchange);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClientFixture } from '../testing/client-fixture.ts';
-import { PretendServer } from '../testing/pretend-server.ts';
+import { StubServer } from '../testing/stub-server.ts';
 import type { HttpRequest } from './transport.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -20,7 +20,7 @@ const request: HttpRequest = {
 /** Starts a server that answers one request for each `release`, and a client with a connection. */
 async function heldServer() {
   const releases: (() => void)[] = [];
-  const server = await PretendServer.start({
+  const server = await StubServer.start({
     'get-configuration': async () => {
       await new Promise<void>((resolve) => releases.push(resolve));
       return { status: 200, body: 'a'.repeat(100) };

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClientFixture } from '../testing/client-fixture.ts';
-import { type PretendResponse, PretendServer } from '../testing/pretend-server.ts';
+import { type StubResponse, StubServer } from '../testing/stub-server.ts';
 import { expectApi } from './plan-transport.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -8,8 +8,8 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function asked(response: PretendResponse, next = response) {
-  const server = await PretendServer.start({
+async function asked(response: StubResponse, next = response) {
+  const server = await StubServer.start({
     'get-configuration': () => response,
     'get-next-deployment': () => next,
   });
@@ -26,7 +26,7 @@ async function asked(response: PretendResponse, next = response) {
 const html = { 'content-type': 'text/html' };
 
 describe('the server behind the base URL', () => {
-  it.each<[string, PretendResponse, RegExp]>([
+  it.each<[string, StubResponse, RegExp]>([
     [
       'a static page',
       { status: 200, headers: html, body: '<html><title>Welcome to nginx!</title></html>' },

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../fixtures/base/random.ts';
 import type { NetworkShape } from '../plan/policy.ts';
 import { ClientFixture } from '../testing/client-fixture.ts';
-import { PretendServer } from '../testing/pretend-server.ts';
+import { StubServer } from '../testing/stub-server.ts';
 import { ClientError } from './errors.ts';
 import { SimulatedNetwork } from './simulated-network.ts';
 
@@ -24,7 +24,7 @@ const file = Buffer.alloc(10_000, 3);
 
 /** Returns a transport behind a simulated network. Its waits are recorded and take no time. */
 async function behindNetwork(shape: Partial<NetworkShape>, seed = 'x') {
-  const server = await PretendServer.start({
+  const server = await StubServer.start({
     'post-alerts': () => ({ status: 200, body: 'y'.repeat(1000) }),
     'download-artifact': () => ({ status: 200, body: file }),
   });

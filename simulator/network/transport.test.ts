@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClientFixture } from '../testing/client-fixture.ts';
-import { closedPortUrl, type PretendResponse, PretendServer } from '../testing/pretend-server.ts';
+import { closedPortUrl, type StubResponse, StubServer } from '../testing/stub-server.ts';
 import {
   ClientError,
   FleetStopped,
@@ -32,8 +32,8 @@ function benchFor(baseUrl: string): ClientFixture {
   return fixture;
 }
 
-async function answering(response: PretendResponse) {
-  const server = await PretendServer.start({ 'get-configuration': () => response });
+async function answering(response: StubResponse) {
+  const server = await StubServer.start({ 'get-configuration': () => response });
   closers.push(() => server.close());
   return { server, fixture: benchFor(server.baseUrl) };
 }

@@ -9,10 +9,10 @@ import { identityData } from '../identity/identity.ts';
 import { noonMs, token } from '../testing/client-fixture.ts';
 import {
   closedPortUrl,
-  type PretendResponse,
-  PretendServer,
   type Responses,
-} from '../testing/pretend-server.ts';
+  type StubResponse,
+  StubServer,
+} from '../testing/stub-server.ts';
 import { cleanUpFleet, type FleetCleanupOptions } from './cleanup.ts';
 import { keyFingerprint } from './cleanup-ledger.ts';
 
@@ -53,8 +53,8 @@ function listed(id: string, index: number, pubkey: string) {
 /** A server with these devices and deployments that removes them on request. */
 async function serverWith(known: readonly string[], responses: Responses = {}) {
   const left = new Set(known);
-  const gone = (id = ''): PretendResponse => ({ status: left.delete(id) ? 204 : 404 });
-  const server = await PretendServer.start({
+  const gone = (id = ''): StubResponse => ({ status: left.delete(id) ? 204 : 404 });
+  const server = await StubServer.start({
     login: () => ({ status: 200, body: token }),
     'list-devices': () => ({ status: 200, body: [] }),
     'decommission-device': ({ parameters }) => gone(parameters.id),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CaseListing, ConformanceResult } from '../../../conformance/conformance.ts';
 import { runBlock } from '../../../conformance/testing/bash.ts';
-import { serve } from '../../../conformance/testing/tiny-server.ts';
+import { serve } from '../../../conformance/testing/stub-server.ts';
 import type { ServerReady } from '../../server-access/ready.ts';
 import { type RunningCommand, runCommand, startServe } from '../../testing/built-command.ts';
 

@@ -16,7 +16,7 @@ import {
 } from '../../../simulator/engine/simulate-fleet.ts';
 import { planDefaults } from '../../../simulator/plan/plan.ts';
 import { token } from '../../../simulator/testing/client-fixture.ts';
-import { emptyConfiguration, PretendServer } from '../../../simulator/testing/pretend-server.ts';
+import { emptyConfiguration, StubServer } from '../../../simulator/testing/stub-server.ts';
 import { runCommand } from '../../testing/built-command.ts';
 import { FleetOnTestbed, type PlanChange } from '../../testing/fleet-on-testbed.ts';
 import { judgeFor } from './checks.ts';
@@ -103,7 +103,7 @@ describe('a requirement that is violated only under load', { timeout: RUN_MAX_MS
 
   it('is reported with the stage and the rate of its first violation', async () => {
     const askedMs: number[] = [];
-    const server = await PretendServer.start({
+    const server = await StubServer.start({
       'post-auth-request': () => ({ status: 200, body: token }),
       'put-attributes': () => ({ status: 200 }),
       'get-configuration': emptyConfiguration,
@@ -157,11 +157,11 @@ describe('a requirement that is violated only under load', { timeout: RUN_MAX_MS
 
 describe('fleetbed simulate --check-share', { timeout: RUN_MAX_MS }, () => {
   let folder: string;
-  let server: PretendServer;
+  let server: StubServer;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'fleetbed-checks-'));
-    server = await PretendServer.start({
+    server = await StubServer.start({
       'post-auth-request': () => ({ status: 200, body: token }),
       'put-attributes': () => ({ status: 204 }),
       'get-configuration': emptyConfiguration,

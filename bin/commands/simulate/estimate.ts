@@ -18,7 +18,7 @@ import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
 import type { Output } from '../../output/output.ts';
 import { stopSignals } from '../../output/stop-signal.ts';
 import { packageVersion } from '../../output/version.ts';
-import { type VirtualHooks, virtualRun } from '../../virtual/run.ts';
+import { runVirtually, type VirtualHooks } from '../../virtual/run.ts';
 import { connectedShare, machineLimits, socketsWithin } from './preflight.ts';
 import { type MeteredTraffic, TrafficMeter } from './traffic-meter.ts';
 
@@ -132,7 +132,7 @@ export async function trafficOf(
   const { plan, durationMs } = sampleOf(fullPlan);
   const meter = new TrafficMeter(plan.headerPrefix);
   let before: MeteredTraffic | undefined;
-  await virtualRun(
+  await runVirtually(
     { plan, startMs, faults: [], restarts: [], isInterleaved: false },
     {
       ...signals,

@@ -21,12 +21,12 @@ import { fleetError, fleetExitCode } from '../../output/fleet-outcome.ts';
 import type { Output } from '../../output/output.ts';
 import { stopSignals } from '../../output/stop-signal.ts';
 import { packageVersion } from '../../output/version.ts';
-import { trialOptions } from '../../virtual/command-line.ts';
+import { virtualRunOptions } from '../../virtual/command-line.ts';
 import { EventLog, type EventLogSummary } from '../../virtual/event-log.ts';
-import { explore, type FailedTrial } from '../../virtual/explore.ts';
 import type { InvariantViolation } from '../../virtual/invariants.ts';
 import type { VirtualOptions } from '../../virtual/options.ts';
-import { type VirtualHooks, type VirtualTrial, virtualRun } from '../../virtual/run.ts';
+import { runVirtually, type VirtualHooks, type VirtualRun } from '../../virtual/run.ts';
+import { type FailedRun, searchSeeds } from '../../virtual/search-seeds.ts';
 import { RestartError } from '../../virtual/server-process.ts';
 import { judgeFor } from './checks.ts';
 import { printKeyProgress } from './rsa-keys.ts';
@@ -64,7 +64,7 @@ export async function simulateVirtually(command: VirtualCommand): Promise<ExitCo
     onKeys: printKeyProgress(output),
     judge: await judgeFor(plan),
   };
-  const trial = {
+  const virtualRun = {
     plan,
     startMs: options.virtualStart,
     faults: options.fault ?? [],
@@ -72,15 +72,15 @@ export async function simulateVirtually(command: VirtualCommand): Promise<ExitCo
     isInterleaved: options.interleave === true,
   };
   try {
-    if (options.explore === undefined) return await runOnce(trial, hooks, command);
-    return await exploreSeeds({ ...command, seeds: options.explore }, trial, hooks);
+    if (options.explore === undefined) return await runOnce(virtualRun, hooks, command);
+    return await runSearch({ ...command, seeds: options.explore }, virtualRun, hooks);
   } catch (error) {
     throw fleetError(error, plan);
   }
 }
 
 async function runOnce(
-  trial: VirtualTrial,
+  virtualRun: VirtualRun,
   hooks: VirtualHooks,
   { plan, options, output, command, args }: VirtualCommand,
 ): Promise<ExitCode> {
@@ -88,7 +88,7 @@ async function runOnce(
   const log = new EventLog(await eventStream(options.events));
   const progress = new ProgressLines(output, plan);
   const cpu = process.cpuUsage();
-  const { result, violations } = await virtualRun(trial, {
+  const { result, violations } = await runVirtually(virtualRun, {
     ...hooks,
     onEvent: log.record,
     mayContinue: () => log.hasRoom,
@@ -99,7 +99,7 @@ async function runOnce(
     throw fileError(`--events cannot write ${options.events}`, error);
   });
   const { sha256, lines } = logged;
-  const virtual = { startMs: trial.startMs, eventLog: { sha256, lines }, violations };
+  const virtual = { startMs: virtualRun.startMs, eventLog: { sha256, lines }, violations };
   const run = { ...result, virtual };
   await writeReports(fleetFormats, options.report, run);
   output.data(run);
@@ -141,24 +141,24 @@ function virtualReport({ durationMs, seconds, logged, violations }: RunSummary):
   ].join('\n');
 }
 
-async function exploreSeeds(
+async function runSearch(
   { output, command, args, seeds }: VirtualCommand & { readonly seeds: number },
-  base: VirtualTrial,
+  base: VirtualRun,
   hooks: VirtualHooks,
 ): Promise<ExitCode> {
   const { signal } = hooks;
   let lastShownMs = 0;
-  const { seeds: tried, failed } = await explore(base, {
+  const { seeds: tried, failed } = await searchSeeds(base, {
     seeds,
     signal,
-    runTrial: (trial) => violationsOf(trial, hooks),
+    runInVirtualTime: (virtualRun) => violationsOf(virtualRun, hooks),
     onSeed: (done) => {
       if (systemClock.monotonicMs() - lastShownMs < PROGRESS_PERIOD_MS) return;
       lastShownMs = systemClock.monotonicMs();
       output.progress(`${done} of ${seeds} seeds: the invariants hold`);
     },
   });
-  const line = failed && repeatLine(args, command, trialOptions(failed.trial));
+  const line = failed && repeatLine(args, command, virtualRunOptions(failed.virtualRun));
   output.data({ seeds: tried, ...(failed && { violations: failed.violations, repeat: line }) });
   if (failed && line !== undefined) output.line(failureReport(failed, tried, line));
   else output.line(`${tried} of ${seeds} seeds: the invariants hold`);
@@ -167,15 +167,15 @@ async function exploreSeeds(
 }
 
 /**
- * Runs a trial and returns the violated invariants; a run that fails because of the server's
+ * Returns the invariants that the run violates; a run that fails because of the server's
  * answers counts as a violation.
  */
 async function violationsOf(
-  trial: VirtualTrial,
+  virtualRun: VirtualRun,
   hooks: VirtualHooks,
 ): Promise<readonly InvariantViolation[]> {
   try {
-    return (await virtualRun(trial, hooks)).violations;
+    return (await runVirtually(virtualRun, hooks)).violations;
   } catch (error) {
     if (error instanceof RestartError) {
       return [{ invariant: 'server-returns', message: error.message }];
@@ -186,15 +186,15 @@ async function violationsOf(
 }
 
 function failureReport(
-  { trial, violations, shrinkRuns }: FailedTrial,
+  { virtualRun, violations, shrinkRuns }: FailedRun,
   tried: number,
   line: string,
 ): string {
-  const { devices, durationMs = 0 } = trial.plan;
+  const { devices, durationMs = 0 } = virtualRun.plan;
   return [
     `Seed ${tried} violates an invariant:`,
     ...violationLines(violations),
-    `Shrunk in ${counted(shrinkRuns, 'run')} to: ${counted(devices, 'device')}, ${durationText(durationMs)}, ${counted(trial.faults.length, 'fault')}. Reproduce it with:`,
+    `Shrunk in ${counted(shrinkRuns, 'run')} to: ${counted(devices, 'device')}, ${durationText(durationMs)}, ${counted(virtualRun.faults.length, 'fault')}. Reproduce it with:`,
     line,
   ].join('\n');
 }

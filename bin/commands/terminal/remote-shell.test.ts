@@ -7,7 +7,7 @@ import {
   encodeConnectMessage,
 } from '../../../fixtures/formats/connect-message.ts';
 import { noonMs, token } from '../../../simulator/testing/client-fixture.ts';
-import { closedPortUrl, PretendServer } from '../../../simulator/testing/pretend-server.ts';
+import { closedPortUrl, StubServer } from '../../../simulator/testing/stub-server.ts';
 import { RemoteShell, ShellRefused } from './remote-shell.ts';
 import {
   type AnswerMessage,
@@ -324,7 +324,7 @@ describe('a socket that does not open', () => {
   });
 
   it('reports that no response came in time', async () => {
-    const server = await PretendServer.start({});
+    const server = await StubServer.start({});
     closers.push(() => server.close());
     const asked = new Promise<void>((resolve) => {
       server.http.once('upgrade', (_request, socket) => {

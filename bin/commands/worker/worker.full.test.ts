@@ -217,18 +217,18 @@ describe('a fleet on workers', { timeout: RUN_MAX_MS }, () => {
 });
 
 /** Listens on a free port and answers every Redis command with a given reply. */
-async function pretendRedis(answer: (command: string) => string): Promise<string> {
-  const pretended: Server = createServer((socket) => {
+async function startStubRedis(answer: (command: string) => string): Promise<string> {
+  const stubServer: Server = createServer((socket) => {
     socket.on('error', () => socket.destroy());
     socket.on('data', (data) => {
       const commands = String(data).match(/\*\d+\r\n\$\d+\r\n\w+/g) ?? [];
       for (const command of commands) socket.write(answer(command));
     });
   });
-  pretended.listen(0, '127.0.0.1');
-  await once(pretended, 'listening');
-  closers.push(() => pretended.close());
-  return `redis://127.0.0.1:${(pretended.address() as AddressInfo).port}`;
+  stubServer.listen(0, '127.0.0.1');
+  await once(stubServer, 'listening');
+  closers.push(() => stubServer.close());
+  return `redis://127.0.0.1:${(stubServer.address() as AddressInfo).port}`;
 }
 
 /** The reply of Redis 6.0. */
@@ -257,15 +257,15 @@ describe('a Redis that the fleet cannot use', { timeout: RUN_MAX_MS }, () => {
       async () => redis.url.replace('redis:', 'rediss:'),
       /does not answer over TLS; try redis:\/\//,
     ],
-    ['says nothing', () => pretendRedis(() => ''), /does not answer; check --redis/],
+    ['says nothing', () => startStubRedis(() => ''), /does not answer; check --redis/],
     [
       'is too old',
-      () => pretendRedis(oldRedis),
+      () => startStubRedis(oldRedis),
       /has version 6\.0\.16; version 6\.2 or newer is needed/,
     ],
     [
       'is very old',
-      () => pretendRedis(veryOldRedis),
+      () => startStubRedis(veryOldRedis),
       /is older than version 6; version 6\.2 or newer is needed/,
     ],
   ];

@@ -7,7 +7,7 @@ import {
   encodeConnectMessage,
 } from '../../../../fixtures/formats/connect-message.ts';
 import { ConnectFixture } from '../../../../simulator/testing/connect-fixture.ts';
-import { PretendServer } from '../../../../simulator/testing/pretend-server.ts';
+import { StubServer } from '../../../../simulator/testing/stub-server.ts';
 import type { ShellScreen } from '../remote-shell.ts';
 
 /** The session ID that the server assigns. */
@@ -39,7 +39,7 @@ export interface TestRelay {
  * @param refusal the complete response to every upgrade, instead of relaying
  */
 export async function startRelay(answering: AnswerMessage, refusal?: string): Promise<TestRelay> {
-  const server = await PretendServer.start({});
+  const server = await StubServer.start({});
   const upgrades = new WebSocketServer({ noServer: true });
   // RFC 6455 forbids a slash in a subprotocol name, and `ws` enforces that.
   upgrades.on('headers', (headers) => headers.push('Sec-WebSocket-Protocol: protomsg/msgpack'));

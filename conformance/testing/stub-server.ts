@@ -1,11 +1,11 @@
-/** Small servers for tests that are each wrong in one way. */
+/** Stub servers for tests that are each wrong in one way. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /** A server on a free loopback port. */
-interface TinyServer {
+interface StubServer {
   readonly baseUrl: string;
   close(): Promise<void>;
 }
@@ -17,7 +17,7 @@ interface TlsFiles {
 }
 
 /** Starts a server with only this listener; over TLS when there is a certificate. */
-async function startTinyServer(listener: RequestListener, tls?: TlsFiles): Promise<TinyServer> {
+async function startStubServer(listener: RequestListener, tls?: TlsFiles): Promise<StubServer> {
   const server = tls ? createSecureServer(tls, listener) : createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -29,14 +29,14 @@ async function startTinyServer(listener: RequestListener, tls?: TlsFiles): Promi
 
 /** Starts a server with this listener and returns its base URL. It is closed after the test. */
 export async function serve(listener: RequestListener, tls?: TlsFiles): Promise<string> {
-  const server = await startTinyServer(listener, tls);
+  const server = await startStubServer(listener, tls);
   onTestFinished(() => server.close());
   return server.baseUrl;
 }
 
 /** Returns a base URL where nothing listens any more. */
 export async function closedPortUrl(): Promise<string> {
-  const server = await startTinyServer(() => undefined);
+  const server = await startStubServer(() => undefined);
   await server.close();
   return server.baseUrl;
 }

@@ -20,12 +20,12 @@ const THOROUGH_FACTOR = 62;
 const THOROUGH_MAX_MS = 480_000;
 const SHRINK_MAX_MS = 12_000;
 const EFFECT_WAIT_MAX_MS = 5000;
-/** The minimum time limit for an effect while shrinking; see `Explorer.#eventually`. */
+/** The minimum time limit for an effect while shrinking; see `SequenceRunner.#eventually`. */
 const SHRINK_EFFECT_WAIT_MIN_MS = 300;
 const SHRINK_EFFECT_WAIT_FACTOR = 3;
 
 /** The random sequences of steps to try on a target. */
-export interface Exploration {
+export interface SequenceOptions {
   readonly starts: fc.Arbitrary<StartState>;
   readonly steps: readonly fc.Arbitrary<ModelStep>[];
   /** Number of sequences unless the run sets it. */
@@ -40,28 +40,26 @@ export type Observations = ReadonlyMap<string, ReadonlySet<string>>;
 type Command = fc.AsyncCommand<ExpectedState, TargetSide>;
 
 /** Tries the sequences. Throws an ExpectationFailure that shows the shortest failing one. */
-export async function explore(
+export async function runRandomSequences(
   context: TestContext,
-  exploration: Exploration,
+  options: SequenceOptions,
 ): Promise<Observations> {
-  const explorer = new Explorer(context);
+  const runner = new SequenceRunner(context);
   const { sequence: fixedSequence, thorough } = context.model;
-  const defaultSequences = exploration.sequences * (thorough ? THOROUGH_FACTOR : 1);
+  const defaultSequences = options.sequences * (thorough ? THOROUGH_FACTOR : 1);
   const { sequences = defaultSequences } = context.model;
-  const steps = exploration.steps.map((each) => each.map((step) => explorer.command(step)));
+  const steps = options.steps.map((each) => each.map((step) => runner.command(step)));
   const sequence = fc.tuple(
-    fc.array(exploration.starts, { minLength: DEVICES, maxLength: DEVICES }),
+    fc.array(options.starts, { minLength: DEVICES, maxLength: DEVICES }),
     fc.commands<ExpectedState, TargetSide, false>(steps, {
       maxCommands: STEPS_MAX,
       size: 'max',
       ...(fixedSequence ? { replayPath: fixedSequence.steps } : {}),
     }),
   );
-  const property = fc.asyncProperty(sequence, ([starts, commands]) =>
-    explorer.run(starts, commands),
-  );
+  const property = fc.asyncProperty(sequence, ([starts, commands]) => runner.run(starts, commands));
   const ownSeed = context.random.stream('sequences').integer(-0x80000000, 0x7fffffff);
-  const seed = fixedSequence?.seed ?? context.model.seed ?? exploration.seed ?? ownSeed;
+  const seed = fixedSequence?.seed ?? context.model.seed ?? options.seed ?? ownSeed;
   const details = await fc.check(property, {
     seed,
     numRuns: fixedSequence ? 1 : sequences,
@@ -70,8 +68,8 @@ export async function explore(
   const [shortest] = details.counterexample ?? [];
   const stepPath = /replayPath="([^"]*)"/.exec(String(shortest?.[1]))?.[1] ?? '';
   const path = details.counterexamplePath ?? '';
-  explorer.conclude(`--model-sequence ${sequenceWord({ seed, path, steps: stepPath })} repeats it`);
-  return explorer.observations;
+  runner.conclude(`--model-sequence ${sequenceWord({ seed, path, steps: stepPath })} repeats it`);
+  return runner.observations;
 }
 
 /** The steps of a failing sequence, and what its last step violated. */
@@ -80,7 +78,7 @@ interface FailingSequence {
   readonly failure: ExpectationFailure;
 }
 
-class Explorer {
+class SequenceRunner {
   readonly observations = new Map<string, Set<string>>();
   readonly #context: TestContext;
   readonly #startedMs: number;

@@ -1,15 +1,15 @@
 /**
- * A small server for tests of the whole simulator. It admits devices once they are accepted, offers
+ * A fake server for tests of the whole simulator. It admits devices once they are accepted, offers
  * one deployment, and records and lists statuses. It has no other rules.
  */
 import { softwareArtifact } from './artifacts.ts';
 import {
   emptyConfiguration,
-  type PretendRequest,
-  type PretendResponse,
-  PretendServer,
   type Responses,
-} from './pretend-server.ts';
+  type StubRequest,
+  type StubResponse,
+  StubServer,
+} from './stub-server.ts';
 
 interface ServerDevice {
   readonly id: string;
@@ -22,18 +22,18 @@ interface ServerDevice {
 }
 
 const when = '2026-01-31T12:00:00Z';
-const recorded: PretendResponse = { status: 204 };
+const recorded: StubResponse = { status: 204 };
 /** Name of the artifact that the server deploys. */
 export const release = 'release-2';
 
-/** The small server with its records. */
-export class SmallServer {
+/** The fake server with its records. */
+export class FakeServer {
   readonly devices = new Map<string, ServerDevice>();
   deployedTo: ReadonlySet<string> | undefined;
-  readonly server: PretendServer;
+  readonly server: StubServer;
   readonly #file: Buffer;
 
-  private constructor(server: PretendServer, file: Buffer) {
+  private constructor(server: StubServer, file: Buffer) {
     this.server = server;
     this.#file = file;
   }
@@ -42,25 +42,23 @@ export class SmallServer {
    * Starts a server.
    * @param changed responses that replace the server's own
    */
-  static async start(
-    changed: (small: SmallServer) => Responses = () => ({}),
-  ): Promise<SmallServer> {
+  static async start(changed: (small: FakeServer) => Responses = () => ({})): Promise<FakeServer> {
     const responses: Responses = {};
-    const server = await PretendServer.start(responses);
-    const small = new SmallServer(server, await softwareArtifact(release));
+    const server = await StubServer.start(responses);
+    const small = new FakeServer(server, await softwareArtifact(release));
     Object.assign(responses, small.#answers(), changed(small));
     return small;
   }
 
   /** Returns the device to which a token belongs. */
-  deviceOf({ headers }: PretendRequest): ServerDevice | undefined {
+  deviceOf({ headers }: StubRequest): ServerDevice | undefined {
     const claims = headers.authorization?.split('.')[1] ?? '';
     const id = /"sub":"(.*)"/.exec(Buffer.from(claims, 'base64url').toString())?.[1];
     return [...this.devices.values()].find((device) => device.id === id);
   }
 
   /** Offers the deployment to a device that belongs to it and has not finished it. */
-  next(asked: PretendRequest): PretendResponse {
+  next(asked: StubRequest): StubResponse {
     const device = this.deviceOf(asked);
     if (device === undefined) return { status: 401 };
     const ended = ['success', 'failure', 'aborted', 'already-installed'];
@@ -113,7 +111,7 @@ export class SmallServer {
     };
   }
 
-  #letIn(asked: PretendRequest): PretendResponse {
+  #letIn(asked: StubRequest): StubResponse {
     const { id_data, pubkey } = asked.json() as { id_data: string; pubkey: string };
     const number = this.devices.size + 1;
     const device = this.devices.get(pubkey) ?? {
@@ -151,7 +149,7 @@ export class SmallServer {
     return counts;
   }
 
-  #report(asked: PretendRequest): PretendResponse {
+  #report(asked: StubRequest): StubResponse {
     const device = this.deviceOf(asked);
     if (device === undefined) return { status: 401 };
     if (device.status === 'aborted') return { status: 409 };

@@ -1,30 +1,31 @@
 import { describe, expect, it } from 'vitest';
-import { explore, type RunTrial } from './explore.ts';
-import { type VirtualTrial, virtualRun } from './run.ts';
-import { smallTrial } from './testing/small-trial.ts';
+import { runVirtually, type VirtualRun } from './run.ts';
+import { type RunInVirtualTime, searchSeeds } from './search-seeds.ts';
+import { smallRun } from './testing/small-run.ts';
 
 const { signal } = new AbortController();
-const runTrial: RunTrial = async (trial) => (await virtualRun(trial, { signal })).violations;
-describe('an exploration of virtual trials', () => {
+const runInVirtualTime: RunInVirtualTime = async (virtualRun) =>
+  (await runVirtually(virtualRun, { signal })).violations;
+describe('an exploration of virtual runs', () => {
   it('finds no violation in a correct server', { timeout: 60_000 }, async () => {
-    const base = smallTrial({ devices: 3 });
-    expect(await explore(base, { seeds: 3, runTrial, signal })).toEqual({
+    const base = smallRun({ devices: 3 });
+    expect(await searchSeeds(base, { seeds: 3, runInVirtualTime, signal })).toEqual({
       seeds: 3,
       failed: undefined,
     });
   });
 
   it('places restarts of devices and of the server by the seed', async () => {
-    const tried: VirtualTrial[] = [];
-    const noting: RunTrial = async (trial) => {
-      tried.push(trial);
+    const tried: VirtualRun[] = [];
+    const noting: RunInVirtualTime = async (virtualRun) => {
+      tried.push(virtualRun);
       return [];
     };
     const given = { device: undefined, atMs: 1, lastingMs: 1 };
-    const base = smallTrial({}, { restarts: [given] });
-    await explore(base, { seeds: 40, runTrial: noting, signal });
+    const base = smallRun({}, { restarts: [given] });
+    await searchSeeds(base, { seeds: 40, runInVirtualTime: noting, signal });
     const first = tried.splice(0);
-    await explore(base, { seeds: 40, runTrial: noting, signal });
+    await searchSeeds(base, { seeds: 40, runInVirtualTime: noting, signal });
     expect(tried).toEqual(first);
     const placed = first.flatMap(({ restarts: [own, ...rest] }) => {
       expect(own).toBe(given);
@@ -50,25 +51,29 @@ describe('an exploration of virtual trials', () => {
       needed,
       { ...needed, device: 3 },
     ];
-    const fails: RunTrial = async (trial) =>
-      trial.restarts.includes(needed) ? [{ invariant: 'lost-status', message: 'it is' }] : [];
-    const { failed } = await explore(smallTrial({}, { restarts }), {
+    const fails: RunInVirtualTime = async (virtualRun) =>
+      virtualRun.restarts.includes(needed) ? [{ invariant: 'lost-status', message: 'it is' }] : [];
+    const { failed } = await searchSeeds(smallRun({}, { restarts }), {
       seeds: 1,
-      runTrial: fails,
+      runInVirtualTime: fails,
       signal,
     });
-    expect(failed?.trial).toMatchObject({ plan: { devices: 1 }, faults: [], restarts: [needed] });
+    expect(failed?.virtualRun).toMatchObject({
+      plan: { devices: 1 },
+      faults: [],
+      restarts: [needed],
+    });
   });
 
   it('ends at the signal without reporting a failure', async () => {
     const stop = new AbortController();
-    const stopped: RunTrial = async () => {
+    const stopped: RunInVirtualTime = async () => {
       stop.abort();
       return [{ invariant: 'run-ends', message: 'it was interrupted' }];
     };
-    const outcome = await explore(smallTrial(), {
+    const outcome = await searchSeeds(smallRun(), {
       seeds: 9,
-      runTrial: stopped,
+      runInVirtualTime: stopped,
       signal: stop.signal,
     });
     expect(outcome).toEqual({ seeds: 1, failed: undefined });

@@ -4,30 +4,30 @@ import type { ExchangeFault } from '../../simulator/plan/exchange-faults.ts';
 import type { FleetPlan } from '../../simulator/plan/plan.ts';
 import type { Restart } from '../../simulator/plan/restarts.ts';
 import type { InvariantViolation } from './invariants.ts';
-import type { VirtualTrial } from './run.ts';
+import type { VirtualRun } from './run.ts';
 
-/** Runs a trial and returns what it violates. */
-export type RunTrial = (trial: VirtualTrial) => Promise<readonly InvariantViolation[]>;
+/** Executes a run and returns what it violates. */
+export type RunInVirtualTime = (virtualRun: VirtualRun) => Promise<readonly InvariantViolation[]>;
 
-/** A failed trial after shrinking. */
-export interface FailedTrial {
-  readonly trial: VirtualTrial;
+/** A failed run after shrinking. */
+export interface FailedRun {
+  readonly virtualRun: VirtualRun;
   readonly violations: readonly InvariantViolation[];
   /** Number of runs that shrinking took. */
   readonly shrinkRuns: number;
 }
 
 /** The outcome of an exploration. */
-export interface ExplorationResult {
+export interface SearchResult {
   /** Number of seeds tried, including the failing one. */
   readonly seeds: number;
-  readonly failed: FailedTrial | undefined;
+  readonly failed: FailedRun | undefined;
 }
 
 /** Limits and observers of an exploration. */
-interface ExploreOptions {
+interface SearchOptions {
   readonly seeds: number;
-  readonly runTrial: RunTrial;
+  readonly runInVirtualTime: RunInVirtualTime;
   readonly signal: AbortSignal;
   readonly onSeed?: (done: number) => void;
 }
@@ -43,22 +43,22 @@ const placedFaults = ['request-lost', 'response-lost', 'power-loss'] as const;
 const restartKinds = ['server-at-exchange', 'server', 'device'] as const;
 
 /**
- * Tries seeds derived from the seed of the trial until one fails, then shrinks the failed trial.
+ * Tries seeds derived from the seed of the run until one fails, then shrinks the failed run.
  */
-export async function explore(
-  base: VirtualTrial,
-  { seeds, runTrial, signal, onSeed }: ExploreOptions,
-): Promise<ExplorationResult> {
+export async function searchSeeds(
+  base: VirtualRun,
+  { seeds, runInVirtualTime, signal, onSeed }: SearchOptions,
+): Promise<SearchResult> {
   let tried = 0;
   while (tried < seeds && !signal.aborted) {
-    const trial = trialOf(base, `${base.plan.seed}-${++tried}`);
-    const violations = await runTrial(trial);
+    const virtualRun = runForSeed(base, `${base.plan.seed}-${++tried}`);
+    const violations = await runInVirtualTime(virtualRun);
     // The violations of an interrupted run are not reliable.
     if (signal.aborted) break;
     if (violations.length > 0) {
       return {
         seeds: tried,
-        failed: await shrunk({ trial, violations, shrinkRuns: 0 }, runTrial, signal),
+        failed: await shrunk({ virtualRun, violations, shrinkRuns: 0 }, runInVirtualTime, signal),
       };
     }
     onSeed?.(tried);
@@ -67,10 +67,10 @@ export async function explore(
 }
 
 /**
- * Returns the trial for a seed: interleaved, with faults and restarts at times derived from the
+ * Returns the run for a seed: interleaved, with faults and restarts at times derived from the
  * seed.
  */
-function trialOf(base: VirtualTrial, seed: string): VirtualTrial {
+function runForSeed(base: VirtualRun, seed: string): VirtualRun {
   const plan = { ...base.plan, seed };
   const random = seededRandom(`${seed}/faults`);
   const placed = Array.from({ length: random.integer(0, FAULTS_MAX) }, (): ExchangeFault => {
@@ -91,7 +91,7 @@ function trialOf(base: VirtualTrial, seed: string): VirtualTrial {
  * Returns server restarts in the middle of exchanges, where most can go wrong, and between
  * exchanges.
  */
-function placedRestarts(plan: FleetPlan): Pick<VirtualTrial, 'faults' | 'restarts'> {
+function placedRestarts(plan: FleetPlan): Pick<VirtualRun, 'faults' | 'restarts'> {
   const { seed, devices, durationMs = 0, requestTimeLimitMs } = plan;
   const random = seededRandom(`${seed}/restarts`);
   const longestMs = Math.max(1, Math.min(OUTAGE_MAX_MS, requestTimeLimitMs / 2));
@@ -116,22 +116,22 @@ function timeOf({ durationMs = 0, pollIntervalMs, devices }: FleetPlan, random: 
   return { device, exchange: random.integer(1, exchangesMax) };
 }
 
-/** Removes from the trial everything that the failure does not need. */
+/** Removes from the run everything that the failure does not need. */
 async function shrunk(
-  failed: FailedTrial,
-  runTrial: RunTrial,
+  failed: FailedRun,
+  runInVirtualTime: RunInVirtualTime,
   signal: AbortSignal,
-): Promise<FailedTrial> {
+): Promise<FailedRun> {
   const wanted = new Set(failed.violations.map(({ invariant }) => invariant));
   let smallest = failed;
   for (let isSmaller = true; isSmaller; ) {
     isSmaller = false;
-    for (const trial of smallerTrials(smallest.trial)) {
+    for (const virtualRun of smallerRuns(smallest.virtualRun)) {
       if (smallest.shrinkRuns === SHRINK_RUNS_MAX || signal.aborted) return smallest;
-      const violations = await runTrial(trial);
+      const violations = await runInVirtualTime(virtualRun);
       smallest = { ...smallest, shrinkRuns: smallest.shrinkRuns + 1 };
       if (!violations.some(({ invariant }) => wanted.has(invariant))) continue;
-      smallest = { ...smallest, trial, violations };
+      smallest = { ...smallest, virtualRun, violations };
       isSmaller = true;
       break;
     }
@@ -139,34 +139,34 @@ async function shrunk(
   return smallest;
 }
 
-/** Yields trials that are smaller than the given one, the largest reductions first. */
-function* smallerTrials(trial: VirtualTrial): Generator<VirtualTrial> {
-  const { plan, faults, restarts } = trial;
+/** Yields runs that are smaller than the given one, the largest reductions first. */
+function* smallerRuns(virtualRun: VirtualRun): Generator<VirtualRun> {
+  const { plan, faults, restarts } = virtualRun;
   const calm = faults.filter(({ name }) => name !== 'server-restart');
   // Removing all restarts also speeds up the following runs, because the server then stores
   // nothing.
   if (calm.length < faults.length || restarts.length > 1) {
-    yield { ...trial, faults: calm, restarts: [] };
+    yield { ...virtualRun, faults: calm, restarts: [] };
   }
   for (const devices of fewer(plan.devices, 1)) {
     const isLeft = ({ device = 0 }: { readonly device?: number | undefined }): boolean =>
       device < devices;
     yield {
-      ...trial,
+      ...virtualRun,
       plan: { ...plan, devices },
       faults: faults.filter(isLeft),
       restarts: restarts.filter(isLeft),
     };
   }
   for (const fault of faults) {
-    yield { ...trial, faults: faults.filter((each) => each !== fault) };
+    yield { ...virtualRun, faults: faults.filter((each) => each !== fault) };
   }
   for (const restart of restarts) {
-    yield { ...trial, restarts: restarts.filter((each) => each !== restart) };
+    yield { ...virtualRun, restarts: restarts.filter((each) => each !== restart) };
   }
-  if (trial.isInterleaved) yield { ...trial, isInterleaved: false };
+  if (virtualRun.isInterleaved) yield { ...virtualRun, isInterleaved: false };
   for (const durationMs of fewer(plan.durationMs ?? 0, DURATION_MIN_MS)) {
-    yield { ...trial, plan: { ...plan, durationMs } };
+    yield { ...virtualRun, plan: { ...plan, durationMs } };
   }
 }
 

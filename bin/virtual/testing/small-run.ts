@@ -1,20 +1,20 @@
-/** Creates and runs a trial for tests that takes about a second. */
+/** Creates and executes a run in virtual time for tests that takes about a second. */
 import type { FleetEvent, FleetPlan } from '../../../simulator/engine/simulate-fleet.ts';
 import { planDefaults } from '../../../simulator/plan/plan.ts';
 import { EventLog, type EventLogSummary } from '../event-log.ts';
-import { type VirtualOutcome, type VirtualTrial, virtualRun } from '../run.ts';
+import { runVirtually, type VirtualOutcome, type VirtualRun } from '../run.ts';
 
 export const MINUTE_MS = 60_000;
 
 /**
- * Returns a trial with four devices that poll every ten minutes for two hours, and a deployment.
+ * Returns a run with four devices that poll every ten minutes for two hours, and a deployment.
  * @param change overrides of the plan
- * @param differs overrides of the trial
+ * @param differs overrides of the run
  */
-export function smallTrial(
+export function smallRun(
   change: Partial<FleetPlan> = {},
-  differs: Partial<Omit<VirtualTrial, 'plan'>> = {},
-): VirtualTrial {
+  differs: Partial<Omit<VirtualRun, 'plan'>> = {},
+): VirtualRun {
   return {
     plan: {
       ...planDefaults,
@@ -40,17 +40,17 @@ export function smallTrial(
   };
 }
 
-/** A finished trial with all its events and violations. */
-export interface TrialRun extends VirtualOutcome {
+/** An ended run with all its events and violations. */
+export interface EndedRun extends VirtualOutcome {
   readonly events: readonly FleetEvent[];
   readonly log: EventLogSummary;
 }
 
-/** Runs the trial to its end. */
-export async function runTrial(trial: VirtualTrial): Promise<TrialRun> {
+/** Executes the run to its end. */
+export async function runInVirtualTime(virtualRun: VirtualRun): Promise<EndedRun> {
   const events: FleetEvent[] = [];
   const log = new EventLog();
-  const outcome = await virtualRun(trial, {
+  const outcome = await runVirtually(virtualRun, {
     signal: new AbortController().signal,
     onEvent: (event) => {
       events.push(event);

@@ -4,8 +4,8 @@ import { type ModelOptions, readSequence } from '../context/model-options.ts';
 import { AdminFailure } from '../context/target-admin.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
 import { contextOn } from '../testing/context-on.ts';
-import { serve } from '../testing/tiny-server.ts';
-import { type Exploration, explore } from './explore.ts';
+import { serve } from '../testing/stub-server.ts';
+import { runRandomSequences, type SequenceOptions } from './random-sequences.ts';
 import { configureByUserStep, configureStep, readConfigurationStep } from './store-steps.ts';
 
 type Stores = Map<string, Record<string, string>>;
@@ -45,7 +45,7 @@ const pairs = fc.dictionary(fc.constantFrom('colour', 'volume'), fc.constantFrom
   minKeys: 1,
   noNullPrototype: true,
 });
-const exploration: Exploration = {
+const options: SequenceOptions = {
   starts: fc.constant('accepted'),
   steps: [
     fc.tuple(device, pairs).map(([index, newPairs]) => configureStep(index, newPairs)),
@@ -56,7 +56,7 @@ const exploration: Exploration = {
 
 async function findFailure(onWrite: Write, model: ModelOptions = {}): Promise<ExpectationFailure> {
   const context = contextOn(await configurationServer(onWrite), undefined, model);
-  const failure = await explore(context, exploration).catch((error: unknown) => error);
+  const failure = await runRandomSequences(context, options).catch((error: unknown) => error);
   if (failure instanceof ExpectationFailure) return failure;
   throw new Error(`no requirement was violated: ${failure}`);
 }
@@ -76,7 +76,7 @@ const restoreRemovedKey: Write = (stores, device, pairs) => {
 describe('random sequences of steps', () => {
   it('find no fault in a server that follows the contract', async () => {
     const context = contextOn(await configurationServer(write));
-    await expect(explore(context, exploration)).resolves.toBeDefined();
+    await expect(runRandomSequences(context, options)).resolves.toBeDefined();
   });
 
   it('find no fault in a server that drops keys that a request omits', async () => {
@@ -85,7 +85,7 @@ describe('random sequences of steps', () => {
       write(stores, name, newPairs);
     };
     const context = contextOn(await configurationServer(replaceAll));
-    await expect(explore(context, exploration)).resolves.toBeDefined();
+    await expect(runRandomSequences(context, options)).resolves.toBeDefined();
   });
 
   it('find a fault that takes two devices and an order, and report the shortest form', async () => {
@@ -119,7 +119,7 @@ describe('random sequences of steps', () => {
         write(stores, name, newPairs);
       };
       const context = contextOn(await configurationServer(recordAndWrite), undefined, model);
-      await explore(context, exploration);
+      await runRandomSequences(context, options);
       runs.push(stepTexts);
     }
     expect(runs[0]).toEqual(runs[1]);
@@ -139,11 +139,11 @@ describe('random sequences of steps', () => {
   it('decide nothing when the management API fails', async () => {
     const context = contextOn(await configurationServer(write));
     const steps = [device.map((index) => configureByUserStep(index, { colour: 'one' }))];
-    await expect(explore(context, { ...exploration, steps })).rejects.toThrow(AdminFailure);
+    await expect(runRandomSequences(context, { ...options, steps })).rejects.toThrow(AdminFailure);
   });
 
   it('decide nothing when no device can be created', async () => {
     const baseUrl = await serve((_, response) => response.writeHead(500).end());
-    await expect(explore(contextOn(baseUrl), exploration)).rejects.toThrow(AdminFailure);
+    await expect(runRandomSequences(contextOn(baseUrl), options)).rejects.toThrow(AdminFailure);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * A fake server for the simulator's tests. It responds to each operation as the test defines, and
+ * A stub server for the simulator's tests. It responds to each operation as the test defines, and
  * records the requests. It knows the paths of the contract but none of its rules.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ const rows = { ...operations, ...managementOperations, ...storageOperations };
 export type AnyOperationId = keyof typeof rows;
 
 /** A request that the server of a test received. */
-export interface PretendRequest {
+export interface StubRequest {
   readonly operation: AnyOperationId;
   /** Values of the path parameters, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface PretendRequest {
 }
 
 /** A response, `no-response` for none, or `cut` to close the connection. */
-export type PretendResponse =
+export type StubResponse =
   | {
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
@@ -38,32 +38,32 @@ export type PretendResponse =
   | 'cut';
 
 export type Responses = Partial<
-  Record<AnyOperationId, (asked: PretendRequest) => PretendResponse | Promise<PretendResponse>>
+  Record<AnyOperationId, (asked: StubRequest) => StubResponse | Promise<StubResponse>>
 >;
 
 /** Answers with an empty configuration; 401 without a token, as every server of this API. */
-export function emptyConfiguration({ headers }: PretendRequest): PretendResponse {
+export function emptyConfiguration({ headers }: StubRequest): StubResponse {
   return headers.authorization === undefined ? { status: 401 } : { status: 200, body: {} };
 }
 
-interface PretendRoute {
+interface StubRoute {
   readonly operation: AnyOperationId;
   readonly method: string;
   readonly pattern: RegExp;
 }
 
-const routes: readonly PretendRoute[] = Object.values(rows).map(({ id, method, path }) => ({
+const routes: readonly StubRoute[] = Object.values(rows).map(({ id, method, path }) => ({
   operation: id,
   method,
   pattern: new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
 }));
 
 /** A running fake server. An operation without a defined response gets 404. */
-export class PretendServer {
+export class StubServer {
   readonly #responses: Responses;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
   readonly #openRequests = new Set<() => void>();
-  readonly requests: PretendRequest[] = [];
+  readonly requests: StubRequest[] = [];
   baseUrl = '';
 
   private constructor(responses: Responses) {
@@ -71,21 +71,21 @@ export class PretendServer {
   }
 
   /** Starts a server on a free port of the loopback interface. */
-  static async start(responses: Responses): Promise<PretendServer> {
-    const pretend = new PretendServer(responses);
-    await new Promise<void>((resolve) => pretend.#server.listen(0, '127.0.0.1', resolve));
-    const { port } = pretend.#server.address() as AddressInfo;
-    pretend.baseUrl = `http://127.0.0.1:${port}`;
-    return pretend;
+  static async start(responses: Responses): Promise<StubServer> {
+    const stub = new StubServer(responses);
+    await new Promise<void>((resolve) => stub.#server.listen(0, '127.0.0.1', resolve));
+    const { port } = stub.#server.address() as AddressInfo;
+    stub.baseUrl = `http://127.0.0.1:${port}`;
+    return stub;
   }
 
   /** Returns the requests for one operation, in order. */
-  requestsFor(operation: AnyOperationId): PretendRequest[] {
+  requestsFor(operation: AnyOperationId): StubRequest[] {
     return this.requests.filter((asked) => asked.operation === operation);
   }
 
   /** Resolves once the operation has been requested `count` times. */
-  async untilAsked(operation: AnyOperationId, count = 1): Promise<PretendRequest[]> {
+  async untilAsked(operation: AnyOperationId, count = 1): Promise<StubRequest[]> {
     while (this.requestsFor(operation).length < count) {
       await new Promise<void>((resolve) => this.#openRequests.add(resolve));
     }
@@ -126,7 +126,7 @@ export class PretendServer {
   }
 }
 
-function send(response: ServerResponse, planned: PretendResponse): void {
+function send(response: ServerResponse, planned: StubResponse): void {
   if (planned === 'no-response') return;
   if (planned === 'cut') {
     response.destroy();
@@ -147,7 +147,7 @@ function send(response: ServerResponse, planned: PretendResponse): void {
 
 /** Returns a base URL at which no server listens: the URL of a server that was just closed. */
 export async function closedPortUrl(): Promise<string> {
-  const server = await PretendServer.start({});
+  const server = await StubServer.start({});
   await server.close();
   return server.baseUrl;
 }
