@@ -298,7 +298,7 @@ describe('the fault abort-deployment', () => {
     expect((await report(server, device, { id, status: 'downloading' })).status).toBe(409);
   });
 
-  it('never fires for an ended deployment, and the check reports that', async () => {
+  it('never fires for a finished deployment, and the check reports that', async () => {
     const id = await deploy(server, [device]);
     await nextRequests['POST v2'](server, device.token, board);
     await plan(server, { act: { kind: 'abort-deployment', at: 'installing' } });

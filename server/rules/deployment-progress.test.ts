@@ -3,7 +3,7 @@ import { deviceDeploymentStatuses } from '../../fixtures/contract/vocabulary.ts'
 import {
   abortRefusalReason,
   controlMapRefusalReason,
-  endedMs,
+  finishTimeMs,
   statusOf,
 } from './deployment-progress.ts';
 
@@ -64,12 +64,12 @@ describe.each(cells)(
     const facts = { hasActive, hasRetries, finishedDevices, maxDevices };
 
     it(`is ${expected}`, () => {
-      expect(endedMs(facts, 90)).toBe(expected === 'ended' ? 90 : undefined);
+      expect(finishTimeMs(facts, 90)).toBe(expected === 'ended' ? 90 : undefined);
     });
 
     it(`is ${expected} after an end, whose time stays`, () => {
       const before = { ...facts, finishedMs: 50 };
-      expect(endedMs(before, 90)).toBe(expected === 'ended' ? 50 : undefined);
+      expect(finishTimeMs(before, 90)).toBe(expected === 'ended' ? 50 : undefined);
     });
   },
 );

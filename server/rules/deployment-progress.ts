@@ -1,5 +1,5 @@
 /**
- * The state of a whole deployment, derived from its device deployments: its status, its end, and
+ * The state of a whole deployment, derived from its device deployments: its status, the time when it was finished, and
  * the changes it permits.
  */
 import type {
@@ -11,7 +11,7 @@ import type {
 export const initialStatus = 'pending' satisfies DeviceDeploymentStatus;
 
 /**
- * Returns `finished` after the end, `inprogress` once a device deployment has left `pending`, and
+ * Returns `finished` for a finished deployment, `inprogress` once a device deployment has left `pending`, and
  * else `pending`.
  */
 export function statusOf(
@@ -23,10 +23,10 @@ export function statusOf(
   return started ? 'inprogress' : 'pending';
 }
 
-/** Facts that decide whether a deployment ends. */
-export interface EndFacts {
+/** Facts that decide whether a deployment is finished. */
+export interface FinishFacts {
   readonly finishedMs?: number | undefined;
-  /** Number of devices after which the deployment ends, even if others have not finished it. */
+  /** Number of devices after which the deployment is finished, even if others have not finished it. */
   readonly maxDevices?: number | undefined;
   /** True when a device deployment has no final status. */
   readonly hasActive: boolean;
@@ -37,10 +37,10 @@ export interface EndFacts {
 }
 
 /**
- * Returns when the deployment ended: the recorded time, or now if it ends now; undefined while
+ * Returns when the deployment was finished: the recorded time, or now if it is finished now; undefined while
  * devices may continue.
  */
-export function endedMs(facts: EndFacts, nowMs: number): number | undefined {
+export function finishTimeMs(facts: FinishFacts, nowMs: number): number | undefined {
   const { hasActive, hasRetries, finishedDevices, maxDevices = Infinity } = facts;
   const mayContinue = hasActive || hasRetries;
   if (mayContinue && finishedDevices < maxDevices) return undefined;
@@ -53,7 +53,7 @@ interface ChangeableDeployment {
   readonly controlMap?: object;
 }
 
-/** Returns why a deployment cannot be aborted: only one that has not ended can. */
+/** Returns why a deployment cannot be aborted: only one that is not finished can. */
 export function abortRefusalReason({ finishedMs }: ChangeableDeployment): string | undefined {
   return finishedMs === undefined ? undefined : 'the deployment is already finished';
 }

@@ -76,8 +76,8 @@ const held: readonly [WithholdingCondition, Fields, sentence: string, remedy: st
   [
     'deployment-over',
     { deployment: { ...deployment, ...ended } },
-    'deployment spring (d1) of release-2 ended at 2026-12-01T13:00:00.000Z, before the device began it',
-    'deploy to the device again, since the deployment has ended',
+    'deployment spring (d1) of release-2 was finished at 2026-12-01T13:00:00.000Z, before the device began it',
+    'deploy to the device again, since the deployment is finished',
   ],
   [
     'older',

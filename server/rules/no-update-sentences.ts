@@ -124,7 +124,7 @@ export const remedies: Readonly<Record<NoUpdateCondition, string>> = {
   finished:
     'deploy to the device again; if it failed, or no artifact suited it, remove the cause first',
   aborted: 'deploy to the device again, since an aborted deployment does not go on',
-  'deployment-over': 'deploy to the device again, since the deployment has ended for all devices',
+  'deployment-over': 'deploy to the device again, since the deployment is finished for all devices',
   older: 'deploy this release to the device again, so that it is newer than what it has finished',
   artifact: 'upload an artifact of this name, then deploy it to the device again',
   'device-type':
@@ -165,7 +165,7 @@ const sentences: Readonly<
   aborted: ({ deployment, finishedMs }) =>
     `${labelOf(deployment)} was aborted for the device${at(finishedMs)}`,
   'deployment-over': ({ deployment }) =>
-    `${labelOf(deployment)} ended${at(deployment.finishedMs)}, before the device began it`,
+    `${labelOf(deployment)} was finished${at(deployment.finishedMs)}, before the device began it`,
   older: ({ deployment }) =>
     `${labelOf(deployment)} is older than the last one that the device finished, so it is skipped`,
 };

@@ -19,7 +19,7 @@ interface DeploymentPlan {
   readonly forceInstallation: boolean;
   /** Number of retries for a device that failed; absent for none. */
   readonly retries?: number;
-  /** Number of devices after which the deployment ends. */
+  /** Number of devices after which the deployment is finished. */
   readonly maxDevices?: number;
   readonly phases?: readonly Phase[];
   /** Names of the inventory groups for which the deployment was created. */

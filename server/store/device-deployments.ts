@@ -1,6 +1,6 @@
 /** Stores the state of each device in a deployment. Spec: States and transitions */
 import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.ts';
-import { endedMs } from '../rules/deployment-progress.ts';
+import { finishTimeMs } from '../rules/deployment-progress.ts';
 import { afterStop, type DeviceDeployment, isFinal } from '../rules/device-deployment.ts';
 import { type NoUpdate, noDeployment } from '../rules/no-update.ts';
 import type { StoredDeployment } from './deployments.ts';
@@ -51,8 +51,8 @@ const OPEN_KEPT = 20_000;
 const OFFERED_KEPT = 1000;
 
 const ofDeployment = 'FROM device_deployments dd WHERE dd.deployment_seq = d.seq';
-/** Reads the facts for `endedMs`; devices are counted only if `max_devices` is set. */
-const endQuery = `SELECT d.finished_ms, d.max_devices,
+/** Reads the facts for `finishTimeMs`; devices are counted only if `max_devices` is set. */
+const finishQuery = `SELECT d.finished_ms, d.max_devices,
   EXISTS (SELECT 1 ${ofDeployment} AND dd.status IN (${activeStatusesSql})) AS has_active,
   d.retries > 0 AND EXISTS (SELECT 1 ${ofDeployment} AND ${triesAgain}) AS has_retries,
   CASE WHEN d.max_devices IS NULL THEN 0 ELSE
@@ -80,11 +80,11 @@ export class DeviceDeploymentStore {
   }
 
   /**
-   * Updates whether deployments have ended, after other code has changed their device
+   * Updates whether deployments are finished, after other code has changed their device
    * deployments.
    */
   refresh(deploymentSeqs: readonly number[], nowMs: number): void {
-    for (const seq of deploymentSeqs) this.#refreshEnd(seq, nowMs);
+    for (const seq of deploymentSeqs) this.#refreshFinish(seq, nowMs);
   }
 
   /**
@@ -143,7 +143,7 @@ export class DeviceDeploymentStore {
   save(current: StoredDeviceDeployment, next: DeviceDeployment, nowMs: number): void {
     this.#sql.atomically(() => {
       this.#update(current, next);
-      if (mayEnd(current, next)) this.#refreshEnd(current.deployment.seq, nowMs);
+      if (mayFinish(current, next)) this.#refreshFinish(current.deployment.seq, nowMs);
     });
     this.#inDeployments.add([current.deviceId]);
   }
@@ -176,7 +176,7 @@ export class DeviceDeploymentStore {
   /** Aborts a deployment on all its devices. */
   abortAll(deployment: StoredDeployment, nowMs: number): void {
     this.#end(['deployment_seq = ?', deployment.seq], 'aborted', nowMs);
-    this.#refreshEnd(deployment.seq, nowMs);
+    this.#refreshFinish(deployment.seq, nowMs);
   }
 
   /** Ends all deployments of a device. */
@@ -187,7 +187,7 @@ export class DeviceDeploymentStore {
       [deviceId],
     );
     this.#end(['device_id = ?', deviceId], status, nowMs);
-    for (const row of affected) this.#refreshEnd(number(row, 'deployment_seq'), nowMs);
+    for (const row of affected) this.#refreshFinish(number(row, 'deployment_seq'), nowMs);
     if (status === 'decommissioned') this.#inDeployments.rememberNoUpdate(deviceId, noDeployment);
     else this.#inDeployments.add([deviceId]);
   }
@@ -344,11 +344,11 @@ export class DeviceDeploymentStore {
     }
   }
 
-  #refreshEnd(seq: number, nowMs: number): void {
-    const row = this.#sql.first(endQuery, [seq]);
+  #refreshFinish(seq: number, nowMs: number): void {
+    const row = this.#sql.first(finishQuery, [seq]);
     if (!row) return;
     const finishedMs = optionalNumber(row, 'finished_ms');
-    const newEndedMs = endedMs(
+    const newFinishedMs = finishTimeMs(
       {
         finishedMs,
         maxDevices: optionalNumber(row, 'max_devices'),
@@ -358,9 +358,9 @@ export class DeviceDeploymentStore {
       },
       nowMs,
     );
-    if (newEndedMs === finishedMs) return;
+    if (newFinishedMs === finishedMs) return;
     this.#sql.run('UPDATE deployments SET finished_ms = ? WHERE seq = ?', [
-      newEndedMs ?? null,
+      newFinishedMs ?? null,
       seq,
     ]);
   }
@@ -391,9 +391,9 @@ function offers({ offeredMs }: DeviceDeployment): number {
 
 /**
  * Returns false when the device deployment is in progress before and after the change, which then
- * cannot end the deployment.
+ * cannot finish the deployment.
  */
-function mayEnd(current: StoredDeviceDeployment, next: DeviceDeployment): boolean {
+function mayFinish(current: StoredDeviceDeployment, next: DeviceDeployment): boolean {
   if (next.status === current.status) return false;
   return isFinal(current) || isFinal(next) || current.deployment.finishedMs !== undefined;
 }

@@ -41,7 +41,7 @@ export class DeviceHistoryStore {
   }
 
   /**
-   * Deletes the device deployments with a final status from the history. Those of ended deployments
+   * Deletes the device deployments with a final status from the history. Those of finished deployments
    * are hidden; the others are offered to the device again. The statistics of the deployments are
    * unchanged.
    */

@@ -232,7 +232,7 @@ export function expectedServerStatus(
 }
 
 /**
- * Returns true when the deployment has ended on the device and the server has acknowledged its end.
+ * Returns true when the device has finished the deployment and the server has acknowledged the final status.
  */
 export function isSettled(deployment: DeploymentRecord): boolean {
   return isFinal(deployment.state) && deployment.unacknowledgedStatus === undefined;

@@ -21,13 +21,13 @@ export interface FinishedDevicesOptions {
 /** The devices that have finished a deployment. */
 export class FinishedDevices {
   readonly #options: FinishedDevicesOptions;
-  readonly #ended = new Set<SimulatedDevice>();
+  readonly #finished = new Set<SimulatedDevice>();
 
   constructor(options: FinishedDevicesOptions) {
     this.#options = options;
   }
 
-  /** Records a deployment that has ended on a device and whose end the server has acknowledged. */
+  /** Records a device that has finished a deployment and whose final status the server has acknowledged. */
   recordSettled(device: SimulatedDevice, deployment: DeploymentRecord): void {
     this.#count(deployment);
     this.#record(device);
@@ -60,10 +60,10 @@ export class FinishedDevices {
    */
   #record(device: SimulatedDevice): void {
     const { plan, devices, onAll } = this.#options;
-    this.#ended.add(device);
-    if (plan.until !== 'settled' || this.#ended.size < devices.length) return;
-    for (const each of this.#ended) if (!this.#isSettled(each)) this.#ended.delete(each);
-    if (this.#ended.size === devices.length) onAll();
+    this.#finished.add(device);
+    if (plan.until !== 'settled' || this.#finished.size < devices.length) return;
+    for (const each of this.#finished) if (!this.#isSettled(each)) this.#finished.delete(each);
+    if (this.#finished.size === devices.length) onAll();
   }
 
   #isSettled(device: SimulatedDevice): boolean {

@@ -166,7 +166,8 @@ const loadOptions = inGroup('Load', {
     field: 'iterations',
   },
   /**
-   * A device has finished when a deployment has ended on it; in a run with a deployment, that one.
+   * A device has finished once its status in a deployment is final and acknowledged; in a run with
+   * a deployment, that one.
    */
   until: {
     flag: '--until <event>',

@@ -72,7 +72,7 @@ function deploymentLines({ progress, rates }: LiveFacts): FrameRow[] {
   ];
 }
 
-/** Returns the number of devices for which the deployment has ended. */
+/** Returns the number of devices that have finished the deployment. */
 export function endedCount(funnel: FleetProgress['funnel']): number {
   return funnel.success + funnel.failure + funnel.aborted + funnel.alreadyInstalled;
 }

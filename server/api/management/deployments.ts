@@ -29,7 +29,7 @@ interface ListQuery {
 
 /** The refusal detail for a change of a deployment that has ended. */
 const ended = {
-  ...inState('a deployment that is still active', 'an ended deployment'),
+  ...inState('a deployment that is still active', 'a finished deployment'),
   remedy: 'nothing to abort; create another deployment if needed',
 };
 /** The refusal detail for a change of the control map of a deployment without one. */

@@ -167,10 +167,10 @@ const situations: readonly [
     abortedAlone,
   ],
   [
-    'one that ended before the device began',
+    'one that was finished before the device began',
     'deployment-over',
     'no update',
-    /^deployment spring .* ended at .*, before the device began it$/,
+    /^deployment spring .* was finished at .*, before the device began it$/,
     overBefore,
   ],
   [
