@@ -1,6 +1,6 @@
 /**
- * The state of a whole deployment, derived from its device deployments: its status, the time when it was finished, and
- * the changes it permits.
+ * The state of a whole deployment, derived from its device deployments: its status, the time when it
+ * was finished, and the changes it permits.
  */
 import type {
   DeploymentStatusOverall,
