@@ -5,6 +5,11 @@
  */
 export const unwanted = [
   {
+    pattern:
+      /\b(everyForm|LegalForm\w*|\w+FormDefects?|\w+FormCases|(equal|refused|older|timestamp)Forms)\b/g,
+    instead: 'variant, format or encoding; a form is the multipart body of a request',
+  },
+  {
     pattern: /\b(worldOf|SmallWorld|SwiftWorld|VirtualWorld|world\.sqlite|worldTables)\b/g,
     instead: 'tenant or server; a world is a file with a start state',
   },

@@ -48,7 +48,7 @@ const madeAtRunTime: Readonly<Record<string, readonly RegExp[]>> = {
   // These expressions read only our own paths, or repeat nothing but whole path segments.
   'server/control/http/management.ts': [/^\/api\/management\/v1\/[^/]+\/b\/[^/]+\/?$/],
   'server/pipeline/routes.ts': [/^GET \/api\/devices\/[^/]+\/b\/[^/]+$/],
-  'server/rules/role-forms.ts': [],
+  'server/rules/role-formats.ts': [],
   'simulator/device/renewal.ts': [/"expires_in"\s*:\s*(\d{1,12})\b/],
   // This parser reads at most 200 characters of an operator's own text.
   'simulator/plan/thresholds-parser.ts': [],

@@ -10,9 +10,9 @@ import { artifactLinkStreamingCases } from './artifact-link/artifact-link-stream
 import { linkUntilExpiryCases } from './artifact-link/links-until-expiry.ts';
 import { artifactEditCases } from './artifacts/artifact-edits.ts';
 import { artifactFieldCases } from './artifacts/artifact-fields.ts';
-import { artifactFormCases } from './artifacts/artifact-forms.ts';
 import { artifactListCases } from './artifacts/artifact-lists.ts';
 import { artifactLifeCases } from './artifacts/artifact-lives.ts';
+import { artifactVariantCases } from './artifacts/artifact-variants.ts';
 import { artifactCases } from './artifacts/artifacts.ts';
 import { auditActStateCases } from './audit-log/audit-act-states.ts';
 import { auditActionCases } from './audit-log/audit-actions.ts';
@@ -41,7 +41,7 @@ import { tenantCases } from './authorization/tenants.ts';
 import { userTokenCases } from './authorization/user-tokens.ts';
 import { configurationCases } from './configuration/configuration.ts';
 import { configurationDownloadCases } from './configuration/configuration-download.ts';
-import { configurationFormCases } from './configuration/configuration-forms.ts';
+import { configurationVariantCases } from './configuration/configuration-variants.ts';
 import { configurationInTurnCases } from './configuration/configurations-in-turn.ts';
 import { connectCases } from './connect/connect.ts';
 import { connectFrameCases } from './connect/connect-frames.ts';
@@ -67,25 +67,25 @@ import { emptyBodyCases } from './every-operation/empty-bodies.ts';
 import { errorCases } from './every-operation/errors.ts';
 import { faultCases } from './every-operation/faults.ts';
 import { keptDataCases } from './every-operation/kept-data.ts';
-import { legalFormCases } from './every-operation/legal-forms.ts';
 import { letterCaseCases } from './every-operation/letter-case.ts';
 import { longTextCases } from './every-operation/long-texts.ts';
 import { quantityCases } from './every-operation/quantities.ts';
 import { raceCases } from './every-operation/races.ts';
-import { rawFormCases } from './every-operation/raw-forms.ts';
+import { rawRequestVariantCases } from './every-operation/raw-request-variants.ts';
 import { refusedWriteCases } from './every-operation/refused-writes.ts';
 import { requestIdCases } from './every-operation/request-ids.ts';
+import { requestVariantCases } from './every-operation/request-variants.ts';
 import { serviceCases } from './every-operation/service.ts';
 import { versioningCases } from './every-operation/versioning.ts';
 import { writesAtOnceCases } from './every-operation/writes-at-once.ts';
 import { inventoryCases } from './inventory/inventory.ts';
 import { inventoryChangeCases } from './inventory/inventory-changes.ts';
-import { inventoryFormCases } from './inventory/inventory-forms.ts';
 import { inventoryMergingCases } from './inventory/inventory-merging.ts';
 import { inventoryRefusalCases } from './inventory/inventory-refusals.ts';
+import { inventoryVariantCases } from './inventory/inventory-variants.ts';
 import { monitorCases } from './monitor/monitor.ts';
 import { monitorAlertFieldCases } from './monitor/monitor-alert-fields.ts';
-import { monitorFormCases } from './monitor/monitor-forms.ts';
+import { monitorVariantCases } from './monitor/monitor-variants.ts';
 import { timeCases } from './time/time.ts';
 import { timeLinkCases } from './time/time-links.ts';
 import { timeStateCases } from './time/time-states.ts';
@@ -96,8 +96,8 @@ export const allCases: readonly RunnableCase[] = [
   ...errorCases,
   ...requestIdCases,
   ...versioningCases,
-  ...legalFormCases,
-  ...rawFormCases,
+  ...requestVariantCases,
+  ...rawRequestVariantCases,
   ...authenticationCases,
   ...authenticationObservedCases,
   ...authenticationRequestCases,
@@ -109,7 +109,7 @@ export const allCases: readonly RunnableCase[] = [
   ...authorizationOtherDeviceCases,
   ...inventoryCases,
   ...inventoryChangeCases,
-  ...inventoryFormCases,
+  ...inventoryVariantCases,
   ...inventoryMergingCases,
   ...inventoryRefusalCases,
   ...emptyBodyCases,
@@ -137,7 +137,7 @@ export const allCases: readonly RunnableCase[] = [
   ...refusedWriteCases,
   ...artifactCases,
   ...artifactFieldCases,
-  ...artifactFormCases,
+  ...artifactVariantCases,
   ...artifactListCases,
   ...artifactEditCases,
   ...artifactLifeCases,
@@ -147,7 +147,7 @@ export const allCases: readonly RunnableCase[] = [
   ...artifactLinkStreamingCases,
   ...configurationCases,
   ...configurationDownloadCases,
-  ...configurationFormCases,
+  ...configurationVariantCases,
   ...configurationInTurnCases,
   ...linkUntilExpiryCases,
   ...connectCases,
@@ -155,7 +155,7 @@ export const allCases: readonly RunnableCase[] = [
   ...connectFrameCases,
   ...monitorCases,
   ...monitorAlertFieldCases,
-  ...monitorFormCases,
+  ...monitorVariantCases,
   ...letterCaseCases,
   ...auditLogCases,
   ...auditPagingCases,

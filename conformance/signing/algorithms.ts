@@ -7,10 +7,10 @@ import { makeEd25519Key } from './ed25519.ts';
 import { makeRsaKey } from './rsa.ts';
 import type { SigningKey } from './signing-key.ts';
 
-/** One algorithm: the signed data, the form of the signature, its standard and the libraries. */
+/** One algorithm: the signed data, the encoding of the signature, its standard and the libraries. */
 export interface SigningAlgorithm {
   readonly digest: string;
-  readonly signatureForm: string;
+  readonly signatureEncoding: string;
   readonly standard: string;
   readonly signedBy: readonly [string, string];
   /** True if key generation is so slow that the devices of a run share one key. */
@@ -23,7 +23,7 @@ export interface SigningAlgorithm {
 export const signingAlgorithms: Readonly<Record<KeyType, SigningAlgorithm>> = {
   rsa: {
     digest: 'SHA-256 of the body',
-    signatureForm: 'PKCS #1 version 1.5',
+    signatureEncoding: 'PKCS #1 version 1.5',
     standard: 'RFC 2313',
     signedBy: ['node-forge', 'node:crypto'],
     keyIsShared: true,
@@ -31,7 +31,7 @@ export const signingAlgorithms: Readonly<Record<KeyType, SigningAlgorithm>> = {
   },
   ecdsa: {
     digest: 'SHA-256 of the body',
-    signatureForm: 'ASN.1 sequence of R and S',
+    signatureEncoding: 'ASN.1 sequence of R and S',
     standard: 'ANSI X9.62',
     signedBy: ['node:crypto', '@noble/curves'],
     keyIsShared: false,
@@ -39,7 +39,7 @@ export const signingAlgorithms: Readonly<Record<KeyType, SigningAlgorithm>> = {
   },
   ed25519: {
     digest: 'none: the body itself',
-    signatureForm: '64 bytes',
+    signatureEncoding: '64 bytes',
     standard: 'RFC 8032',
     signedBy: ['tweetnacl', 'node:crypto'],
     keyIsShared: false,

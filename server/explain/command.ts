@@ -94,11 +94,11 @@ function deviceTokenLines(
   const tenant = namesTenant ? ',"tenant_token":"%s"' : '';
   const values = [`"$(printf %s ${identityWord} | sed 's/[\\\\"]/\\\\&/g')"`, '"$PUBLIC_KEY"'];
   if (namesTenant) values.push('"$TENANT_TOKEN"');
-  const form = `{"id_data":"%s","pubkey":"%s"${tenant}}`;
+  const template = `{"id_data":"%s","pubkey":"%s"${tenant}}`;
   return [
     publicKeyLine,
     'BODY=$(mktemp)',
-    `printf '${form}' ${values.join(' ')} > "$BODY"`,
+    `printf '${template}' ${values.join(' ')} > "$BODY"`,
     `SIGNATURE=$(${keyType ? signers[keyType] : anySigner} | base64 -w0)`,
     `TOKEN=$(curl -fsS ${jsonHeader} -H "${names.signature}: $SIGNATURE" --data-binary @"$BODY" ${urlOf([authPath])})`,
   ];

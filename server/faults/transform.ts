@@ -13,7 +13,7 @@ import { Injection } from './injection.ts';
 import { faultPlansOf } from './tenant-faults.ts';
 
 const tenantTokenShape = v.object({ tenant_token: v.string() });
-const basicForm = /^basic +([A-Za-z0-9+/=]+) *$/i;
+const basicCredentials = /^basic +([A-Za-z0-9+/=]+) *$/i;
 
 /** Chooses faults from the plans of the tenants, and runs them. */
 export class FaultTransform implements ResponseTransform {
@@ -60,7 +60,7 @@ export class FaultTransform implements ResponseTransform {
       const token = body.success ? body.output.tenant_token : '';
       return (token === '' ? undefined : tenants.findByToken(token)) ?? tenants.first;
     }
-    const [, credentials] = basicForm.exec(request.headers.authorization ?? '') ?? [];
+    const [, credentials] = basicCredentials.exec(request.headers.authorization ?? '') ?? [];
     if (authorization !== 'basic' || credentials === undefined) return tenants.first;
     const [email = ''] = Buffer.from(credentials, 'base64').toString().split(':', 1);
     return tenants.findByEmail(email.toLowerCase()) ?? tenants.first;

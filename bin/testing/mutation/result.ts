@@ -57,7 +57,7 @@ const managementFiles: ReadonlySet<string> = new Set([
     'phases',
     'preconditions',
     'provisioning',
-    'role-forms',
+    'role-formats',
     'text-search',
   ].map((name) => `server/rules/${name}.ts`),
 ]);

@@ -24,8 +24,8 @@ const range = 'bytes=1000-1999';
 
 const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-/** The older forms of an HTTP date, which a recipient accepts too. Spec: RFC 9110, section 5.6.7 */
-const olderForms: Readonly<Record<string, (date: Date) => string>> = {
+/** The older formats of an HTTP date, which a recipient accepts too. Spec: RFC 9110, section 5.6.7 */
+const olderFormats: Readonly<Record<string, (date: Date) => string>> = {
   'RFC 850': (date) => {
     const [, day = '', month, year = '', time] = date.toUTCString().split(' ');
     return `${days[date.getUTCDay()]}, ${day}-${month}-${year.slice(2)} ${time} GMT`;
@@ -170,9 +170,9 @@ const conditions = defineScenario({
         for (const name of ['if-modified-since', 'if-unmodified-since']) {
           for (const date of [changed, second]) {
             const { status } = await follow({ [name]: date });
-            for (const [form, inForm] of Object.entries(olderForms)) {
-              const older = await follow({ [name]: inForm(new Date(date)) });
-              expectEqual(`status for ${name} of ${form}`, older.status, status);
+            for (const [format, formatDate] of Object.entries(olderFormats)) {
+              const older = await follow({ [name]: formatDate(new Date(date)) });
+              expectEqual(`status for ${name} of ${format}`, older.status, status);
             }
           }
         }

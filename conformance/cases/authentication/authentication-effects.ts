@@ -39,7 +39,7 @@ const REQUESTS_AT_ONCE = 8;
 const refusals = [401, 403] as const;
 
 /** Requests that are refused for their form or their signature, by a description. */
-async function refusedForms(
+async function refusedRequests(
   device: SuiteDevice,
   context: TestContext,
 ): Promise<Readonly<Record<string, AuthenticationChanges>>> {
@@ -62,7 +62,7 @@ async function refusedForms(
 
 /** Sends each of the refused requests; throws NotObservable when one is not refused. */
 async function sendRefused(device: SuiteDevice, context: TestContext): Promise<void> {
-  for (const [what, changes] of Object.entries(await refusedForms(device, context))) {
+  for (const [what, changes] of Object.entries(await refusedRequests(device, context))) {
     const response = await device.authenticate(changes);
     // Other cases judge that these requests are refused.
     if (response.status < 400) throw new NotObservable(`${what}: ${responseSummary(response)}`);

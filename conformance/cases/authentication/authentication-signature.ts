@@ -217,8 +217,8 @@ const keyNames: Readonly<Record<KeyType, string>> = {
 function algorithmCases(keyType: KeyType): readonly JudgingCase<SuiteDevice>[] {
   const [right, digest, form] = algorithmTitles[keyType];
   const [rightRequirement, digestRequirement, formRequirement] = algorithmRequirements[keyType];
-  const refuseForms = (forms: Readonly<Record<string, Sign>>, device: SuiteDevice) =>
-    expectEach(refusals, forms, (sign) => sendSigned(device, sign));
+  const refuseSignatures = (signatures: Readonly<Record<string, Sign>>, device: SuiteDevice) =>
+    expectEach(refusals, signatures, (sign) => sendSigned(device, sign));
   return [
     {
       id: `${keyType}-signature-is-accepted`,
@@ -230,13 +230,13 @@ function algorithmCases(keyType: KeyType): readonly JudgingCase<SuiteDevice>[] {
       id: `${keyType}-signature-over-another-digest-is-refused`,
       title: digest,
       requirements: [digestRequirement],
-      run: (device) => refuseForms(device.key.invalidSignatures.digest, device),
+      run: (device) => refuseSignatures(device.key.invalidSignatures.digest, device),
     },
     {
       id: `${keyType}-signature-in-another-form-is-refused`,
       title: form,
       requirements: [formRequirement],
-      run: (device) => refuseForms(device.key.invalidSignatures.encoding, device),
+      run: (device) => refuseSignatures(device.key.invalidSignatures.encoding, device),
     },
     {
       id: `${keyType}-signature-that-is-no-base64-is-refused`,

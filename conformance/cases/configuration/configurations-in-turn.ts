@@ -1,6 +1,6 @@
 /**
  * Cases: configuration deployments of one device that follow one another, each requested in
- * another form. Spec: Device deployments v1, v2; Device configuration
+ * another variant of a poll. Spec: Device deployments v1, v2; Device configuration
  */
 
 import { arrangeReports } from '../../context/deployment-life.ts';
@@ -71,11 +71,11 @@ export const configurationInTurnCases = defineScenario<SuiteDevice>({
         'Each of several configuration deployments, in each form of request, delivers what is configured then.',
       requirements: ['download.holds-the-pairs', 'download.gives-the-configuration'],
       run: async (device, context) => {
-        const forms = pollVariants.filter(
+        const polls = pollVariants.filter(
           ({ operation }) => operation in context.offered({ [operation]: true }),
         );
         for (const [index, pairs] of settings.entries()) {
-          const variant = forms[(index + 1) % forms.length] ?? pollVariants[0];
+          const variant = polls[(index + 1) % polls.length] ?? pollVariants[0];
           await context.admin.configure(device.id, pairs);
           // The device removes a pair before its last deployment.
           if (index === 2) await device.call('put-configuration', { body: { size: '' } });

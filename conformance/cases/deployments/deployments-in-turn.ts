@@ -222,7 +222,7 @@ async function expectOwnLog(
   expectThat(other === undefined, `only messages of the deployment ${id}`, String(other));
 }
 
-/** Substates of every kind, one for each status; the contract gives them no form. */
+/** Substates of every kind, one for each status; the contract gives them no format. */
 const substates = [
   'step 1 of 2',
   'größer ☃ 日本',

@@ -158,14 +158,14 @@ const pending = defineScenario({
 });
 
 /** A device that has requested its deployment by that variant and been offered it. */
-interface OfferInForm extends DeviceInDeployment {
+interface OfferToPoll extends DeviceInDeployment {
   readonly id: string;
 }
 
 async function offeredBy(
   { operation, poll }: PollVariant,
   context: TestContext,
-): Promise<OfferInForm> {
+): Promise<OfferToPoll> {
   const arranged = await pendingDeployment(context);
   const response = await requireOffer(context, operation, () =>
     poll(arranged.device, factoryProvides),

@@ -1,6 +1,6 @@
 /**
  * A valid request for each operation, and a check of its effect. Cases send these requests in other
- * forms. Spec: Endpoints
+ * variants. Spec: Endpoints
  */
 
 import { parsedJson } from '../../../fixtures/base/json.ts';
@@ -26,7 +26,7 @@ import { alert, service } from '../monitor/monitor-samples.ts';
 /** A device with settings that has been offered deployments. */
 export interface DeviceWithOffers extends OfferedDeployment {
   /**
-   * The devices that poll for the same deployment by each form of the request, since a server may
+   * The devices that poll for the same deployment by each variant of the request, since a server may
    * answer 409 when one device polls with other data than before.
    */
   readonly pollers: Readonly<Record<PollOperationId, SuiteDevice>>;
@@ -166,7 +166,7 @@ function goodRequests(arranged: DeviceWithOffers, context: TestContext): GoodReq
         return response;
       },
     },
-    // With white space, which is signed as sent in every form of HTTP.
+    // With white space, which is signed as sent in every version of HTTP.
     'post-auth-request': {
       request: () => {
         const text = JSON.stringify(JSON.parse(device.authRequest()), undefined, 2);
@@ -198,12 +198,12 @@ export interface GoodRequestRow {
   readonly good: GoodRequest;
 }
 
-/** Options for sending a valid request in another form. */
-export interface LegalFormOptions {
+/** Options for sending a valid request in another variant. */
+export interface RequestVariantOptions {
   readonly change?: (request: WireRequest) => WireRequest;
   /** Sends the request; overrides `send` of the row. */
   readonly send?: (request: WireRequest) => Promise<HttpResponse>;
-  /** Statuses by which a target declines the form, as HTTP allows. */
+  /** Statuses by which a target declines the variant, as HTTP allows. */
   readonly declines?: readonly number[];
   /** The text by which the effect of the request is recognized; a new one by default. */
   readonly marker?: string;
@@ -218,7 +218,7 @@ export async function mismatchOf(
     declines = [],
     marker = context.newName(),
     ...way
-  }: LegalFormOptions = {},
+  }: RequestVariantOptions = {},
 ): Promise<Mismatch | undefined> {
   const send = way.send ?? good.send ?? ((request) => context.client.send(request));
   const response = await send(change(good.request(marker)));
@@ -230,7 +230,7 @@ export async function mismatchOf(
   return { expected: 'the effect of the request', actual: 'none' };
 }
 
-/** Returns the failure of an operation in a form. */
+/** Returns the failure of an operation in a variant. */
 export function failureOf(
   id: OperationId,
   what: string,
@@ -241,12 +241,12 @@ export function failureOf(
 }
 
 /**
- * Returns NotObservable for a request that fails even in its normal form. Throws StartStateNotReached
+ * Returns NotObservable for a request that fails even as it is usually sent. Throws StartStateNotReached
  * if the request was refused.
  */
 export function notObservable(id: OperationId, { actual, response }: Mismatch): NotObservable {
   if (response) requireResponse(id, response, Number(Object.keys(operations[id].success)[0]));
-  return new NotObservable(`${id} does not succeed in its normal form either: ${actual}`);
+  return new NotObservable(`${id} does not succeed as it is usually sent either: ${actual}`);
 }
 
 /** Returns the valid requests to the operations that the target has. */
@@ -258,17 +258,17 @@ export function requestsTo(
   return rows.map(([id, good]) => ({ id: id as OperationId, good }));
 }
 
-/** Throws if a request fails in this form although it succeeds in its normal form. */
-export async function expectForm(
+/** Throws if a request fails in this variant although it succeeds as it is usually sent. */
+export async function expectVariant(
   context: TestContext,
   row: GoodRequestRow,
-  { what, sending }: { readonly what: string; readonly sending: LegalFormOptions },
+  { what, sending }: { readonly what: string; readonly sending: RequestVariantOptions },
 ): Promise<void> {
   const mismatch = await mismatchOf(context, row, sending);
   if (mismatch === undefined) return;
   const plainMismatch = await mismatchOf(context, row);
   if (plainMismatch) throw notObservable(row.id, plainMismatch);
-  // If a repetition succeeds, the form was not the reason for the refusal.
+  // If a repetition succeeds, the variant was not the reason for the refusal.
   if ((await mismatchOf(context, row, sending)) === undefined)
     throw notObservable(row.id, mismatch);
   throw failureOf(row.id, what, mismatch);

@@ -39,8 +39,8 @@ const internalPaths = {
 /** Date-times of ISO 8601 with an offset. */
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)$/i;
 
-/** Times in forms that not every server reads. */
-const timestampForms = {
+/** Times in formats that not every server reads. */
+const timestampFormats = {
   'with an offset': '2026-01-31T13:00:00+01:00',
   'with a fraction': '2026-01-31T12:00:00.123456Z',
   'a leap second': '2016-12-31T23:59:60Z',
@@ -249,9 +249,9 @@ const device = defineScenario({
       observe: async (caller) => {
         const subject = { name: 'service', type: 'service', status: 'running' };
         const observations: string[] = [];
-        for (const [form, timestamp] of Object.entries(timestampForms)) {
+        for (const [format, timestamp] of Object.entries(timestampFormats)) {
           const body = [{ name: 'an alert', level: 'OK', subject, timestamp }];
-          observations.push(`${form}: ${(await caller.call('post-alerts', { body })).status}`);
+          observations.push(`${format}: ${(await caller.call('post-alerts', { body })).status}`);
         }
         return observationOf(observations.join('; '));
       },

@@ -2,12 +2,12 @@
 import { describeValue } from '../../target/expectations.ts';
 import type { PassiveCheck } from '../check.ts';
 
-/** The preferred form of an HTTP date. RFC 9110, section 5.6.7 */
+/** The preferred format of an HTTP date. RFC 9110, section 5.6.7 */
 export const httpDate =
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** The headers of deprecation, with the form of each. RFC 9745, section 2.1; RFC 8594, section 3 */
-const forms: Readonly<Record<string, RegExp>> = {
+/** The headers of deprecation, with the format of each. RFC 9745, section 2.1; RFC 8594, section 3 */
+const formats: Readonly<Record<string, RegExp>> = {
   // Drafts before RFC 9745 used `true` or an HTTP date.
   deprecation: new RegExp(`^@-?\\d+$|^true$|${httpDate.source}`),
   sunset: httpDate,
@@ -43,11 +43,11 @@ export const headerChecks: readonly PassiveCheck[] = [
     id: 'deprecation-headers',
     requirement: 'versioning.deprecation-headers',
     applies: ({ response }) =>
-      Object.keys(forms).some((name) => response.headers[name] !== undefined),
+      Object.keys(formats).some((name) => response.headers[name] !== undefined),
     violation: ({ response, status }) => {
-      for (const [name, form] of Object.entries(forms)) {
+      for (const [name, format] of Object.entries(formats)) {
         const value = response.headers[name];
-        if (value === undefined || form.test(value.trim())) continue;
+        if (value === undefined || format.test(value.trim())) continue;
         return { where: `${status} ${name}`, must: 'be well-formed', actual: describeValue(value) };
       }
       return undefined;

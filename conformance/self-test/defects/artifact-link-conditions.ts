@@ -3,9 +3,9 @@ import { objectOf, ownResponse, withHeaders, withStatus } from '../alter.ts';
 import { requestBecomes, responseBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
-/** Dates in the three forms of HTTP. */
+/** Dates in the three formats of HTTP. */
 const httpDate = /^[A-Z][a-z]{2}(?:, .* GMT|[a-z]*day, .* GMT| [A-Z][a-z]{2} .* \d{4})$/;
-const presentForm = /^[A-Z][a-z]{2}, /;
+const presentFormat = /^[A-Z][a-z]{2}, /;
 const EARLY_MS = 120_000;
 
 const linkOperations = ['get-artifact-link'] as const;
@@ -45,11 +45,11 @@ function conditionIgnored(
   });
 }
 
-/** Compares the day of a condition alone: moves a date of the present form to the end of its day. */
+/** Compares the day of a condition alone: moves a date of the present format to the end of its day. */
 function comparedByDay(name: 'if-modified-since' | 'if-unmodified-since'): () => Alteration {
   return requestBecomes((request) => {
     const date = request.headers[name];
-    if (date === undefined || !presentForm.test(date)) return request;
+    if (date === undefined || !presentFormat.test(date)) return request;
     return withHeaders(request, { [name]: date.replace(/\d\d:\d\d:\d\d/, '23:59:59') });
   });
 }

@@ -109,15 +109,15 @@ function refusesAfter(
   };
 }
 
-/** Grants the token of a device to other identities with its key that `form` makes equal. */
-function comparesAs(form: (serial: unknown) => unknown): () => Alteration {
+/** Grants the token of a device to other identities with its key that `normalize` makes equal. */
+function comparesAs(normalize: (serial: unknown) => unknown): () => Alteration {
   return () => {
     const grants = new Map<string, { readonly own: string; readonly response: ProxiedResponse }>();
     return {
       response: (response, sent) => {
         const identity = identityOf(sent);
         const own = serialOf(identity);
-        const serial = form(membersOf(identity).serial);
+        const serial = normalize(membersOf(identity).serial);
         const device = `${String(serial)} ${String(objectOf(sent).pubkey)}`;
         if (response.status === 200) grants.set(device, { own, response });
         const grant = grants.get(device);
@@ -128,8 +128,8 @@ function comparesAs(form: (serial: unknown) => unknown): () => Alteration {
   };
 }
 
-function asText(form: (text: string) => string): (serial: unknown) => unknown {
-  return (serial) => (typeof serial === 'string' ? form(serial) : typeof serial);
+function asText(normalize: (text: string) => string): (serial: unknown) => unknown {
+  return (serial) => (typeof serial === 'string' ? normalize(serial) : typeof serial);
 }
 
 const another: readonly [RequirementId, ...RequirementId[]] = [
@@ -278,7 +278,7 @@ export const authenticationEffectDefects: readonly Defect[] = [
         response: (response, sent) => {
           if (response.status !== 200) return response;
           const [serial, { pubkey }] = [serialOf(identityOf(sent)), objectOf(sent)];
-          // The same key may be written in another form.
+          // The same key may be written in another encoding.
           const key = String(pubkey).replaceAll(/\s/g, '');
           if (!firstKeys.has(serial)) firstKeys.set(serial, key);
           if (firstKeys.get(serial) === key) return response;

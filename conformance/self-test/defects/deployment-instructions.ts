@@ -12,18 +12,18 @@ function leadsTo(uri: unknown): string | undefined {
   return recognized('GET', new URL(uri).pathname).operation;
 }
 
-const everyForm = [
+const everyPoll = [
   'get-next-deployment',
   'post-next-deployment',
   'post-next-deployment-v2',
 ] as const;
 const reports = ['put-deployment-status', 'put-deployment-log', 'get-update-control-map'] as const;
 
-const forms = {
+const polls = {
   v1: ['get-next-deployment', 'post-next-deployment'],
   v2: ['post-next-deployment-v2'],
 } as const;
-type Version = keyof typeof forms;
+type Version = keyof typeof polls;
 
 /** A wrong value for each field, by the last part of the requirement's name. */
 const fields = {
@@ -46,7 +46,7 @@ function fieldDefects(version: Version): Defect[] {
     if (version === 'v2' && name === 'artifact-id') return [];
     const common = {
       violates: [`next.${version}-${name}` as RequirementId],
-      operations: forms[version],
+      operations: polls[version],
     } as const;
     const left = {
       ...common,
@@ -69,7 +69,7 @@ const wrappedInArrayDefects = (['v1', 'v2'] as const).map(
     id: `${version}-instructions-are-an-array`,
     title: `The instructions of ${version} are wrapped in an array.`,
     violates: [`next.instructions-${version}`, `next.${version}-id`],
-    operations: forms[version],
+    operations: polls[version],
     alter: bodyBecomes((value) => [value]),
   }),
 );
@@ -93,11 +93,11 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     id: 'v1-id-is-another',
     title: 'Version 1 names the deployment by an ID that users do not know.',
     violates: ['next.id-of-the-deployment', 'service.equal-forms'],
-    operations: [...forms.v1, ...reports],
+    operations: [...polls.v1, ...reports],
     alter: () => ({
       request: withoutPrefix,
       response: (response, { operation }) =>
-        forms.v1.some((form) => form === operation) && isSuccess(response)
+        polls.v1.some((poll) => poll === operation) && isSuccess(response)
           ? changedJson(response, (value) => changedAt(value, 'id', prefixed))
           : response,
     }),
@@ -109,7 +109,7 @@ export const deploymentInstructionDefects: readonly Defect[] = [
       ...(['next.v2-id-is-usable', 'service.equal-forms'] as const),
       ...(['status.each-value-is-accepted', 'status.is-204'] as const),
     ],
-    operations: [...forms.v2, 'get-update-control-map'],
+    operations: [...polls.v2, 'get-update-control-map'],
     alter: () => ({
       request: withoutPrefix,
       response: (response, { operation }) => {
@@ -128,21 +128,21 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     title: 'The instructions name an artifact other than the deployed one.',
     // The wrong name also contradicts the list of artifacts.
     violates: ['next.names-the-artifact', 'artifacts.name'],
-    operations: everyForm,
+    operations: everyPoll,
     alter: fieldBecomes('artifact.artifact_name', () => 'another-release'),
   },
   {
     id: 'instructions-name-other-types',
     title: 'The instructions name device types that the artifact is not compatible with.',
     violates: ['next.types-of-the-artifact', 'artifacts.device-types'],
-    operations: everyForm,
+    operations: everyPoll,
     alter: fieldBecomes('artifact.device_types_compatible', () => ['another-board']),
   },
   {
     id: 'source-leads-nowhere',
     title: 'The source is the URL of no artifact.',
     violates: ['next.source-gives-the-artifact'],
-    operations: everyForm,
+    operations: everyPoll,
     alter: fieldBecomes('artifact.source.uri', (uri) =>
       leadsTo(uri) === 'download-artifact' ? new URL('/nowhere', String(uri)).href : uri,
     ),
@@ -151,21 +151,21 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     id: 'source-has-expired',
     title: 'The source has already expired in the instructions.',
     violates: ['next.source-expires-later'],
-    operations: everyForm,
+    operations: everyPoll,
     alter: fieldBecomes('artifact.source.expire', () => '2001-01-01T00:00:00Z'),
   },
   {
     id: 'instructions-lack-the-control-map',
     title: 'A device that supports control maps does not get that of its deployment.',
     violates: ['next.control-map'],
-    operations: forms.v2,
+    operations: polls.v2,
     alter: fieldLeftOut('artifact.update_control_map'),
   },
   {
     id: 'control-map-stands-beside-the-artifact',
     title: 'The control map is beside the artifact instead of in it.',
     violates: ['next.control-map'],
-    operations: forms.v2,
+    operations: polls.v2,
     alter: bodyBecomes((value) => {
       if (!isObject(value) || !isObject(value.artifact)) return value;
       const { update_control_map, ...artifact } = value.artifact;
@@ -176,21 +176,21 @@ export const deploymentInstructionDefects: readonly Defect[] = [
     id: 'control-map-in-instructions-has-another-id',
     title: 'The ID of the control map in the instructions is not that of the deployment.',
     violates: ['next.control-map-id'],
-    operations: forms.v2,
+    operations: polls.v2,
     alter: fieldBecomes('artifact.update_control_map.id', () => 'another-map'),
   },
   {
     id: 'control-map-in-instructions-is-another',
     title: 'The control map in the instructions has a priority other than the one that users set.',
     violates: ['next.control-map-as-given'],
-    operations: forms.v2,
+    operations: polls.v2,
     alter: fieldBecomes('artifact.update_control_map.priority', () => 9),
   },
   {
     id: 'control-map-that-nobody-gave',
     title: 'The instructions of a deployment without a control map have one.',
     violates: ['next.control-map-only-if-given'],
-    operations: forms.v2,
+    operations: polls.v2,
     alter: () => ({
       response: (response) => {
         const { artifact, ...others } = objectOf(response);

@@ -4,7 +4,7 @@ import { requestBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest, SendToTarget } from '../defect.ts';
 import { requestFor } from '../requests.ts';
 import { bodyMemberAt } from '../sent.ts';
-import { everyForm } from './next-deployment.ts';
+import { everyPoll } from './next-deployment.ts';
 
 /** The IDs of the deployments that each device was offered, by its token, in order. */
 type OfferedIds = Map<string, readonly string[]>;
@@ -23,7 +23,7 @@ function alterByHistory(
         const token = tokenOf(request);
         const known = offered.get(token) ?? [];
         const isOffer =
-          everyForm.some((form) => form === request.operation) && given.status === 200;
+          everyPoll.some((poll) => poll === request.operation) && given.status === 200;
         if (isOffer && typeof id === 'string' && !known.includes(id)) {
           offered.set(token, [...known, id]);
         }
@@ -56,7 +56,7 @@ function alsoFor(
   }));
 }
 
-const operations = [...everyForm, 'put-deployment-status'] as const;
+const operations = [...everyPoll, 'put-deployment-status'] as const;
 
 /** Changes the substate of valid reports with one of the statuses. */
 function substateBecomes(
@@ -134,7 +134,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     id: 'log-lands-on-the-newest-deployment',
     title: 'A log is kept for the newest deployment of the device, whichever it names.',
     violates: ['log.only-the-named-deployment'],
-    operations: [...everyForm, 'put-deployment-log'],
+    operations: [...everyPoll, 'put-deployment-log'],
     alter: alterByHistory((offered) => ({
       request: (request) => {
         const known = offered.get(tokenOf(request)) ?? [];
@@ -159,7 +159,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
           if (request.operation === 'abort-deployment' && isSuccess(response)) aborted.add(id);
           const [former = '', ...later] = offered.get(tokenOf(request)) ?? [];
           const isOver = later.length > 0 && aborted.has(former);
-          return isOver && everyForm.some((form) => form === request.operation)
+          return isOver && everyPoll.some((poll) => poll === request.operation)
             ? ownResponse(204)
             : response;
         },

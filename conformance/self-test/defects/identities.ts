@@ -30,14 +30,14 @@ function changedText(text: string, change: (value: unknown) => unknown): string 
 
 const unauthorized = ownResponse(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
 
-/** Grants a device the token of another one with its key, if `form` makes their identities equal. */
-function comparesAs(form: (text: string) => string): () => Alteration {
+/** Grants a device the token of another one with its key, if `normalize` makes their identities equal. */
+function comparesAs(normalize: (text: string) => string): () => Alteration {
   return () => {
     const grants = new Map<string, { readonly own: string; readonly response: ProxiedResponse }>();
     return {
       response: (response, sent) => {
         const own = changedText(identityIn(sent), (value) => value);
-        const device = `${form(own)} ${String(objectOf(sent).pubkey)}`;
+        const device = `${normalize(own)} ${String(objectOf(sent).pubkey)}`;
         if (response.status === 200) grants.set(device, { own, response });
         const grant = grants.get(device);
         const isOther = response.status === 401 && grant !== undefined && grant.own !== own;

@@ -1,8 +1,8 @@
 /** Every defect, area by area. */
 import type { Defect } from '../defect.ts';
-import { artifactFormDefects } from './artifact-forms.ts';
 import { artifactLinkDefects } from './artifact-link.ts';
 import { artifactLifeDefects } from './artifact-lives.ts';
+import { artifactVariantDefects } from './artifact-variants.ts';
 import { artifactDefects } from './artifacts.ts';
 import { atOnceDefects } from './at-once.ts';
 import { auditActStateDefects } from './audit-act-states.ts';
@@ -16,7 +16,7 @@ import { authorizationDefects } from './authorization.ts';
 import { bodyFieldDefects } from './body-fields.ts';
 import { configurationDefects } from './configuration.ts';
 import { configurationDownloadDefects } from './configuration-download.ts';
-import { configurationFormDefects } from './configuration-forms.ts';
+import { configurationVariantDefects } from './configuration-variants.ts';
 import { connectDefects } from './connect.ts';
 import { connectFrameDefects } from './connect-frames.ts';
 import { deploymentInstructionDefects } from './deployment-instructions.ts';
@@ -34,7 +34,7 @@ import { inventoryRefusalDefects } from './inventory-refusals.ts';
 import { keptDataDefects } from './kept-data.ts';
 import { legalInputDefects } from './legal-input.ts';
 import { monitorDefects } from './monitor.ts';
-import { monitorFormDefects } from './monitor-forms.ts';
+import { monitorVariantDefects } from './monitor-variants.ts';
 import { nearMissDefects } from './near-misses.ts';
 import { nearMissAuditDefects } from './near-misses-audit.ts';
 import { nearMissLinkDefects } from './near-misses-links.ts';
@@ -45,9 +45,9 @@ import { nextDeploymentNameDefects } from './next-deployment-names.ts';
 import { nowAndThenDefects } from './now-and-then.ts';
 import { orderDefects } from './order.ts';
 import { quantityDefects } from './quantities.ts';
-import { rawFormDefects } from './raw-forms.ts';
+import { rawRequestVariantDefects } from './raw-request-variants.ts';
 import { refusedWriteDefects } from './refused-writes.ts';
-import { requestFormDefects } from './request-forms.ts';
+import { requestVariantDefects } from './request-variants.ts';
 import { roleDefects } from './roles.ts';
 import { serviceDefects } from './service.ts';
 import { signatureDefects } from './signatures.ts';
@@ -80,22 +80,22 @@ export const allDefects: readonly Defect[] = [
   ...tokenDefects,
   ...authorizationDefects,
   ...artifactDefects,
-  ...artifactFormDefects,
+  ...artifactVariantDefects,
   ...artifactLinkDefects,
   ...artifactLifeDefects,
   ...configurationDefects,
   ...configurationDownloadDefects,
-  ...configurationFormDefects,
+  ...configurationVariantDefects,
   ...inventoryDefects,
   ...inventoryRefusalDefects,
   ...inventoryMergingDefects,
   ...monitorDefects,
-  ...monitorFormDefects,
-  ...requestFormDefects,
+  ...monitorVariantDefects,
+  ...requestVariantDefects,
   ...legalInputDefects,
   ...quantityDefects,
   ...deprecationDefects,
-  ...rawFormDefects,
+  ...rawRequestVariantDefects,
   ...bodyFieldDefects,
   ...refusedWriteDefects,
   ...nearMissDefects,

@@ -1,4 +1,4 @@
-/** Defects: the server accepts legal requests only in the form that its author has tested. */
+/** Defects: the server accepts legal requests only in the variant that its author has tested. */
 import {
   changedAt,
   changedJson,
@@ -11,7 +11,7 @@ import {
 } from '../alter.ts';
 import { requestBecomes, responseBecomes } from '../alterations.ts';
 import type { Alteration, Defect } from '../defect.ts';
-import { equalForms, refuseRequests } from './request-forms.ts';
+import { equivalence, refuseRequests } from './request-variants.ts';
 
 /** Truncates a list in the body to its first entries before the target sees it. */
 function cutTo(count: number, path?: string): () => Alteration {
@@ -108,7 +108,7 @@ const single: readonly Defect[] = [
   {
     id: 'percent-encoded-paths-are-404',
     title: 'A path with a percent-encoded letter is not found.',
-    violates: equalForms,
+    violates: equivalence,
     operations: 'all',
     alter: refuseRequests(404, ({ path }) => /%[67][0-9a-f]/i.test(path)),
   },

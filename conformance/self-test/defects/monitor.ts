@@ -13,15 +13,15 @@ import {
   monitorFieldDefects,
 } from './monitor-fields.ts';
 
-/** A valid form of alert that is refused. */
-interface RefusedForm {
+/** A valid alert that is refused. */
+interface RefusedAlert {
   readonly id: string;
   readonly title: string;
   readonly violates: readonly [RequirementId, ...RequirementId[]];
   readonly appliesTo: (alert: Members) => boolean;
 }
 
-const refusedForms: readonly RefusedForm[] = [
+const refusedAlerts: readonly RefusedAlert[] = [
   {
     id: 'alert-of-level-ok-is-refused',
     title: 'An alert of level OK is answered with 400.',
@@ -227,7 +227,7 @@ export const monitorDefects: readonly Defect[] = [
   ...sending,
   ...configuring,
   ...monitorFieldDefects,
-  ...refusedForms.map(
+  ...refusedAlerts.map(
     ({ appliesTo, ...row }): Defect => ({
       ...row,
       operations: alerts,

@@ -13,7 +13,7 @@ import { responseBecomes } from '../alterations.ts';
 import type { Alteration, Defect, ProxiedRequest, SendToTarget } from '../defect.ts';
 import { callerOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
-import { everyForm, pollDataIn } from './next-deployment.ts';
+import { everyPoll, pollDataIn } from './next-deployment.ts';
 
 type Pairs = Readonly<Record<string, unknown>>;
 type Depends = Readonly<Record<string, readonly unknown[]>>;
@@ -165,7 +165,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     id: 'only-first-device-type-is-offered',
     title: 'Of the device types that an artifact lists, only the first one is offered it.',
     violates: ['next.get-pending-is-200', 'next.post-pending-is-200', 'next.v2-pending-is-200'],
-    operations: everyForm,
+    operations: everyPoll,
     alter: reported((pairs, { device_type: types = [] }) =>
       types.indexOf(pairs.device_type) > 0 ? { ...pairs, device_type: 'not the first' } : undefined,
     ),
@@ -174,7 +174,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     id: 'instructions-have-the-type-of-the-device-only',
     title: 'Of the device types of an artifact, the instructions have that of the device alone.',
     violates: ['next.types-of-the-artifact'],
-    operations: everyForm,
+    operations: everyPoll,
     alter: responseBecomes((response, request) => {
       const { device_type: type } = pollDataIn(request);
       const path = 'artifact.device_types_compatible';
@@ -187,7 +187,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     id: 'device-type-is-a-pattern',
     title: 'The device types of an artifact are compared as patterns, in which _ and % are wild.',
     violates: ['next.compatible-types-only'],
-    operations: everyForm,
+    operations: everyPoll,
     alter: reported((pairs, { device_type: types = [] }) => {
       const like = types.find((type) => isLike(String(pairs.device_type), String(type)));
       return like === undefined ? undefined : { ...pairs, device_type: like };

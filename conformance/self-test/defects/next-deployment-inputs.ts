@@ -20,30 +20,30 @@ type PollOperation = 'get-next-deployment' | 'post-next-deployment' | 'post-next
 
 /** A defect: a request that must be refused is answered as if there were no update. */
 function acceptedRequest(
-  form: PollOperation,
+  poll: PollOperation,
   [what, requirement]: readonly [string, RequirementId],
   appliesTo: RequestFilter,
 ): Defect {
   return {
-    id: `${form}-takes-${what.replaceAll(' ', '-')}`,
-    title: `A request for the next deployment by ${form} with ${what} is not refused.`,
+    id: `${poll}-takes-${what.replaceAll(' ', '-')}`,
+    title: `A request for the next deployment by ${poll} with ${what} is not refused.`,
     violates: [requirement],
-    operations: [form],
+    operations: [poll],
     alter: statusBecomes(400, 204, appliesTo),
   };
 }
 
 /** A defect: a valid request is refused. */
 function refused(
-  form: PollOperation,
+  poll: PollOperation,
   [what, requirement]: readonly [string, RequirementId],
   appliesTo: RequestFilter,
 ): Defect {
   return {
-    id: `${form}-refuses-${what.replaceAll(' ', '-')}`,
-    title: `A request for the next deployment by ${form} with ${what} is refused.`,
+    id: `${poll}-refuses-${what.replaceAll(' ', '-')}`,
+    title: `A request for the next deployment by ${poll} with ${what} is refused.`,
     violates: [requirement],
-    operations: [form],
+    operations: [poll],
     alter: responseBecomes(
       (response) => (response.status === 204 ? ownResponse(400, { error: 'no' }) : response),
       appliesTo,
@@ -58,14 +58,14 @@ const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
 const isMissingOrText = (value: unknown): boolean => value === undefined || isText(value);
 
 /** Matches bodies of the suite's input tables, by their artifact name. */
-function isInput(form: keyof typeof own): RequestFilter {
-  return memberEquals(`${own[form]}artifact_name`, 'conformance-input');
+function isInput(poll: keyof typeof own): RequestFilter {
+  return memberEquals(`${own[poll]}artifact_name`, 'conformance-input');
 }
 
 /** Matches bodies with a free pair that is not a string. */
-function hasOtherPair(form: keyof typeof own): RequestFilter {
+function hasOtherPair(poll: keyof typeof own): RequestFilter {
   return (request) => {
-    const pairs = form === v1 ? objectOf(request) : bodyMemberAt(request, 'device_provides');
+    const pairs = poll === v1 ? objectOf(request) : bodyMemberAt(request, 'device_provides');
     return isObject(pairs) && !isMissingOrText(pairs.colour);
   };
 }

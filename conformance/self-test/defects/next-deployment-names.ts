@@ -3,7 +3,7 @@ import { membersOf } from '../../target/json-members.ts';
 import { objectOf, ownResponse } from '../alter.ts';
 import { responseBecomes } from '../alterations.ts';
 import type { Alteration, Defect } from '../defect.ts';
-import { everyForm, pollDataIn } from './next-deployment.ts';
+import { everyPoll, pollDataIn } from './next-deployment.ts';
 
 /** Offers nothing to a device whose artifact has almost the name of the offered one. */
 function installedIf(isEqual: (installed: string, offered: string) => boolean): () => Alteration {
@@ -28,7 +28,7 @@ export const nextDeploymentNameDefects: readonly Defect[] = [
     title:
       'A release counts as installed if the name of the installed artifact starts like its own.',
     violates: pending,
-    operations: everyForm,
+    operations: everyPoll,
     alter: installedIf((installed, offered) => offered.startsWith(installed)),
   },
   {
@@ -36,7 +36,7 @@ export const nextDeploymentNameDefects: readonly Defect[] = [
     title:
       'A release counts as installed if the name of the installed artifact starts with its own.',
     violates: pending,
-    operations: everyForm,
+    operations: everyPoll,
     alter: installedIf((installed, offered) => installed.startsWith(offered)),
   },
   {
@@ -44,7 +44,7 @@ export const nextDeploymentNameDefects: readonly Defect[] = [
     title:
       'A release counts as installed if the name of the installed artifact has other capitals.',
     violates: pending,
-    operations: everyForm,
+    operations: everyPoll,
     alter: installedIf((installed, offered) => installed.toLowerCase() === offered.toLowerCase()),
   },
   {

@@ -5,7 +5,7 @@ import { parameterBecomes, requestBecomes, statusBecomes } from '../alterations.
 import type { Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 import { bodyMemberAt, isObject } from '../sent.ts';
 
-export const everyForm = [
+export const everyPoll = [
   'get-next-deployment',
   'post-next-deployment',
   'post-next-deployment-v2',
@@ -14,7 +14,7 @@ export const everyForm = [
 const checksum = 'rootfs-image.checksum';
 const neededChecksum = 'f7e243f8d26f2b0609d7b22ce0d164496be619672f8a96b5b6211d78a000b630';
 
-/** Returns what a device reports about itself, in any of the request forms. */
+/** Returns what a device reports about itself, in any variant of a poll. */
 export function pollDataIn(request: ProxiedRequest): Readonly<Record<string, unknown>> {
   if (request.operation === 'get-next-deployment') return Object.fromEntries(queryOf(request));
   const body = objectOf(request);
@@ -51,7 +51,7 @@ function offersAgain(
       response: (response, request) => {
         const token = tokenOf(request);
         for (const each of over(request, response, offers)) ended.add(each);
-        if (!everyForm.some((form) => form === request.operation)) return response;
+        if (!everyPoll.some((poll) => poll === request.operation)) return response;
         if (response.status === 200) offers.set(token, response);
         const offer = offers.get(token);
         return response.status === 204 && offer && ended.has(token) ? offer : response;
@@ -66,7 +66,7 @@ type LastOffers = Map<string, ProxiedResponse>;
 /**
  * Answers 204 once more to a request that was answered with 204 before, as a cache of seconds does.
  */
-function keepsIts204(operation: (typeof everyForm)[number], requirement: RequirementId): Defect {
+function keepsIts204(operation: (typeof everyPoll)[number], requirement: RequirementId): Defect {
   return {
     id: `${operation}-keeps-its-204`,
     title:
@@ -121,28 +121,28 @@ export const nextDeploymentDefects: readonly Defect[] = [
       'next.v2-pending-is-200',
       'next.all-devices',
     ],
-    operations: everyForm,
+    operations: everyPoll,
     alter: statusBecomes(200, 201, saysNothingOf(checksum)),
   },
   {
     id: 'nothing-is-202',
     title: 'A device without a pending deployment is answered with 202.',
     violates: ['next.nothing-is-204'],
-    operations: everyForm,
+    operations: everyPoll,
     alter: statusBecomes(204, 202),
   },
   {
     id: 'changed-request-is-204',
     title: 'A device that describes itself differently during a deployment is answered with 204.',
     violates: ['next.conflict-is-409'],
-    operations: everyForm,
+    operations: everyPoll,
     alter: statusBecomes(409, 204),
   },
   {
     id: 'changed-device-type-is-204',
     title: 'A device that names another type during a deployment is answered with 204.',
     violates: ['next.conflict-is-409'],
-    operations: everyForm,
+    operations: everyPoll,
     alter: statusBecomes(
       409,
       204,
@@ -153,7 +153,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
     id: 'foreign-deployment-is-offered',
     title: 'A device is offered what another device was offered earlier.',
     violates: ['next.own-deployments-only'],
-    operations: everyForm,
+    operations: everyPoll,
     alter: () => {
       let last: ProxiedResponse | undefined;
       return {
@@ -201,7 +201,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
     id: 'finished-deployment-is-offered-again',
     title: 'A deployment is offered again after the device has reported its end.',
     violates: ['next.finished-is-over'],
-    operations: [...everyForm, 'put-deployment-status'],
+    operations: [...everyPoll, 'put-deployment-status'],
     alter: offersAgain((request, response) => {
       const isEnd = ['success', 'failure'].includes(String(bodyMemberAt(request, 'status')));
       const isReport = request.operation === 'put-deployment-status' && isSuccess(response);
@@ -212,7 +212,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
     id: 'aborted-deployment-is-offered-again',
     title: 'A deployment is offered again after a user has aborted it.',
     violates: ['next.aborted-is-over'],
-    operations: [...everyForm, 'abort-deployment'],
+    operations: [...everyPoll, 'abort-deployment'],
     alter: offersAgain((request, response, offers) => {
       if (request.operation !== 'abort-deployment' || !isSuccess(response)) return [];
       const { id } = request.parameters;
@@ -224,7 +224,7 @@ export const nextDeploymentDefects: readonly Defect[] = [
     id: 'second-poll-is-204',
     title: 'A device is offered its deployment only once.',
     violates: ['next.repeatable', 'next.parallel-polls'],
-    operations: everyForm,
+    operations: everyPoll,
     alter: () => {
       const offered = new Set<string>();
       return {

@@ -6,7 +6,7 @@ import {
 import type { PermissionSetDescription } from '../../../fixtures/contract/management/roles.ts';
 import { inPath, refuse } from '../../http/refusal.ts';
 import { defineEndpoint } from '../../pipeline/endpoint.ts';
-import { permissionsOfSet } from '../../rules/role-forms.ts';
+import { permissionsOfSet } from '../../rules/role-formats.ts';
 import { linkedResponse, pageOfList } from '../paging.ts';
 
 const names = Object.keys(permissionSets) as PermissionSetName[];

@@ -16,7 +16,7 @@ import {
   permissionsBesideSets,
   permissionsOf,
   setsOf,
-} from '../../rules/role-forms.ts';
+} from '../../rules/role-formats.ts';
 import type { Page } from '../../store/engine/page.ts';
 import type { Store } from '../../store/store.ts';
 import { findRole, predefinedRoles } from '../../tenants/access.ts';

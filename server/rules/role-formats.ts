@@ -1,5 +1,5 @@
 /**
- * Converts the two wire formats of a role from and to grants. The second form names permission
+ * Converts the two wire formats of a role from and to grants. The second format names permission
  * sets; the first one lists permissions: everything, operations by method and path, or an action on
  * the devices of a group.
  */
@@ -24,7 +24,7 @@ const groupType = 'DEVICE_GROUP';
 const methods = ['any', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * Actions of the first form on the devices of a group, with the permission set each is equivalent
+ * Actions of the first format on the devices of a group, with the permission set each is equivalent
  * to.
  */
 const groupActions: Readonly<Record<string, PermissionSetName>> = {
@@ -36,7 +36,7 @@ export function grantsOfSets(sets: readonly ScopedSet[]): SetGrant[] {
   return sets.map(({ name, scope }) => ({ set: name, ...(scope && { groups: scope.value }) }));
 }
 
-/** Returns the permission sets among the grants, in the second form. */
+/** Returns the permission sets among the grants, in the second format. */
 export function setsOf(grants: readonly Grant[]): ScopedSet[] {
   return grants.flatMap((grant) => {
     if (!('set' in grant)) return [];
@@ -47,12 +47,12 @@ export function setsOf(grants: readonly Grant[]): ScopedSet[] {
   });
 }
 
-/** Returns the grants that the second form cannot express, in the first form. */
+/** Returns the grants that the second format cannot express, in the first format. */
 export function permissionsBesideSets(grants: readonly Grant[]): Permission[] {
   return grants.flatMap((grant) => ('set' in grant ? [] : [permissionOfPath(grant)]));
 }
 
-/** Returns all grants in the first form. */
+/** Returns all grants in the first format. */
 export function permissionsOf(grants: readonly Grant[]): Permission[] {
   return grants.flatMap((grant) => {
     if (!('set' in grant)) return [permissionOfPath(grant)];
@@ -63,7 +63,7 @@ export function permissionsOf(grants: readonly Grant[]): Permission[] {
   });
 }
 
-/** Returns the operations that a permission set permits, in the first form. */
+/** Returns the operations that a permission set permits, in the first format. */
 export function permissionsOfSet(name: PermissionSetName): Permission[] {
   if (name === 'SuperUser') return [anything];
   return userOperations
@@ -74,7 +74,7 @@ export function permissionsOfSet(name: PermissionSetName): Permission[] {
     });
 }
 
-/** Returns the grants of a role in the first form, or why it is invalid. */
+/** Returns the grants of a role in the first format, or why it is invalid. */
 export function grantsOfPermissions(
   permissions: readonly Permission[],
 ): readonly Grant[] | { readonly reason: string } {

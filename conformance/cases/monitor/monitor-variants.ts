@@ -1,5 +1,5 @@
 /**
- * Cases: users read alerts and monitor configurations of every form as the device sent them.
+ * Cases: users read alerts and monitor configurations of every kind as the device sent them.
  * Spec: Device monitor; Alert; MonitorConfiguration
  */
 import { acceptedDevice } from '../../context/start-states.ts';
@@ -46,7 +46,7 @@ const details: readonly (object | undefined)[] = [
 ];
 
 /** Alerts of which some differ from the first in one member alone. */
-const forms: readonly object[] = [
+const variants: readonly object[] = [
   ...details.map((each) => (each ? { ...alert, subject: { ...subject, details: each } } : alert)),
   { ...alert, level: 'OK' },
   { ...alert, subject: { ...subject, name: 'SSHD' } },
@@ -59,8 +59,12 @@ const forms: readonly object[] = [
   { ...alert, timestamp: '2099-12-31T23:59:59Z' },
 ];
 
-/** The forms, each with a name of its own. */
-const sent = forms.map((form, index) => ({ ...alert, ...form, name: `form ${index} é` }));
+/** The variants, each with a name of its own. */
+const sent = variants.map((variant, index) => ({
+  ...alert,
+  ...variant,
+  name: `variant ${index} é`,
+}));
 
 /** Returns an alert without empty lists, which a server may omit, and with its time as a number. */
 function contentOf(shownAlert: ShownAlert | (typeof sent)[number] | undefined): Members {
@@ -156,4 +160,4 @@ const monitors = defineScenario<SuiteDevice>({
 });
 
 /** Spec: Device monitor; Alert; MonitorConfiguration */
-export const monitorFormCases = [...alerts, ...monitors];
+export const monitorVariantCases = [...alerts, ...monitors];

@@ -129,7 +129,7 @@ const kinds = [
   'inventory.strings',
 ] as const satisfies readonly RequirementId[];
 
-export const inventoryFormCases = defineScenario({
+export const inventoryVariantCases = defineScenario({
   area: 'inventory',
   name: 'Attributes in every form',
   start: 'an accepted device',

@@ -1,4 +1,4 @@
-/** Defects: the server supports only those forms of HTTP that its author's client uses. */
+/** Defects: the server supports only those variants of HTTP that its author's client uses. */
 import type { Operation } from '../../../fixtures/contract/operation.ts';
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';
 import { ownResponse, withHeaders } from '../alter.ts';
@@ -7,7 +7,7 @@ import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
 const rows: readonly Operation[] = Object.values(operations);
 
-/** Returns operations for these defects, without links and WebSockets, which have no such forms. */
+/** Returns operations for these defects, without links and WebSockets, which have no such variants. */
 function idsOf(appliesTo: (row: Operation) => boolean): readonly OperationId[] {
   const apart = ['connect', 'download-configuration'];
   return rows
@@ -89,4 +89,4 @@ const one: readonly Defect[] = [
 ];
 
 /** Spec: What the service does */
-export const rawFormDefects: readonly Defect[] = [...expecting, ...old, ...one];
+export const rawRequestVariantDefects: readonly Defect[] = [...expecting, ...old, ...one];

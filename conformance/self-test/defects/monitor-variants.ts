@@ -1,4 +1,4 @@
-/** Defects in how users see alerts and monitor configurations of particular forms. */
+/** Defects in how users see alerts and particular monitor configurations. */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { membersOf } from '../../target/json-members.ts';
 import { changedAt, changedJson, isSuccess, listOf, withJson } from '../alter.ts';
@@ -32,7 +32,7 @@ function onlyFirstOf(keyOf: (alert: unknown) => unknown) {
   );
 }
 
-export const monitorFormDefects: readonly Defect[] = [
+export const monitorVariantDefects: readonly Defect[] = [
   {
     id: 'alert-lines-are-a-set',
     title: 'Users see each line before the matching one once, however often it was sent.',

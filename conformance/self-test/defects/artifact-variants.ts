@@ -1,4 +1,4 @@
-/** Defects with artifacts of unusual forms, and in lists by names that resemble one another. */
+/** Defects with unusual artifacts, and in lists by names that resemble one another. */
 
 import { isObject } from '../../../fixtures/base/json.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
@@ -234,7 +234,7 @@ const likeDefects = Object.entries(comparisons).flatMap(([name, [phrase, isLike]
 ]);
 
 /** Spec: Artifact; Device deployments v1 */
-export const artifactFormDefects: readonly Defect[] = [
+export const artifactVariantDefects: readonly Defect[] = [
   ...members.map(
     ({ id, title, violates, path, becomes }): Defect => ({
       id,

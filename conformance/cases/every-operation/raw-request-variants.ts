@@ -1,6 +1,6 @@
 /**
- * Cases: requests in legal forms of HTTP that client libraries do not send, written byte by byte. A
- * server that declines a form in a way that HTTP allows does not fail. Spec: What the service does
+ * Cases: requests in legal variants of HTTP that client libraries do not send, written byte by byte. A
+ * server that declines a variant in a way that HTTP allows does not fail. Spec: What the service does
  */
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { TestContext } from '../../context/test-context.ts';
@@ -12,7 +12,7 @@ import { TransportFailure } from '../../target/transport-failure.ts';
 import {
   type DeviceWithOffers,
   deviceWithEverything,
-  expectForm,
+  expectVariant,
   type GoodRequestRow,
   mismatchOf,
   notObservable,
@@ -30,12 +30,12 @@ const declinesVersion = [426, 505];
 /** Returns a function that sends a request on a new connection; `judge` receives the response. */
 function alone(
   context: TestContext,
-  form: RawRequestOptions,
+  variant: RawRequestOptions,
   judge: (response: RawResponse) => void = () => undefined,
 ): (request: WireRequest) => Promise<RawResponse> {
   return (request) =>
     context.client.onOneConnection(async (send) => {
-      const response = await send(request, form);
+      const response = await send(request, variant);
       judge(response);
       return response;
     });
@@ -95,7 +95,7 @@ function unlessClosed(error: unknown): undefined {
 }
 
 /** Spec: What the service does */
-export const rawFormCases = defineScenario<DeviceWithOffers>({
+export const rawRequestVariantCases = defineScenario<DeviceWithOffers>({
   area: 'legal-forms',
   name: 'Requests in raw forms',
   start: 'a device with a configuration that has been offered a deployment',
@@ -112,7 +112,7 @@ export const rawFormCases = defineScenario<DeviceWithOffers>({
         const sending = { change: withExpect, declines: declinesExpect, send };
         for (const row of requestsTo(arranged, context)) {
           if (row.good.request('').body === undefined) continue;
-          await expectForm(context, row, { what: 'Expect: 100-continue', sending });
+          await expectVariant(context, row, { what: 'Expect: 100-continue', sending });
         }
       },
     },
@@ -124,7 +124,7 @@ export const rawFormCases = defineScenario<DeviceWithOffers>({
         const send = alone(context, { version: '1.0' }, expectReadable);
         const sending = { declines: declinesVersion, send };
         for (const row of requestsTo(arranged, context).filter(isPlain)) {
-          await expectForm(context, row, { what: 'HTTP/1.0', sending });
+          await expectVariant(context, row, { what: 'HTTP/1.0', sending });
         }
       },
     },

@@ -12,7 +12,7 @@ import {
   permissionsOf,
   permissionsOfSet,
   setsOf,
-} from './role-forms.ts';
+} from './role-formats.ts';
 
 const useradm = '^/api/management/(v[1-9])/useradm/';
 const groups: ScopedSet['scope'] = { type: 'DeviceGroups', value: ['a', 'b'] };
@@ -25,7 +25,7 @@ function inGroup(action: string, value: string): Permission {
   return { action, object: { type: 'DEVICE_GROUP', value } };
 }
 
-/** Returns the operations that one permission of the first form maps to. */
+/** Returns the operations that one permission of the first format maps to. */
 function operationsOf(permission: Permission): readonly string[] {
   const grants = grantsOfPermissions([permission]) as readonly PathGrant[];
   return grants[0]?.operations ?? [];

@@ -1,5 +1,5 @@
 /**
- * Defects: the server accepts a request in one of its equal forms only, or a token in another
+ * Defects: the server accepts a request in one of its equivalent variants only, or a token in another
  * place.
  */
 
@@ -19,8 +19,8 @@ export function refuseRequests(status: number, appliesTo: RequestFilter): () => 
   });
 }
 
-/** A form of legal request that a server may not handle. */
-interface FormDefect {
+/** A variant of a valid request that a server may not handle. */
+interface VariantDefect {
   readonly id: string;
   readonly title: string;
   readonly status: number;
@@ -28,9 +28,9 @@ interface FormDefect {
   readonly violates?: Defect['violates'];
 }
 
-export const equalForms = ['service.equal-forms'] as const;
+export const equivalence = ['service.equal-forms'] as const;
 
-const formDefects: readonly FormDefect[] = [
+const variantDefects: readonly VariantDefect[] = [
   {
     id: 'refuses-chunks',
     title: 'refuses a body without Content-Length',
@@ -78,12 +78,12 @@ const formDefects: readonly FormDefect[] = [
   },
 ];
 
-/** The operations that the cases on request forms call. */
+/** The operations that the cases on request variants call. */
 const called = (Object.keys(operations) as OperationId[]).filter(
   (id) => !['connect', 'download-configuration', 'get-update-control-map'].includes(id),
 );
 
-function isSentSo({ id }: FormDefect, operation: OperationId): boolean {
+function isSentSo({ id }: VariantDefect, operation: OperationId): boolean {
   const { method } = operations[operation];
   const takesQuery = [
     'list-artifacts',
@@ -97,19 +97,19 @@ function isSentSo({ id }: FormDefect, operation: OperationId): boolean {
   return !isOfBodies.includes(id) || method !== 'GET';
 }
 
-/** The operations that cases call in other forms. Tokens in other places are sent to fewer. */
-const calledInForms: readonly OperationId[] = [...called, 'connect', 'get-update-control-map'];
+/** The operations that cases call in other variants. Tokens in other places are sent to fewer. */
+const calledInVariants: readonly OperationId[] = [...called, 'connect', 'get-update-control-map'];
 
-/** A defect for each form on each operation that can be called in the form. */
-const everyForm: readonly Defect[] = formDefects.flatMap((form) =>
-  calledInForms
-    .filter((operation) => isSentSo(form, operation))
+/** A defect for each variant on each operation that can be called in the variant. */
+const everyVariant: readonly Defect[] = variantDefects.flatMap((variant) =>
+  calledInVariants
+    .filter((operation) => isSentSo(variant, operation))
     .map((operation) => ({
-      id: `${operation}-${form.id}`,
-      title: `The operation ${operation} ${form.title}.`,
-      violates: form.violates ?? equalForms,
+      id: `${operation}-${variant.id}`,
+      title: `The operation ${operation} ${variant.title}.`,
+      violates: variant.violates ?? equivalence,
       operations: [operation],
-      alter: refuseRequests(form.status, form.appliesTo),
+      alter: refuseRequests(variant.status, variant.appliesTo),
     })),
 );
 
@@ -167,4 +167,4 @@ const elsewhere: readonly Defect[] = called
     })),
   );
 
-export const requestFormDefects = [...everyForm, ...repeated, ...elsewhere];
+export const requestVariantDefects = [...everyVariant, ...repeated, ...elsewhere];

@@ -1,5 +1,5 @@
 /**
- * Cases: requests in different forms that are equivalent in HTTP, for every operation. Each form
+ * Cases: requests in different variants that are equivalent in HTTP, for every operation. Each variant
  * must have the same success and the same effect. Spec: What the service does
  */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
@@ -8,20 +8,20 @@ import type { WireRequest } from '../../target/target.ts';
 import {
   type DeviceWithOffers,
   deviceWithEverything,
-  expectForm,
+  expectVariant,
   failureOf,
   mismatchOf,
   notObservable,
   requestsTo,
 } from './legal-requests.ts';
 
-/** One form of requests; a request to which the form does not apply is skipped. */
-interface LegalForm {
+/** One variant of requests; a request to which the variant does not apply is skipped. */
+interface RequestVariant {
   readonly id: string;
   readonly title: string;
   readonly requirement: RequirementId;
-  /** Functions that change a request into a variant of the form, by a description. */
-  readonly forms: Readonly<Record<string, (request: WireRequest) => WireRequest | undefined>>;
+  /** Functions that change a request as the variant says, by a description. */
+  readonly variants: Readonly<Record<string, (request: WireRequest) => WireRequest | undefined>>;
   /** Ends the string by which the effect is recognized; nothing by default. */
   readonly markerEnd?: string;
 }
@@ -77,19 +77,19 @@ function withCapitalHeaders(request: WireRequest): WireRequest {
   return { ...request, headers: Object.fromEntries(capitals) };
 }
 
-const forms: readonly LegalForm[] = [
+const variants: readonly RequestVariant[] = [
   {
     id: 'chunked-bodies',
     title: 'Every operation reads a chunked body, without Content-Length, like any other.',
     requirement: 'service.chunked-bodies',
-    forms: { 'a body in chunks': inChunks },
+    variants: { 'a body in chunks': inChunks },
     markerEnd: ' für 東京 😀',
   },
   {
     id: 'labels-of-json',
     title: 'The media type of JSON may have a charset, and capital letters.',
     requirement: 'service.equal-forms',
-    forms: {
+    variants: {
       'a charset': labelled('application/json; charset=utf-8'),
       'a charset in quotes': labelled('application/json;charset="UTF-8"'),
       'capital letters': labelled('Application/JSON'),
@@ -99,13 +99,13 @@ const forms: readonly LegalForm[] = [
     id: 'names-of-headers',
     title: 'The names of headers may be written in capital letters.',
     requirement: 'service.equal-forms',
-    forms: { 'names in capital letters': withCapitalHeaders },
+    variants: { 'names in capital letters': withCapitalHeaders },
   },
   {
     id: 'content-type-without-a-body',
     title: 'A request without a body may carry a Content-Type.',
     requirement: 'service.equal-forms',
-    forms: {
+    variants: {
       'a Content-Type': (request) =>
         request.body === undefined
           ? withHeaders(request, { 'content-type': 'application/json' })
@@ -116,25 +116,25 @@ const forms: readonly LegalForm[] = [
     id: 'encoded-paths',
     title: 'A letter of the path may be percent-encoded.',
     requirement: 'service.equal-forms',
-    forms: { 'a percent-encoded letter in the path': withEncodedPath },
+    variants: { 'a percent-encoded letter in the path': withEncodedPath },
   },
   {
     id: 'encoded-queries',
     title: 'Letters in names and values of the query may be percent-encoded.',
     requirement: 'service.equal-forms',
-    forms: { 'percent-encoded letters in the query': withQueryParts(encodedParts) },
+    variants: { 'percent-encoded letters in the query': withQueryParts(encodedParts) },
   },
   {
     id: 'order-of-queries',
     title: 'The parameters of a query may come in any order.',
     requirement: 'service.equal-forms',
-    forms: { 'parameters in reverse order': withQueryParts((parts) => parts.toReversed()) },
+    variants: { 'parameters in reverse order': withQueryParts((parts) => parts.toReversed()) },
   },
   {
     id: 'accepted-types',
     title: 'A client may accept the media type of the response in several forms.',
     requirement: 'service.equal-forms',
-    forms: {
+    variants: {
       'Accept: */*': accepting('*/*'),
       'Accept with several types': accepting('application/json, text/csv, text/plain, */*;q=0.1'),
       'Accept with weights': accepting('text/html;q=0.2, */*;q=0.5'),
@@ -144,7 +144,7 @@ const forms: readonly LegalForm[] = [
     id: 'closed-connections',
     title: 'A client may request that the connection is closed after the response.',
     requirement: 'service.equal-forms',
-    forms: {
+    variants: {
       'Connection: close': (request) =>
         // An upgrade request needs the header for the upgrade itself.
         request.headers?.upgrade === undefined
@@ -156,7 +156,7 @@ const forms: readonly LegalForm[] = [
     id: 'other-headers',
     title: 'Headers without a meaning for the operation have no effect.',
     requirement: 'service.equal-forms',
-    forms: {
+    variants: {
       'cookies and headers of a proxy': (request) =>
         withHeaders(request, {
           cookie: 'theme=dark; session=none',
@@ -173,24 +173,24 @@ const forms: readonly LegalForm[] = [
   },
 ];
 
-function formCase({
+function variantCase({
   id,
   title,
   requirement,
-  forms,
+  variants,
   markerEnd = '',
-}: LegalForm): JudgingCase<DeviceWithOffers> {
+}: RequestVariant): JudgingCase<DeviceWithOffers> {
   return {
     id,
     title,
     requirements: [requirement],
     run: async (arranged, context) => {
-      for (const [what, change] of Object.entries(forms)) {
+      for (const [what, change] of Object.entries(variants)) {
         for (const row of requestsTo(arranged, context)) {
           if (change(row.good.request('')) === undefined) continue;
           const marker = context.newName() + markerEnd;
           const sending = { change: (request: WireRequest) => change(request) ?? request, marker };
-          await expectForm(context, row, { what, sending });
+          await expectVariant(context, row, { what, sending });
         }
       }
     },
@@ -198,7 +198,7 @@ function formCase({
 }
 
 /** Spec: What the service does */
-export const legalFormCases = defineScenario({
+export const requestVariantCases = defineScenario({
   area: 'legal-forms',
   name: 'Requests in other forms',
   start: 'a device with a configuration that has been offered a deployment',
@@ -206,7 +206,7 @@ export const legalFormCases = defineScenario({
   needs: ['user'],
   arrange: deviceWithEverything,
   cases: [
-    ...forms.map(formCase),
+    ...variants.map(variantCase),
     {
       id: 'repeated-requests-have-the-same-effect',
       title:

@@ -1,4 +1,4 @@
-/** Defects in pairs of particular forms, and in requests that set and remove pairs together. */
+/** Defects in particular pairs, and in requests that set and remove pairs together. */
 import { writeArtifact } from '../../../fixtures/formats/mender-artifact.ts';
 import { pairsIn } from '../../target/configuration-body.ts';
 import { objectOf, withJson } from '../alter.ts';
@@ -45,7 +45,7 @@ function userWins(): Alteration {
 }
 
 /** Defects in the configuration store, and in its download. */
-export const configurationFormDefects: readonly Defect[] = [
+export const configurationVariantDefects: readonly Defect[] = [
   {
     id: 'configuration-removal-beside-a-setting-is-lost',
     title: 'A request that also sets pairs removes none.',

@@ -1,5 +1,5 @@
 /**
- * Cases: artifacts of many forms, written for the case: several payloads, many files, dependencies
+ * Cases: artifacts of many kinds, written for the case: several payloads, many files, dependencies
  * and device types, files of any size. Spec: Artifact; Device deployments v1
  */
 import { createHash } from 'node:crypto';
@@ -23,8 +23,8 @@ import { entriesOf, isMap, type Members, membersOf } from '../../target/json-mem
 
 type Payload = NonNullable<ArtifactSpec['morePayloads']>[number];
 
-/** The parts of an artifact in which a form differs from the others. */
-type Form = Partial<Omit<ArtifactSpec, 'name' | 'modifiedMs'>>;
+/** The parts of an artifact in which a variant differs from the others. */
+type Variant = Partial<Omit<ArtifactSpec, 'name' | 'modifiedMs'>>;
 
 const board = 'conformance-form';
 const oneFile = [{ name: 'release.bin', content: Buffer.from('of one file') }];
@@ -40,8 +40,8 @@ function pairsOf<Value>(count: number, pair: (number: number) => [string, Value]
   return Object.fromEntries(numbered(count, pair));
 }
 
-/** Forms by the part of their case's ID, each with a phrase for the title. */
-const forms: Readonly<Record<string, readonly [phrase: string, form: Form]>> = {
+/** Variants by the part of their case's ID, each with a phrase for the title. */
+const variants: Readonly<Record<string, readonly [phrase: string, variant: Variant]>> = {
   'several-payloads': [
     'with three payloads of different types',
     {
@@ -272,9 +272,9 @@ async function expectFile(
   ]);
 }
 
-function formCase([id, [phrase, form]]: [
+function variantCase([id, [phrase, variant]]: [
   string,
-  readonly [string, Form],
+  readonly [string, Variant],
 ]): JudgingCase<SuiteDevice> {
   return {
     id: `form-${id}`,
@@ -289,7 +289,7 @@ function formCase([id, [phrase, form]]: [
         payloadType: 'single-file',
         deviceTypes: [board],
         files: oneFile,
-        ...form,
+        ...variant,
         name: context.newName(),
         modifiedMs: MODIFIED_MS,
       };
@@ -316,12 +316,12 @@ function formCase([id, [phrase, form]]: [
 }
 
 /** Spec: Artifact; Device deployments v1 */
-export const artifactFormCases = defineScenario<SuiteDevice>({
+export const artifactVariantCases = defineScenario<SuiteDevice>({
   area: 'artifacts',
   name: 'Artifacts of many forms',
   start: 'an accepted device',
   effect: 'write',
   needs: ['user', 'artifact-listing'],
   arrange: (context) => acceptedDevice(context),
-  cases: Object.entries(forms).map(formCase),
+  cases: Object.entries(variants).map(variantCase),
 });

@@ -1,5 +1,5 @@
 /**
- * Cases: pairs of every form that are set, changed and removed together. Each request names every
+ * Cases: pairs of every kind that are set, changed and removed together. Each request names every
  * key, so that its result does not depend on what happens to keys that a request does not name.
  * Spec: Device configuration; DeviceAPIConfiguration
  */
@@ -158,7 +158,7 @@ const together = defineScenario<SuiteDevice>({
   ],
 });
 
-/** The pairs of two devices, of many forms; the second has none of the values of the first. */
+/** The pairs of two devices, of many kinds; the second has none of the values of the first. */
 const deployed = [0, 1].map((first) =>
   Object.fromEntries(
     names.map((name, index) => {
@@ -201,4 +201,4 @@ const delivered = defineScenario({
 });
 
 /** Spec: Device configuration; Device deployments v1, "GET /download/configuration" */
-export const configurationFormCases = [...together, ...delivered];
+export const configurationVariantCases = [...together, ...delivered];
