@@ -313,7 +313,10 @@ const tests = '\\.test\\.ts$|/testing/';
 const below = (layer) => (layer.endsWith('/*') ? `^${layer.slice(0, -1)}[^/]+$` : `^${layer}/`);
 const packagePaths = (names) => `^node_modules/(${names.join('|')})(/|$)`;
 
-/** What the files of a layer must not import: other layers, and other packages. */
+/**
+ * Rules against the imports of a layer that its row does not allow: other layers, and other
+ * packages.
+ */
 function rulesOf([layer, { layers: others = [], packages = [] }]) {
   const within = Object.keys(layers).filter((other) => other.startsWith(`${layer}/`));
   const from = { path: below(layer), pathNot: [tests, ...within.map(below)] };

@@ -9,7 +9,7 @@ describe('a waiver of a duty', () => {
   it.each([
     ['used by a broken duty until its last day', 'auth.renews-on-401', '2026-11-28', 'used', 0],
     ['expired after its last day', 'auth.renews-on-401', '2026-11-27', 'expired', 1],
-    ['obsolete when the duty is kept', 'auth.key-strong', '2027-01-01', 'obsolete', 1],
+    ['obsolete when the duty is met', 'auth.key-strong', '2027-01-01', 'obsolete', 1],
     ['not decided while nothing tested the duty', 'get.gzip', '2027-01-01', 'not-decided', 0],
   ])('is %s', (_, id, expires, state, problems) => {
     const found = applyWaivers(duties, [{ id, expires, ...about }], '2026-11-28');

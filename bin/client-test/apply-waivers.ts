@@ -6,7 +6,7 @@ import type {
 import type { Waiver } from '../../conformance/result/waivers.ts';
 
 /**
- * Attaches waivers to the duties that they name. One that is expired, or whose duty is kept, is a
+ * Attaches waivers to the duties that they name. One that is expired, or whose duty is met, is a
  * problem, so that it is removed.
  * @param today the current day in ISO 8601 and UTC
  */
@@ -32,7 +32,7 @@ export function applyWaivers(
       if (state === 'expired')
         return [`${whose} expired on ${expires}; mend the client or renew it`];
       return state === 'obsolete'
-        ? [`${whose} is no longer needed: the duty is kept; remove it`]
+        ? [`${whose} is no longer needed: the duty is met; remove it`]
         : [];
     }),
   };
@@ -45,5 +45,5 @@ function stateOf(
 ): ClientTestResult['waivers'][number]['state'] {
   if (expires < today) return 'expired';
   if (found === 'broken') return 'used';
-  return found === 'kept' ? 'obsolete' : 'not-decided';
+  return found === 'met' ? 'obsolete' : 'not-decided';
 }

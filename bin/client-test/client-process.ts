@@ -12,7 +12,7 @@ const GONE_LOOKS_MAX = 100;
 /** How long a command that switches the power, or asks what is installed, may take. */
 const COMMAND_LIMIT_MS = 60_000;
 
-/** What the words in braces of a command stand for. */
+/** Values of the words in braces of a command. */
 export interface CommandPlaceholders {
   readonly url: string;
   /** File with the certificate of the server's authority; empty without TLS. */

@@ -1,14 +1,14 @@
-/** What to test. */
+/** The options of a client test. */
 
 import type {
   ClientCapability,
   ClientTestResult,
 } from '../../conformance/client-judge/report/client-test-result.ts';
 import type { Waiver } from '../../conformance/result/waivers.ts';
-import type { ClientPlan } from './client-testbed.ts';
+import type { ClientStartOptions } from './client-testbed.ts';
 
 /** How a client is tested, and what fails it. */
-export interface ClientTestOptions extends ClientPlan {
+export interface ClientTestOptions extends ClientStartOptions {
   /** Names of the scenes to run; all of the schedule if empty. */
   readonly selection: readonly string[];
   /** Reasons of scenes that are not run, by name. */
@@ -18,7 +18,7 @@ export interface ClientTestOptions extends ClientPlan {
   readonly parallel: number;
   /** How long the first request may take, in milliseconds. */
   readonly contactMs: number;
-  /** What each step of a scene may take besides the client's intervals, in milliseconds. */
+  /** Additional time of each step of a scene besides the client's intervals, in milliseconds. */
   readonly retryMs: number;
   readonly isCut: boolean;
   /** Capabilities besides those that the client shows. */

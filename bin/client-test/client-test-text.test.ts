@@ -15,7 +15,7 @@ describe('the text of a client test', () => {
   it('begins with the verdict, and lists as many duties as it counts', () => {
     expect(lines[0]).toContain(sampleClientTest.headline);
     expect(lines[1]).toBe(
-      'Duties: 2 broken, 1 kept, 1 open, 1 not-tested, 1 observed, 1 not-applicable.',
+      'Duties: 2 broken, 1 met, 1 open, 1 not-tested, 1 observed, 1 not-applicable.',
     );
     expect(dutiesIn('Broken')).toHaveLength(1);
     expect(dutiesIn('Broken, and waived')).toHaveLength(1);
@@ -29,9 +29,9 @@ describe('the text of a client test', () => {
   });
 
   it('lists the duties that lack a verdict for one reason in one row', () => {
-    const [kept] = sampleClientTest.duties.filter(({ state }) => state === 'not-tested');
-    if (kept === undefined) throw new Error('the sample has no duty that is not tested');
-    const unmet = { ...kept, reason: 'it ended by itself' };
+    const [untested] = sampleClientTest.duties.filter(({ state }) => state === 'not-tested');
+    if (untested === undefined) throw new Error('the sample has no duty that is not tested');
+    const unmet = { ...untested, reason: 'it ended by itself' };
     const duties = [
       { ...unmet, duty: 'http.host', level: 'must' as const },
       { ...unmet, duty: 'get.once', level: 'should' as const },
@@ -55,7 +55,7 @@ describe('the text of a client test', () => {
       duty.duty === 'auth.key-strong' ? { ...duty, state: 'broken' as const } : duty,
     );
     expect(changeLines({ ...sampleClientTest, duties }, sampleClientTest)).toContain(
-      '  auth.key-strong (must): broken -> kept',
+      '  auth.key-strong (must): broken -> met',
     );
     expect(changeLines(sampleClientTest, sampleClientTest)[1]).toMatch(/^No duty has another/);
   });

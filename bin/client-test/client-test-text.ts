@@ -15,7 +15,7 @@ const VIOLATIONS_SHOWN_MAX = 3;
 /** Returns the report as lines. */
 export function clientTestLines(testResult: ClientTestResult): readonly string[] {
   const { headline, scenes, duties, intervalMs, problems } = testResult;
-  const stopped = scenes.filter(({ outcome: each }) => each === 'stopped' || each === 'never-came');
+  const stopped = scenes.filter(({ outcome: each }) => each === 'stopped' || each === 'no-request');
   const interval = intervalMs === undefined ? [] : [`It polls every ${seconds(intervalMs)}.`];
   const runScenes = scenes.filter(({ outcome: each }) => each !== 'skipped').length;
   const broken = duties.filter(({ state }) => state === 'broken');
@@ -38,14 +38,14 @@ export function clientTestLines(testResult: ClientTestResult): readonly string[]
       'broken',
       waivedLines,
     ),
-    ...section('Open at the end', duties, 'open', unmetLines),
+    ...section('Open at the end', duties, 'open', undecidedLines),
     ...titled(
       'Scenes that stopped',
       stopped.map(({ scene, reason = '' }) => `  ${scene}: ${reason}`),
     ),
     ...cutLines(testResult),
     ...unmetSection(duties),
-    ...section('Not judged', duties, 'not-judged', unmetLines),
+    ...section('Not judged', duties, 'not-judged', undecidedLines),
     ...titled('Scenes that were not run', skippedLines(testResult)),
   ];
 }
@@ -80,7 +80,7 @@ export function clientTestOutcomes({ duties, failOn }: ClientTestResult): readon
             .concat(remedy)
             .join('\n'),
         }
-      : state === 'kept' || state === 'observed'
+      : state === 'met' || state === 'observed'
         ? { outcome: 'passed', text: '' }
         : { outcome: 'skipped', text: reason ?? state }),
   }));
@@ -108,7 +108,7 @@ function unmetSection(duties: readonly TestedDuty[]): readonly string[] {
   const wanted = unmet.filter(({ reason }) => reason !== NOT_SELECTED);
   const others = unmet.length - wanted.length;
   const rest = others === 0 ? [] : [`  ${others} of scenes that --scene did not select`];
-  return titled('Not tested', [...unmetLines(wanted), ...rest]);
+  return titled('Not tested', [...undecidedLines(wanted), ...rest]);
 }
 
 /** Returns the client test in the format that CI servers show. */
@@ -173,12 +173,12 @@ function waivedLines(duties: readonly TestedDuty[]): readonly string[] {
 }
 
 /** Duties that lack a verdict for the same reason are in one row. */
-function unmetLines(duties: readonly TestedDuty[]): readonly string[] {
+function undecidedLines(duties: readonly TestedDuty[]): readonly string[] {
   const byReason = new Map<string, TestedDuty[]>();
   for (const each of duties) {
-    const { reason: unmet = 'nothing tested it', next } = each;
+    const { reason: cause = 'nothing tested it', next } = each;
     const scene = next?.scene === undefined ? '' : `scene ${next.scene}: `;
-    const reason = `${scene}${unmet}`;
+    const reason = `${scene}${cause}`;
     byReason.set(reason, [...(byReason.get(reason) ?? []), each]);
   }
   return [...byReason].flatMap(([reason, of]) => {
@@ -189,18 +189,20 @@ function unmetLines(duties: readonly TestedDuty[]): readonly string[] {
 
 /** A row for each point: what the client did after the cut. */
 function cutLines({ cuts, cutBy }: ClientTestResult): readonly string[] {
-  const rows = cuts.map(({ point, cameBack, finalStatuses, pollsAgain, reportedFalseSuccess }) => {
-    const final = finalStatuses.length === 0 ? 'NONE' : finalStatuses.join(' and ');
-    return [
-      point,
-      ...[
-        cameBack ? 'yes' : 'NO',
-        reportedFalseSuccess ? `${final} (FALSE)` : final,
-        pollsAgain ? 'yes' : 'NO',
-      ],
-    ];
-  });
-  const all = [['point', 'came back', 'final status', 'polls on'], ...rows];
+  const rows = cuts.map(
+    ({ point, sentRequestAgain, finalStatuses, pollsAgain, reportedFalseSuccess }) => {
+      const final = finalStatuses.length === 0 ? 'NONE' : finalStatuses.join(' and ');
+      return [
+        point,
+        ...[
+          sentRequestAgain ? 'yes' : 'NO',
+          reportedFalseSuccess ? `${final} (FALSE)` : final,
+          pollsAgain ? 'yes' : 'NO',
+        ],
+      ];
+    },
+  );
+  const all = [['point', 'sent a request', 'final status', 'polled again'], ...rows];
   const widths = all[0]?.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0))) ?? [];
   const lines = all.map((row) => row.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));
   return rows.length === 0

@@ -5,14 +5,14 @@ import type {
 } from '../../conformance/client-judge/report/client-test-result.ts';
 import { systemClock } from '../../fixtures/base/clock.ts';
 import type { ClientTestOptions } from './client-test-options.ts';
-import { type ClientPlan, ClientTestbed } from './client-testbed.ts';
+import { type ClientStartOptions, ClientTestbed } from './client-testbed.ts';
 import { measuredIntervalMs } from './conditions.ts';
 import { type EndedScene, joinResults } from './join-results.ts';
 import type { ObservedEvent } from './observed-events.ts';
 import { runScene } from './run-scene.ts';
 import type { Scene } from './scene.ts';
 import { cutScenes } from './scenes/cuts.ts';
-import { allScenes, FIRST } from './scenes.ts';
+import { allScenes, MEASURING_SCENE } from './scenes.ts';
 import { capabilitiesOf, scheduleOf } from './schedule.ts';
 
 /** Notified of the address of a server that all scenes share, and as scenes end. */
@@ -23,20 +23,22 @@ export interface SceneWatch {
 
 /** Tests the client. Rejects only if a server cannot be started. */
 export async function runClientTest(
-  plan: ClientTestOptions,
+  options: ClientTestOptions,
   signal: AbortSignal,
   watch: SceneWatch,
 ): Promise<ClientTestResult> {
   const startedMs = systemClock.monotonicMs();
   const ended: WatchedScene[] = [];
   const skipped: SceneResult[] = [];
-  const first = allScenes.find(({ name }) => name === FIRST);
-  if (first === undefined) throw new Error(`there is no scene ${FIRST}`);
+  const first = allScenes.find(({ name }) => name === MEASURING_SCENE);
+  if (first === undefined) throw new Error(`there is no scene ${MEASURING_SCENE}`);
   const shared =
-    plan.command === undefined ? await ClientTestbed.open(plan, first, { signal }) : undefined;
+    options.command === undefined
+      ? await ClientTestbed.open(options, first, { signal })
+      : undefined;
   if (shared) watch.opened(shared.url);
   const runOne = async (scene: Scene, intervalMs: number | undefined, left: number) => {
-    const end = await runWithServer(scene, { plan, intervalMs, signal, shared });
+    const end = await runWithServer(scene, { options, intervalMs, signal, shared });
     ended.push(end);
     watch.ended(end, left);
     return end;
@@ -44,23 +46,23 @@ export async function runClientTest(
   try {
     const measured = await runOne(first, undefined, 0);
     const intervalMs = measuredIntervalMs(measured.observed);
-    const capabilities = capabilitiesOf(measured.observed, plan);
+    const capabilities = capabilitiesOf(measured.observed, options);
     const today = new Date(systemClock.now()).toISOString().slice(0, 10);
-    const facts = { plan, capabilities, cutBy: cutOf(plan), today };
+    const facts = { options, capabilities, cutBy: cutOf(options), today };
     if (intervalMs === undefined) return joinResults({ ...facts, ended, skipped, signal });
     const spentMs = systemClock.monotonicMs() - startedMs;
     const rest = allScenes.filter((scene) => scene !== first);
-    const schedule = scheduleOf(rest, { plan, intervalMs, capabilities, spentMs });
+    const schedule = scheduleOf(rest, { options, intervalMs, capabilities, spentMs });
     for (const { scene, reason } of schedule) {
       if (reason !== undefined)
         skipped.push({ scene: scene.name, outcome: 'skipped', reason, durationMs: 0 });
     }
     const chosen = schedule.filter(({ reason }) => reason === undefined);
-    await inParallel(plan, chosen, signal, ({ scene }, left) => runOne(scene, intervalMs, left));
-    if (plan.isCut) {
+    await inParallel(options, chosen, signal, ({ scene }, left) => runOne(scene, intervalMs, left));
+    if (options.isCut) {
       const update = ended.find(({ scene }) => scene === 'update');
       const cuts = cutScenes(reportsOf(update?.observed ?? [])).map((scene) => ({ scene }));
-      await inParallel(plan, cuts, signal, ({ scene }, left) => runOne(scene, intervalMs, left));
+      await inParallel(options, cuts, signal, ({ scene }, left) => runOne(scene, intervalMs, left));
     }
     return joinResults({ ...facts, intervalMs, ended, skipped, signal });
   } finally {
@@ -68,7 +70,7 @@ export async function runClientTest(
   }
 }
 
-function cutOf({ powerOff }: ClientPlan): ClientTestResult['cutBy'] {
+function cutOf({ powerOff }: ClientStartOptions): ClientTestResult['cutBy'] {
   return powerOff === undefined ? 'process killed' : 'power cut';
 }
 
@@ -78,7 +80,7 @@ interface WatchedScene extends EndedScene {
 }
 
 interface RunContext {
-  readonly plan: ClientTestOptions;
+  readonly options: ClientTestOptions;
   readonly intervalMs: number | undefined;
   readonly signal: AbortSignal;
   readonly shared: ClientTestbed | undefined;
@@ -86,15 +88,15 @@ interface RunContext {
 
 async function runWithServer(
   scene: Scene,
-  { plan, intervalMs, signal, shared }: RunContext,
+  { options, intervalMs, signal, shared }: RunContext,
 ): Promise<WatchedScene> {
   const startedMs = systemClock.monotonicMs();
-  const testbed = shared ?? (await ClientTestbed.open(plan, scene, { signal, intervalMs }));
+  const testbed = shared ?? (await ClientTestbed.open(options, scene, { signal, intervalMs }));
   try {
     const end = await runScene(scene, testbed, {
       intervalMs,
-      contactMs: plan.contactMs,
-      retryMs: plan.retryMs,
+      contactMs: options.contactMs,
+      retryMs: options.retryMs,
     });
     const durationMs = Math.round(systemClock.monotonicMs() - startedMs);
     const { session, events } = testbed;
@@ -119,8 +121,8 @@ async function inParallel<Item>(
     }
   };
   // There is one board whose power is switched, and one client that is started by hand.
-  const isOne = command === undefined || powerOff !== undefined;
-  const workers = isOne ? 1 : Math.min(parallel, items.length);
+  const hasOneClient = command === undefined || powerOff !== undefined;
+  const workers = hasOneClient ? 1 : Math.min(parallel, items.length);
   await Promise.all(Array.from({ length: workers }, worker));
 }
 

@@ -1,4 +1,4 @@
-/** The place where scenes are run: a server, one client, and the judge that sees both. */
+/** The testbed of a scene: a server, one client, and the judge of their exchanges. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClientJudge } from '../../conformance/client-judge/client-judge.ts';
@@ -17,7 +17,7 @@ import { REFUSED_CONNECTIONS_MIN, REFUSED_MAX_MS, type Scene, SceneStopped } fro
 import { ServerUser } from './server-user.ts';
 
 /** How the client is started, and what its author says about it. */
-export interface ClientPlan {
+export interface ClientStartOptions {
   /** Undefined for a client that its author starts by hand. */
   readonly command: string | undefined;
   /** Address at which the client reaches this machine. */
@@ -40,7 +40,7 @@ export interface ClientPlan {
 
 /** A server with one client. It must be closed, which also kills the client. */
 export class ClientTestbed {
-  readonly #plan: ClientPlan;
+  readonly #options: ClientStartOptions;
   readonly #server: Testbed;
   readonly #folder: string;
   readonly #client: ClientProcess;
@@ -49,7 +49,7 @@ export class ClientTestbed {
   readonly judge: ClientJudge;
   /** The user of the server. */
   readonly user: ServerUser;
-  readonly #acts: ServerEvent[] = [];
+  readonly #serverEvents: ServerEvent[] = [];
   #starts = 0;
   /** True once the client was started by its power. */
   #isSwitched = false;
@@ -58,14 +58,14 @@ export class ClientTestbed {
   #plainServer: Testbed | undefined;
 
   private constructor(parts: {
-    readonly plan: ClientPlan;
+    readonly options: ClientStartOptions;
     readonly server: Testbed;
     readonly folder: string;
     readonly events: ObservedEvents;
     readonly judge: ClientJudge;
     readonly signal: AbortSignal;
   }) {
-    this.#plan = parts.plan;
+    this.#options = parts.options;
     this.#server = parts.server;
     this.#folder = parts.folder;
     this.events = parts.events;
@@ -73,10 +73,10 @@ export class ClientTestbed {
     this.#signal = parts.signal;
     this.user = new ServerUser({
       testbed: parts.server,
-      payloadType: parts.plan.payloadType,
-      seed: parts.plan.seed,
+      payloadType: parts.options.payloadType,
+      seed: parts.options.seed,
       lastPoll: () => lastPoll(this.events.all),
-      act: (event, about) => this.act(event, about),
+      recordEvent: (event, about) => this.recordEvent(event, about),
     });
     this.#client = new ClientProcess(join(parts.folder, 'output.txt'), () => this.events.wake());
     parts.signal.addEventListener('abort', () => this.events.wake());
@@ -84,7 +84,7 @@ export class ClientTestbed {
 
   /** Starts a server for scenes that need the same of it. Rejects as `startTestbed` does. */
   static async open(
-    plan: ClientPlan,
+    options: ClientStartOptions,
     scene: Pick<Scene, 'name' | 'server' | 'needs'>,
     {
       signal,
@@ -92,28 +92,28 @@ export class ClientTestbed {
     }: { readonly signal: AbortSignal; readonly intervalMs?: number | undefined },
   ): Promise<ClientTestbed> {
     const judge = new ClientJudge(() => undefined, intervalMs);
-    const folder = join(plan.folder, scene.name.replaceAll(/[^\w-]+/g, '-'));
+    const folder = join(options.folder, scene.name.replaceAll(/[^\w-]+/g, '-'));
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     let baseUrl = 'http://localhost';
     const events = new ObservedEvents(
       (event) => judge.judge(event),
       () => baseUrl,
     );
-    const isLocal = plan.advertise === '127.0.0.1';
+    const isLocal = options.advertise === '127.0.0.1';
     const server = await startTestbed({
       ...scene.server,
-      seed: `${plan.seed}/${scene.name}`,
-      port: plan.port,
+      seed: `${options.seed}/${scene.name}`,
+      port: options.port,
       observer: events.observer,
-      headerPrefix: plan.headerPrefix,
+      headerPrefix: options.headerPrefix,
       ...(!isLocal && { host: '0.0.0.0' }),
-      ...(usesTls(plan) && {
-        tls: { names: isLocal ? [] : [plan.advertise], brokenTls: scene.needs === 'tls' },
+      ...(usesTls(options) && {
+        tls: { names: isLocal ? [] : [options.advertise], brokenTls: scene.needs === 'tls' },
       }),
     });
     baseUrl = server.baseUrl;
     if (server.caPem !== undefined) writeFileSync(join(folder, 'ca.pem'), server.caPem);
-    return new ClientTestbed({ plan, server, folder, events, judge, signal });
+    return new ClientTestbed({ options, server, folder, events, judge, signal });
   }
 
   /** The address for the client. */
@@ -121,32 +121,34 @@ export class ClientTestbed {
     return this.#at(this.#server.baseUrl);
   }
 
-  /** What has happened so far. */
+  /**
+   * The steps so far, in order: requests with their responses, events of sockets and of the server.
+   */
   get session(): readonly SessionStep[] {
-    return sessionOf([...this.events.all.map(({ event }) => event), ...this.#acts]);
+    return sessionOf([...this.events.all.map(({ event }) => event), ...this.#serverEvents]);
   }
 
-  /** Writes what has happened into the folder with the client's output. */
+  /** Writes the steps so far, a line each, into the folder with the client's output. */
   writeLog(): void {
     const text = `${this.session.map(sessionLine).join('\n')}\n`;
     writeFileSync(join(this.#folder, LOG_FILE), text, { mode: 0o600 });
   }
 
-  /** What is known about the client; undefined if it did nothing yet. */
+  /** The judge's verdict on the client; undefined if it did nothing yet. */
   get verdict(): ClientVerdict | undefined {
     return this.judge.verdict(CLIENT);
   }
 
-  /** Passes to the judge what was done. */
-  act(happened: ServerEvent['event'], about?: string): void {
+  /** Records an event, and passes it to the judge. */
+  recordEvent(name: ServerEvent['event'], about?: string): void {
     const event: ServerEvent = {
       kind: 'server',
-      event: happened,
+      event: name,
       client: CLIENT,
       atMs: systemClock.monotonicMs(),
       ...(about !== undefined && { about }),
     };
-    this.#acts.push(event);
+    this.#serverEvents.push(event);
     this.judge.judge(event);
   }
 
@@ -167,8 +169,8 @@ export class ClientTestbed {
   }
 
   /** When something was last done, on a monotonic clock in milliseconds; undefined if never. */
-  lastAct(event: ServerEvent['event']): number | undefined {
-    return this.#acts.findLast((each) => each.event === event)?.atMs;
+  lastEventMs(event: ServerEvent['event']): number | undefined {
+    return this.#serverEvents.findLast((each) => each.event === event)?.atMs;
   }
 
   /**
@@ -237,11 +239,11 @@ export class ClientTestbed {
 
   /** Starts the client; at the address of the server unless another one is given. */
   start(url = this.url, folder = 'dir'): void {
-    const { command, powerOn } = this.#plan;
+    const { command, powerOn } = this.#options;
     mkdirSync(join(this.#folder, folder), { recursive: true, mode: 0o700 });
     this.#starts += 1;
     if (command === undefined) return;
-    this.act('client-started');
+    this.recordEvent('client-started');
     if (powerOn === undefined || this.#starts === 1)
       this.#client.start(this.#filled(command, folder, url));
   }
@@ -255,26 +257,26 @@ export class ClientTestbed {
 
   /** Takes the client's process or its power. */
   async kill(): Promise<void> {
-    const { powerOff } = this.#plan;
+    const { powerOff } = this.#options;
     if (powerOff === undefined) await this.#client.kill();
     else {
       this.#client.release();
       this.#isSwitched = true;
       await this.#power(powerOff);
     }
-    // The judge sees the exchanges that end with the client before the act that ended them.
+    // The judge sees the exchanges that end with the client before the event that ended them.
     await this.events.until(() => false, POLL_INTERVAL_MS);
-    this.act('client-killed');
+    this.recordEvent('client-killed');
     this.mark();
   }
 
   /** Gives the client its process or its power again. */
   async startAgain(): Promise<void> {
-    const { powerOn } = this.#plan;
+    const { powerOn } = this.#options;
     if (powerOn === undefined) this.start();
     else {
       await this.#power(powerOn);
-      this.act('client-started');
+      this.recordEvent('client-started');
     }
   }
 
@@ -292,8 +294,8 @@ export class ClientTestbed {
     );
     this.mark();
     const address = this.#faultyAddress;
-    this.act('client-killed');
-    this.act('folder-cleaned');
+    this.recordEvent('client-killed');
+    this.recordEvent('folder-cleaned');
     this.start(this.#at(`https://127.0.0.1:${address.port}`), `dir-${location}`);
     if (await this.events.until(() => address.connections > 0, contactMs)) {
       // A client may accept the certificate after it refused it some times.
@@ -307,11 +309,11 @@ export class ClientTestbed {
 
   advance(seconds: number): void {
     this.#server.clock.advance(seconds);
-    this.act('clock-moved');
+    this.recordEvent('clock-moved');
     this.mark();
   }
 
-  plan(rules: readonly object[]): void {
+  planFaults(rules: readonly object[]): void {
     this.#server.faults.add({ rules });
     this.mark();
   }
@@ -351,13 +353,13 @@ export class ClientTestbed {
 
   /** Returns what the author's command says is installed; undefined without one, or if it fails. */
   async installed(): Promise<string | undefined> {
-    const { installed } = this.#plan;
+    const { installed } = this.#options;
     if (installed === undefined) return undefined;
     return printedBy(this.#filled(installed, 'dir')).catch(() => undefined);
   }
 
   async close(): Promise<void> {
-    const { powerOff, command } = this.#plan;
+    const { powerOff, command } = this.#options;
     // The next scene starts a client of its own; a board that was started by hand stays on.
     if (powerOff !== undefined && command !== undefined && this.#isSwitched) {
       this.#client.release();
@@ -375,7 +377,7 @@ export class ClientTestbed {
   }
 
   #at(url: string): string {
-    const { advertise } = this.#plan;
+    const { advertise } = this.#options;
     const at = new URL(url);
     at.hostname = advertise;
     return at.href.replace(/\/$/, '');
@@ -390,6 +392,6 @@ const POLL_INTERVAL_MS = 20;
 const LOG_FILE = 'exchanges.txt';
 
 /** Returns true if the client is started at an address with TLS. */
-export function usesTls({ command }: Pick<ClientPlan, 'command'>): boolean {
+export function usesTls({ command }: Pick<ClientStartOptions, 'command'>): boolean {
   return command?.includes('{ca}') ?? false;
 }

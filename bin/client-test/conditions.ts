@@ -1,4 +1,4 @@
-/** What a scene can wait for, and what it reads in what it saw. */
+/** Conditions on the observed events of a client, and facts that a scene reads in these events. */
 
 import { isReportableFinal } from '../../conformance/client-judge/exchange-facts.ts';
 import { isObject, type JsonObject, parsedJson } from '../../fixtures/base/json.ts';
@@ -12,7 +12,7 @@ const downloads: ReadonlySet<string> = new Set(['download-artifact', 'download-c
 /** The operations of the two kinds of a download, for planned faults. */
 export const downloadOperations = [...downloads];
 
-/** What a scene can wait for. Each name reads well after "there was no …". */
+/** Conditions for which a scene can wait. Each name reads well after "there was no …". */
 export const conditions = {
   request: () => true,
   'authentication request': ({ operation }) => operation === 'post-auth-request',
@@ -45,7 +45,7 @@ export const conditions = {
   'control map request': ({ operation }) => operation === 'get-update-control-map',
 } as const satisfies Readonly<Record<string, (seen: ObservedEvent) => boolean>>;
 
-/** The name of something that a scene can wait for. */
+/** The name of a condition. */
 export type ConditionName = keyof typeof conditions;
 
 /** Returns the type and the artifact in the last poll; undefined if no poll has both. */

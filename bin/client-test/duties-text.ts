@@ -18,7 +18,7 @@ const STEPS_SHOWN_MAX = 8;
 const LINE_MAX_CHARACTERS = 1000;
 
 /** The states in the order of the counts. */
-const states = ['kept', 'broken', 'open', 'not-tested', 'not-judged'] as const;
+const states = ['met', 'broken', 'open', 'not-tested', 'not-judged'] as const;
 
 /** Returns true if the client broke a MUST. */
 export function hasBrokenMust({ duties }: ClientDuties): boolean {

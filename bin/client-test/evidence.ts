@@ -85,21 +85,21 @@ function requestText({ method, url, requestHeaders, requestBody }: ClientExchang
   ].join(' ');
 }
 
-function responseText({ status, interference, isDelivered }: ClientExchange): string {
+function responseText({ status, faultsAndVariations, isDelivered }: ClientExchange): string {
   return [
     status === 0 ? 'no response' : status,
     ...(status > 0 && !isDelivered ? ['(cut)'] : []),
-    ...(interference.length === 0 ? [] : [`[${interference.join(', ')}]`]),
+    ...(faultsAndVariations.length === 0 ? [] : [`[${faultsAndVariations.join(', ')}]`]),
   ].join(' ');
 }
 
 function shown(exchange: ClientExchange): ShownExchange {
-  const { sequence, method, url, status, requestHeaders, interference } = exchange;
+  const { sequence, method, url, status, requestHeaders, faultsAndVariations } = exchange;
   return {
     sequence,
     method,
     status,
-    interference,
+    faultsAndVariations,
     line: requestLine(exchange),
     url: maskText(url),
     requestHeaders: maskHeaders(requestHeaders.flat()),

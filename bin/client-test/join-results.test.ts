@@ -3,7 +3,7 @@ import { dutyLevels } from '../../fixtures/control/clients.ts';
 import { clientLines } from './duties-text.ts';
 import { joinResults } from './join-results.ts';
 
-const plan = {
+const options = {
   command: './client',
   advertise: '127.0.0.1',
   port: 0,
@@ -22,7 +22,7 @@ const plan = {
   waivers: [],
 };
 const { duties } = joinResults({
-  plan,
+  options,
   capabilities: [],
   cutBy: 'process killed',
   ended: [],

@@ -16,18 +16,21 @@ import { byLevel, type DutyState } from '../../fixtures/control/clients.ts';
 import { applyWaivers } from './apply-waivers.ts';
 import type { ClientTestOptions } from './client-test-options.ts';
 import type { SceneEnd } from './run-scene.ts';
-import { allScenes, FIRST, notRun } from './scenes.ts';
+import { allScenes, MEASURING_SCENE, notRun } from './scenes.ts';
 
-/** A scene that was run, with what was seen in it. */
+/** A scene that was run, with its steps in order. */
 export interface EndedScene extends SceneEnd {
   readonly scene: string;
   readonly durationMs: number;
   readonly session: readonly SessionStep[];
 }
 
-/** What is joined. */
+/**
+ * The parts of a client test's result: options, facts about the client, and the scenes that were
+ * run or skipped.
+ */
 interface Joining {
-  readonly plan: ClientTestOptions;
+  readonly options: ClientTestOptions;
   readonly capabilities: readonly ClientCapability[];
   readonly cutBy: ClientTestResult['cutBy'];
   readonly intervalMs?: number;
@@ -40,14 +43,14 @@ interface Joining {
 
 /** Returns the result of a client test, with the duties of the strictest level first. */
 export function joinResults(joining: Joining): ClientTestResult {
-  const { plan, ended, skipped, capabilities, cutBy, intervalMs } = joining;
+  const { options, ended, skipped, capabilities, cutBy, intervalMs } = joining;
   const {
     duties: testedDuties,
     waivers,
     problems,
   } = applyWaivers(
     duties.toSorted(byLevel).map((duty) => joinedDuty(duty, joining)),
-    plan.waivers,
+    options.waivers,
     joining.today,
   );
   const cuts = ended.flatMap(({ afterCut, scene }) =>
@@ -58,9 +61,9 @@ export function joinResults(joining: Joining): ClientTestResult {
     schema: clientTestVersion,
     outcome,
     headline: headlineOf(outcome, joining, testedDuties),
-    failOn: plan.failOn,
-    seed: plan.seed,
-    ...(plan.command !== undefined && { command: plan.command }),
+    failOn: options.failOn,
+    seed: options.seed,
+    ...(options.command !== undefined && { command: options.command }),
     ...(intervalMs !== undefined && { intervalMs }),
     capabilities,
     cutBy,
@@ -72,7 +75,7 @@ export function joinResults(joining: Joining): ClientTestResult {
   };
 }
 
-/** What happened is part of the row of a scene that needs an explanation. */
+/** Returns the row of a scene; it has the steps of a scene that broke a duty or stopped. */
 function sceneRow({
   scene,
   outcome,
@@ -96,12 +99,12 @@ function sceneRow({
 const SESSION_MAX_STEPS = 200;
 
 function outcomeOf(
-  { ended, signal, plan }: Joining,
+  { ended, signal, options }: Joining,
   { duties: testedDuties, problems }: Pick<ClientTestResult, 'duties' | 'problems'>,
 ): ClientTestResult['outcome'] {
   if (signal.aborted) return 'interrupted';
-  if (ended.every(({ outcome }) => outcome === 'never-came')) return 'never-came';
-  const isBroken = testedDuties.some((duty) => fails(duty, plan.failOn));
+  if (ended.every(({ outcome }) => outcome === 'no-request')) return 'no-request';
+  const isBroken = testedDuties.some((duty) => fails(duty, options.failOn));
   if (
     isBroken ||
     problems.length > 0 ||
@@ -109,9 +112,7 @@ function outcomeOf(
   )
     return 'broken';
   const isCompleted = ended.every(({ outcome }) => ['completed', 'skipped'].includes(outcome));
-  return isCompleted && testedDuties.some(({ state }) => state === 'kept')
-    ? 'kept'
-    : 'inconclusive';
+  return isCompleted && testedDuties.some(({ state }) => state === 'met') ? 'met' : 'inconclusive';
 }
 
 /** Returns true if a broken duty fails a client test. */
@@ -122,19 +123,19 @@ function fails({ level, state, waiver }: TestedDuty, failOn: ClientTestResult['f
 
 function headlineOf(
   outcome: ClientTestResult['outcome'],
-  { ended, plan }: Joining,
+  { ended, options }: Joining,
   testedDuties: readonly TestedDuty[],
 ): string {
   const broken = (level: TestedDuty['level']): number =>
-    testedDuties.filter((duty) => duty.level === level && fails(duty, plan.failOn)).length;
-  const stopped = ended.filter((end) => end.outcome === 'stopped' || end.outcome === 'never-came');
+    testedDuties.filter((duty) => duty.level === level && fails(duty, options.failOn)).length;
+  const stopped = ended.filter((end) => end.outcome === 'stopped' || end.outcome === 'no-request');
   const [first] = stopped;
   const why = first ? `Scene ${first.scene}: ${first.reason ?? 'it stopped'}.` : '';
   const sentences: Readonly<Record<ClientTestResult['outcome'], string>> = {
     broken: `The client breaks ${counted(broken('must'), 'MUST')} and ${counted(broken('should'), 'SHOULD')}.`,
     inconclusive: `Inconclusive: ${counted(stopped.length, 'scene')} could not be run to the end. ${why}`,
-    kept: 'The client kept every duty that was tested.',
-    'never-came': `Nothing was judged. ${why}`,
+    met: 'The client met every duty that was tested.',
+    'no-request': `Nothing was judged. ${why}`,
     interrupted: 'Interrupted: what was known until then.',
   };
   return sentences[outcome].trim();
@@ -142,7 +143,7 @@ function headlineOf(
 
 /** States from the one that counts most. What one scene shows, no other one takes back. */
 const order: readonly DutyState[] = [
-  ...(['broken', 'kept', 'observed', 'open', 'not-judged', 'not-tested'] as const),
+  ...(['broken', 'met', 'observed', 'open', 'not-judged', 'not-tested'] as const),
   ...(['not-observable', 'not-applicable'] as const),
 ];
 
@@ -154,12 +155,12 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): TestedDuty
   });
   const worstState =
     order.find((each) => rows.some(({ row }) => row.state === each)) ?? 'not-tested';
-  const lacks = allScenes.find(({ name }) => name === scene)?.lacks;
-  const isForOthers = lacks !== undefined && joining.capabilities.includes(lacks);
+  const excludedBy = allScenes.find(({ name }) => name === scene)?.excludedBy;
+  const isForOthers = excludedBy !== undefined && joining.capabilities.includes(excludedBy);
   const state = worstState === 'not-tested' && isForOthers ? 'not-applicable' : worstState;
   const deciding = rows.filter(({ row }) => row.state === state);
   const { observation } = deciding[0]?.row ?? {};
-  const isMet = state === 'broken' || state === 'kept' || state === 'observed';
+  const isDecided = state === 'broken' || state === 'met' || state === 'observed';
   return {
     duty: id,
     level,
@@ -168,7 +169,7 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): TestedDuty
     remedy,
     state,
     judged: rows.reduce((sum, { row }) => sum + row.judged, 0),
-    scenes: isMet ? deciding.map(({ name }) => name) : [],
+    scenes: isDecided ? deciding.map(({ name }) => name) : [],
     violationCount: rows.reduce((sum, { row }) => sum + row.violationCount, 0),
     violations: deciding.flatMap(({ name, row, exchanges }) =>
       row.violations.map((violation) => {
@@ -185,13 +186,13 @@ function joinedDuty(duty: (typeof duties)[number], joining: Joining): TestedDuty
       }),
     ),
     ...(observation !== undefined && { observation }),
-    ...(!isMet && { next: nextStep(scene), reason: unmetReason(duty, state, joining) }),
+    ...(!isDecided && { next: nextStep(scene), reason: undecidedReason(duty, state, joining) }),
   };
 }
 
-function unmetReason(
+function undecidedReason(
   {
-    scene = FIRST,
+    scene = MEASURING_SCENE,
     inconclusiveReason = 'the client did not show it',
   }: Pick<Duty, 'scene' | 'inconclusiveReason'>,
   state: DutyState,

@@ -1,5 +1,5 @@
 /**
- * What tests a duty while a client is watched: the scenes of the client test, as far as a
+ * Next steps that test a duty while a client is watched: the scenes of the client test, as far as a
  * request to the control listener runs them on a running server.
  */
 import { nextStep, type SceneName } from '../../conformance/client-judge/scene-names.ts';
@@ -16,7 +16,7 @@ const steps = new Map<string, readonly Step[]>(
   allScenes.flatMap(({ name, server, steps: own }) => (server ? [] : [[name, own] as const])),
 );
 
-/** What a user does with a command of its own. */
+/** Commands for scenes that a user plays by one command, by the ID of the device. */
 const commands: Partial<Readonly<Record<SceneName, (device: string) => string>>> = {
   'first-contact': (device) => `npx fleetbed accept ${device}`,
   pending: (device) => `npx fleetbed accept ${device}`,

@@ -18,7 +18,7 @@ const failed: ClientExchange = {
   sentMs: 0,
   endedMs: 1000,
   serverNowMs: 0,
-  interference: [],
+  faultsAndVariations: [],
   connection: '1',
 };
 const ping = { kind: 'socket', event: 'ping', from: 'server', socket: '1' } as const;

@@ -1,5 +1,5 @@
 /**
- * What a tested client does, as its server sees it: kept for the judge and for evidence, and
+ * The events of a tested client, as its server sees them: kept for the judge and for evidence, and
  * awaited by the scenes.
  */
 import type { WebSocket } from 'ws';
@@ -29,7 +29,7 @@ const EVENTS_MAX = 20_000;
 /** Number of requests in one second that no client needs. */
 const RATE_MAX = 200;
 
-/** A request or a socket's event, with what a scene reads of it. */
+/** A request or a socket's event, with the facts that a scene reads of it. */
 export interface ObservedEvent {
   /** ID of the operation; `socket` for an event of a WebSocket. */
   readonly operation: string;
@@ -144,7 +144,7 @@ export class ObservedEvents {
   get failedDownloadMs(): number | undefined {
     const last = this.all.findLast(({ operation }) => operation.startsWith('download-'));
     if (last?.event.kind !== 'exchange') return undefined;
-    const isAsItWas = last.event.interference.length === 0;
+    const isAsItWas = last.event.faultsAndVariations.length === 0;
     const isWhole = last.status < 400 && last.isDelivered && isAsItWas;
     return isWhole ? undefined : last.event.endedMs;
   }

@@ -24,7 +24,7 @@ export interface SceneEnd {
   readonly verdict: ClientVerdict | undefined;
   /** The exchanges that show violations, by their sequence numbers, with secrets masked. */
   readonly violations: readonly ShownExchange[];
-  /** What followed the cut, for a scene with one. */
+  /** The client's requests after the cut, for a scene with one. */
   readonly afterCut?: CutOutcome;
 }
 
@@ -33,7 +33,7 @@ interface Time {
   readonly intervalMs: number | undefined;
   /** How long the first request may take, in milliseconds. */
   readonly contactMs: number;
-  /** What a step may take besides the client's intervals, in milliseconds. */
+  /** Additional time of a step besides the client's intervals, in milliseconds. */
   readonly retryMs: number;
 }
 
@@ -53,7 +53,7 @@ export async function runScene(
   let stopped: SceneStopped | undefined;
   try {
     await begin(scene, testbed, timing);
-    testbed.act('scene-began', scene.name);
+    testbed.recordEvent('scene-began', scene.name);
     for (const step of scene.steps) await applyStep(step, testbed, timing);
     if (scene.recovers !== false) await recover(testbed, timing);
   } catch (error) {
@@ -66,7 +66,7 @@ export async function runScene(
   // A scene that stopped before its end has shown nothing by what did not happen.
   if (stopped?.message !== INTERRUPTED) {
     if (stopped?.hasCrashed) testbed.judge.end(systemClock.monotonicMs(), true);
-    testbed.act('scene-ended', stopped === undefined ? scene.name : undefined);
+    testbed.recordEvent('scene-ended', stopped === undefined ? scene.name : undefined);
     testbed.judge.end(systemClock.monotonicMs());
   }
   testbed.writeLog();
@@ -83,7 +83,7 @@ export async function runScene(
   const outcome = stopped.pointNotReached
     ? 'skipped'
     : stopped.noRequest
-      ? 'never-came'
+      ? 'no-request'
       : 'stopped';
   return { outcome, reason: stopped.message, ...facts };
 }
@@ -171,7 +171,7 @@ async function applyStep(step: Step, testbed: ClientTestbed, waits: Waits): Prom
   } else if ('idleIntervals' in step) await testbed.idle(step.idleIntervals * intervalMs);
   else if ('idleSeconds' in step) await testbed.idle(step.idleSeconds * 1000);
   else if ('advanceSeconds' in step) testbed.advance(step.advanceSeconds);
-  else if ('faults' in step) testbed.plan(step.faults);
+  else if ('faults' in step) testbed.planFaults(step.faults);
   else if ('clear' in step) testbed.clearFaults();
   else if ('vary' in step) await testbed.vary(step.vary);
   else if ('user' in step) {
@@ -181,13 +181,13 @@ async function applyStep(step: Step, testbed: ClientTestbed, waits: Waits): Prom
   } else if ('deploy' in step) {
     testbed.mark();
     await testbed.user.deploy(step.deploy);
-  } else if ('client' in step) await clientActs[step.client](testbed);
+  } else if ('client' in step) await clientActions[step.client](testbed);
   else if ('send' in step) testbed.events.send(step.send);
   else if ('startAt' in step) await testbed.startAt(step.startAt, contactMs);
   else await cut(step.cut, testbed, waits);
 }
 
-const clientActs: Readonly<
+const clientActions: Readonly<
   Record<Extract<Step, { client: unknown }>['client'], (testbed: ClientTestbed) => Promise<void>>
 > = {
   kill: (testbed) => testbed.kill(),
@@ -206,7 +206,7 @@ async function cut(point: CutPoint, testbed: ClientTestbed, waits: Waits): Promi
     const { match, when, part } = hold;
     const afterBytes = part === undefined ? {} : { afterBytes: testbed.user.bytesOf(part) };
     const act = { kind: 'stall', ...afterBytes };
-    testbed.plan([{ id: CUT_FAULT, match, when, act }]);
+    testbed.planFaults([{ id: CUT_FAULT, match, when, act }]);
     if (!(await testbed.waitForFault(CUT_FAULT, withinMs)))
       throw new SceneStopped('the client has no such point', { pointNotReached: true });
     await testbed.idle(WRITTEN_MS);
@@ -219,7 +219,7 @@ async function cut(point: CutPoint, testbed: ClientTestbed, waits: Waits): Promi
 /** Time for the bytes before a held one to reach the client. */
 const WRITTEN_MS = 100;
 
-/** What is known of a scene once it has ended. */
+/** Facts about a scene that has ended. */
 interface Ended {
   readonly events: readonly ObservedEvent[];
   readonly verdict: ClientVerdict | undefined;
@@ -232,7 +232,7 @@ async function cutOutcome(
   { events, verdict, polls: pollsAgain }: Ended,
 ): Promise<CutOutcome | undefined> {
   const step = steps.find((each) => 'cut' in each);
-  const cutMs = testbed.lastAct('client-killed');
+  const cutMs = testbed.lastEventMs('client-killed');
   if (step === undefined || !('cut' in step) || cutMs === undefined) return undefined;
   const later = events.filter(({ event }) => endOfEvent(event) > cutMs);
   // Without its response a report may have been stored all the same.
@@ -246,14 +246,14 @@ async function cutOutcome(
   const reportedFalseSuccess = isOther || (verdict?.duties.some(isFalseSuccess) ?? false);
   return {
     point: step.cut.name,
-    cameBack: later.length > 0,
+    sentRequestAgain: later.length > 0,
     finalStatuses,
     pollsAgain,
     reportedFalseSuccess,
   };
 }
 
-/** What the server itself can see of a false success. */
+/** Returns true for a broken duty that shows a false success to the server itself. */
 function isFalseSuccess({ duty, state }: DutyVerdict): boolean {
   const seen = ['report.no-false-success-after-cut', 'report.success-only-if-installed'];
   return state === 'broken' && seen.includes(duty);

@@ -1,6 +1,6 @@
 /**
- * The type of a scene: what is done to a client, step by step, and what it is expected to do in
- * between. Duties name the scenes that test them; a scene names none.
+ * The type of a scene: the steps that Fleetbed takes, and the requests that it expects of the
+ * client in between. Duties name the scenes that test them; a scene names none.
  */
 import type { ClientCapability } from '../../conformance/client-judge/report/client-test-result.ts';
 import type { VariationName } from '../../fixtures/contract/variation-names.ts';
@@ -8,7 +8,7 @@ import type { TlsDefect } from '../../server/listeners/tls/broken-tls.ts';
 import type { ServerOptions } from '../../server/server.ts';
 import type { ConditionName } from './conditions.ts';
 
-/** What a deployment offers. */
+/** The kind of update that a deployment offers, and its control map. */
 export interface OfferedUpdate {
   /**
    * `new`: an artifact with a name of its own; `installed`: the artifact that the client has;
@@ -31,7 +31,7 @@ export type Step =
   | { readonly faults: readonly object[] }
   | { readonly clear: 'faults' }
   | { readonly vary: readonly VariationName[] }
-  /** What the server sends on the open WebSocket. */
+  /** Sends this on the open WebSocket, or closes it. */
   | { readonly send: 'ping' | 'unknown-message' | 'fragments' | 'close' }
   | { readonly user: 'accept' | 'reject' | 'abort' | 'continueMap' | 'checkUpdate' }
   | { readonly deploy: OfferedUpdate }
@@ -65,8 +65,8 @@ export interface Scene {
   /** Settings of the scene's server. */
   readonly server?: Pick<ServerOptions, 'dialects' | 'tokenLifetimeSeconds'>;
   readonly needs?: ClientCapability;
-  /** What a client must not be able to do. */
-  readonly lacks?: ClientCapability;
+  /** The capability of clients for which the scene is not run. */
+  readonly excludedBy?: ClientCapability;
   /** False if the client does not poll at the end. */
   readonly recovers?: false;
 }
@@ -116,7 +116,9 @@ export function minMs({ start, steps, recovers }: Scene, intervalMs: number): nu
   return sum + pollsAround * intervalMs;
 }
 
-/** What follows an offer at once; everything else comes with the next poll. */
+/**
+ * Conditions that a client meets directly after an offer; it meets the others with its next poll.
+ */
 const promptConditions: ReadonlySet<ConditionName> = new Set([
   ...(['download', 'whole download', 'report', 'log'] as const),
 ]);

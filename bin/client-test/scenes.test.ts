@@ -11,7 +11,7 @@ const reports = ['downloading', 'installing', 'rebooting', 'success'];
 const everyScene = [...allScenes, ...cutScenes(reports)];
 const names: readonly string[] = [...allScenes.map(({ name }) => name), ...Object.keys(notRun)];
 
-const plan = {
+const options = {
   selection: [],
   skips: new Map(),
   timeMs: undefined,
@@ -19,7 +19,7 @@ const plan = {
   command: './client {server} {ca} {dir}',
   powerOff: undefined,
 };
-const at = { plan, intervalMs: 5000, capabilities: undefined };
+const at = { options, intervalMs: 5000, capabilities: undefined };
 
 describe('the scenes of the client test', () => {
   it.each(duties.flatMap(({ id, scene }) => (scene ? [[id, scene] as const] : [])))(
@@ -77,7 +77,7 @@ describe('the scenes that cut a client', () => {
 
 describe('the schedule of a client test', () => {
   const omitted = (change: object, name: string): string | undefined =>
-    scheduleOf(allScenes, { ...at, plan: { ...plan, ...change } }).find(
+    scheduleOf(allScenes, { ...at, options: { ...options, ...change } }).find(
       ({ scene }) => scene.name === name,
     )?.reason;
 

@@ -18,7 +18,7 @@ const scenes = {
 } as const satisfies Partial<Record<SceneName, object>>;
 
 /** The scene in which the interval is measured and the capabilities are found. */
-export const FIRST = 'ordinary-traffic';
+export const MEASURING_SCENE = 'ordinary-traffic';
 
 /** The reasons why scenes are not run, for the report; their duties get no verdict. */
 export const notRun = {

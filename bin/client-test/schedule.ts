@@ -16,7 +16,7 @@ export interface PlannedScene {
 }
 
 interface Schedule {
-  readonly plan: Pick<
+  readonly options: Pick<
     ClientTestOptions,
     'selection' | 'skips' | 'timeMs' | 'parallel' | 'command' | 'powerOff'
   >;
@@ -29,14 +29,14 @@ interface Schedule {
 /** Returns every scene with its least time, and the reason why it is not part of the schedule. */
 export function scheduleOf(
   scenes: readonly Scene[],
-  { plan, intervalMs, capabilities, spentMs = 0 }: Schedule,
+  { options, intervalMs, capabilities, spentMs = 0 }: Schedule,
 ): readonly PlannedScene[] {
-  let leftMs = plan.timeMs === undefined ? Number.POSITIVE_INFINITY : plan.timeMs - spentMs;
-  const isOne = plan.command === undefined || plan.powerOff !== undefined;
-  const workers = isOne ? 1 : plan.parallel;
+  let leftMs = options.timeMs === undefined ? Number.POSITIVE_INFINITY : options.timeMs - spentMs;
+  const hasOneClient = options.command === undefined || options.powerOff !== undefined;
+  const workers = hasOneClient ? 1 : options.parallel;
   return scenes.map((scene) => {
     const least = minMs(scene, intervalMs);
-    const reason = omissionOf(scene, plan, capabilities);
+    const reason = omissionOf(scene, options, capabilities);
     if (reason !== undefined) return { scene, minMs: least, reason };
     if (least / workers <= leftMs) {
       leftMs -= least / workers;
@@ -48,22 +48,23 @@ export function scheduleOf(
 
 function omissionOf(
   scene: Scene,
-  { selection, skips, timeMs, command, powerOff }: Schedule['plan'],
+  { selection, skips, timeMs, command, powerOff }: Schedule['options'],
   capabilities: readonly ClientCapability[] | undefined,
 ): string | undefined {
-  const { name, needs, lacks, server, start, steps } = scene;
+  const { name, needs, excludedBy, server, start, steps } = scene;
   if (selection.length > 0 && !selection.includes(name)) return NOT_SELECTED;
   const skip = skips.get(name);
   if (skip !== undefined) return skip;
   if (needs && capabilities && !capabilities.includes(needs)) return capabilitySentences[needs];
-  if (lacks && capabilities?.includes(lacks)) return `it is for clients without ${lacks}`;
+  if (excludedBy && capabilities?.includes(excludedBy))
+    return `it is for clients without ${excludedBy}`;
   if (isLong(scene) && timeMs === undefined && selection.length === 0)
     return 'it waits for longer than the quick client test; give --time, or --scene';
   if (command !== undefined) return undefined;
-  const isByHand = start !== 'accepted' || server !== undefined;
+  const isStartedByUser = start !== 'accepted' || server !== undefined;
   const isRestarted = steps.some((step) => 'client' in step || 'cut' in step);
-  return isByHand || (isRestarted && powerOff === undefined)
-    ? 'it starts the client anew; give --command'
+  return isStartedByUser || (isRestarted && powerOff === undefined)
+    ? 'it restarts the client; give --command'
     : undefined;
 }
 
@@ -73,19 +74,24 @@ const capabilitySentences: Readonly<Record<ClientCapability, string>> = {
   'control-map': 'the client requests no control map; if it can, give --capability control-map',
 };
 
-const signs: Readonly<Record<Exclude<ClientCapability, 'tls'>, (seen: ObservedEvent) => boolean>> =
-  {
-    websocket: ({ operation }) => operation === 'connect',
-    'control-map': ({ event }) =>
-      event.kind === 'exchange' && (event.requestBody?.includes('"update_control_map"') ?? false),
-  };
+const capabilityEvidence: Readonly<
+  Record<Exclude<ClientCapability, 'tls'>, (seen: ObservedEvent) => boolean>
+> = {
+  websocket: ({ operation }) => operation === 'connect',
+  'control-map': ({ event }) =>
+    event.kind === 'exchange' && (event.requestBody?.includes('"update_control_map"') ?? false),
+};
 
 /** Returns what the client has shown that it can do, and what its author says. */
 export function capabilitiesOf(
   events: readonly ObservedEvent[],
-  plan: ClientTestOptions,
+  options: ClientTestOptions,
 ): readonly ClientCapability[] {
-  const shownSigns = Object.entries(signs).filter(([, isSign]) => events.some(isSign));
-  const names = shownSigns.map(([name]) => name as ClientCapability);
-  return [...new Set([...plan.capabilities, ...names, ...(usesTls(plan) ? ['tls' as const] : [])])];
+  const shownEvidence = Object.entries(capabilityEvidence).filter(([, isEvidence]) =>
+    events.some(isEvidence),
+  );
+  const names = shownEvidence.map(([name]) => name as ClientCapability);
+  return [
+    ...new Set([...options.capabilities, ...names, ...(usesTls(options) ? ['tls' as const] : [])]),
+  ];
 }

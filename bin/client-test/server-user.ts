@@ -1,4 +1,4 @@
-/** What a user of the server does to a client: accepts or rejects it, deploys, aborts. */
+/** Requests of a user about a client: accepts or rejects it, deploys, aborts. */
 
 import { type Random, seededRandom } from '../../fixtures/base/random.ts';
 import type { ServerEvent } from '../../fixtures/control/client-event.ts';
@@ -14,15 +14,15 @@ const PAYLOAD_BYTES = 262_144;
 /** Directory on the device into which the module `single-file` puts the file. */
 const DESTINATION = '/var/lib/fleetbed';
 
-/** What a user works with. */
+/** The dependencies of a server user. */
 export interface ServerUserParts {
   readonly testbed: Testbed;
   readonly payloadType: string;
   readonly seed: string;
   /** Returns what the client polled for last. */
   readonly lastPoll: () => ReturnType<typeof lastPoll>;
-  /** Called for everything that was done, for the judge. */
-  readonly act: (event: ServerEvent['event'], about?: string) => void;
+  /** Called after each change, for the judge. */
+  readonly recordEvent: (event: ServerEvent['event'], about?: string) => void;
 }
 
 /** The user of a server with one client. */
@@ -70,7 +70,7 @@ export class ServerUser {
       update.offer === 'configuration'
         ? await this.#deployConfiguration()
         : await this.#deployArtifact(update);
-    this.#parts.act('deployed', this.#deployed.id);
+    this.#parts.recordEvent('deployed', this.#deployed.id);
   }
 
   /** Aborts the last deployment, unless it has ended. */
@@ -81,7 +81,7 @@ export class ServerUser {
     await unlessEnded(
       this.#parts.testbed.admin.call('abort-deployment', { parameters: { id }, json }),
     );
-    this.#parts.act('deployment-aborted', id);
+    this.#parts.recordEvent('deployment-aborted', id);
   }
 
   /** Lets the control map of the last deployment continue everywhere. */
@@ -110,7 +110,7 @@ export class ServerUser {
       }
     }
     this.#isAccepted = status === 'accepted';
-    this.#parts.act(status);
+    this.#parts.recordEvent(status);
   }
 
   async #deployConfiguration() {
@@ -179,8 +179,8 @@ export class ServerUser {
 }
 
 /** The client, or a planned fault, may have ended the deployment in the meantime. */
-async function unlessEnded(act: Promise<unknown>): Promise<void> {
-  await act.catch((error: unknown) => {
+async function unlessEnded(request: Promise<unknown>): Promise<void> {
+  await request.catch((error: unknown) => {
     if (!(error instanceof Error && error.name === 'AdminRefusal')) throw error;
   });
 }

@@ -37,20 +37,20 @@ describe('the verdict on one of several scenes', () => {
   });
 
   it.each([
-    ['kept if it was decided again without one', verdict('broken', 4, [7]), 'kept'],
+    ['met if it was decided again without one', verdict('broken', 4, [7]), 'met'],
     ['not tested if nothing decided it again', verdict('broken', 2, [7]), 'not-tested'],
   ])('states about a duty that was broken before: %s', (_, after, state) => {
     const found = verdictSince(verdict('broken', 2, [7]), after);
     expect(found?.duties[0]).toMatchObject({ state, violations: [], violationCount: 0 });
   });
 
-  it('does not count a duty as kept for an earlier scene alone', () => {
-    const kept = verdict('kept', 2, []);
-    expect(verdictSince(kept, kept)?.duties[0]?.state).toBe('not-tested');
+  it('does not count a duty as met for an earlier scene alone', () => {
+    const met = verdict('met', 2, []);
+    expect(verdictSince(met, met)?.duties[0]?.state).toBe('not-tested');
   });
 
   it('is the whole verdict in the first scene', () => {
-    const first = verdict('kept', 2, []);
+    const first = verdict('met', 2, []);
     expect(verdictSince(undefined, first)).toBe(first);
   });
 });

@@ -1,9 +1,9 @@
-/** What a part of an observation has shown, when one judge sees several scenes. */
+/** The verdict on a part of the events, when one judge sees several scenes. */
 import type { ClientVerdict, DutyVerdict } from '../../conformance/client-judge/client-verdict.ts';
 
 /**
- * Returns what a verdict has that an earlier one of the same client had not: the violations and the
- * decisions in between. A duty that was only decided before is not tested in this part.
+ * Returns the part of a verdict that an earlier one of the same client had not: the violations and
+ * the decisions in between. A duty that was only decided before is not tested in this part.
  */
 export function verdictSince(
   before: ClientVerdict | undefined,
@@ -22,6 +22,6 @@ function rowSince(before: DutyVerdict | undefined, after: DutyVerdict): DutyVerd
   const violations = after.violations.slice(before.violations.length);
   const row = { ...after, judged, violationCount, violations };
   if (after.state === 'broken' && violationCount === 0)
-    return { ...row, state: judged > 0 ? 'kept' : 'not-tested' };
-  return after.state === 'kept' && judged === 0 ? { ...row, state: 'not-tested' } : row;
+    return { ...row, state: judged > 0 ? 'met' : 'not-tested' };
+  return after.state === 'met' && judged === 0 ? { ...row, state: 'not-tested' } : row;
 }

@@ -63,7 +63,7 @@ export function configureComplete(command: Command): void {
     });
 }
 
-/** What the scripts do in addition to offering the candidates: bits that they add up. */
+/** Directives to the scripts besides the candidates: bits that they add up. */
 const directives = { offerFiles: 0, addNoSpace: 2, offerNoFiles: 4 } as const;
 
 interface Candidate {

@@ -11,7 +11,7 @@ import { counted } from '../../fixtures/base/counted.ts';
 import { ageOfResult } from './nightly/result.ts';
 import { nightlyNames } from './nightly/steps.ts';
 
-/** What a release needs of `package.json`. */
+/** The members of `package.json` that a release reads. */
 interface Manifest {
   readonly name: string;
   readonly version: string;

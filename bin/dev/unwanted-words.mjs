@@ -118,6 +118,14 @@ export const unwanted = [
     instead: 'inFlight…, inProgress, environment.sleep, InProcessTransport, loopCount, StateLog',
   },
   {
+    pattern: /(?<=\/\*\*\s+(\*\s+)?)What\b/g,
+    instead: 'a noun that names the value: "The conditions of …"; or a verb for a function',
+  },
+  {
+    pattern: /\b(cameBack|never-came|keptBy|keptAtEndOfScene|interference(?=\??:))\b/g,
+    instead: 'sentRequestAgain, no-request, metBy, metAtEndOfScene, faultsAndVariations',
+  },
+  {
     pattern: /\b\w*[bB]reach(es|ed)?(?![a-z])|\bmissed (MUST|SHOULD|requirement)s?\b/g,
     instead: 'violation, violated',
   },

@@ -49,7 +49,7 @@ export interface ConformanceOptions extends Partial<SuiteOptions> {
   readonly control?: { readonly url: string; readonly token: string };
   /** Path of a file with commands that take the place of the management API (`--hooks`). */
   readonly hooks?: string;
-  /** What the server offers and what it lacks, where probes cannot tell. */
+  /** Capabilities that the server offers or lacks, where probes cannot tell. */
   readonly declared?: suite.Declaration;
   /** Known failures that are tolerated until a day. */
   readonly waivers?: readonly Waiver[];

@@ -60,7 +60,7 @@ export const operations: Readonly<Record<OperationId, ContractOperation>> = rows
 export const managementOperations: Readonly<Record<ManagementId, ContractOperation>> =
   managementRows;
 
-/** What the contract requires, by ID: each statement that a server can be tested against. */
+/** The requirements of the contract, by ID: each statement that a server can be tested against. */
 export const requirements: Readonly<Record<RequirementId, Requirement>> = requirementRows;
 
 /** Questions that the contract leaves open, each with what the reference server does and why. */

@@ -36,16 +36,16 @@ export type { Behaviour };
 type CommandMember = 'accept' | 'email' | 'password' | 'token' | 'ca' | 'cert' | 'key' | 'shard';
 
 /**
- * What a fleet does: the members of a plan file (`fleetbed simulate --plan-schema`, and "Options" in
- * `simulator/guide.md`) in its notation, such as `poll: '5s'`. The login of the user who accepts the
- * devices and creates the deployment is `acceptWith`; certificates are texts in PEM in `tls`.
+ * The plan of a fleet: the members of a plan file (`fleetbed simulate --plan-schema`, and "Options"
+ * in `simulator/guide.md`) in its notation, such as `poll: '5s'`. The login of the user who accepts
+ * the devices and creates the deployment is `acceptWith`; certificates are texts in PEM in `tls`.
  */
 export type FleetPlan = Omit<PlanInput, CommandMember> & {
   /** Base URL of the server, such as `http://127.0.0.1:8080`. */
   readonly url: string;
 };
 
-/** What a run needs besides its plan. */
+/** Options of a run besides its plan. */
 export interface FleetOptions {
   /** Behaviours in addition to the built-in ones, for `behaviour` of the plan. */
   readonly behaviours?: readonly Behaviour[];

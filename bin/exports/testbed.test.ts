@@ -28,9 +28,9 @@ async function dutyNamed(name: string) {
 }
 
 describe('a client of the embedded testbed', () => {
-  it('keeps the duties that its requests show, by its ID and by its identity', async () => {
+  it('meets the duties that its requests show, by its ID and by its identity', async () => {
     expect(await dutyNamed('auth.signs-exact-bytes')).toMatchObject({
-      state: 'kept',
+      state: 'met',
       violations: [],
     });
     const named = await testbed.client('one').duties();

@@ -3,7 +3,7 @@ import { FleetOnTestbed } from '../testing/fleet-on-testbed.ts';
 import { findingsOn } from '../testing/judged-fleet.ts';
 
 const RUN_MS = 15_000;
-/** Behaviours of devices that keep every duty. */
+/** Behaviours of devices that meet every duty. */
 const steady = ['steady', 'already-installed', 'failing-install', 'wrong-checksum'];
 /** The duty that each defective device breaks. */
 const wrong: Readonly<Record<string, string>> = {

@@ -8,7 +8,7 @@ import { DocumentClient } from '../testing/document-client.ts';
 
 const RUN_MAX_MS = 120_000;
 
-/** What the test reads of an entry in the journal's HTTP archive. */
+/** The members of an entry in the journal's HTTP archive that the test reads. */
 interface ArchivedExchange {
   /** The operation, if the request has one, and the ID of the request. */
   readonly comment: string;

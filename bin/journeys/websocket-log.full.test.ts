@@ -1,4 +1,7 @@
-/** What a firmware author reads about a broken WebSocket: the close frame, the log and the journal. */
+/**
+ * Sources from which a firmware author learns about a broken WebSocket: the close frame, the log
+ * and the journal.
+ */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -22,7 +22,7 @@ export function exitCodeHelp(ownMeanings: Meanings): string {
   return `\nExit codes:\n${rows.map((row) => `${row}\n`).join('')}`;
 }
 
-/** What `setUp` means for commands that use the API as a user, or the control listener. */
+/** The meaning of `setUp` for commands that use the API as a user, or the control listener. */
 export const unreachableText = {
   api: 'the server cannot be reached, or refuses the user',
   controlListener: 'the control listener cannot be reached, or refuses the token',

@@ -1,5 +1,5 @@
 /**
- * What a CI server shows of a run beside its log: a summary in Markdown for the page of a job, and
+ * The result of a run for a CI server: a summary in Markdown for the page of a job, and
  * annotations in the format of GitHub's workflow commands.
  */
 import { counted } from '../../fixtures/base/counted.ts';
@@ -7,7 +7,7 @@ import { printable } from '../../fixtures/base/printable.ts';
 
 /** The outcome of a run in the format that CI servers show. */
 export interface CiSummary {
-  /** What was run, such as `Conformance of http://127.0.0.1:8080`. */
+  /** Title of the run, such as `Conformance of http://127.0.0.1:8080`. */
   readonly title: string;
   /** One sentence with the verdict. */
   readonly headline: string;
@@ -20,7 +20,7 @@ export interface CiSummary {
 export interface CiFinding {
   /** `error` fails the run; `warning` does not. */
   readonly level: 'error' | 'warning';
-  /** What was checked, such as the ID of a case. */
+  /** ID of the check, such as that of a case. */
   readonly subject: string;
   readonly sentence: string;
   /** The command that repeats the check. */

@@ -16,7 +16,7 @@ export const exitCodes = {
   outputClosed: 141,
 } as const;
 
-/** What each exit code means, as the guide says it. */
+/** The meaning of each exit code, as the guide says it. */
 export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   pass: 'done, and everything holds; also Ctrl-C of what runs until then (`serve`, `worker`, `journal`)',
   failed: [

@@ -24,7 +24,9 @@ interface KubernetesObject {
   readonly kind: string;
 }
 
-/** What the linter of compose files finds in a file; its own types do not resolve in Node. */
+/**
+ * The messages of the linter of compose files about a file; its own types do not resolve in Node.
+ */
 interface LintResult {
   readonly messages: readonly { readonly type: 'error' | 'warning'; readonly message: string }[];
 }

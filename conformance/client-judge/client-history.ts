@@ -69,7 +69,7 @@ export class ClientHistory {
   readonly sessions = new BoundedMap<true>(SESSIONS_MAX);
   /** Connections on which the device sent requests. */
   readonly connections = new BoundedMap<number>(ITEMS_MAX);
-  /** What is due by the ID of its duty. */
+  /** Due reactions by the ID of their duty. */
   readonly due = new BoundedMap<DueReaction>(DUTIES_MAX);
   /** Pauses between polls that brought nothing, the newest last. */
   readonly intervals: number[] = [];

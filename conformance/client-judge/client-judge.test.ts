@@ -52,7 +52,7 @@ describe('the judge of a client that was refused', () => {
     const renewal = judged(atHandshake(goodSteps())).find(
       ({ duty }) => duty === 'auth.renews-on-expiry',
     );
-    expect(renewal).toMatchObject({ state: 'kept', judged: 1 });
+    expect(renewal).toMatchObject({ state: 'met', judged: 1 });
   });
 
   it('does not compare a pause after the acceptance with the pauses before', () => {
@@ -93,12 +93,12 @@ describe('the judge of a client in unusual situations', () => {
       afterMs: 1500,
       isDelivered: true,
       headers: { Range: 'bytes=200000-' },
-      interference: ['shifted-range'],
+      faultsAndVariations: ['shifted-range'],
       responseHeaders: { ...copy.responseHeaders, 'Content-Range': 'bytes 100000-299999/400000' },
     },
   ]);
-  const fetchedAnew = all(
-    editSteps('d1: cut', { interference: ['over-long'] }),
+  const fetchedAgain = all(
+    editSteps('d1: cut', { faultsAndVariations: ['over-long'] }),
     editSteps('d1: resumed', (step) => {
       const { responseHeaders } = step;
       const whole = { 'Content-Length': '400000', ETag: responseHeaders.ETag ?? '' };
@@ -113,7 +113,7 @@ describe('the judge of a client in unusual situations', () => {
 
   it.each([
     ['looks at the newest control map before it reports a pause', lookedAtMap],
-    ['fetches a file anew after a body that went on past its end', fetchedAnew],
+    ['fetches a file from its first byte after a body that went on past its end', fetchedAgain],
     ['requests again what it lacks after a part that began elsewhere', requestedAgain],
     ['waits for a minute before it fetches a file again', silentFor(60_000)],
   ])('finds no duty broken by a client that %s', (_, alter) => {
@@ -212,7 +212,7 @@ describe('the judge of a repeated poll', () => {
     endedMs: last.endedMs + seconds * 1000,
   });
 
-  /** What a judge found, without the numbers of events that decided it. */
+  /** The verdict of a judge, without the numbers of events that decided it. */
   const found = (judge: ClientJudge) => {
     const { exchanges, duties = [] } = judge.verdict(last.client) ?? {};
     return { exchanges, duties: duties.map(({ judged: _, ...duty }) => duty) };

@@ -35,7 +35,7 @@ const optionalAreas: ReadonlySet<string> = new Set([
 ]);
 
 const sequences = duties.flatMap((duty) => (duty.sequence ? [[duty, duty.sequence] as const] : []));
-/** What a duty says of an exchange. */
+/** The part of a duty that judges an exchange. */
 interface DutyCheck
   extends Pick<PassiveCheck<DutyHistory>, 'operations' | 'applies' | 'violation'> {
   readonly duty: Duty;
@@ -205,7 +205,7 @@ export class ClientJudge {
   #advance(
     client: JudgedClient,
     duty: Duty,
-    { dueAfter, keptBy, cancelledBy, brokenBy }: Sequence,
+    { dueAfter, metBy, cancelledBy, brokenBy }: Sequence,
     exchange: JudgedExchange,
     history: DutyHistory,
   ): void {
@@ -224,8 +224,8 @@ export class ClientJudge {
         contradicts: due.sequence,
       };
       const broken = brokenBy?.(exchange, history, due);
-      const isKept = broken === undefined && happened(keptBy);
-      if (broken !== undefined || isKept) {
+      const isMet = broken === undefined && happened(metBy);
+      if (broken !== undefined || isMet) {
         client.history.due.delete(duty.id);
         this.#decide(client, duty, broken, location);
       } else if (happened(cancelledBy)) client.history.due.delete(duty.id);
@@ -244,11 +244,11 @@ export class ClientJudge {
       const seen = duty.socket?.(event, history);
       if (seen !== undefined) {
         client.history.due.delete(duty.id);
-        this.#decide(client, duty, seen === 'kept' ? undefined : seen, location);
+        this.#decide(client, duty, seen === 'met' ? undefined : seen, location);
       }
       const { sequence } = duty;
       const due = client.history.due.get(duty.id);
-      if (due && sequence?.keptBy.socket?.(event, history)) {
+      if (due && sequence?.metBy.socket?.(event, history)) {
         client.history.due.delete(duty.id);
         this.#decide(client, duty, undefined, location);
       } else if (due && sequence?.cancelledBy?.socket?.(event, history)) {
@@ -272,13 +272,13 @@ export class ClientJudge {
         client.history = client.history.afterGap();
       }
       for (const { id, sequence } of duties) {
-        if (sequence?.cancelledBy?.acts?.includes(event)) client.history.due.delete(id);
+        if (sequence?.cancelledBy?.serverEvents?.includes(event)) client.history.due.delete(id);
       }
       if (event === 'scene-ended') {
         this.#endOf(client, atMs);
         const location = { journalEntry: 0, operation: 'no-request', atMs };
         for (const duty of duties) {
-          const { keptAtEndOfScene: scene } = duty;
+          const { metAtEndOfScene: scene } = duty;
           const isOver = scene !== undefined && scene === serverEvent.about;
           if (isOver && !client.counts.has(duty.id))
             this.#decide(client, duty, undefined, location);
@@ -286,8 +286,8 @@ export class ClientJudge {
       }
       client.history.interrupted(serverEvent);
       for (const { id, sequence } of duties) {
-        const { acts, when } = sequence?.dueAfter ?? {};
-        const isDue = acts?.includes(event) && (when?.(client.history) ?? true);
+        const { serverEvents, when } = sequence?.dueAfter ?? {};
+        const isDue = serverEvents?.includes(event) && (when?.(client.history) ?? true);
         if (isDue) client.history.due.keep(id, newDue(0, atMs));
       }
     }
@@ -373,7 +373,7 @@ function dutyIn(duty: Duty, client: JudgedClient): DutyVerdict {
   };
   const state = stateOf(duty, client);
   const decided = { duty: duty.id, state, judged, violations, violationCount };
-  if (state === 'broken' || state === 'kept') return decided;
+  if (state === 'broken' || state === 'met') return decided;
   const observation = state === 'observed' ? duty.observation?.(history) : undefined;
   if (state === 'observed')
     return { ...decided, ...(observation !== undefined && { observation }) };
@@ -388,7 +388,7 @@ function stateOf(duty: Duty, { history, counts, dropped }: JudgedClient): DutySt
   if (violationCount > 0) return 'broken';
   if (observation?.(history) !== undefined) return 'observed';
   if (history.due.has(id)) return 'open';
-  if (judged > 0) return level === 'observed' ? 'observed' : 'kept';
+  if (judged > 0) return level === 'observed' ? 'observed' : 'met';
   return undecided(duty, history, dropped);
 }
 

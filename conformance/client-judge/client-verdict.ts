@@ -1,4 +1,4 @@
-/** The types of what the judge of device clients says. It is a pure reader of client events. */
+/** The types of the verdicts on device clients. The judge is a pure reader of client events. */
 
 import type { DutyState } from '../../fixtures/control/clients.ts';
 
@@ -10,11 +10,11 @@ export interface DutyViolation {
   /** ID of the operation, or `socket`. */
   readonly operation: string;
   readonly atMs: number;
-  /** What is wrong, as a sentence: "the signature must verify over the body, not …". */
+  /** The violation as a sentence: "the signature must verify over the body, not …". */
   readonly message: string;
 }
 
-/** What would test a duty next. */
+/** The step that would test a duty next. */
 export interface NextStep {
   /** A sentence for the author of the client. */
   readonly text: string;
@@ -24,7 +24,7 @@ export interface NextStep {
   readonly scene?: string;
 }
 
-/** What is known about one duty of one device. */
+/** The verdict on one duty of one device. */
 export interface DutyVerdict {
   /** ID of the duty, such as `auth.renews-on-401`. */
   readonly duty: string;
@@ -36,13 +36,13 @@ export interface DutyVerdict {
   readonly violationCount: number;
   /** Since when the duty is due, for the state `open`. */
   readonly openSinceMs?: number;
-  /** What was observed, for the state `observed`. */
+  /** The observation as a clause, for the state `observed`. */
   readonly observation?: string;
-  /** What would test it, for `not-tested`, `not-applicable` and `not-observable`. */
+  /** The step that would test it, for `not-tested`, `not-applicable` and `not-observable`. */
   readonly next?: NextStep;
 }
 
-/** What is known about one device. */
+/** The verdicts on all duties of one device. */
 export interface ClientVerdict {
   readonly client: string;
   readonly exchanges: number;

@@ -114,7 +114,7 @@ export class DownloadProgress {
     this.#validator = validator;
     if (Number.isInteger(stated) && stated > 0) this.totalBytes = stated;
     for (const [pattern, flaw] of alterations) {
-      if (event.interference.some((name) => pattern.test(name))) this.#flaw = flaw;
+      if (event.faultsAndVariations.some((name) => pattern.test(name))) this.#flaw = flaw;
     }
     if (this.#flaw !== 'wrong-start' && this.#flaw !== 'changed')
       this.#join(from, from + responseBytes);
@@ -122,7 +122,7 @@ export class DownloadProgress {
     const isIncomplete = !event.isDelivered;
     const lacksPart = (isIncomplete && isAltered(event)) || (isNew && from > 0);
     if (lacksPart) this.#flaw ??= 'short';
-    // After bytes that are of no use, or the whole file in place of a part, a device begins anew.
+    // After bytes that are of no use, or the whole file in place of a part, a device starts from the first byte.
     const isMisfit = this.#flaw === 'wrong-start' || this.#flaw === 'changed';
     const isWrong = this.#flaw === 'endless' || this.#flaw === 'altered';
     const isUseless = isMisfit || isWrong || (status === 200 && requested !== undefined);

@@ -1,5 +1,5 @@
 /**
- * The form of a duty of a device client: a passive check about the requests of one device, instead
+ * The type of a duty of a device client: a passive check about the requests of one device, instead
  * of about the responses of a server. IDs and sentences are those of the list of client duties.
  */
 
@@ -16,7 +16,7 @@ import type { FleetHistory } from './fleet-history.ts';
 import type { DueReaction } from './history-items.ts';
 import type { SceneName } from './scene-names.ts';
 
-/** What is known when a duty looks at an exchange. */
+/** The history that a duty reads when it judges an exchange. */
 export interface DutyHistory {
   /** The device before this exchange. */
   readonly client: ClientHistory;
@@ -26,15 +26,15 @@ export interface DutyHistory {
   readonly event: ClientExchange;
 }
 
-/** What a duty on WebSockets knows. */
+/** The history that a duty reads when it judges an event of a WebSocket. */
 type SocketHistory = Pick<DutyHistory, 'client' | 'fleet'>;
 
 /** Events that a sequence waits for. An exchange is seen before the device's history records it. */
 export interface EventMatcher {
   readonly exchange?: (exchange: JudgedExchange, history: DutyHistory) => boolean;
   readonly socket?: (event: ClientSocketEvent, history: SocketHistory) => boolean;
-  readonly acts?: readonly ServerEvent['event'][];
-  /** Restricts `acts` to devices of which it is true. */
+  readonly serverEvents?: readonly ServerEvent['event'][];
+  /** Restricts `serverEvents` to devices of which it is true. */
   readonly when?: (client: ClientHistory) => boolean;
 }
 
@@ -45,7 +45,7 @@ export interface EventMatcher {
  */
 export interface Sequence {
   readonly dueAfter: EventMatcher;
-  readonly keptBy: EventMatcher;
+  readonly metBy: EventMatcher;
   readonly brokenBy?: (
     exchange: JudgedExchange,
     history: DutyHistory,
@@ -67,30 +67,30 @@ export interface Duty
   /** Area and name, such as `get.method-get`; never changes. */
   readonly id: string;
   readonly level: DutyLevel;
-  /** What a device does, as a sentence with the device as its subject. */
+  /** The duty as a sentence with the device as its subject. */
   readonly sentence: string;
   /** Heading of the contract, or section of an RFC. */
   readonly source: string;
   /** The part of the traffic that decides it. */
   readonly evidence: string;
-  /** What is exempt, besides the exemptions of all duties (`exemptions.ts`). */
+  /** Exempt exchanges, as a phrase, besides the exemptions of all duties (`exemptions.ts`). */
   readonly exemptions?: string;
-  /** What the author of the client changes. */
+  /** The change that the author of the client makes, as an imperative. */
   readonly remedy: string;
   /** False for a device that has no such duty, by what it sends. */
   readonly appliesToClient?: (client: ClientHistory) => boolean;
   /** The scene that tests it; absent if ordinary traffic does. */
   readonly scene?: SceneName;
-  /** Returns what an event of a WebSocket shows: `kept`, a violation, or nothing. */
+  /** Returns what an event of a WebSocket shows: `met`, a violation, or nothing. */
   readonly socket?: (
     event: ClientSocketEvent,
     history: SocketHistory,
-  ) => Violation | 'kept' | undefined;
+  ) => Violation | 'met' | undefined;
   readonly sequence?: Sequence;
   /** Why its scene may leave it inconclusive, as the end of a sentence about the scene. */
   readonly inconclusiveReason?: string;
-  /** The scene whose end without a violation keeps the duty. */
-  readonly keptAtEndOfScene?: SceneName;
+  /** The scene whose end without a violation meets the duty. */
+  readonly metAtEndOfScene?: SceneName;
   /** Returns what was observed so far; undefined if nothing was. */
   readonly observation?: (client: ClientHistory) => string | undefined;
 }
@@ -105,7 +105,7 @@ export interface LintFinding {
   readonly journalEntry: number;
   /** ID of the operation. */
   readonly operation: string;
-  /** What is wrong, as a sentence. */
+  /** The violation as a sentence. */
   readonly message: string;
   readonly remedy: string;
 }

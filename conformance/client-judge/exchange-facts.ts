@@ -1,4 +1,6 @@
-/** What one exchange says about a device: its identity, what it requests, its links and pauses. */
+/**
+ * Facts about a device that one exchange shows: its identity, its requests, its links and pauses.
+ */
 import { createHash } from 'node:crypto';
 import { jsonInOrder, parsedJson } from '../../fixtures/base/json.ts';
 import type { Operation } from '../../fixtures/contract/operation.ts';

@@ -1,7 +1,7 @@
 /**
- * What exempts a device from its duties: a response that did not arrive, a request that began before
- * the response could have arrived, what the server did to the exchange, and interruptions. Duties
- * call this instead of deciding on their own.
+ * Exemptions of a device from its duties: a response that did not arrive, a request that began
+ * before the response could have arrived, what the server did to the exchange, and interruptions.
+ * Duties call this instead of deciding on their own.
  */
 import type { ClientExchange, ServerEvent } from '../../fixtures/control/client-event.ts';
 
@@ -24,7 +24,10 @@ export const MIN_PAUSE_MS = 900;
  */
 export const REPEATS_IN_FLIGHT_MAX = 2;
 
-/** What a device does too soon twice may come from two processes; the third time is a habit. */
+/**
+ * Number of repeats that come too soon and break no duty: two may come from two processes; the
+ * third is a habit.
+ */
 export const TOO_FREQUENT_REPEATS_MAX = 2;
 
 /**
@@ -43,9 +46,9 @@ export function isInFlight(request: { readonly sentMs: number }, answeredMs: num
   return request.sentMs < answeredMs + ROUND_TRIP_MS + GRACE_MS;
 }
 
-/** Returns true if the server planned what the device got: a fault or another legal form. */
-export function isAltered({ interference }: ClientExchange): boolean {
-  return interference.length > 0;
+/** Returns true if the server planned what the device got: a fault or a variation. */
+export function isAltered({ faultsAndVariations }: ClientExchange): boolean {
+  return faultsAndVariations.length > 0;
 }
 
 /** Events after which pauses and repeats of a device prove nothing about its habits. */
@@ -59,7 +62,10 @@ export function interruptsClient({ event }: ServerEvent): boolean {
   return interruptions.has(event);
 }
 
-/** A device may wait so long before it fetches a file again: those of the field wait a minute. */
+/**
+ * Longest time, in milliseconds, that a device may wait before it fetches a file again: those of
+ * the field wait a minute.
+ */
 export const DOWNLOAD_RETRY_MS = 90_000;
 
 /**

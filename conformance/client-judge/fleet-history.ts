@@ -13,7 +13,7 @@ const SIGNATURES_MAX = 1000;
 /** Number of devices that poll in step; fewer may do so by chance. */
 const IN_STEP_MIN = 10;
 
-/** What is known about all devices together. */
+/** The history of all devices together. */
 export class FleetHistory {
   readonly #identityOfKey = new BoundedMap<KnownIdentity>(KEYS_MAX);
 

@@ -131,7 +131,7 @@ const times = (count: number, step: Step): Step[] => Array.from({ length: count 
 const soonAfter = { afterMs: 500 };
 const waits = { status: 503, responseHeaders: { 'Retry-After': '120' } };
 
-/** For each duty: requests of which the last breaks it, and requests that keep it. */
+/** For each duty: requests of which the last breaks it, and requests that meet it. */
 const examples: Readonly<Record<string, { breaks: readonly Step[]; keeps: readonly Step[] }>> = {
   'auth.key-strong': {
     breaks: [authenticationRequest({}, weak)],
@@ -291,7 +291,7 @@ describe('a duty of a device client', () => {
     expect(broken.slice(0, -1).flat()).not.toContain(id);
   });
 
-  it.each(Object.keys(examples))('is kept by ordinary requests: %s', (id) => {
+  it.each(Object.keys(examples))('is met by ordinary requests: %s', (id) => {
     expect(brokenBy(examples[id]?.keeps ?? []).flat()).not.toContain(id);
     expect(examples[id]?.keeps).not.toEqual([]);
   });

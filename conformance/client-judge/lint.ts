@@ -79,9 +79,9 @@ export class Lint {
 }
 
 /** Returns what the server did to an exchange: whether it was cut, its fault and its variations. */
-function doneBy(entry: unknown): Pick<ClientExchange, 'isDelivered' | 'interference'> {
+function doneBy(entry: unknown): Pick<ClientExchange, 'isDelivered' | 'faultsAndVariations'> {
   const { cut, fault, varied, status } = membersOf(entry);
   const { act } = membersOf(fault);
   const names = [...(act === undefined ? [] : [act]), ...entriesOf(varied)];
-  return { isDelivered: cut !== true && status !== 0, interference: names.map(String) };
+  return { isDelivered: cut !== true && status !== 0, faultsAndVariations: names.map(String) };
 }

@@ -39,7 +39,10 @@ async function brokenIn(steps: readonly Step[]): Promise<readonly string[]> {
   return broken.map(({ duty, violations }) => `${duty}: ${violations[0]?.message}`);
 }
 
-/** A recording does not show cuts, faults and acts, so that steps with them are left out. */
+/**
+ * A recording does not show cuts, faults and events of the server, so that steps with them are left
+ * out.
+ */
 const plain = (): Step[] =>
   goodSteps().filter(
     ({ label }) => !/^(d1|d2|d4|f1|clock|expired|token after e|poll after e|last p)/.test(label),

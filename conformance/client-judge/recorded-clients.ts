@@ -111,7 +111,7 @@ export function clientExchangeOf(
     sentMs,
     endedMs,
     serverNowMs: endedMs,
-    interference: faults.map(([, fault]) => fault),
+    faultsAndVariations: faults.map(([, fault]) => fault),
     connection: client,
     // The value of a parsed or masked body is known, and its bytes are not.
     isVerbatim: typeof value === 'string' && !value.includes(MASK),

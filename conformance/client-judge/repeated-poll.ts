@@ -20,7 +20,7 @@ export function isRepeat(client: LastPoll, event: ClientExchange): boolean {
     event.url === unchanged.url &&
     !client.history.breaksPollLimit(event) &&
     event.isDelivered &&
-    event.interference.length === 0 &&
+    event.faultsAndVariations.length === 0 &&
     isEqual(event.requestBody, unchanged.requestBody) &&
     isEqualList(event.requestHeaders, unchanged.requestHeaders)
   );

@@ -13,7 +13,7 @@ interface CapabilityDefinition {
    * `control`: control over the target that only a testbed offers.
    */
   readonly kind: 'means' | 'part' | 'behaviour' | 'control';
-  /** What a target with this capability offers, as a phrase. */
+  /** The part of the API that a target with this capability offers, as a phrase. */
   readonly offers: string;
   /** The operations of a part. */
   readonly operations?: readonly OperationId[];

@@ -20,7 +20,7 @@ export const factoryProvides = { artifact_name: 'conformance-factory', device_ty
  * the contract documents did not come.
  */
 export class StartStateNotReached extends Error {
-  /** What was expected of the last request, in the words of an expectation; absent if unknown. */
+  /** The expectation of the last request, in the words of an expectation; absent if unknown. */
   readonly expected: string | undefined;
   /** The response to a valid request that the contract documents and that did not come, if any. */
   readonly undocumented: UndocumentedResponse | undefined;

@@ -10,7 +10,7 @@ import { configureByUserStep, configureStep, readConfigurationStep } from './sto
 
 type Stores = Map<string, Record<string, string>>;
 
-/** What a configuration store does after a write; tests inject faults here. */
+/** The effect of a write on a configuration store; tests inject faults here. */
 type Write = (stores: Stores, device: string, pairs: Record<string, string>) => void;
 
 const write: Write = (stores, device, pairs) => {

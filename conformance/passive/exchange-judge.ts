@@ -23,7 +23,7 @@ import { CaseTrackers, type TrackingOptions } from './trackers/case-trackers.ts'
 import { ReadBackCounter, type ReadBackCounts } from './trackers/read-back-counter.ts';
 import type { Tracker } from './trackers/tracker.ts';
 
-/** What stands for the response to a request that got none. */
+/** The placeholder for the response to a request that got none. */
 const noResponse = { status: 0, headers: {}, bytes: Buffer.alloc(0), text: '' } as const;
 
 /** Maximum number of violations kept for each case, since a broken server repeats its violations. */
@@ -56,7 +56,7 @@ export type JudgementCounts = ReadonlyMap<
   ReadonlyMap<string, Readonly<JudgementCount>>
 >;
 
-/** What a judge knows of its target. */
+/** The facts about its target that a judge needs. */
 export interface JudgeOptions {
   /** The operations that the target has, by default all; exchanges with others are not judged. */
   readonly offered?: ReadonlySet<OperationId>;

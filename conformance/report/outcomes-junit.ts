@@ -11,7 +11,7 @@ export interface JunitOutcome {
   readonly title: string;
   readonly level: string;
   readonly outcome: 'passed' | 'failure' | 'skipped';
-  /** What was seen, or why nothing was. */
+  /** The observation as a sentence, or the reason for its absence. */
   readonly text: string;
 }
 

@@ -156,7 +156,7 @@ export interface OpenPointObservation {
   readonly question: string;
   /** The choice of the reference server, in one sentence. */
   readonly reference: string;
-  /** What the cases observed of the target, or the reasons why they did not. */
+  /** The observations of the target by the cases, or the reasons why they have none. */
   readonly target: readonly {
     readonly caseId: string;
     readonly verdict: VerdictName;

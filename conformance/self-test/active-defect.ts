@@ -23,7 +23,7 @@ export function affectsOperation(
   return operations === 'all' || (operation !== undefined && operations.includes(operation));
 }
 
-/** What a proxy needs of a defect. */
+/** The members of a defect that a proxy reads. */
 type Planted = Pick<Defect, 'operations' | 'alter'>;
 
 /** One activation of a defect. */

@@ -16,7 +16,7 @@ const cuttingActions: ReadonlySet<string> = new Set([
   ...['reset', 'half-close', 'truncated', 'over-long', 'malformed-chunks', 'stall'],
 ]);
 
-/** What is known about an exchange besides its record. */
+/** Facts about an exchange besides its record. */
 export interface ExchangeFacts {
   readonly sequence: number;
   readonly client: string;
@@ -58,7 +58,7 @@ export function exchangeEvent(record: ExchangeRecord, facts: ExchangeFacts): Cli
     sentMs: startedMs,
     endedMs: endedMsOf(record),
     serverNowMs: atMs,
-    interference: [...planned, ...varied.map(({ id }) => id)],
+    faultsAndVariations: [...planned, ...varied.map(({ id }) => id)],
     connection: '',
   };
 }
@@ -112,7 +112,10 @@ export function socketEvent(frame: FrameRecord, client: string, atMs: number): C
   };
 }
 
-/** What a user did to devices; undefined for a request that changes nothing for any. */
+/**
+ * Returns the event of a user's request that changes devices; undefined for a request that changes
+ * none.
+ */
 export function eventOfUser(
   record: ExchangeRecord,
 ): Pick<ServerEvent, 'event' | 'client' | 'about'> | undefined {

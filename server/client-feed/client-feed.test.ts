@@ -54,7 +54,7 @@ describe('the feed of device clients', () => {
     expect(last.body.entry.operation).toBe('get-next-deployment');
   });
 
-  it('shows an acceptance, a rejection and a decommissioning of a device as acts of a user', async () => {
+  it('shows an acceptance, a rejection and a decommissioning of a device as events of a user', async () => {
     const reader = await start();
     const { id } = await acceptedIn(testbed, testbed, 'one');
     const { body } = await testbed.admin.call('get-device', { parameters: { id } });
@@ -84,7 +84,7 @@ describe('the feed of device clients', () => {
     await poll(token);
     await control();
     const last = reader.events.findLast((event) => event.kind === 'exchange');
-    expect(last).toMatchObject({ status: 503, interference: ['busy', 'respond'] });
+    expect(last).toMatchObject({ status: 503, faultsAndVariations: ['busy', 'respond'] });
   });
 
   it('passes a poll that equals the last one as a repeat, not in full', async () => {

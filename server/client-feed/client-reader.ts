@@ -14,7 +14,7 @@ import type { ReadOnly } from '../../fixtures/control/operations.ts';
 /** A duty of device clients, as lists show it. */
 export type ClientDuty = ReadOnly<v.InferOutput<typeof clientDutyResponse>>;
 
-/** What is known about one duty of one client; times are those of the events. */
+/** The verdict on one duty of one client; times are those of the events. */
 export type JudgedDuty = Omit<
   ReadOnly<v.InferOutput<typeof judgedDutyResponse>>,
   'openSeconds' | 'violations'
@@ -44,7 +44,7 @@ interface JudgedClient extends Pick<ClientStates, 'exchanges' | 'dropped'> {
   readonly duties: readonly JudgedDuty[];
 }
 
-/** What the reader may name in a next step. */
+/** The IDs that the reader may name in a next step. */
 export interface ClientFacts {
   /** ID of the device; undefined while the server knows none. */
   readonly device: string | undefined;

@@ -10,7 +10,7 @@ import { closeCodes, closeWith } from './closing.ts';
 export interface Violation {
   /** Close code of RFC 6455, section 7.4.1; 0 when the socket stays open. */
   readonly code: number;
-  /** What is wrong, and the remedy; the close frame holds its first 123 bytes. */
+  /** The violation and its remedy, as a sentence; the close frame holds its first 123 bytes. */
   readonly reason: string;
 }
 

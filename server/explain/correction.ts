@@ -35,7 +35,7 @@ export interface Correction {
   readonly followsLink?: true;
 }
 
-/** What the caller can do about a refusal. */
+/** The remedy of a refusal, for the caller. */
 export interface Remedy {
   /** A sentence that says what to do before the request. */
   readonly before?: string;

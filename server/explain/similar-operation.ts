@@ -23,7 +23,7 @@ import type { ReceivedRequest } from './received-request.ts';
 export interface IntendedOperation {
   /** The expected path, as a phrase. */
   readonly expected: string;
-  /** What to do instead, as a phrase, if another path alone does not help. */
+  /** The remedy as a phrase, if another path alone does not help. */
   readonly remedy?: string;
   /** The operation to call; undefined if nothing replaces the missing one. */
   readonly operation: Operation | undefined;

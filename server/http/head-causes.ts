@@ -12,9 +12,9 @@ export interface RefusalCause {
   readonly isLimit?: true;
   /** True when the cause explains why reading stopped. */
   readonly is: (input: UnparsedInput) => boolean;
-  /** What is wrong and where; a sentence that starts in lower case. */
+  /** The mistake and its place; a sentence that starts in lower case. */
   readonly what: (input: UnparsedInput) => string;
-  /** What to do instead; an imperative in lower case. */
+  /** The remedy; an imperative in lower case. */
   readonly remedy: string | ((input: UnparsedInput) => string);
 }
 

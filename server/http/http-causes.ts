@@ -121,7 +121,7 @@ function hexExample({ current }: UnparsedInput): string {
   return `${size.toString(16)} for ${counted(size, 'byte')}`;
 }
 
-/** What follows an earlier request. */
+/** Causes of a refusal of bytes that follow an earlier request. */
 const leftovers: readonly RefusalCause[] = [
   {
     id: 'request-after-close',

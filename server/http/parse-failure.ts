@@ -11,9 +11,9 @@ import { type ParserStop, UnparsedInput } from './unparsed-input.ts';
 export class ParseFailure {
   /** Stable name of the cause, such as `space-in-url`. */
   readonly cause: string;
-  /** What is wrong and where, with the first bytes; secrets are masked. Starts in lower case. */
+  /** The mistake and its place, with the first bytes; secrets are masked. Starts in lower case. */
   readonly what: string;
-  /** What to do instead; an imperative in lower case. */
+  /** The remedy; an imperative in lower case. */
   readonly remedy: string;
 
   /** Method, URL and version of the request, not masked; undefined for other bytes. */

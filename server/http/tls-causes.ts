@@ -6,7 +6,7 @@ export const cutOffHandshakeCode = 'ERR_TLS_HANDSHAKE_CUT_OFF';
 /** Code for a client certificate that the server refuses; the reason is that of OpenSSL. */
 export const refusedCertificateCode = 'ERR_TLS_CLIENT_CERTIFICATE';
 
-/** What is wrong with a client's certificate, by the code of OpenSSL. */
+/** Problems of a client's certificate, by the code of OpenSSL. */
 const certificateProblems: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired',
   CERT_NOT_YET_VALID: 'is not valid yet',

@@ -31,7 +31,7 @@ export interface ParserStop {
   readonly before?: Framing | undefined;
   /** The request whose body was being read, with the part of the body that arrived. */
   readonly current?: (Framing & { readonly received: ReceivedPart }) | undefined;
-  /** What stalled, as a sentence without its subject; only after a stalled body. */
+  /** The stall as a sentence without its subject; only after a stalled body. */
   readonly stall?: { readonly what: string; readonly remedy: string } | undefined;
 }
 

@@ -67,7 +67,7 @@ export class FrameRecord implements EntryFields {
   }
 
   /**
-   * What is wrong with a message of the client; undefined for any other frame, and for a truncated
+   * The violation by a message of the client; undefined for any other frame, and for a truncated
    * message.
    */
   get problem(): string | undefined {

@@ -15,9 +15,9 @@ export class BodyStalled extends Error {
   override readonly name = 'BodyStalled';
   /** Node's code for a request that takes too long. */
   readonly code = 'ERR_HTTP_REQUEST_TIMEOUT';
-  /** What stalled, as the end of a sentence about the body. */
+  /** The stall, as the end of a sentence about the body. */
   readonly what: string;
-  /** What to do instead. */
+  /** The remedy, as an imperative. */
   readonly remedy: string;
 
   constructor(what: string, remedy: string) {

@@ -36,7 +36,7 @@ interface Parsed {
   readonly parser?: { readonly incoming: IncomingMessage | null } | null;
 }
 
-/** What a request says about the end of its body, as sent. */
+/** The facts in a request's head that fix the end of its body, as sent. */
 interface FramedRequest {
   readonly method: string | undefined;
   readonly url: string;

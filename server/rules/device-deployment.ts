@@ -29,7 +29,7 @@ export interface DeviceDeployment {
   readonly finishedMs?: number | undefined;
 }
 
-/** What is recorded when an update is offered to the device. */
+/** The facts that are recorded when an update is offered to the device. */
 export interface Offer {
   readonly pollData: string;
   readonly artifactId?: string | undefined;

@@ -33,7 +33,10 @@ function deviceDeployment(fields: Fields = {}): DescribedDeviceDeployment {
 
 const ended = { finishedMs: NOON_MS + HOUR_MS };
 
-/** What withholds a device deployment: its facts, the sentence, and how the remedy begins. */
+/**
+ * Conditions that withhold a device deployment: its facts, the sentence, and the first words of the
+ * remedy.
+ */
 const held: readonly [WithholdingCondition, Fields, sentence: string, remedy: string][] = [
   [
     'start',

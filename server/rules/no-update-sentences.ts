@@ -114,7 +114,7 @@ export function alreadyInstalledFor(deployment: NamedDeployment): NoUpdate {
   return { condition, deploymentId: deployment.id, isUpToDate: true, reason };
 }
 
-/** What makes a device get an update, by the condition that withholds it. */
+/** The action that makes a device get an update, by the condition that withholds it. */
 export const remedies: Readonly<Record<NoUpdateCondition, string>> = {
   deployment: 'create a deployment that includes the device: npx fleetbed deploy FILE --device ID',
   start: 'wait for the start, or move the clock of the server to it: npx fleetbed clock TIME',

@@ -4,7 +4,7 @@ import { number, optionalNumber, text } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
 import type { LastPoll } from './last-poll.ts';
 
-/** What is kept in memory of a device that has or had an accepted set. */
+/** The facts in memory about a device that has or had an accepted set. */
 export interface CachedDevice {
   readonly deviceId: string;
   /** Time of the last authenticated request; 0 before the first. */

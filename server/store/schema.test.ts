@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { watchedTables } from './engine/table-changes.ts';
 import { tenantShape } from './schema.ts';
 
-/** What the database does by itself besides the statement: bodies of triggers, and cascades. */
+/**
+ * Returns the changes that the database makes besides the statement: bodies of triggers, and
+ * cascades.
+ */
 function sideEffectsIn(schema: string): readonly string[] {
   const triggers = schema.match(/CREATE TRIGGER[\s\S]*?\bEND;/g) ?? [];
   const bodies = triggers.map((trigger) => trigger.replace(/^[\s\S]*?\bBEGIN\b/, ''));

@@ -54,7 +54,10 @@ export type TenantProblem = 'too many tenants' | 'name taken' | 'email taken';
 /** Maximum number of tenants; each needs an open database and a folder. */
 export const TENANTS_MAX = 50;
 
-/** What each tenant is made with: clock, random numbers, storage, and what is done with a new one. */
+/**
+ * The dependencies of each tenant: clock, random numbers, storage, and a function that is called
+ * with a new one.
+ */
 interface TenantDependencies {
   readonly clock: Clock;
   readonly random: Random;

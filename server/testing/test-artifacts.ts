@@ -5,7 +5,7 @@ import type { Artifact, ArtifactLink } from '../../fixtures/contract/resources.t
 import { writeArtifact } from '../../fixtures/formats/mender-artifact.ts';
 import { startOfTest, type TestResponse, type TestServer } from './test-server.ts';
 
-/** What `writeArtifact` writes: names, device types, payloads. */
+/** The input of `writeArtifact`: names, device types, payloads. */
 type ArtifactSpec = Parameters<typeof writeArtifact>[0];
 
 /** The response to a link's file. */

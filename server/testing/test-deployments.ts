@@ -5,7 +5,7 @@ import type { DeviceDeploymentStatus } from '../../fixtures/contract/vocabulary.
 import type { AcceptedDevice } from './test-device.ts';
 import type { TestResponse, TestServer } from './test-server.ts';
 
-/** What a device reports about itself. */
+/** The facts that a device reports about itself, by key. */
 export type Provides = Readonly<Record<string, string>>;
 
 /** A function that requests the next deployment by one operation. */

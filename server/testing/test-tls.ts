@@ -12,7 +12,7 @@ import {
   type TestServer,
 } from './test-server.ts';
 
-/** What a client trusts, presents and tolerates. */
+/** The TLS options of a client: authorities, certificate, and tolerance. */
 export type ClientTls = Pick<
   RequestOptions,
   | 'ca'

@@ -45,7 +45,7 @@ export interface DeploymentRecord {
   attempts: number;
   /** Number of reboots in this update. */
   reboots: number;
-  /** What was installed before the update, for a rollback. */
+  /** The software that was installed before the update, for a rollback. */
   previousSoftware: InstalledSoftware | undefined;
   /** Result of the download; undefined until the device has the whole artifact. */
   downloadedArtifact: DownloadedArtifact | undefined;

@@ -70,7 +70,7 @@ async function offered(behaviour: Behaviour, responses: Responses = {}) {
   );
   const environment = new InstantEnvironment(fixture);
   const session = { ...(await sessionOf()), token };
-  /** What a device does each time it has power: first the interrupted update, then what is due. */
+  /** Runs a device each time it has power: first the interrupted update, then the due one. */
   const live = async (device: SimulatedDevice): Promise<void> => {
     const subject = { device, session, environment };
     await resumeUpdates(subject);

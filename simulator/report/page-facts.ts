@@ -43,7 +43,7 @@ export interface ShownLine {
 /** A chart over the time of the run. */
 export interface ShownChart {
   readonly title: string;
-  /** What the vertical axis counts, with its unit, such as `latency in ms`. */
+  /** Label of the vertical axis with its unit, such as `latency in ms`. */
   readonly axis: string;
   /** Text that follows each value, such as ` ms`. */
   readonly unit: string;

@@ -189,7 +189,7 @@ export const offerScenes = {
       deploy,
       awaitFinalReport,
     ),
-    lacks: 'control-map',
+    excludedBy: 'control-map',
   },
   inventory: accepted({ idleIntervals: 6 }, deploy, awaitFinalReport, {
     await: 'inventory',

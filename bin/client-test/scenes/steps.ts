@@ -33,7 +33,7 @@ export const idleTwoIntervals: Step = { idleIntervals: 2 };
 
 const unavailable = { kind: 'respond', status: 503, body: 'html' };
 
-/** What a client meets while a server fails: no response asks it to wait for a time. */
+/** Actions of faults that stand for an outage: no response asks the client to wait for a time. */
 export const outageActions = [
   ...[unavailable, 'reset', 'gateway-502', unavailable, 'reset', unavailable],
 ];

@@ -4,7 +4,7 @@ import { exampleSource } from '../../testing/example-client.ts';
 
 /** A violation: texts of the example that are replaced. */
 interface Violation {
-  /** What the client does, for the title of a test. */
+  /** The defect of the client, for the title of a test. */
   readonly description: string;
   readonly duty: string;
   /** Duties that the same change breaks as well. */

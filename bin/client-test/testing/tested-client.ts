@@ -17,7 +17,7 @@ const simulator = [
 ].join(' ');
 const python = `python3 '${exampleSource('client.py')}' --server {server} --ca {ca} --dir {dir} --interval 1`;
 
-/** Clients that keep every duty, with the command that starts each. */
+/** Clients that meet every duty, with the command that starts each. */
 export const goodClients: readonly (readonly [name: string, command: string])[] = [
   ['a simulated device', simulator],
   ['the example client in Python', python],

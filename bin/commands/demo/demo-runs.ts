@@ -1,4 +1,4 @@
-/** What the demo does on its server: a fleet that updates itself, and the conformance suite. */
+/** The runs of the demo on its server: a fleet that updates itself, and the conformance suite. */
 import { type ConformanceResult, listCases } from '../../../conformance/conformance.ts';
 import { conformanceJunit } from '../../../conformance/report/junit.ts';
 import { systemClock } from '../../../fixtures/base/clock.ts';
@@ -58,7 +58,7 @@ const formats = [
 /** The name of a format in which the demo writes its results. */
 export type DemoFormat = (typeof formats)[number]['format'];
 
-/** What the runs of the demo need beside the server. */
+/** The options and the output of the demo's runs. */
 interface DemoContext {
   /** True when server and fleet end with the runs. */
   readonly exit: boolean;

@@ -63,7 +63,7 @@ export class SessionReplay {
   readonly #keys = new Map<string, SigningKey>();
   /** The server's token for each recorded one. */
   readonly #tokens = new Map<string, string>();
-  /** What stands for recorded IDs and validators, and for the paths of recorded links. */
+  /** The replayed values of recorded IDs and validators, and of the paths of recorded links. */
   readonly #values = new Map<string, string>();
   readonly #links = new Map<string, string>();
   /** The present minus the time of the recording, in milliseconds. */

@@ -54,7 +54,7 @@ export interface WrongSignature {
   readonly header: string;
 }
 
-/** What an invalid signature is made with. */
+/** The keys and the body from which an invalid signature is made. */
 interface Request {
   readonly key: VectorKey;
   /** A key of the same type that belongs to another device. */

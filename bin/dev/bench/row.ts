@@ -10,7 +10,7 @@ const figuresShape = v.object({
 
 /** A row as JSON. Every ratio is "higher is better": 1 is as good as the baseline. */
 export const rowShape = v.object({
-  /** What is measured, such as `GET next -> 204`; unique within its part. */
+  /** Name of the measurement, such as `GET next -> 204`; unique within its part. */
   what: v.string(),
   /** Unit of all absolute figures of the row, such as `responses/CPU s`. */
   unit: v.string(),
@@ -36,7 +36,10 @@ export interface RoundFigures {
   readonly values: readonly number[];
 }
 
-/** What a row is made from: the rounds of Fleetbed, of its baseline and of other programs, and the goal. */
+/**
+ * The measurements of a row: the rounds of Fleetbed, of its baseline and of other programs, and the
+ * goal.
+ */
 export interface RowFacts {
   readonly what: string;
   readonly unit: string;

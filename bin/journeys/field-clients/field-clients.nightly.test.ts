@@ -25,7 +25,7 @@ it("Debian's mender-client and mender-connect break the duties that the guide li
   expect(names.toSorted(), `${broken.join('\n')}\n${stderr}`).toEqual(listedDuties().toSorted());
   expect(
     testResult.cuts.filter(
-      ({ reportedFalseSuccess, cameBack }) => reportedFalseSuccess || !cameBack,
+      ({ reportedFalseSuccess, sentRequestAgain }) => reportedFalseSuccess || !sentRequestAgain,
     ),
   ).toEqual([]);
 });

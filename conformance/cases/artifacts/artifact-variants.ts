@@ -119,7 +119,7 @@ const variants: Readonly<Record<string, readonly [phrase: string, variant: Varia
   ],
 };
 
-/** What an artifact says about itself, by its members, each with the requirement on it. */
+/** The requirement on each member with which an artifact describes itself. */
 const memberRequirements = {
   name: 'artifacts.name',
   device_types_compatible: 'artifacts.device-types',

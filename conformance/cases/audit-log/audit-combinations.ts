@@ -1,6 +1,6 @@
 /**
- * What the list and the export of the audit log combine in one request: filters that match, and
- * filters that match nothing, beside every other parameter. Spec: Audit logs
+ * Combinations of parameters in one request for the list or the export of the audit log: filters
+ * that match, and filters that match nothing, beside every other parameter. Spec: Audit logs
  */
 import { type DeviceInDeployment, withdrawnDeployment } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';

@@ -23,7 +23,10 @@ import {
   NotObservable,
 } from '../../target/expectations.ts';
 
-/** What users set before each deployment: values change, and pairs are removed and added. */
+/**
+ * The configurations that users set before each deployment: values change, and pairs are removed
+ * and added.
+ */
 const settings = [
   { timezone: 'Europe/Oslo', colour: 'blue' },
   { colour: 'red', size: 'large' },

@@ -16,7 +16,9 @@ import { devicesAtOnceCases, sendAtOnce } from './devices-at-once.ts';
 /** Rounds of concurrent requests; the order in which they are sent alternates. */
 const ROUNDS = 6;
 
-/** What is written at once in one round, and each state that some order of the requests leaves. */
+/**
+ * The requests that are sent at once in one round, and each state that some order of them leaves.
+ */
 interface Round {
   readonly send: readonly (() => Promise<HttpResponse>)[];
   readonly allowed: readonly unknown[];

@@ -156,11 +156,14 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'go on authenticating after a 401 or 403, at the interval',
     scene: 'rejection',
     sequence: {
-      dueAfter: { acts: ['accepted'], when: ({ authentication: { isRejected } }) => isRejected },
-      keptBy: {
+      dueAfter: {
+        serverEvents: ['accepted'],
+        when: ({ authentication: { isRejected } }) => isRejected,
+      },
+      metBy: {
         exchange: ({ operation, status }) => isAuthentication(operation) && status === 200,
       },
-      cancelledBy: { acts: ['rejected', 'decommissioned', 'client-killed'] },
+      cancelledBy: { serverEvents: ['rejected', 'decommissioned', 'client-killed'] },
       must: 'authenticate after it was accepted again',
     },
   },
@@ -177,8 +180,8 @@ const reactionDuties: readonly Duty[] = [
         exchange: ({ operation, status }, m) =>
           isAuthentication(operation) && status === 401 && hasReceivedResponse(m.event),
       },
-      keptBy: { exchange: ({ operation }) => isAuthentication(operation) },
-      cancelledBy: { acts: ['client-killed', 'decommissioned'] },
+      metBy: { exchange: ({ operation }) => isAuthentication(operation) },
+      cancelledBy: { serverEvents: ['client-killed', 'decommissioned'] },
       must: 'authenticate again after a 401',
     },
   },
@@ -221,7 +224,7 @@ const reactionDuties: readonly Duty[] = [
         exchange: (exchange, { event }) =>
           hasReceivedResponse(event) && isRefusedAsExpired(exchange, event.serverNowMs),
       },
-      keptBy: { exchange: ({ operation }) => isAuthentication(operation) },
+      metBy: { exchange: ({ operation }) => isAuthentication(operation) },
       brokenBy: (exchange, { client, event }) => {
         const times = client.authentication.unauthorized.get(exchange.operation.id) ?? 0;
         const isThird =
@@ -230,7 +233,7 @@ const reactionDuties: readonly Duty[] = [
         if (!isThird || exchange.operation.authorization !== 'device') return undefined;
         return { where: 'an expired token', must: 'be renewed', actual: 'a third 401 with it' };
       },
-      cancelledBy: { acts: ['client-killed'] },
+      cancelledBy: { serverEvents: ['client-killed'] },
       must: 'authenticate after its token expired',
     },
   },
@@ -269,13 +272,13 @@ const reactionDuties: readonly Duty[] = [
       dueAfter: {
         exchange: (exchange) => isAuthentication(exchange.operation) && isUnusualToken(exchange),
       },
-      keptBy: {
+      metBy: {
         exchange: ({ operation, token }, { client }) =>
           operation.authorization === 'device' &&
           token !== undefined &&
           digestOf(token) === client.authentication.tokens.newest?.[0],
       },
-      cancelledBy: { acts: ['client-killed'] },
+      cancelledBy: { serverEvents: ['client-killed'] },
       must: 'use the token that it was given',
     },
   },
@@ -292,8 +295,8 @@ const reactionDuties: readonly Duty[] = [
         exchange: (_, { client, event }) =>
           Math.abs(event.serverNowMs - (client.serverNowMs ?? event.serverNowMs)) > YEAR_MS,
       },
-      keptBy: { exchange: ({ operation, isSuccess }) => isPollOperation(operation) && isSuccess },
-      cancelledBy: { acts: ['client-killed'] },
+      metBy: { exchange: ({ operation, isSuccess }) => isPollOperation(operation) && isSuccess },
+      cancelledBy: { serverEvents: ['client-killed'] },
       must: 'poll although the clock of the server was moved by years',
     },
   },

@@ -117,9 +117,9 @@ const handshakeDuties: readonly Duty[] = [
       dueAfter: {
         exchange: ({ operation }, { event }) =>
           handshakes.includes(operation.id) &&
-          event.interference.some((name) => /accept/.test(name)),
+          event.faultsAndVariations.some((name) => /accept/.test(name)),
       },
-      keptBy: {
+      metBy: {
         socket: ({ event }) => event === 'closed',
         exchange: ({ operation }) => handshakes.includes(operation.id),
       },
@@ -142,7 +142,7 @@ const frameDuties: readonly Duty[] = [
     remedy: 'mask every frame with four new random bytes',
     socket: (event) => {
       if (event.from !== 'device' || !isFrame(event)) return undefined;
-      if (event.violation === undefined || !/mask/i.test(event.violation)) return 'kept';
+      if (event.violation === undefined || !/mask/i.test(event.violation)) return 'met';
       return { where: 'a frame', must: 'be masked', actual: event.violation };
     },
   },
@@ -157,10 +157,10 @@ const frameDuties: readonly Duty[] = [
     scene: 'websocket',
     sequence: {
       dueAfter: { socket: ({ event, from }) => event === 'ping' && from === 'server' },
-      keptBy: { socket: ({ event, from }) => event === 'pong' && from === 'device' },
+      metBy: { socket: ({ event, from }) => event === 'pong' && from === 'device' },
       cancelledBy: {
         socket: ({ event }) => event === 'closed' || event === 'opened',
-        acts: ['client-killed', 'server-restarted'],
+        serverEvents: ['client-killed', 'server-restarted'],
       },
       must: 'answer the ping',
     },
@@ -198,11 +198,11 @@ const frameDuties: readonly Duty[] = [
     scene: 'websocket',
     sequence: {
       dueAfter: {
-        acts: ['scene-began'],
+        serverEvents: ['scene-began'],
         when: ({ scene, sockets }) => scene === 'websocket' && sockets.size > 0,
       },
-      keptBy: { socket: ({ event, from }) => event === 'message' && from === 'device' },
-      cancelledBy: { acts: ['client-killed'] },
+      metBy: { socket: ({ event, from }) => event === 'message' && from === 'device' },
+      cancelledBy: { serverEvents: ['client-killed'] },
       must: 'answer a message in fragments',
     },
   },
@@ -220,7 +220,7 @@ const frameDuties: readonly Duty[] = [
         return undefined;
       const isLegal =
         code === 1005 || (code >= 1000 && code < 5000 && ![1004, 1015].includes(code));
-      if (isLegal && violation === undefined && !(code > 1014 && code < 3000)) return 'kept';
+      if (isLegal && violation === undefined && !(code > 1014 && code < 3000)) return 'met';
       return { where: 'the close code', must: 'be a legal one', actual: `${code}` };
     },
   },
@@ -234,8 +234,7 @@ const frameDuties: readonly Duty[] = [
     socket: ({ event, from, socket, atMs }, { client }) => {
       if (from !== 'device' || (event !== 'message' && event !== 'ping')) return undefined;
       const newest = client.sockets.newest;
-      if (newest === undefined || newest[0] === socket || !client.sockets.has(socket))
-        return 'kept';
+      if (newest === undefined || newest[0] === socket || !client.sockets.has(socket)) return 'met';
       if (atMs - newest[1] <= OVERLAP_MS) return undefined;
       return { where: 'the older WebSocket', must: 'be closed', actual: `a ${event} on it` };
     },
@@ -256,7 +255,7 @@ const frameDuties: readonly Duty[] = [
       const { sid } = message;
       // Whoever joined late does not know the sessions.
       if (client.sessions.size === 0) return undefined;
-      if (sid === undefined || client.sessions.has(sid)) return 'kept';
+      if (sid === undefined || client.sessions.has(sid)) return 'met';
       return { where: 'hdr.sid', must: 'be that of the session', actual: describeValue(sid) };
     },
   },
@@ -275,8 +274,8 @@ const reactionDuties: readonly Duty[] = [
       dueAfter: {
         socket: ({ event }, { client }) => event === 'opened' && client.scene === 'socket-silent',
       },
-      keptBy: { exchange: ({ operation }) => handshakes.includes(operation.id) },
-      cancelledBy: { acts: ['client-killed'] },
+      metBy: { exchange: ({ operation }) => handshakes.includes(operation.id) },
+      cancelledBy: { serverEvents: ['client-killed'] },
       must: 'reconnect after the silence',
     },
   },
@@ -290,11 +289,11 @@ const reactionDuties: readonly Duty[] = [
     scene: 'websocket',
     sequence: {
       dueAfter: { socket: (event) => event.from === 'server' && isUnknownMessage(event) },
-      keptBy: {
+      metBy: {
         socket: ({ event, from }) => from === 'device' && event !== 'closed',
         exchange: () => true,
       },
-      cancelledBy: { acts: ['client-killed'] },
+      cancelledBy: { serverEvents: ['client-killed'] },
       must: 'go on after a message that it does not know',
     },
   },
@@ -314,7 +313,7 @@ const reactionDuties: readonly Duty[] = [
           return proto === MENDER_CLIENT && typ === 'check-update';
         },
       },
-      keptBy: { exchange: ({ operation }) => isPollOperation(operation) },
+      metBy: { exchange: ({ operation }) => isPollOperation(operation) },
       brokenBy: ({ operation }, { event }, { sinceMs }) =>
         isPollOperation(operation) && event.sentMs - sinceMs > RESPONSE_MS + 1000
           ? {
@@ -323,7 +322,7 @@ const reactionDuties: readonly Duty[] = [
               actual: `one after ${((event.sentMs - sinceMs) / 1000).toFixed(0)} s`,
             }
           : undefined,
-      cancelledBy: { acts: ['client-killed'] },
+      cancelledBy: { serverEvents: ['client-killed'] },
       must: 'poll after a check-update message',
     },
   },

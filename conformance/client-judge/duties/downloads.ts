@@ -21,7 +21,10 @@ const REFUSED_LINKS_MAX = 2;
 const REDIRECTS_MAX = 10;
 const FAILURES_MAX = 50;
 const LARGE_BYTES = 2 ** 31;
-/** What is shorter may well have been lost on its way. */
+/**
+ * The least part of a file that a device can be expected to have received before a cut; fewer bytes
+ * may have been lost on their way.
+ */
 const RESUMED_MIN_BYTES = 65_536;
 const reporting = ['put-deployment-status'];
 
@@ -138,7 +141,7 @@ const linkDuties: readonly Duty[] = [
           response.headers.location !== undefined &&
           hasReceivedResponse(event),
       },
-      keptBy: {
+      metBy: {
         exchange: ({ operation, request }, { client }) =>
           downloadOperations.includes(operation.id) &&
           client.deployments.redirects.has(digestOf(targetOf(request.url))),
@@ -154,7 +157,7 @@ const linkDuties: readonly Duty[] = [
           return undefined;
         return { where: 'a redirect', must: 'be followed', actual: 'a report of failure' };
       },
-      cancelledBy: { acts: ['client-killed', 'scene-ended'] },
+      cancelledBy: { serverEvents: ['client-killed', 'scene-ended'] },
       must: 'follow the redirect',
     },
   },
@@ -199,7 +202,7 @@ const transferDuties: readonly Duty[] = [
   {
     id: 'get.416',
     level: 'should',
-    sentence: 'A device begins anew after a 416, or is done.',
+    sentence: 'A device fetches the file from its first byte after a 416, or is done.',
     source: 'RFC 9110, 15.5.17',
     evidence: 'what follows a 416',
     remedy: 'drop what was stored and request the whole file, unless nothing is missing',
@@ -209,7 +212,7 @@ const transferDuties: readonly Duty[] = [
         exchange: ({ operation, status }, { event }) =>
           downloadOperations.includes(operation.id) && status === 416 && hasReceivedResponse(event),
       },
-      keptBy: {
+      metBy: {
         exchange: ({ operation, requestJson, status }) =>
           (downloadOperations.includes(operation.id) && status !== 416) ||
           (reporting.includes(operation.id) && isReportableFinal(membersOf(requestJson).status)),
@@ -220,8 +223,8 @@ const transferDuties: readonly Duty[] = [
         exchanges > TOO_FREQUENT_REPEATS_MAX
           ? { where: 'a 416', must: 'lead to a fresh start', actual: 'the same Range again' }
           : undefined,
-      cancelledBy: { acts: ['client-killed'] },
-      must: 'begin anew after a 416',
+      cancelledBy: { serverEvents: ['client-killed'] },
+      must: 'fetch the file from its first byte after a 416',
     },
   },
   {
@@ -264,12 +267,12 @@ const transferDuties: readonly Duty[] = [
           status === 200 &&
           response.headers['content-encoding'] === 'gzip',
       },
-      keptBy: { exchange: isFinal(['success', 'already-installed']) },
+      metBy: { exchange: isFinal(['success', 'already-installed']) },
       brokenBy: (exchange) =>
         isFinal(['failure'])(exchange)
           ? { where: 'a file with gzip', must: 'be decoded', actual: 'a report of failure' }
           : undefined,
-      cancelledBy: { acts: ['client-killed', 'deployment-aborted'] },
+      cancelledBy: { serverEvents: ['client-killed', 'deployment-aborted'] },
       must: 'report the result',
     },
   },
@@ -305,8 +308,8 @@ const transferDuties: readonly Duty[] = [
           status === 200 &&
           Number(response.headers['content-length']) > LARGE_BYTES,
       },
-      keptBy: { exchange: isFinalReport },
-      cancelledBy: { acts: ['client-killed', 'deployment-aborted'] },
+      metBy: { exchange: isFinalReport },
+      cancelledBy: { serverEvents: ['client-killed', 'deployment-aborted'] },
       must: 'report the result',
     },
   },
@@ -327,7 +330,7 @@ const flawRows: readonly DamagedDownloadDuty[] = [
     flaw: 'wrong-start',
     sentence: 'A device joins only parts that begin where it requested.',
     source: 'RFC 9110, 14.4 and 15.3.7',
-    remedy: 'compare the first byte in Content-Range, and begin anew after a 200',
+    remedy: 'compare the first byte in Content-Range, and start from the first byte after a 200',
     scene: 'wrong-range',
     seen: 'a file with a part that began elsewhere',
   },

@@ -38,12 +38,12 @@ export const failedReportDuties: readonly Duty[] = [
       dueAfter: {
         exchange: (exchange, { event }) => isFailedFinal(exchange, event),
       },
-      keptBy: { exchange: isFinalAttempt },
+      metBy: { exchange: isFinalAttempt },
       brokenBy: ({ operation, status }, _, due) =>
         isPollOperation(operation) && status < 429 && due.polls > POLLS_WITHOUT_REPORT_MAX
           ? { where: 'a final status that was lost', must: 'be sent again', actual: 'only polls' }
           : undefined,
-      cancelledBy: { acts: ['deployment-aborted', 'decommissioned'] },
+      cancelledBy: { serverEvents: ['deployment-aborted', 'decommissioned'] },
       must: 'send the final status again',
     },
   },
@@ -109,12 +109,12 @@ export const failedReportDuties: readonly Duty[] = [
           client.deployments.offers.has(deploymentId) &&
           hasReceivedResponse(event),
       },
-      keptBy: { exchange: ({ operation }) => isPollOperation(operation) },
+      metBy: { exchange: ({ operation }) => isPollOperation(operation) },
       brokenBy: ({ operation }, _, { exchanges }) =>
         reporting.includes(operation.id) && exchanges > TOO_FREQUENT_REPEATS_MAX
           ? { where: 'a 404', must: 'end the deployment', actual: 'further reports' }
           : undefined,
-      cancelledBy: { acts: ['client-killed'] },
+      cancelledBy: { serverEvents: ['client-killed'] },
       must: 'poll on after a 404',
     },
   },
@@ -128,12 +128,12 @@ export const failedReportDuties: readonly Duty[] = [
     scene: 'power-cut',
     sequence: {
       dueAfter: {
-        acts: ['client-killed'],
+        serverEvents: ['client-killed'],
         when: ({ deployments }) => deployments.active !== undefined,
       },
-      keptBy: { exchange: isFinalReport },
+      metBy: { exchange: isFinalReport },
       cancelledBy: {
-        acts: ['deployment-aborted', 'decommissioned', 'folder-cleaned'],
+        serverEvents: ['deployment-aborted', 'decommissioned', 'folder-cleaned'],
         exchange: isWithoutUpdate,
       },
       must: 'end its deployment after the restart',

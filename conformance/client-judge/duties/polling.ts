@@ -183,8 +183,8 @@ const reactionDuties: readonly Duty[] = [
     remedy: 'add a random part to each interval',
     scene: 'restart-of-many',
     sequence: {
-      dueAfter: { acts: ['server-restarted'] },
-      keptBy: { exchange: ({ operation }) => isPollOperation(operation) },
+      dueAfter: { serverEvents: ['server-restarted'] },
+      metBy: { exchange: ({ operation }) => isPollOperation(operation) },
       brokenBy: ({ operation }, { fleet, event }) =>
         isPollOperation(operation) && fleet.pollsInStep(event.sentMs)
           ? { where: 'ten devices', must: 'not poll in step', actual: 'all within a second' }
@@ -209,7 +209,7 @@ const reactionDuties: readonly Duty[] = [
           );
         },
       },
-      keptBy: { exchange: isProgress },
+      metBy: { exchange: isProgress },
       brokenBy: (_, __, { polls: count }) =>
         count > OFFERS_IGNORED_MAX
           ? {
@@ -218,7 +218,10 @@ const reactionDuties: readonly Duty[] = [
               actual: 'only polls',
             }
           : undefined,
-      cancelledBy: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
+      cancelledBy: {
+        serverEvents: ['deployment-aborted', 'client-killed'],
+        exchange: isWithoutUpdate,
+      },
       must: 'continue the deployment that was offered again',
     },
   },
@@ -260,7 +263,7 @@ const reactionDuties: readonly Duty[] = [
           Object.keys(membersOf(responseJson)).some((name) => !knownMembers.has(name)),
       },
       // In its scene nothing but the form can make the update fail.
-      keptBy: {
+      metBy: {
         exchange: (exchange, { client }) =>
           client.scene === 'legal-variations' ? isFinal(exchange) : isProgress(exchange),
       },
@@ -272,7 +275,10 @@ const reactionDuties: readonly Duty[] = [
           return { where, must, actual: 'a report of failure' };
         return count > OFFERS_IGNORED_MAX ? { where, must, actual: 'only polls' } : undefined;
       },
-      cancelledBy: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
+      cancelledBy: {
+        serverEvents: ['deployment-aborted', 'client-killed'],
+        exchange: isWithoutUpdate,
+      },
       must: 'carry out the offer',
     },
   },
@@ -294,12 +300,15 @@ const reactionDuties: readonly Duty[] = [
           membersOf(membersOf(responseJson).artifact).update_control_map !== undefined &&
           membersOf(requestJson).update_control_map !== true,
       },
-      keptBy: { exchange: isProgress },
+      metBy: { exchange: isProgress },
       brokenBy: (_, __, { polls: count }) =>
         count > OFFERS_IGNORED_MAX
           ? { where: 'an offer with a control map', must: 'be carried out', actual: 'only polls' }
           : undefined,
-      cancelledBy: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
+      cancelledBy: {
+        serverEvents: ['deployment-aborted', 'client-killed'],
+        exchange: isWithoutUpdate,
+      },
       must: 'carry out the offer',
     },
   },
@@ -316,7 +325,7 @@ const reactionDuties: readonly Duty[] = [
       client.deployments.offers.get(exchange.deploymentId)?.isForType === false &&
       isFinal(exchange),
     // A device may also leave such an offer alone.
-    keptAtEndOfScene: 'other-type',
+    metAtEndOfScene: 'other-type',
     violation: ({ requestJson }) => {
       const { status } = membersOf(requestJson);
       if (status === 'failure') return undefined;
@@ -339,7 +348,7 @@ const reactionDuties: readonly Duty[] = [
           hasReceivedResponse(event) &&
           !isUsable(responseJson),
       },
-      keptBy: {
+      metBy: {
         exchange: (exchange, { client }) =>
           exchange.operation.id === reports ||
           (isPollOperation(exchange.operation) && !isTooSoon(client.lastPoll, exchange)),
@@ -352,7 +361,7 @@ const reactionDuties: readonly Duty[] = [
               actual: 'polls that are too frequent',
             }
           : undefined,
-      cancelledBy: { acts: ['client-killed'] },
+      cancelledBy: { serverEvents: ['client-killed'] },
       must: 'go on after instructions that it cannot use',
     },
   },

@@ -1,4 +1,4 @@
-/** What duties read of the reports on a deployment, and about the offer that they are on. */
+/** Facts that duties read in the reports on a deployment, and in the offer that they are about. */
 
 import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';

@@ -278,15 +278,15 @@ const reactionDuties: readonly Duty[] = [
       dueAfter: {
         exchange: ({ operation, status }) =>
           isPollOperation(operation) && (status >= 500 || status === 0),
-        acts: ['server-restarted'],
+        serverEvents: ['server-restarted'],
       },
-      keptBy: {
+      metBy: {
         exchange: ({ operation, status }) =>
           isPollOperation(operation) && status > 0 && status < 500,
       },
-      // Each failure gives the device its time anew.
+      // Each failure gives the device its whole time again.
       cancelledBy: {
-        acts: ['client-killed', 'decommissioned', 'rejected'],
+        serverEvents: ['client-killed', 'decommissioned', 'rejected'],
         exchange: ({ operation }) => isPollOperation(operation),
       },
       must: 'poll again',
@@ -308,8 +308,8 @@ const reactionDuties: readonly Duty[] = [
           event.responseBody !== undefined &&
           typeof (isObject(responseJson) ? responseJson.error : undefined) !== 'string',
       },
-      keptBy: { exchange: () => true },
-      cancelledBy: { acts: ['client-killed', 'decommissioned'] },
+      metBy: { exchange: () => true },
+      cancelledBy: { serverEvents: ['client-killed', 'decommissioned'] },
       must: 'go on after an error with another body',
     },
   },
@@ -326,8 +326,8 @@ const reactionDuties: readonly Duty[] = [
         exchange: ({ operation, response }) =>
           isPollOperation(operation) && /\bclose\b/i.test(response.headers.connection ?? ''),
       },
-      keptBy: { exchange: () => true },
-      cancelledBy: { acts: ['client-killed', 'server-restarted'] },
+      metBy: { exchange: () => true },
+      cancelledBy: { serverEvents: ['client-killed', 'server-restarted'] },
       must: 'send its next request on a new connection',
     },
   },
@@ -347,7 +347,7 @@ const reactionDuties: readonly Duty[] = [
           (isPollOperation(operation) || operation.id === 'post-auth-request') &&
           /\bchunked\b/i.test(response.headers['transfer-encoding'] ?? ''),
       },
-      keptBy: {
+      metBy: {
         exchange: ({ operation }) => operation.authorization !== 'signature',
       },
       brokenBy: ({ operation }, { client }, { exchanges }) =>
@@ -360,7 +360,7 @@ const reactionDuties: readonly Duty[] = [
               actual: 'another authentication request',
             }
           : undefined,
-      cancelledBy: { acts: ['client-killed', 'deployment-aborted'] },
+      cancelledBy: { serverEvents: ['client-killed', 'deployment-aborted'] },
       must: 'act on a response in chunks',
     },
   },
@@ -400,7 +400,7 @@ const tlsDuties: readonly Duty[] = tlsRows.map((row) => ({
   applies: (_, { client }) => client.scene === row.scene,
   violation: () => ({ where: 'the device', must: 'refuse the connection', actual: 'a request' }),
   // A scene without a request is what the duty requires.
-  keptAtEndOfScene: row.scene,
+  metAtEndOfScene: row.scene,
 }));
 
 export const httpDuties: readonly Duty[] = [...requestDuties, ...reactionDuties, ...tlsDuties];

@@ -88,7 +88,7 @@ const logUploadDuties: readonly Duty[] = [
       dueAfter: {
         exchange: (exchange, history) => isFailure(exchange) && hasLog(exchange, history) === false,
       },
-      keptBy: {
+      metBy: {
         exchange: (exchange, { client }) =>
           logging.includes(exchange.operation.id) &&
           isLogDone(exchange) &&
@@ -103,7 +103,7 @@ const logUploadDuties: readonly Duty[] = [
               actual: `${due.polls} polls without one`,
             }
           : undefined,
-      cancelledBy: { acts: ['client-killed'] },
+      cancelledBy: { serverEvents: ['client-killed'] },
       must: 'upload a log',
     },
   },
@@ -150,8 +150,8 @@ const logUploadDuties: readonly Duty[] = [
           (status === 413 || status === 400) &&
           hasReceivedResponse(event),
       },
-      keptBy: { exchange: ({ operation }) => isPollOperation(operation) },
-      cancelledBy: { acts: ['client-killed'] },
+      metBy: { exchange: ({ operation }) => isPollOperation(operation) },
+      cancelledBy: { serverEvents: ['client-killed'] },
       must: 'go on after a log was refused',
     },
   },
@@ -245,7 +245,7 @@ const inventoryDuties: readonly Duty[] = [
           client.authentication.issued === 0 &&
           hasReceivedResponse(event),
       },
-      keptBy: {
+      metBy: {
         exchange: (exchange, { client }) =>
           isStored(exchange) && client.deployments.offers.size === 0,
       },
@@ -259,7 +259,10 @@ const inventoryDuties: readonly Duty[] = [
               actual: `${due.polls} polls before it`,
             }
           : undefined,
-      cancelledBy: { acts: ['client-killed', 'rejected', 'scene-ended'], exchange: isStored },
+      cancelledBy: {
+        serverEvents: ['client-killed', 'rejected', 'scene-ended'],
+        exchange: isStored,
+      },
       must: 'send its inventory after it was accepted',
     },
   },
@@ -280,12 +283,12 @@ const inventoryDuties: readonly Duty[] = [
           client.areas.has('inventory') &&
           client.deployments.offers.get(deploymentId)?.isConfiguration === false,
       },
-      keptBy: { exchange: ({ operation }) => inventory.includes(operation.id) },
+      metBy: { exchange: ({ operation }) => inventory.includes(operation.id) },
       brokenBy: (_, __, due) =>
         due.polls > SOON_POLLS
           ? { where: 'an update', must: 'be followed by the inventory', actual: 'only polls' }
           : undefined,
-      cancelledBy: { acts: ['client-killed', 'scene-ended'] },
+      cancelledBy: { serverEvents: ['client-killed', 'scene-ended'] },
       must: 'send its inventory after the update',
     },
   },
@@ -311,8 +314,8 @@ const inventoryDuties: readonly Duty[] = [
       dueAfter: {
         exchange: ({ operation, status }) => operation.id === 'put-attributes' && status === 405,
       },
-      keptBy: { exchange: ({ operation }) => operation.id === 'patch-attributes' },
-      cancelledBy: { acts: ['client-killed', 'scene-ended'] },
+      metBy: { exchange: ({ operation }) => operation.id === 'patch-attributes' },
+      cancelledBy: { serverEvents: ['client-killed', 'scene-ended'] },
       must: 'try PATCH',
     },
   },

@@ -53,7 +53,7 @@ const configurationDuties: readonly Duty[] = [
             '/download/configuration/',
           ),
       },
-      keptBy: {
+      metBy: {
         exchange: ({ operation, isSuccess }) => operation.id === 'put-configuration' && isSuccess,
       },
       brokenBy: (_, __, due) =>
@@ -61,7 +61,7 @@ const configurationDuties: readonly Duty[] = [
           ? { where: 'a configuration', must: 'be reported', actual: 'only polls' }
           : undefined,
       cancelledBy: {
-        acts: ['client-killed', 'deployment-aborted'],
+        serverEvents: ['client-killed', 'deployment-aborted'],
         exchange: ({ operation, requestJson }) =>
           reporting.includes(operation.id) && membersOf(requestJson).status === 'failure',
       },
@@ -210,10 +210,10 @@ const mapDuties: readonly Duty[] = [
           isSuccess &&
           String(membersOf(requestJson).status).startsWith('pause_'),
       },
-      keptBy: {
+      metBy: {
         exchange: ({ operation, status }) => fetchingMap.includes(operation.id) && status === 200,
       },
-      cancelledBy: { acts: ['deployment-aborted', 'client-killed'] },
+      cancelledBy: { serverEvents: ['deployment-aborted', 'client-killed'] },
       must: 'fetch the control map',
     },
   },
@@ -230,14 +230,14 @@ const mapDuties: readonly Duty[] = [
         exchange: ({ operation, status }, { event }) =>
           fetchingMap.includes(operation.id) && status === 404 && hasReceivedResponse(event),
       },
-      keptBy: {
+      metBy: {
         exchange: ({ operation }) => isPollOperation(operation) || reporting.includes(operation.id),
       },
       brokenBy: ({ operation, status }, _, { exchanges }) =>
         fetchingMap.includes(operation.id) && status === 404 && exchanges > TOO_FREQUENT_REPEATS_MAX
           ? { where: 'a 404 of the map', must: 'end the pause', actual: 'further fetches' }
           : undefined,
-      cancelledBy: { acts: ['client-killed'] },
+      cancelledBy: { serverEvents: ['client-killed'] },
       must: 'end the deployment',
     },
   },

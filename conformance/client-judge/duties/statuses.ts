@@ -35,7 +35,7 @@ export const statusDuties: readonly Duty[] = [
         exchange: (exchange, { event, client }) =>
           offersNew(exchange, client) && hasReceivedResponse(event),
       },
-      keptBy: { exchange: isFinalReport },
+      metBy: { exchange: isFinalReport },
       brokenBy: ({ operation, deploymentId }, { client }) => {
         const [before, latest] = client.deployments.offers.values.slice(-2);
         if (!reporting.includes(operation.id) || latest?.id !== deploymentId) return undefined;
@@ -49,7 +49,7 @@ export const statusDuties: readonly Duty[] = [
         };
       },
       cancelledBy: {
-        acts: ['deployment-aborted', 'client-killed', 'decommissioned'],
+        serverEvents: ['deployment-aborted', 'client-killed', 'decommissioned'],
         // A final status that the server did not take is the matter of report.retries-final.
         exchange: (exchange, { event }) =>
           (reporting.includes(exchange.operation.id) && [404, 409].includes(exchange.status)) ||
@@ -85,12 +85,15 @@ export const statusDuties: readonly Duty[] = [
           client.deployments.offers.size > 0 &&
           hasReceivedResponse(event),
       },
-      keptBy: {
+      metBy: {
         exchange: ({ operation, deploymentId }, { client }) =>
           reporting.includes(operation.id) &&
           deploymentId === client.deployments.offers.newest?.[0],
       },
-      cancelledBy: { acts: ['deployment-aborted', 'client-killed'], exchange: isWithoutUpdate },
+      cancelledBy: {
+        serverEvents: ['deployment-aborted', 'client-killed'],
+        exchange: isWithoutUpdate,
+      },
       must: 'report on the second deployment',
     },
   },
@@ -290,7 +293,7 @@ export const statusDuties: readonly Duty[] = [
       dueAfter: {
         exchange: ({ operation, status }) => reporting.includes(operation.id) && status === 200,
       },
-      keptBy: { exchange: () => true },
+      metBy: { exchange: () => true },
       must: 'go on',
     },
   },

@@ -9,7 +9,7 @@ import { dutyLevels, dutyStates } from '../../../fixtures/control/clients.ts';
 /** The version of the schema; a new number means that readers must change. */
 export const clientTestVersion = 'fleetbed-client-test/1';
 
-/** What a client must be able to do, besides updates, for some scenes. */
+/** The capabilities of a client, besides updates, that some scenes need. */
 export const capabilityNames = ['tls', 'websocket', 'control-map'] as const;
 
 const text = v.string();
@@ -28,7 +28,7 @@ const exchange = v.object({
   requestBody: text,
   status: v.pipe(count, v.description('0 if nothing was answered.')),
   responseBody: text,
-  interference: v.pipe(
+  faultsAndVariations: v.pipe(
     texts,
     v.description('Planned faults and variations that changed the response.'),
   ),
@@ -83,7 +83,7 @@ const sessionStep = v.object({
 
 const scene = v.object({
   scene: text,
-  outcome: v.picklist(['completed', 'stopped', 'never-came', 'skipped']),
+  outcome: v.picklist(['completed', 'stopped', 'no-request', 'skipped']),
   reason: v.exactOptional(text),
   durationMs: count,
   session: v.exactOptional(
@@ -96,7 +96,7 @@ const scene = v.object({
 
 const cut = v.object({
   point: text,
-  cameBack: v.pipe(flag, v.description('A request came after the cut, without help.')),
+  sentRequestAgain: v.pipe(flag, v.description('A request came after the cut, without help.')),
   finalStatuses: v.pipe(texts, v.description('The accepted final statuses: one, if all is well.')),
   pollsAgain: flag,
   reportedFalseSuccess: v.pipe(
@@ -108,7 +108,7 @@ const cut = v.object({
 const clientTestShape = v.pipe(
   v.object({
     schema: v.literal(clientTestVersion),
-    outcome: v.picklist(['broken', 'inconclusive', 'kept', 'never-came', 'interrupted']),
+    outcome: v.picklist(['broken', 'inconclusive', 'met', 'no-request', 'interrupted']),
     headline: v.pipe(text, v.description('The outcome and its reason, as a sentence.')),
     failOn: v.picklist(['should', 'must']),
     seed: text,
@@ -143,16 +143,19 @@ export type TestedDuty = ClientTestResult['duties'][number];
 /** A scene in a result. */
 export type SceneResult = ClientTestResult['scenes'][number];
 
-/** A step of what happened in a scene: a request with its response, an event, or an act. */
+/**
+ * A step of a scene in its result: a request with its response, an event of a socket, or an event
+ * of the server.
+ */
 export type SessionStep = v.InferOutput<typeof sessionStep>;
 
-/** What a client did after a cut. */
+/** The requests of a client after a cut. */
 export type CutOutcome = ClientTestResult['cuts'][number];
 
 /** An exchange in a result, with secrets masked. */
 export type ShownExchange = v.InferOutput<typeof exchange>;
 
-/** The name of something that a client must be able to do for some scenes. */
+/** The name of a capability of a client that some scenes need. */
 export type ClientCapability = (typeof capabilityNames)[number];
 
 /** The JSON Schema of a result, draft 7. */

@@ -17,7 +17,7 @@ describe('the HTML page of a client test', () => {
     const top = page.locator('header .kit-verdict');
     expect(await top.locator('strong').textContent()).toBe(sampleClientTest.headline);
     const text = (await top.textContent()) ?? '';
-    for (const part of ['auth.renews-on-401', '(waived)', '2 broken', '1 not-tested', '1 kept'])
+    for (const part of ['auth.renews-on-401', '(waived)', '2 broken', '1 not-tested', '1 met'])
       expect(text).toContain(part);
     expect((await top.boundingBox())?.y).toBeLessThan(150);
   });

@@ -1,5 +1,5 @@
 /**
- * What a defective client does instead of the good one: changes of single steps of its script.
+ * Differences of a defective client from the good one: changes of single steps of its script.
  */
 import type { SceneName } from '../scene-names.ts';
 import {
@@ -17,7 +17,7 @@ export type Alter = (steps: Step[]) => Step[];
 /** A defective client. */
 export interface DefectiveClient {
   readonly duty: string;
-  /** What the client does, for the title of the test. */
+  /** The defect of the client, for the title of the test. */
   readonly description: string;
   readonly alter: Alter;
   /** Duties that the same change breaks as well. */

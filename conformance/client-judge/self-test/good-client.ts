@@ -35,7 +35,7 @@ function updatesThatSucceed(script: ClientScript): void {
   script.fetches('d1: cut', 'd1', {
     responseBytes: 200_000,
     isDelivered: false,
-    interference: ['reset'],
+    faultsAndVariations: ['reset'],
   });
   script.fetches('d1: resumed', 'd1', {
     afterMs: 1500,
@@ -97,7 +97,7 @@ function updatesThatSucceed(script: ClientScript): void {
 
 /** The server refuses a Range, and then replaces the file between two parts. */
 function downloadsThatBeginAnew(script: ClientScript): void {
-  const cut = { responseBytes: 200_000, isDelivered: false, interference: ['reset'] };
+  const cut = { responseBytes: 200_000, isDelivered: false, faultsAndVariations: ['reset'] };
   const resumed = { afterMs: 1500, headers: { Range: 'bytes=200000-', 'If-Range': '"d5"' } };
   script.offered('d5: offer', 'd5', 'six');
   script.fetches('d5: cut', 'd5', cut);
@@ -117,7 +117,7 @@ function downloadsThatBeginAnew(script: ClientScript): void {
 
 function updatesThatFail(script: ClientScript): void {
   script.offered('f1: offer', 'f1', 'bad');
-  script.fetches('f1: download', 'f1', { interference: ['corrupt'] });
+  script.fetches('f1: download', 'f1', { faultsAndVariations: ['corrupt'] });
   script.reports('f1: failure', 'f1', 'failure');
   const line = { timestamp: '2026-01-31T12:00:00Z', level: 'error', message: 'checksum mismatch' };
   script.authorized('f1: log', 'put-deployment-log', {

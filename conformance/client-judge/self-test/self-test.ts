@@ -17,13 +17,13 @@ interface DefectiveClientRow {
   readonly id: string;
   readonly does: string;
   readonly isKilled: boolean;
-  /** Duties that the judge names although the client keeps them. */
+  /** Duties that the judge names although the client meets them. */
   readonly falseViolations: readonly string[];
 }
 
 /** The result of the self-test. */
 export interface ClientSelfTest {
-  /** Duties that the judge names although the good client keeps them. */
+  /** Duties that the judge names although the good client meets them. */
   readonly falseOnGood: readonly string[];
   readonly rows: readonly DefectiveClientRow[];
   /** Duties that can be broken, and that no defective client breaks. */

@@ -30,7 +30,7 @@ export interface Request {
   response?: unknown;
   responseBytes?: number;
   isDelivered?: boolean;
-  interference?: string[];
+  faultsAndVariations?: string[];
   afterMs: number;
   tookMs: number;
   connection?: string;
@@ -165,7 +165,7 @@ function exchangeOf(
     sentMs,
     endedMs,
     serverNowMs: offsetMs + endedMs,
-    interference: step.interference ?? [],
+    faultsAndVariations: step.faultsAndVariations ?? [],
     connection: step.connection ?? 'connection-1',
   };
 }

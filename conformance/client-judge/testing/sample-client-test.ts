@@ -15,7 +15,7 @@ const base = {
 } as const;
 
 function duty(name: string, more: Partial<TestedDuty>): TestedDuty {
-  return { ...base, duty: name, state: 'kept', sentence: `A device keeps ${name}.`, ...more };
+  return { ...base, duty: name, state: 'met', sentence: `A device meets ${name}.`, ...more };
 }
 
 const exchange = {
@@ -27,7 +27,7 @@ const exchange = {
   requestBody: hostile,
   status: 401,
   responseBody: '{"error":"unauthorized"}',
-  interference: ['revoke-token'],
+  faultsAndVariations: ['revoke-token'],
 } as const;
 
 const violation = {
@@ -69,14 +69,14 @@ export const sampleClientTest: ClientTestResult = {
   cuts: [
     {
       point: 'at half of the download',
-      cameBack: true,
+      sentRequestAgain: true,
       finalStatuses: ['success'],
       pollsAgain: true,
       reportedFalseSuccess: true,
     },
     {
       point: 'after the whole download',
-      cameBack: false,
+      sentRequestAgain: false,
       finalStatuses: [],
       pollsAgain: false,
       reportedFalseSuccess: false,
@@ -99,5 +99,5 @@ export const sampleClientTest: ClientTestResult = {
     duty('connect.pong', { state: 'not-applicable', reason: 'it opens no WebSocket', next }),
   ],
   waivers: [{ ...waiver, duty: 'http.backoff', state: 'used' }],
-  problems: ['the waiver of x on y is no longer needed: the duty is kept; remove it'],
+  problems: ['the waiver of x on y is no longer needed: the duty is met; remove it'],
 };

@@ -7,9 +7,9 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 interface Allowance {
   /** The requirement that leaves the choice open; absent if the contract says nothing of it. */
   readonly requirement?: RequirementId;
-  /** What a server may show, as a sentence. */
+  /** The allowed difference, as a sentence about the server. */
   readonly allows: string;
-  /** What the choice may depend on. */
+  /** The facts on which the server's choice may depend. */
   readonly dependsOn: 'server' | 'time' | 'request';
 }
 

@@ -13,7 +13,7 @@ import { ResourceTracker } from './resource-tracker.ts';
 import { alertsResource, logResource, monitorResource } from './stored-resources.ts';
 import type { TrackedViolation, Tracker } from './tracker.ts';
 
-/** What the exchanges of a case show. */
+/** The resources that the exchanges of a case show. */
 export interface TrackingOptions {
   /** True if a device reads the configuration that it wrote. */
   readonly readsBack: boolean;

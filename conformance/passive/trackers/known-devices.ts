@@ -1,5 +1,5 @@
 /**
- * What is known in one case: its devices and deployments, whose token a request carries, and what
+ * The devices and deployments of one case, whose token a request carries, and the choices that
  * the contract leaves to the server.
  */
 import { isObject, jsonInOrder, parsedJson } from '../../../fixtures/base/json.ts';

@@ -27,7 +27,7 @@ export interface Effect<State> extends ResourceKey {
   readonly effectDelayMaxMs?: number;
 }
 
-/** What a response shows of a resource. */
+/** The state of a resource that a response shows. */
 export interface Reading<State> extends ResourceKey {
   /**
    * Returns how the response differs from the state; undefined if it shows the state.
@@ -51,7 +51,7 @@ export interface Resource<State> {
   readonly parts?: StateParts<State>;
   /** The effects of requests by operation, if they are accepted. */
   readonly writes: Readonly<Record<string, Reader<Effect<State>>>>;
-  /** What responses show, by operation; only responses of 200 are read. */
+  /** Readers of responses, by operation; only responses of 200 are read. */
   readonly reads: Readonly<Record<string, Reader<Reading<State>>>>;
 }
 

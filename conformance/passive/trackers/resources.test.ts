@@ -109,7 +109,7 @@ const reject: Step = {
   status: 204,
 };
 
-/** What a server may show after these steps. */
+/** Steps after which each response is valid, by title. */
 const legal: readonly (readonly [string, readonly Step[]])[] = [
   ['the attributes that were set', [put([a1, b1]), patch([a2]), inventory([a2, b1])]],
   ['attributes in another order', [put([a1, b1]), inventory([b1, a1])]],

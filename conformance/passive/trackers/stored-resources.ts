@@ -1,6 +1,6 @@
 /**
- * What devices send and users read back: monitor configurations, alerts and deployment logs.
- * Spec: Device monitor; DeploymentLog
+ * Resources that devices send and users read back: monitor configurations, alerts and deployment
+ * logs. Spec: Device monitor; DeploymentLog
  */
 import { jsonInOrder } from '../../../fixtures/base/json.ts';
 import { describeValue } from '../../target/expectations.ts';

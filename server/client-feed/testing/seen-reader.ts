@@ -9,7 +9,7 @@ export interface SeenReader extends ClientReader {
 }
 
 /**
- * Returns a reader with one duty, which each client keeps.
+ * Returns a reader with one duty, which each client meets.
  * @param observe called for each event before it is kept
  */
 export function seenReader(observe: (event: ClientEvent) => void = () => undefined): SeenReader {
@@ -45,13 +45,13 @@ export function seenReader(observe: (event: ClientEvent) => void = () => undefin
     },
     clients: function* () {
       for (const [client, exchanges] of clients)
-        yield { client, exchanges, dropped: 0, states: ['kept'] };
+        yield { client, exchanges, dropped: 0, states: ['met'] };
     },
     client: (client) => {
       const exchanges = clients.get(client);
       if (exchanges === undefined) return undefined;
-      const keptDuty = { ...duty, state: 'kept', judged: 1, violationCount: 0 } as const;
-      return { exchanges, dropped: 0, duties: [{ ...keptDuty, violations: [] }] };
+      const metDuty = { ...duty, state: 'met', judged: 1, violationCount: 0 } as const;
+      return { exchanges, dropped: 0, duties: [{ ...metDuty, violations: [] }] };
     },
   };
 }

@@ -1,10 +1,10 @@
-/** What a judge of device clients says about one device, for tests. */
+/** The verdict of the judge of device clients on one device, for tests. */
 import type { ResponseOf } from '../../../fixtures/control/operations.ts';
 import type { OpenServer } from '../../server.ts';
 import type { Tenant } from '../../tenants/tenants.ts';
 import { clientView, unknownClient } from '../sources/clients.ts';
 
-/** What is known about one duty of a device: its state, and its violations with evidence. */
+/** The verdict on one duty of a device: its state, and its violations with evidence. */
 export type TestbedDuty = ResponseOf<'GET /clients/{device}'>['duties'][number];
 
 /** Thrown if a device broke duties, or has sent nothing that could be judged. */

@@ -4,7 +4,10 @@ import type { ReportableStatus } from '../../../fixtures/contract/vocabulary.ts'
 import type { EntryFilter } from '../../journal/filter.ts';
 import { AwaitTimeout, type EntryAwaitOptions, type TestbedJournal } from './journal.ts';
 
-/** What a request of a device must match; `times` is how often, at least once if absent. */
+/**
+ * The filter that requests of a device must match; `times` is how many must, at least one if
+ * absent.
+ */
 export interface ExpectedRequests extends Pick<EntryFilter, 'status' | 'method' | 'text'> {
   readonly times?: number;
 }

@@ -62,7 +62,7 @@ export interface TestbedTenant {
   reset(subject?: ResetSubject): Promise<void>;
 }
 
-/** What to reset: one device, or the whole tenant if it names none. */
+/** The subject of a reset: one device, or the whole tenant if it names none. */
 export type ResetSubject = v.InferInput<typeof resetShape>;
 
 /** The admin of a tenant, with the token of a login. */

@@ -76,7 +76,7 @@ function endOf(tenant: Tenant, record: FoundRequest['record']): string {
   return '';
 }
 
-/** What to do if there are no devices yet. */
+/** The message if there are no devices yet. */
 const noDevices =
   'there are no devices; send an authentication request to the API, or run "npx fleetbed simulate"';
 

@@ -1,4 +1,4 @@
-/** What a judge of device clients says about the devices of a tenant, as plain data. */
+/** The verdicts of the judge of device clients on the devices of a tenant, as plain data. */
 import { inTurns } from '../../../fixtures/base/clock.ts';
 import { type DutyState, dutyStates } from '../../../fixtures/control/clients.ts';
 import type { ResponseOf } from '../../../fixtures/control/operations.ts';

@@ -211,14 +211,14 @@ export async function testClient(options: ClientTestRowValues): Promise<ExitCode
   const waivers = await readDutyWaivers(options.waivers);
   const earlier = options.compare === undefined ? undefined : await readEarlier(options.compare);
   const folder = mkdtempSync(join(tmpdir(), 'fleetbed-client-'));
-  const plan = { ...planOf(options, folder), waivers };
+  const testOptions = { ...clientTestOptions(options, folder), waivers };
   if (options.list) {
     rmSync(folder, { recursive: true });
     const { interval: intervalMs, parallel } = options;
     // The list is that of a client which --command starts; --wait leaves some scenes out.
-    const started = { ...plan, command: '' };
+    const started = { ...testOptions, command: '' };
     const schedule = scheduleOf(allScenes, {
-      plan: started,
+      options: started,
       intervalMs,
       capabilities: undefined,
     });
@@ -228,10 +228,10 @@ export async function testClient(options: ClientTestRowValues): Promise<ExitCode
   }
   await prepareReports(options.report);
   const signal = stopSignal();
-  output.progress(`seed ${plan.seed}; the output of the client is in ${folder}`);
-  const testResult = await runClientTest(plan, signal, {
+  output.progress(`seed ${testOptions.seed}; the output of the client is in ${folder}`);
+  const testResult = await runClientTest(testOptions, signal, {
     opened: (url) => {
-      if (plan.command === undefined) output.progress(`Start the client now, at ${url}`);
+      if (testOptions.command === undefined) output.progress(`Start the client now, at ${url}`);
     },
     ended: ({ scene, outcome, reason }, left) => {
       const why = reason === undefined ? '' : `: ${reason}`;
@@ -279,15 +279,18 @@ export function exitCodeOf(
   const isBroken = duties.some(({ level, state }) => level === 'must' && state === 'broken');
   if (outcome === 'broken' || isBroken) return exitCodes.failed;
   if (outcome === 'interrupted') return exitCodes.interrupted;
-  const isUnmet = duties.some(
+  const isUndecided = duties.some(
     ({ level, state }) => level === 'must' && ['open', 'not-tested', 'not-judged'].includes(state),
   );
-  if (requireAllMust && isUnmet) return exitCodes.failed;
-  return outcome === 'kept' ? exitCodes.pass : exitCodes.inconclusive;
+  if (requireAllMust && isUndecided) return exitCodes.failed;
+  return outcome === 'met' ? exitCodes.pass : exitCodes.inconclusive;
 }
 
 /** @throws CommandError for options that contradict one another, or name no scene */
-function planOf(options: ClientTestRowValues, folder: string): Omit<ClientTestOptions, 'waivers'> {
+function clientTestOptions(
+  options: ClientTestRowValues,
+  folder: string,
+): Omit<ClientTestOptions, 'waivers'> {
   const { command, powerOff, powerOn, scene = [], skip = [], seed } = options;
   if ((powerOff === undefined) !== (powerOn === undefined))
     throw usage('--power-off and --power-on belong together; give both, or neither.');

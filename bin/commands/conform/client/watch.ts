@@ -25,7 +25,7 @@ export interface WatchOptions extends Partial<ControlAccess> {
 type Clients = ResponseOf<'GET /clients'>;
 type Client = ResponseOf<'GET /clients/{device}'>;
 
-/** What was read from the server: all clients, and the one that is shown in full. */
+/** A response of the server: all clients, and the one that is shown in full. */
 interface Reading {
   readonly clients: Clients;
   readonly client: Client | undefined;
@@ -122,7 +122,7 @@ function devicesTable({ clients }: Clients): string {
       .map(({ client, identity = client, exchanges, counts }) => [
         printable(identity, 60),
         exchanges,
-        ...[counts.kept ?? 0, counts.broken ?? 0, counts.open ?? 0, counts['not-tested'] ?? 0],
+        ...[counts.met ?? 0, counts.broken ?? 0, counts.open ?? 0, counts['not-tested'] ?? 0],
       ]),
   );
 }

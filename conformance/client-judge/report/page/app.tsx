@@ -15,8 +15,8 @@ import { BrokenDuty } from './broken-duty.tsx';
 const tones: Readonly<Record<ClientTestResult['outcome'], Tone>> = {
   broken: 'negative',
   inconclusive: 'pending',
-  kept: 'positive',
-  'never-came': 'pending',
+  met: 'positive',
+  'no-request': 'pending',
   interrupted: 'pending',
 };
 
@@ -25,7 +25,7 @@ const stateLabels: readonly (readonly [TestedDuty['state'], string])[] = [
   ['not-tested', 'Not tested'],
   ['not-judged', 'Not judged'],
   ['observed', 'Observed'],
-  ['kept', 'Kept'],
+  ['met', 'Met'],
   ['not-observable', 'Not observable'],
   ['not-applicable', 'Not applicable: parts of the API that the client does not use'],
 ];
@@ -107,8 +107,8 @@ function Cuts({ testResult: { cuts, cutBy } }: { testResult: ClientTestResult })
         rows={cuts}
         keyOf={({ point }) => point}
         columns={[
-          { title: 'Moment', cell: ({ point }) => point },
-          { title: 'Came back', cell: ({ cameBack }) => yesOrNo(cameBack) },
+          { title: 'Cut at', cell: ({ point }) => point },
+          { title: 'Sent a request', cell: ({ sentRequestAgain }) => yesOrNo(sentRequestAgain) },
           {
             title: 'Final status',
             cell: ({ finalStatuses, reportedFalseSuccess }) => (
@@ -122,7 +122,7 @@ function Cuts({ testResult: { cuts, cutBy } }: { testResult: ClientTestResult })
               </>
             ),
           },
-          { title: 'Polls on', cell: ({ pollsAgain }) => yesOrNo(pollsAgain) },
+          { title: 'Polled again', cell: ({ pollsAgain }) => yesOrNo(pollsAgain) },
         ]}
       />
     </Card>

@@ -121,7 +121,7 @@ export const connections: readonly DefectiveClient[] = [
     description: 'keeps its WebSocket although nothing comes for three minutes',
     alter: all(
       scene('socket-silent', 'connect 1', 'shell response', 180_000),
-      editSteps('connect 1', { interference: ['half-open'] }),
+      editSteps('connect 1', { faultsAndVariations: ['half-open'] }),
     ),
   },
   {
@@ -212,7 +212,7 @@ export const connections: readonly DefectiveClient[] = [
   {
     duty: 'connect.checks-accept',
     description: 'sends a message although the handshake was wrong',
-    alter: editSteps('connect 1', { interference: ['wrong-accept'] }),
+    alter: editSteps('connect 1', { faultsAndVariations: ['wrong-accept'] }),
   },
   {
     duty: 'http.recovers',

@@ -64,7 +64,7 @@ export const downloading: readonly DefectiveClient[] = [
   },
   {
     duty: 'get.resumes',
-    description: 'begins anew after each cut',
+    description: 'starts from the first byte after each cut',
     alter: editSteps('d1: resumed', (step) => {
       step.headers = {};
       Object.assign(step, { status: 200, responseBytes: 400_000 });
@@ -97,7 +97,7 @@ export const downloading: readonly DefectiveClient[] = [
   {
     duty: 'get.size-limits',
     description: 'installs a file that went on past its end',
-    alter: all(editSteps('f1: download', { interference: ['over-long'] }), installsBadFile),
+    alter: all(editSteps('f1: download', { faultsAndVariations: ['over-long'] }), installsBadFile),
     consequences: ['inventory.after-update'],
   },
   {

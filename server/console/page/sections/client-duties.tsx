@@ -54,7 +54,7 @@ function Duties({ client, reload }: { client: Client; reload: () => void }) {
         tone={tone}
         title={hasBrokenMust ? 'This client breaks a MUST' : 'No MUST is broken'}
       >
-        {counts.kept ?? 0} kept, {counts.broken ?? 0} broken, {counts.open ?? 0} open,{' '}
+        {counts.met ?? 0} met, {counts.broken ?? 0} broken, {counts.open ?? 0} open,{' '}
         {counts['not-tested'] ?? 0} not tested yet, by {exchanges} requests
         {dropped > 0 && `; ${dropped} events were lost`}.
       </Verdict>

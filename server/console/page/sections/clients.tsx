@@ -112,7 +112,7 @@ const clientColumns: readonly LongColumn<Client>[] = [
       return <Badge tone="positive">no MUST broken</Badge>;
     },
   },
-  { title: 'Duties kept', width: '6rem', isMinor: true, cell: ({ counts }) => counts.kept ?? 0 },
+  { title: 'Duties met', width: '6rem', isMinor: true, cell: ({ counts }) => counts.met ?? 0 },
   { title: 'Duties open', width: '6rem', isMinor: true, cell: ({ counts }) => counts.open ?? 0 },
   {
     title: 'Duties not tested',

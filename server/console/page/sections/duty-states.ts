@@ -7,7 +7,7 @@ type DutyState = ResponseOf<'GET /clients'>['duties'][number]['state'];
 const states: Readonly<Record<DutyState, readonly [label: string, tone: Tone]>> = {
   broken: ['broken', 'negative'],
   open: ['open', 'pending'],
-  kept: ['kept', 'positive'],
+  met: ['met', 'positive'],
   observed: ['observed', 'info'],
   'not-judged': ['not judged', 'plain'],
   'not-tested': ['not tested yet', 'plain'],
@@ -15,13 +15,13 @@ const states: Readonly<Record<DutyState, readonly [label: string, tone: Tone]>> 
   'not-applicable': ['not applicable', 'plain'],
 };
 
-const isStatus = (text: string): text is DutyState => Object.hasOwn(states, text);
+const isDutyState = (text: string): text is DutyState => Object.hasOwn(states, text);
 
 /** Returns the tone of a state; plain for one that the page does not know. */
-export const dutyTone = (state: string): Tone => (isStatus(state) ? states[state][1] : 'plain');
+export const dutyTone = (state: string): Tone => (isDutyState(state) ? states[state][1] : 'plain');
 
 /** Returns the label of a state; one that the page does not know is returned unchanged. */
-export const dutyLabel = (state: string): string => (isStatus(state) ? states[state][0] : state);
+export const dutyLabel = (state: string): string => (isDutyState(state) ? states[state][0] : state);
 
 /** Returns the choices of a filter by state, with the number of duties in each. */
 export function stateChoicesOf(duties: readonly { readonly state: string }[]) {
@@ -32,7 +32,7 @@ export function stateChoicesOf(duties: readonly { readonly state: string }[]) {
   return [['', `all states (${duties.length})`] as const, ...counted];
 }
 
-const order: readonly string[] = ['broken', 'open', 'not-tested', 'not-judged', 'kept', 'observed'];
+const order: readonly string[] = ['broken', 'open', 'not-tested', 'not-judged', 'met', 'observed'];
 
 /** Returns the duties with those first of which the reader has to know. */
 export function byImportance<Duty extends { readonly state: string }>(
