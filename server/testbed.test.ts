@@ -98,7 +98,7 @@ describe('a testbed', () => {
     rmSync(dataFolder, { recursive: true });
   });
 
-  it('closes once, however often it is asked, and is disposable', async () => {
+  it('closes once, even if it is closed repeatedly, and is disposable', async () => {
     const other = await startTestbed();
     await Promise.all([other.close(), other[Symbol.asyncDispose](), other.close()]);
     await expect(fetch(other.baseUrl)).rejects.toThrow();
@@ -166,7 +166,7 @@ describe('adjusting a tenant of a testbed', () => {
     expect(Math.abs(testbed.clock.now() - Date.now())).toBeLessThan(5000);
   });
 
-  it('can limit how often a caller may ask', async () => {
+  it('can limit the request rate of a caller', async () => {
     testbed.rates.set({ requests: 1, windowSeconds: 60 });
     await testbed.admin.call('count-devices');
     expect(await statusOf(testbed.admin.call('count-devices'))).toBe(429);
@@ -315,7 +315,7 @@ describe("the reset of a testbed's tenant", () => {
     expect(await statusOf(other.admin.call('count-devices'))).toBe(401);
   });
 
-  it('signs the admin in again, whatever happened to the account', async () => {
+  it('logs the admin in again, whatever happened to the account', async () => {
     await testbed.admin.call('logout');
     expect(await statusOf(testbed.admin.call('count-devices'))).toBe(401);
     await testbed.reset();

@@ -65,7 +65,7 @@ describe('the process of a client', () => {
   });
 });
 
-describe('a command of the author', () => {
+describe('a command from the author of a client', () => {
   it('returns its output without line ends', async () => {
     expect(await printedBy('echo release-2')).toBe('release-2');
   });

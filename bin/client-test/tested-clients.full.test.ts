@@ -11,7 +11,7 @@ const scenes: readonly SceneName[] = [
 
 describe.concurrent('a part of the quick test', { timeout: 180_000 }, () => {
   it.each(goodClients)(
-    'runs every scene of it, and finds nothing broken in %s',
+    'runs every scene of the part, and finds no broken duty of %s',
     async (_, command) => {
       const args = scenes.flatMap((scene) => ['--scene', scene]);
       const { broken, testResult, code, stderr } = await runClientTestCommand(command, args);

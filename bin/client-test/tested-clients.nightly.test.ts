@@ -3,7 +3,7 @@ import { goodClients, runClientTestCommand } from './testing/tested-client.ts';
 
 describe('the quick test of a client', { timeout: 900_000 }, () => {
   it.each(goodClients)(
-    'finds nothing broken in %s, and says why a MUST was not tested',
+    'finds no broken duty of %s, and says why a MUST was not tested',
     async (_, command) => {
       const { broken, unmetMusts, testResult, code, stderr } = await runClientTestCommand(
         command,

@@ -27,7 +27,7 @@ describe('world init', () => {
 });
 
 describe('world schema', () => {
-  it('is a JSON Schema that knows every member of the example', async () => {
+  it('is a JSON Schema that contains every member of the example', async () => {
     const { stdout, code } = await runCommand(['world', 'schema']);
     const schema = JSON.parse(stdout);
     expect([code, schema.$schema]).toEqual([0, expect.stringContaining('json-schema.org')]);

@@ -72,7 +72,7 @@ function apiReport(name: string, types: string): string {
 
 describe.each(modules)('the public surface of $name', ({ name, types }) => {
   it(
-    'is that of the committed report, which `vitest run --update` rewrites, and is documented',
+    'matches the committed report, which `vitest run --update` rewrites, and is documented',
     async () => {
       const report = apiReport(name, types);
       await expect(report).toMatchFileSnapshot(`api/${name}.txt`);

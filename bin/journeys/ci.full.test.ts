@@ -166,7 +166,7 @@ describe('the action for GitHub', { timeout: 120_000 }, () => {
     expect(page).toContain('ended with exit code 3');
   });
 
-  it('refuses another word than conform, simulate and client', async () => {
+  it('refuses a command other than conform, simulate and client', async () => {
     const { code, log } = await runAction({ run: 'confrom' });
     expect(code).toBe(2);
     expect(log).toContain(

@@ -8,7 +8,7 @@ const seeds = Array.from({ length: 20 }, (_, index) => `seed-${index + 1}`);
 
 describe('the judge of simulated devices that behave', { timeout: 60_000 }, () => {
   it.each(seeds)(
-    'finds no violation on a server with every legal variation and %s',
+    'finds no violation on a server with every allowed variation and %s',
     async (seed) => {
       const variations = new Set(variationNames);
       const fleet = await FleetOnTestbed.start({ seed, variations });

@@ -89,7 +89,7 @@ function lastValue(): Alteration {
   };
 }
 
-describe('a legal server under the conformance suite', () => {
+describe('a conforming server under the conformance suite', () => {
   it('may answer 409 to each request for an update that differs from the first', {
     timeout: SUITE_MAX_MS,
   }, async () => {

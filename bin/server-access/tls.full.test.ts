@@ -89,7 +89,7 @@ describe('serve --tls', () => {
     await expect(asked).rejects.toThrow("Host: c.test. is not in the cert's altnames");
   });
 
-  it('writes the CA in three forms, without its key, into a new folder', async () => {
+  it('writes the CA in three formats, without its key, into a new folder', async () => {
     const { tls } = await serve('--tls-ca-out', at('new/ca'));
     expect(tls.caFile).toBe(at('new/ca/ca.pem'));
     expect(readdirSync(at('new/ca')).sort()).toEqual(['ca.der', 'ca.h', 'ca.pem']);

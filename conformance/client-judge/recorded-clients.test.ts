@@ -49,7 +49,7 @@ const plain = (): Step[] =>
   );
 
 describe('the verdict on a recording', () => {
-  it('finds nothing broken in the archive of a good client', async () => {
+  it('finds no broken duty in the archive of a good client', async () => {
     expect(await brokenIn(plain())).toEqual([]);
   });
 

@@ -52,7 +52,7 @@ describe('a cleanup ledger', () => {
     expect([announced, baseUrls]).toEqual([3, ['http://host']]);
   });
 
-  it('holds several runs, and is readable beyond a truncated line', async () => {
+  it('contains several runs, and is readable beyond a truncated line', async () => {
     const path = await written(async (ledger) => {
       await ledger.announce(device('1'), 'a/one');
     });

@@ -118,7 +118,7 @@ const reports = (status: string, answered = 204) =>
   entry(paths.status, { status: answered, sent: { status }, headers: bearer(token) });
 
 describe('the recording of a correct server', () => {
-  it('holds when a proxy has recorded everything', async () => {
+  it('shows no violation when a proxy has recorded everything', async () => {
     const found = await judge(
       'proxy.har',
       har(

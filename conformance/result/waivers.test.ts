@@ -79,14 +79,14 @@ describe('a waiver of a case', () => {
   });
 
   it.each<VerdictName | undefined>(['skip', undefined])(
-    'is idle if its case has the verdict %s',
+    'remains undecided if its case has the verdict %s',
     (verdict) => {
       const { waivers, problems } = judge(verdict);
       expect([waivers[0]?.state, problems]).toEqual(['not-decided', []]);
     },
   );
 
-  it('makes a run green whose only case it covers', () => {
+  it('lets a run pass when it covers the only failed case', () => {
     const failed = verdictOn(caseId, { verdict: 'fail' });
     const { verdicts } = applyWaivers([failed], [waiver], on(lastDay));
     expect(outcomeOf(verdicts, [])).toBe('pass');

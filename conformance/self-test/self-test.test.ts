@@ -182,7 +182,7 @@ describe('a planted defect', () => {
     expect(notRun).toMatchObject({ outcome: 'unexercised', casesRun: 0, untouched: 3 });
   });
 
-  it('is not sound when a case fails that names no violated requirement', async () => {
+  it('has a false failure when a case fails that names no violated requirement', async () => {
     const row = await rowFor({ violates: ['configuration.set-by-user'] });
     expect(row.outcome).toBe('killed');
     expect(row.falseFailures).toEqual([
@@ -287,20 +287,20 @@ describe('a kill matrix', () => {
 
   const survivor: Defect = { ...defect, id: 'nobody-sees', alter: statusBecomes(204, 200) };
 
-  it('holds when every defect is sound, and keeps the order of the defects', async () => {
+  it('is successful when every defect is killed, and keeps the order of the defects', async () => {
     const matrix = await matrixOf([defect, { ...defect, id: 'another' }]);
     expect(matrix.rows.map(({ id }) => id)).toEqual(['configuration-is-empty', 'another']);
     expect(matrix.totals).toMatchObject({ defects: 2, killed: 2, casesRun: 4, untouched: 2 });
     expect(isSuccessful(matrix)).toBe(true);
   });
 
-  it('does not hold when a defect is not sound', async () => {
+  it('is unsuccessful when a defect survives or was not exercised', async () => {
     const matrix = await matrixOf([defect, survivor]);
     expect(matrix.totals).toMatchObject({ killed: 1, unexercised: 1 });
     expect(isSuccessful(matrix)).toBe(false);
   });
 
-  it('does not hold with failures without a defect, or after an interruption', async () => {
+  it('is unsuccessful with failures without a defect, and after an interruption', async () => {
     const matrix = await matrixOf([defect]);
     expect(isSuccessful({ ...matrix, baselineFailures: ['errors/error-says-why'] })).toBe(false);
     const ended = AbortSignal.abort();

@@ -38,7 +38,7 @@ describe.each(keyTypes)('a signing key of type %s', (keyType) => {
     expect(verifies(key.publicKeyPem, body, key.sign(body))).toBe(true);
   });
 
-  it('makes signatures that do not fit a changed body', async () => {
+  it('makes signatures that do not verify for a changed body', async () => {
     const key = await made;
     expect(verifies(key.publicKeyPem, Buffer.from('{}'), key.sign(body))).toBe(false);
   });
@@ -61,7 +61,7 @@ describe.each(keyTypes)('a signing key of type %s', (keyType) => {
     }
   });
 
-  it('has wrong digests and wrong forms, none of which verifies', async () => {
+  it('has signatures with wrong digests and wrong encodings, none of which verifies', async () => {
     const { publicKeyPem, invalidSignatures } = await made;
     for (const kind of [invalidSignatures.digest, invalidSignatures.encoding]) {
       const forms = Object.entries(kind);

@@ -156,7 +156,7 @@ describe('the feed of device clients', () => {
     expect(seen.at(-1)).toMatchObject({ client: otherId, status: 204 });
   });
 
-  it('forgets the devices of a tenant that is reset', async () => {
+  it('removes the devices of a tenant that is reset', async () => {
     await start();
     await acceptedIn(testbed, testbed, 'one');
     expect((await control()).body.clients).toHaveLength(1);

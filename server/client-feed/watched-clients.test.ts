@@ -16,7 +16,7 @@ describe('the clients that are judged', () => {
     expect(clients.leftOut).toBe(1);
   });
 
-  it('make room for others once they have been silent for ten minutes', () => {
+  it('are replaced by others after ten minutes without an event', () => {
     const forgotten: string[] = [];
     const clients = full(forgotten);
     clients.admit('client-7', 599_000);
@@ -25,7 +25,7 @@ describe('the clients that are judged', () => {
     expect(clients.find('client-7')).toBeDefined();
   });
 
-  it('make room at once if they were decommissioned', () => {
+  it('are replaced at once if they were decommissioned', () => {
     const clients = full();
     clients.retire('client-3');
     expect(clients.admit('another', 1)?.name).toBe('another');

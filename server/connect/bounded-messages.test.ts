@@ -22,7 +22,7 @@ function smallValues(): Buffer {
   return Buffer.concat([head, ...Array.from({ length: 2048 }, () => list)]);
 }
 
-describe('a message that holds more values than the limit', () => {
+describe('a message with more values than the limit', () => {
   const reason = 'the message is not a msgpack message: it holds more than 4096 values';
 
   it('closes the socket of the sending device with the reason', async () => {

@@ -35,7 +35,7 @@ describe('the reason of a close frame', () => {
       `x${'\u{1f600}'.repeat(30)}`,
     ],
     ['replaced characters that fit', '\ufffd'.repeat(41), '\ufffd'.repeat(41)],
-  ])('is cut to the length that a close frame can hold: %s', async (_, given, sent) => {
+  ])('is shortened to the length that fits a close frame: %s', async (_, given, sent) => {
     const ended = endOf(theirs);
     closeWith(ours, 1011, given);
     expect(await ended).toEqual({ code: 1011, reason: sent });

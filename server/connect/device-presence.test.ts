@@ -34,7 +34,7 @@ describe('the presence of a device', () => {
     });
   });
 
-  it('is connected from the handshake until the socket ends, and holds both times', async () => {
+  it('is connected from the handshake until the socket ends, and contains both times', async () => {
     server.clock.advance(1000);
     const socket = await openSocket(server, device);
     expect(await presenceOf(server, device)).toEqual({

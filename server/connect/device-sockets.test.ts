@@ -285,7 +285,7 @@ describe('a misbehaving device', () => {
     expect(text).toContain(`the client closed its WebSocket with 1006: ${reason}`);
   });
 
-  it('is recorded in the journal as cut by the server when it is silent', async () => {
+  it('is recorded in the journal as disconnected by the server when it sends nothing', async () => {
     await openSocket(server, device, { autoPong: false });
     server.clock.advance(60_000);
     await presenceAs(server, device, 'disconnected');
@@ -349,7 +349,7 @@ describe('a decommissioned device', () => {
     expect((await server.call('get-connection', call)).status).toBe(404);
   });
 
-  it('starts again as disconnected when it is accepted anew', async () => {
+  it('is disconnected at first when it is accepted again', async () => {
     const socket = await openSocket(server, device);
     const ended = endOf(socket);
     const call = { token: server.adminToken, parameters: { id: device.id } };

@@ -135,7 +135,7 @@ describe('faults in the console', () => {
     await page.getByText('No planned faults', { exact: true }).waitFor();
   });
 
-  it('can be planned by the form again and again', async () => {
+  it('can be planned repeatedly by the form', async () => {
     await openConsole(page, server, '/faults');
     for (const count of [2, 4]) {
       await press('Add to the plan');

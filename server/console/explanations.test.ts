@@ -87,7 +87,7 @@ describe('the link to an explanation in an error response', () => {
     await context.close();
   });
 
-  it('asks for the token in a tab that no console can help', async () => {
+  it('asks for the token when no other tab has a console', async () => {
     await page.goto(await refusedAddress());
     await page.getByLabel('Control token').waitFor();
     expect(await verdict().count()).toBe(0);

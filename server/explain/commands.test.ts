@@ -375,7 +375,7 @@ describe('the proposed command for a request that the state forbids', () => {
     await expectAfter(response, { refused: 422, answered: 201, ...chosen });
   });
 
-  it('sends a form where the request had none', async () => {
+  it('sends a multipart form where the request had none', async () => {
     const headers = { 'Content-Type': 'application/json' };
     const call = { token: server.adminToken, headers, body: '{}' };
     const response = await server.call('upload-artifact', call);

@@ -86,7 +86,7 @@ describe('the corrected value of a body', () => {
       { messages: [{ timestamp: '2026-11-26 08:00:00+01:00', level: 'info', message: 'm' }] },
       { messages: [{ timestamp: '2026-11-26T07:00:00.000Z', level: 'info', message: 'm' }] },
     ],
-  ])('has the sent content in the right form: %s', (_, id, given, expected) => {
+  ])('has the sent content in the right type and format: %s', (_, id, given, expected) => {
     expect(correctedValue(bodyOf(id), given)).toEqual({ value: expected, needs: {} });
   });
 
@@ -175,7 +175,7 @@ describe('the corrected value of a body', () => {
     ['put-configuration', null],
     ['put-configuration', [{ key: 'tz', value: 'UTC' }]],
     ['put-deployment-log', 'text'],
-  ])('is left to the sender when the whole form differs: %s %j', (id, given) => {
+  ])('is left to the sender when the whole structure differs: %s %j', (id, given) => {
     expect(correctedValue(bodyOf(id), given)?.value).not.toEqual(
       expect.objectContaining({ name: 'value' }),
     );

@@ -103,12 +103,15 @@ describe('the explanation of a valid token in a wrong header', () => {
     ['of Basic', () => ({ Authorization: 'Basic ZGV2aWNlOng=' }), 'send "Bearer " and the token'],
     ['twice', (token) => ({ Authorization: `Bearer Bearer ${token}` }), 'write "Bearer " once'],
     ['of none', () => ({ Authorization: 'Bearer ' }), 'put the token after "Bearer "'],
-  ])('names the form and asks for no new token: %s', async (_, headersOf, first) => {
-    const explained = await explanationAt('GET', setting, { headers: headersOf(device.token) });
-    expect([explained.status, explained.problem.path]).toEqual([401, 'header.Authorization']);
-    expect(explained.before).toContain(first);
-    expect(explained.command).not.toContain(operations['post-auth-request'].path);
-  });
+  ])(
+    'names the correction of the header and proposes no new token: %s',
+    async (_, headersOf, first) => {
+      const explained = await explanationAt('GET', setting, { headers: headersOf(device.token) });
+      expect([explained.status, explained.problem.path]).toEqual([401, 'header.Authorization']);
+      expect(explained.before).toContain(first);
+      expect(explained.command).not.toContain(operations['post-auth-request'].path);
+    },
+  );
 
   it('names the cookie where it counts and where not', async () => {
     const headers = { Cookie: 'JWT=a.b.c' };
@@ -122,7 +125,7 @@ describe('the explanation of a valid token in a wrong header', () => {
 });
 
 describe('the explanation for a device that lost its acceptance', () => {
-  it("names the way back, and the device's journal has the refusal", async () => {
+  it('says how to be accepted again, and the journal has the refusal', async () => {
     const own = await acceptedDevice(server, 'rejected');
     await decide(server, own, 'rejected');
     const { before } = await explanationAt('GET', setting, { token: own.token });
@@ -158,7 +161,7 @@ describe('the explanation for a valid artifact link', () => {
       'header.If-Unmodified-Since',
       /GMT or later$/,
     ],
-  ])('asks for no new link after a %i: %j', async (status, headers, path, expected) => {
+  ])('proposes no new link after a %i: %j', async (status, headers, path, expected) => {
     const id = await publish(server, { name: `release-${status}-${path.length}` });
     await createDeployment(server, [device]);
     const { uri } = await linkTo(server, device.token, id);

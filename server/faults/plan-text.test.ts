@@ -54,7 +54,7 @@ describe('a fault plan', () => {
     expect(rulesIn(`rules: [{ id: a, act: ${name} }]`)).toMatchObject([{ act }]);
   });
 
-  it.each(listReadyActions())('may have the action $name in its long form', ({ name, act }) => {
+  it.each(listReadyActions())('may have the action $name as an object', ({ name, act }) => {
     expect(rulesIn(`rules: [{ id: a, act: ${act} }]`)).toEqual(
       rulesIn(`rules: [{ id: a, act: ${name} }]`),
     );

@@ -81,7 +81,7 @@ async function responseOn(socket: Socket) {
 const ask = `POST ${operations['post-auth-request'].path}`;
 
 describe('incomplete bodies at the byte limit', () => {
-  it('give way to newer bodies, oldest first, with 503', async () => {
+  it('are refused with 503 in favour of newer bodies, oldest first', async () => {
     const bodies: Socket[] = [];
     for (let count = 1; count <= 2; count += 1) {
       bodies.push(stalled(ask, CHUNK));
@@ -113,7 +113,7 @@ describe('incomplete bodies at the byte limit', () => {
     await untilHeld(0);
   });
 
-  it('give way to newer authentication requests while many wait for their turn', async () => {
+  it('are refused in favour of newer authentication requests while many wait for their turn', async () => {
     const body = ' '.repeat(10_000);
     const sockets = Array.from({ length: 120 }, reach);
     // The server has accepted these connections before; otherwise it would read them one by one.
@@ -193,7 +193,7 @@ describe('incomplete WebSocket messages at the byte limit', () => {
     expect(code).toBe(1013);
   });
 
-  it('hold no bytes once they are complete', async () => {
+  it('use no bytes of the budget once they are complete', async () => {
     const device = await acceptedDevice(server, 'other');
     const socket = await openSocket(server, device);
     socket.send(CHUNK, { fin: false });

@@ -169,7 +169,7 @@ describe('an exchange in the journal', () => {
     expect(kept(bare).responseBody).toBeUndefined();
   });
 
-  it('is unaffected by later entries while a reader holds it', () => {
+  it('is unaffected by later entries while a reader uses it', () => {
     const journal = new Journal({ entriesMax: 1, bytesMax: 10_000_000 });
     journal.add(record('first', Buffer.from('first')));
     const read = journal.find('first') ?? fail();
@@ -198,7 +198,7 @@ describe('an exchange in the journal', () => {
 });
 
 describe('the memory of a journal', () => {
-  it('is reused when it holds no entries any more', () => {
+  it('is reused when it contains no entries any more', () => {
     const slabs = new Slabs();
     const used = new Set<object>();
     const kept: Slab[] = [];

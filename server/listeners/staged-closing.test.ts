@@ -209,7 +209,7 @@ describe('a client that keeps sending after its response', () => {
     await until(() => held() === 0);
   });
 
-  it('gives way when others need its room', async () => {
+  it('is disconnected when the byte budget is needed for other requests', async () => {
     await start({ connectionLimits: { inFlightMaxBytes: 100_000, discardMaxMs: 3_600_000 } });
     const sending = await refused();
     sending.write(Buffer.alloc(10_000));

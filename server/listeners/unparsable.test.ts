@@ -257,7 +257,7 @@ describe('a request that cannot be read as HTTP', () => {
 
 /** Returns a request of the device with this framing header, and a body. */
 describe('the responses of a connection', () => {
-  it('stand in the order of the requests when the last one cannot be read', async () => {
+  it('are in the order of the requests when the last one cannot be read', async () => {
     const socket = await openConnection(server);
     const ask = `${get}${host}Authorization: Bearer ${device.token}\r\n\r\n`;
     socket.write(`${ask.repeat(20)}GET /a b HTTP/1.1\r\n\r\n`);
@@ -265,7 +265,7 @@ describe('the responses of a connection', () => {
     expect(statuses).toEqual([...Array.from({ length: 20 }, () => '200'), '400']);
   });
 
-  it('stand in the order of the requests when the last body cannot be read', async () => {
+  it('are in the order of the requests when the last body cannot be read', async () => {
     const socket = await openConnection(server);
     const authorization = `Authorization: Bearer ${device.token}\r\n`;
     const ask = `${get}${host}${authorization}\r\n`;

@@ -228,7 +228,7 @@ describe('a call over HTTP', () => {
     expect(response.json().error).toBe('query: artifact_name: is required');
   });
 
-  it('ignores body members that the contract does not know', async () => {
+  it('ignores body members that the contract does not define', async () => {
     const json = { artifact_name: 'a', device_type: 'b', more: 'c' };
     const { token } = device;
     expect((await server.call('post-next-deployment', { token, json })).status).toBe(204);

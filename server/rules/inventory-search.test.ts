@@ -65,7 +65,7 @@ describe('a condition of an inventory search', () => {
     ['$regex', '1', 1, false],
     ['$regex', '^b$', ['a', 'b'], true],
     ['$regex', '', undefined, false],
-  ])('holds as %s %j for %j: %s', (type, value, held, expected) => {
+  ])('is met as %s %j for %j: %s', (type, value, held, expected) => {
     expect(holds({ type, value }, held)).toBe(expected);
   });
 

@@ -31,14 +31,14 @@ function operationsOf(permission: Permission): readonly string[] {
   return grants[0]?.operations ?? [];
 }
 
-describe('a role in the second form', () => {
+describe('a role in the format of version 2', () => {
   it('is returned as it was given', () => {
     const sets: ScopedSet[] = [{ name: 'ReadDevices', scope: groups }, { name: 'ManageUsers' }];
     expect(setsOf(grantsOfSets(sets))).toEqual(sets);
     expect(permissionsBesideSets(grantsOfSets(sets))).toEqual([]);
   });
 
-  it('can be shown in the first form', () => {
+  it('can be shown in the format of version 1', () => {
     const grants: Grant[] = [
       { set: 'DeployToDevices', groups: ['a', 'b'] },
       { set: 'ConnectToDevices', groups: ['a'] },
@@ -54,7 +54,7 @@ describe('a role in the second form', () => {
   });
 });
 
-describe('a role in the first form', () => {
+describe('a role in the format of version 1', () => {
   it.each<[Permission, Grant]>([
     [{ action: 'any', object: { type: 'any', value: 'any' } }, { set: 'SuperUser' }],
     [inGroup('CREATE_DEPLOYMENT', 'a'), { set: 'DeployToDevices', groups: ['a'] }],
@@ -116,7 +116,7 @@ describe('a role in the first form', () => {
   });
 });
 
-describe('a permission set shown in the first form', () => {
+describe('a permission set shown in the format of version 1', () => {
   const names = Object.keys(permissionSets) as PermissionSetName[];
 
   it.each(names)('can be read back: %s', (name) => {

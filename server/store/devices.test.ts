@@ -159,7 +159,7 @@ describe('accepting an authentication set', () => {
 });
 
 describe('a device that is removed', () => {
-  it('is gone with its sets and no longer admitted', () => {
+  it('no longer exists, nor do its sets, and is no longer admitted', () => {
     const set = meet('a', 'accepted');
     meet('b', 'accepted');
     devices.remove('d-a');
@@ -216,7 +216,7 @@ describe('the list of devices', () => {
   });
 });
 
-describe('the device data held in memory', () => {
+describe('the device data cached in memory', () => {
   it('includes the check-in time, which survives a status change', () => {
     const set = meet('a', 'accepted');
     const cached = devices.cache.findByAcceptedSet(set.id);

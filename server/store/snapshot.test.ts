@@ -113,7 +113,7 @@ describe.each(engines)('snapshots of a store %s', (_engine, { openStore }) => {
       expect(store.deviceDeployments.cachedNoUpdate('a')).toBeUndefined();
     });
 
-    it('restores when a device was last heard of', async () => {
+    it('restores the check-in time of a device', async () => {
       meet('a');
       const checkIn = (ms: number): void => {
         const cached = store.devices.cache.findByAcceptedSet('set-a');

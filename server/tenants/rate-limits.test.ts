@@ -47,7 +47,7 @@ describe('a rate limit', () => {
     expect(rates.count('a', 0)).toBeUndefined();
   });
 
-  it('forgets old callers to bound its memory', () => {
+  it('removes old callers to limit its memory', () => {
     const rates = new RateLimits({ requests: 1, windowSeconds: 10 });
     for (let count = 0; count < 100_000; count += 1) rates.count(`old ${count}`, 0);
     rates.count('kept', 9000);

@@ -257,7 +257,7 @@ describe('a variation seed', () => {
     }
   });
 
-  it('does not change IDs of other operations or other forms', () => {
+  it('does not change IDs of other operations or in other formats', () => {
     const { readParameters } = openVariation('one');
     const upper = requestId.toUpperCase();
     expect(readParameters(operations['get-artifact'], { id: upper })).toEqual({ id: upper });
@@ -329,14 +329,14 @@ describe('a choice of variations', () => {
     }
   });
 
-  it('does not read other forms of IDs where none were given', () => {
+  it('does not read other formats of IDs where none were given', () => {
     const { readParameters } = openVariation(undefined);
     const id = requestId.toUpperCase();
     expect(readParameters(operations['put-deployment-log'], { id })).toBeUndefined();
   });
 });
 
-describe('the tables of legal variations', () => {
+describe('the tables of allowed variations', () => {
   it('define the order of every list in a response', () => {
     for (const { operation, shape } of answered) {
       const decided = Object.keys(operation.response?.lists ?? {});

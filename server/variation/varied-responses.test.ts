@@ -64,7 +64,7 @@ async function listOften(server: TestServer): Promise<string[]> {
 }
 
 describe('a server without a variation seed', () => {
-  it('answers in the usual form each time', async () => {
+  it('answers in the default format each time', async () => {
     const server = await start();
     const forms = (await listOften(server)).map((response) =>
       response.replace(/^X-SVC-RequestID: .*$/m, '').replace(/^Date: .*$/m, ''),
@@ -138,7 +138,7 @@ describe('a server with a variation seed', () => {
   });
 
   it.each(['a', 'b', 'c', 'd', 'e', 'f'])(
-    'accepts with "%s" a deployment ID in its own and the users\' form',
+    'accepts with "%s" a deployment ID in its own and the users\' format',
     async (seed) => {
       const server = await start(seed);
       await publish(server);
@@ -161,7 +161,7 @@ describe('a server with a variation seed', () => {
     },
   );
 
-  it('refuses an unknown deployment, whatever the form of its ID', async () => {
+  it('refuses an unknown deployment, whatever the format of its ID', async () => {
     const server = await start('ids');
     const device = await acceptedDevice(server, 'ids');
     for (const id of ['a'.repeat(32), 'A'.repeat(22), seededRandom('none').uuid(), 'none']) {

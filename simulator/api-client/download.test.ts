@@ -105,7 +105,7 @@ describe('a download', () => {
     expect(pauses).toEqual([1, 2, 3]);
   });
 
-  it('fails after a limited number of tries when it breaks off again and again', async () => {
+  it('fails after a limited number of attempts when it breaks off repeatedly', async () => {
     const again = (asked: StubRequest): StubResponse => ({
       ...rest(asked),
       cutAfterBytes: 100,
@@ -242,7 +242,7 @@ describe('a download', () => {
     expect(error).toMatchObject({ status, operation: 'download-artifact' });
   });
 
-  it('never holds more than a part of a large file in memory', async () => {
+  it('never keeps more than a part of a large file in memory', async () => {
     const large = Buffer.alloc(64 * 2 ** 20, 5);
     const server = await StubServer.start({
       'download-artifact': () => ({ status: 200, body: large }),

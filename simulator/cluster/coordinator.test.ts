@@ -88,7 +88,7 @@ describe('the coordinator of a run', () => {
     expect(messages).toEqual([{ type: 'deployment', runDeployment }]);
   });
 
-  it('creates no second deployment when the devices remember one', async () => {
+  it('creates no second deployment when the devices already have one', async () => {
     const kept: RunDeployment = { deploymentId: 'old', artifactName: 'release-2' };
     const { coordinator, messages } = headOf(2, {
       deploy: () => Promise.reject(new Error('a second one')),
@@ -177,7 +177,7 @@ describe('the coordinator of a run', () => {
     });
   });
 
-  it('tells its workers to stop when it is stopped', () => {
+  it('stops its workers when it is stopped', () => {
     const { coordinator, messages } = headOf(1);
     coordinator.stop();
     expect(messages).toEqual([{ type: 'stop' }]);
@@ -356,7 +356,7 @@ describe('the thresholds of a run in shards', () => {
     );
   });
 
-  it('are judged by the merged percentiles, so that one slow shard ends nothing', () => {
+  it('are judged by the merged percentiles, so that one slow shard does not end the run', () => {
     const parts = [shardFiguresOf(many(5)), shardFiguresOf([...many(5), ...many(900)])];
     expect(messagesFor('p50(post-alerts) < 100ms', parts)).toEqual([]);
     expect(messagesFor('p90(post-alerts) < 100ms', parts)).toHaveLength(1);

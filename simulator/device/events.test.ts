@@ -105,7 +105,7 @@ describe('the events of a run', () => {
     await expect(eventsOf(await closedPortUrl())).rejects.toThrow('nothing listens');
   });
 
-  it('contain no token, signature, key or password in any form', async () => {
+  it('contain no token, signature, key or password in any encoding', async () => {
     const environment = await smallServer();
     const { events } = await eventsOf(environment.server.baseUrl);
     const text = JSON.stringify(events);

@@ -102,7 +102,7 @@ describe('a device that loses power during a download', () => {
     expect(device.provides.artifact_name).toBe('release-2');
   });
 
-  it('detects a rest that does not belong to the part it has', async () => {
+  it('detects that the remaining bytes are of another file than the downloaded part', async () => {
     const file = await softwareArtifact('release-2');
     const spoiled = Buffer.from(file);
     // The change is past the manifest, which arrived before the power loss.

@@ -94,7 +94,7 @@ describe('the state machine of an update', () => {
     },
   );
 
-  it('knows every status that a device can report', () => {
+  it('has every status that a device can report', () => {
     expect(updateStates).toEqual(expect.arrayContaining([...reportableStatuses]));
     expect(updateStates).toHaveLength(reportableStatuses.length + 2);
   });

@@ -258,7 +258,7 @@ describe('a status report that gets no response', () => {
     expect(environment.sleepsMs[0]).toBe(37_000);
   });
 
-  it('is abandoned after a limited number of tries, and the update stays unfinished', async () => {
+  it('is abandoned after a limited number of attempts, and the update stays unfinished', async () => {
     const { server, device, environment, run } = await offered({
       'put-deployment-status': () => ({ status: 500 }),
     });
@@ -296,7 +296,7 @@ describe('the update control map', () => {
     ['ArtifactInstall_Enter', 'pause_before_installing', 'downloading'],
     ['ArtifactReboot_Enter', 'pause_before_rebooting', 'installing'],
     ['ArtifactCommit_Enter', 'pause_before_committing', 'rebooting'],
-  ])('holds the device at %s until a new map lets it continue', async (context, paused, after) => {
+  ])('pauses the device at %s until a new map lets it continue', async (context, paused, after) => {
     const pause = { [context]: { action: 'pause' } };
     // The map of the first state comes with the instructions, those of the others are fetched.
     const fetched = context === 'ArtifactInstall_Enter' ? 1 : 2;
@@ -320,7 +320,7 @@ describe('the update control map', () => {
     ['there is none any more', { status: 200, body: {} }],
     ['it says nothing of this moment', answered({})],
     ['its action is empty', answered({ ArtifactInstall_Enter: { action: '' } })],
-  ])('does not hold the device when %s', async (_what, response) => {
+  ])('does not pause the device when %s', async (_what, response) => {
     const { server, run } = await offered({ 'get-update-control-map': () => response });
     expect(
       await run({ update_control_map: map({ ArtifactInstall_Enter: { action: 'pause' } }) }),
@@ -358,7 +358,7 @@ describe('the update control map', () => {
     expect(statuses(server)).toEqual(['downloading', 'pause_before_installing', 'failure']);
   });
 
-  it('is gone when the deployment was aborted, and the next report gets the 409', async () => {
+  it('is not returned after the deployment was aborted, and the next report gets the 409', async () => {
     let reports = 0;
     const { device, run } = await offered({
       'put-deployment-status': () => ({ status: reports++ < 2 ? 204 : 409 }),

@@ -48,7 +48,7 @@ describe('a schedule of device counts', () => {
     expect(deviceCounts.presenceOf(25, 0)).toEqual({ isOn: false, untilMs: Infinity });
   });
 
-  it('names its stages and knows its end', () => {
+  it('names its stages and states its end', () => {
     expect(deviceCounts.starts).toEqual([
       { atMs: 0, name: '1 ramp' },
       { atMs: 1000, name: '2 hold' },

@@ -145,7 +145,7 @@ describe('the user of a fleet', () => {
     });
   });
 
-  it('retries when the server fails, and gives up after twenty failures in a row', async () => {
+  it('retries when the server fails, and fails after twenty failures in a row', async () => {
     const { server, fleetUser, metrics, sleepsMs } = await hired(
       { 'list-devices': () => ({ status: 500 }) },
       1000,
@@ -179,7 +179,7 @@ describe('the user of a fleet', () => {
     expect(metrics.errorCount).toBeGreaterThan(40);
   });
 
-  it('gives up at once when its login is no longer accepted', async () => {
+  it('fails at once when its login is no longer accepted', async () => {
     const { server, fleetUser } = await hired({ login: () => ({ status: 401 }) }, 10);
     await expect(fleetUser.work()).rejects.toMatchObject({ operation: 'login', status: 401 });
     expect(server.requestsFor('login')).toHaveLength(1);

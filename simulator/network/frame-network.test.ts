@@ -77,7 +77,7 @@ describe('messages on the simulated network of a device', () => {
     expect(Math.abs(breaks() - 100)).toBeLessThan(35);
   });
 
-  it('break the connection when more are in transit than it can hold', () => {
+  it('break the connection when more are in transit than the limit', () => {
     const { send, breaks } = way({ latencyMs: 1 });
     for (let sent = 0; sent < 1001; sent++) send('one');
     expect(breaks()).toBe(1);

@@ -140,7 +140,7 @@ describe('an exchange with a server', () => {
     expect(fixture.metrics.operations()[0]).toMatchObject({ unanswered: 1, otherErrors: 1 });
   });
 
-  it('ends at the time limit, not before, when the server stays silent', async () => {
+  it('ends at the time limit, not before, when the server does not respond', async () => {
     const { server, fixture } = await answering('no-response');
     const exchange = errorOf(ask(fixture.transport));
     await server.untilAsked('get-configuration');

@@ -120,7 +120,7 @@ describe('the text report of a run', () => {
     expect(text).toContain('deployment d, success: the server lists 3 and counts 4');
   });
 
-  it('explains why devices stayed idle when no artifact fitted them', () => {
+  it('explains why devices got no update when no artifact fitted them', () => {
     const reconciliation = { ...sampleResult.reconciliation, withoutArtifact: 2 };
     const plan = { ...sampleResult.plan, deploy: 'release-9' };
     const text = fleetReport({ ...sampleResult, plan, reconciliation });

@@ -36,7 +36,7 @@ async function differencesBy(change: Partial<FleetPlan>): Promise<readonly strin
 }
 
 describe('the plan in a result', () => {
-  it('has the form of the published schema', async () => {
+  it('matches the published schema', async () => {
     const summary = await summaryOf();
     expect(v.parse(planSummaryShape, summary)).toEqual(summary);
   });

@@ -78,7 +78,7 @@ describe('a threshold for a run', () => {
     ['p99(poll) < 1s {cohort:a}', 'a cohort or stage follows the subject of a latency'],
     ['lost reports{cohort:a} = 0', 'a cohort or stage follows the subject of a latency'],
     [`p99(poll) < ${'9'.repeat(500)}ms`, 'accepted: '],
-  ])('cannot be "%s", and the error shows the accepted forms', (text, sentence) => {
+  ])('cannot be "%s", and the error shows the accepted formats', (text, sentence) => {
     expect(() => thresholdOf(text)).toThrow(ThresholdError);
     expect(() => thresholdOf(text)).toThrow(sentence);
   });

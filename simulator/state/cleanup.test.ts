@@ -136,13 +136,13 @@ describe('a cleanup of the server', () => {
     });
   });
 
-  it('counts a device as removed when the server no longer knows it', async () => {
+  it('counts a device as removed when the server no longer has it', async () => {
     const { server } = await serverWith(['id-1']);
     keep(ledger, server.baseUrl, ...threeMade);
     expect(await cleanUp()).toMatchObject({ decommissioned: 1, notThere: 2, stayed: [] });
   });
 
-  it('finds a device that was killed before it learned its ID, by identity and key', async () => {
+  it('finds a device that was killed before it received its ID, by identity and key', async () => {
     const mine = listed('id-7', 0, pemOf(0));
     const borrowed = listed('id-8', 1, pemOf(9));
     const { server, left } = await serverWith(['id-7', 'id-8'], {

@@ -7,7 +7,7 @@ const RUN_MAX_MS = 600_000;
 
 describe('suite and fleet against a varied server', () => {
   it.each(['one', 's1', 'four'])(
-    'pass with all legal forms of responses for the seed "%s"',
+    'pass with all allowed variations of responses for the seed "%s"',
     { timeout: RUN_MAX_MS },
     async (varySeed) => {
       const server = await startTestServer({ clock: systemClock, variationSeed: varySeed });

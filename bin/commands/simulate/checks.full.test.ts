@@ -84,7 +84,7 @@ const strange = [
 ];
 
 describe('a correct server under the checks of a fleet', { timeout: RUN_MAX_MS }, () => {
-  it('violates no requirement for any device in any legal form of responses', async () => {
+  it('violates no requirement for any device with any allowed variation of responses', async () => {
     const fleet = await FleetOnTestbed.start({ variationSeed: 'one' });
     try {
       const result = await watched(fleet, { behaviours: strange, durationMs: 4000 });

@@ -36,7 +36,7 @@ describe('the metrics listener of a fleet', () => {
     expect(await (await fetch(url, { method: 'HEAD' })).text()).toBe('');
   });
 
-  it('is closed completely, even while a scraper holds a connection', async () => {
+  it('is closed completely, even while a scraper keeps a connection open', async () => {
     const listener = await listening();
     await fetch(listener.url);
     await listener.close();

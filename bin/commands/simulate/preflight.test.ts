@@ -45,7 +45,7 @@ describe('the check of the machine before a run', () => {
     expect(limitProblem({ ...plan, devices: 50_000, ...two }, 1, machine)).toBeUndefined();
   });
 
-  it('counts only cohorts and shards that hold sockets', () => {
+  it('counts only cohorts and shards that open sockets', () => {
     const few = { ...machine, openFilesMax: 5356 };
     const cohorts = [
       { name: 'polling', weight: 3, connect: false },

@@ -229,7 +229,7 @@ describe('a shell that fails', () => {
     expect(String(error)).toMatch(new RegExp(expected.source.replace('^', ': ')));
   });
 
-  it('is refused when the device says nothing', async () => {
+  it('is refused when the device sends no response', async () => {
     let asked: () => void = () => undefined;
     const wasAsked = new Promise<void>((resolve) => {
       asked = resolve;

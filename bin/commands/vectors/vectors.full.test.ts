@@ -162,7 +162,7 @@ describe('other test vectors', () => {
 });
 
 describe('a C header of test vectors', () => {
-  it('compiles without warnings as C99 without a library, and holds the bytes of the JSON format', async () => {
+  it('compiles without warnings as C99 without a library, and contains the bytes of the JSON format', async () => {
     await run('--seed', 'one', '--format', 'c', '--out', at('c'));
     const program = `#include "fleetbed_vectors.h"
 int main(void) {

@@ -14,7 +14,7 @@ afterEach(() => copy.remove());
 
 describe('a new case with a new requirement', () => {
   it(
-    'compiles with the tables of its area, which know its requirement',
+    'compiles with the tables of its area, which contain its requirement',
     async () => {
       const rows = newRows(copy.folder, {
         id: 'monitor/alerts-keep-their-order',

@@ -48,7 +48,7 @@ describe('the HTML page of a client test', () => {
   });
 
   it.each([360, 1200])(
-    'has no accessibility problem and no overhang at %i pixels',
+    'has no accessibility problem and no horizontal overflow at %i pixels',
     async (width) => {
       await page.setViewportSize({ width, height: 900 });
       expect(await accessibilityProblems(page)).toEqual([]);

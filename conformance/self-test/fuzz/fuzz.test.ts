@@ -80,13 +80,13 @@ describe('a fuzz run', () => {
     expect(runs).toEqual(['killed 1', 'survived 1', 'survived 3', 'legal 1']);
   });
 
-  it('is not sharp when a case fails on a legal alteration', async () => {
+  it('does not reach its floor when a case fails on an alteration that the contract allows', async () => {
     const { runs, result } = casesRun({ legal: 'nothing' }, { legal: { fail: everyCase } });
     expect(reachesFloor(await result, 0)).toBe(false);
     expect(runs).toEqual(['legal 1', 'legal 1']);
   });
 
-  it('is sharp from its floor upwards, and never after an error of the suite', async () => {
+  it('reaches its floor with exactly that share of kills, and never after an error of the suite', async () => {
     const half = await casesRun({ a: 'must', b: 'must' }, { a: { fail: everyCase } }).result;
     expect([reachesFloor(half, 0.5), reachesFloor(half, 0.51)]).toEqual([true, false]);
     const broken = { a: { fail: everyCase, suiteErrors: ['a/1'] } };

@@ -212,7 +212,7 @@ describe('the Authorization header of an authentication request', () => {
     expect((await authenticate(server, unknownDevice, { headers })).status).toBe(401);
   });
 
-  it('is ignored even if it holds a valid token', async () => {
+  it('is ignored even if it contains a valid token', async () => {
     const { token } = await acceptedDevice(server, 'token holder');
     for (const good of [token, server.adminToken]) {
       const headers = { Authorization: `Bearer ${good}` };

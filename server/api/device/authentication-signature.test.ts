@@ -118,7 +118,7 @@ describe.each(keyTypes)('a device with a key of the kind %s', (keyType) => {
   });
 });
 
-describe('a signature of an accepted device in the wrong form', () => {
+describe('a wrongly made or encoded signature of an accepted device', () => {
   it.each([
     ['RSA-PSS', 'rsa', 'sha256', { padding: constants.RSA_PKCS1_PSS_PADDING }],
     ['RSA with SHA-1', 'rsa', 'sha1', {}],

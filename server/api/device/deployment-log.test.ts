@@ -98,7 +98,7 @@ describe('the deployment log of a device', () => {
     expect((await upload({ messages: new Array(12_501).fill(short) })).status).toBe(413);
   });
 
-  it('is refused with 413 if it holds more than 50000 values', async () => {
+  it('is refused with 413 if it contains more than 50000 values', async () => {
     const extra = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${at}`, 1]));
     const response = await upload({ messages: [entry], ...extra });
     expect([response.status, response.json().error]).toEqual([
@@ -130,7 +130,7 @@ describe('a log for a deployment that was not offered', () => {
     expect((await readLog(deploymentId, otherDevice)).status).toBe(404);
   });
 
-  it('returns 404 before the device has asked for its deployment', async () => {
+  it('returns 404 before the device has polled', async () => {
     const other = await acceptedDevice(server, `log-early-${deviceCount}`);
     const id = await deploy(server, [other]);
     expect((await upload({ messages: [entry] }, other, id)).status).toBe(404);

@@ -191,14 +191,14 @@ describe('a status report for a deployment that was not offered', () => {
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 
-  it('returns 404 before the device has asked for its deployment', async () => {
+  it('returns 404 before the device has polled', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     expect((await report(server, device, { id, status: 'success' })).status).toBe(404);
     expect(await statusOf(server, id, device)).toBe('pending');
   });
 
-  it('returns 404 if the abort came before the device asked', async () => {
+  it('returns 404 if the abort came before the device polled', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     await abort(server, id);

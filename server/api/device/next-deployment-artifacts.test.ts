@@ -66,7 +66,7 @@ describe('a deployment for other device types', () => {
     },
   );
 
-  it('stays over for the device even if it later sends the right type', async () => {
+  it('stays final for the device even if it later sends the right type', async () => {
     await publish(server, { name: 'late' });
     const { device, id } = await waitingDevice('late');
     await ask(device, { device_type: 'other' });

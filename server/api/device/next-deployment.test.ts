@@ -78,7 +78,7 @@ describe.each(pollOperations)('the next deployment through %s', (_name, ask) => 
     expect((await ask(server, other.token, board)).status).toBe(204);
   });
 
-  it('is the oldest deployment until it is over, then the next one', async () => {
+  it('is the oldest deployment until it is finished, then the next one', async () => {
     const device = await someDevice();
     const first = await deploy(server, [device], { name: 'first' });
     const second = await deploy(server, [device], { name: 'second' });

@@ -59,7 +59,7 @@ describe('a deployment with retries', () => {
     expect(await deploymentOf(id)).toMatchObject({ retries: 2, status: 'finished' });
   });
 
-  it('shows the failure until the device asks again, and stays in progress', async () => {
+  it('shows the failure until the device polls again, and stays in progress', async () => {
     const { device, id } = await deviceWith(1);
     await next(device);
     await report(server, device, { id, status: 'failure', substate: 'no room' });

@@ -52,7 +52,7 @@ describe('the explanation of a refused signature', () => {
     });
   });
 
-  it('describes the form of the signature if no known cause matches', async () => {
+  it('describes the signature if no known cause matches', async () => {
     const device = newDevice('damaged');
     const signature = signatureOf('{}', device.privateKey);
     const response = await authenticate(server, device, { signature });

@@ -117,7 +117,7 @@ describe('the refusal of a request without a signature', () => {
     );
   });
 
-  it('names another header or body member that holds the signature', () => {
+  it('names another header or body member that contains the signature', () => {
     expect(error('Signature')).toBe(
       `the ${header} header is missing or empty, but Signature was sent; send ${header}`,
     );

@@ -109,7 +109,7 @@ describe('a request for the update control map', () => {
     expect((await fetchMap(device, id)).status).toBe(404);
   });
 
-  it('returns 404 to a device that has not asked for the deployment yet', async () => {
+  it('returns 404 to a device that has not polled yet', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device], { update_control_map: map });
     expect((await fetchMap(device, id)).status).toBe(404);

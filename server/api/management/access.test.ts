@@ -121,7 +121,7 @@ describe('a user with the read-only role', () => {
   );
 
   it.each(changing.map((row) => [row.id, row] as const))(
-    'gets 403 for each operation that changes something: %s',
+    'gets 403 for each operation that changes a resource: %s',
     async (_, row) => {
       expect((await knock(row, observer.token)).status).toBe(403);
     },
@@ -249,8 +249,8 @@ async function loggedIn(user: TestUser): Promise<{ token: string }> {
   return { token: (await server.call('login', { headers })).text };
 }
 
-describe('a role in the version 1 form', () => {
-  it('limits a user to a group like the version 2 form', async () => {
+describe('a role in the format of version 1', () => {
+  it('limits a user to a group like the format of version 2', async () => {
     const json = {
       name: 'old-style',
       permissions: [{ action: 'VIEW_DEVICE', object: { type: 'DEVICE_GROUP', value: 'test' } }],

@@ -325,7 +325,7 @@ describe('the deprecated lists of artifacts', () => {
     expect(paged.headers.get('x-total-count')).toBe(String(expected.length));
   });
 
-  it('support pages and sorting only in the paged form', async () => {
+  it('support pages and sorting only in the paged list', async () => {
     const query = { page: '2', per_page: '2', sort: 'modified:desc' };
     const call = { token: server.adminToken, query };
     expect(names(await server.call('list-paged-artifacts-v1', call))).toEqual(['beta']);

@@ -140,7 +140,7 @@ describe('the audit log gets an entry by a user', () => {
     },
   );
 
-  it('for each operation that changes something: all have a test here', () => {
+  it('for each operation that changes a resource: all have a test here', () => {
     const here = [...resourceCallIds, ...Object.keys(calls), ...Object.keys(ownCalls)];
     const missing = changing.filter((id) => !here.includes(id));
     expect(missing).toEqual(['complete-email-change']);

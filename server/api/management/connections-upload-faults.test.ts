@@ -197,7 +197,7 @@ describe('an upload to a device that sends endless acknowledgements', () => {
   });
 });
 
-describe('an upload to a silent device', () => {
+describe('an upload to a device that sends nothing', () => {
   it.each<[string, number, () => Promise<unknown>]>([
     ['the handshake', 5, () => device.nextOf('open')],
     ['put_file', 5, async () => [await acceptTransfer(device), await device.nextOf('put_file')]],

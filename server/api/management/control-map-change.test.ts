@@ -57,7 +57,7 @@ describe('a control map that is changed while a device pauses', () => {
     expect(await mapOf(device, id)).toEqual({ update_control_map: { id } });
   });
 
-  it('is in the instructions for devices that ask later', async () => {
+  it('is in the instructions for devices that poll later', async () => {
     const { id } = await pausedDevice();
     const later = await acceptedDevice(server, `later-${id}`);
     const second = await deploy(server, [later], { update_control_map: pausing });

@@ -34,7 +34,7 @@ function show(id: string): Promise<TestResponse> {
 }
 
 describe('a deployment with autogenerate_delta', () => {
-  it('starts a job when a device asks, and serves the whole artifact', async () => {
+  it('starts a job when a device polls, and serves the whole artifact', async () => {
     const device = await acceptedDevice(server, 'one');
     const id = await deploy(server, [device], { autogenerate_delta: true });
     expect(await jobs()).toEqual([]);

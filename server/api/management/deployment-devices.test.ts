@@ -100,7 +100,7 @@ describe('the deprecated device list of a deployment', () => {
 });
 
 describe('the list of device IDs of a deployment', () => {
-  it('contains all its devices, even those that never asked', async () => {
+  it('contains all its devices, even those that never polled', async () => {
     const devices = [await someDevice(), await someDevice()];
     const id = await deploy(server, devices);
     const response = await call('list-deployment-device-ids', { id });

@@ -51,7 +51,7 @@ async function send(bytes: number): Promise<string> {
   return (await fetch(url, { method: 'PUT', body: form })).text();
 }
 
-describe('a device file form with more parts than the limit', () => {
+describe('the upload form of a device file with more parts than the limit', () => {
   async function sendWith(parts: { before: number; after: number }): Promise<string> {
     const form = new FormData();
     form.append('path', '/etc/motd');

@@ -176,7 +176,7 @@ describe('a new deployment with an invalid setting', () => {
 });
 
 describe('a deployment with max_devices', () => {
-  it('is offered to the first devices that ask, and is finished when they are', async () => {
+  it('is offered to the first devices that poll, and is finished when those devices have finished', async () => {
     const [a, b, c] = await someDevices(3);
     if (!a || !b || !c) throw new Error('there are fewer devices');
     const id = await deploy(server, [a, b, c], { max_devices: 2 });

@@ -91,7 +91,7 @@ describe('the preauthorization of a known device', () => {
     expect(await setsOf('known')).toEqual(['accepted']);
   });
 
-  it('returns 409 for the same identity in another form, and with force: false', async () => {
+  it('returns 409 for the same identity written differently, and with force: false', async () => {
     await preauthorize(newDevice('same'), { identity_data: { mac: 'same', b: 1, a: 2 } });
     const turned = { a: 2, b: 1.0, mac: 'same' };
     expect((await preauthorize(newDevice('x'), { identity_data: turned })).status).toBe(409);

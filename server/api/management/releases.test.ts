@@ -133,7 +133,7 @@ describe('the list of releases', () => {
     },
   );
 
-  it('has two deprecated forms, and only the later one has pages', async () => {
+  it('has two deprecated operations, and only the later one has pages', async () => {
     const first = await server.call('list-releases-v1', asAdmin());
     expect(
       first.json<ReleaseV1[]>().map(({ Name, Artifacts }) => [Name, Artifacts.length]),
@@ -153,14 +153,14 @@ describe('the list of releases', () => {
     [{ device_type: 'other' }, ['alpha']],
     [{ update_type: 'app' }, ['beta']],
     [{ description: 'none' }, []],
-  ])('can be filtered in its deprecated forms too: %j', async (query, expected) => {
+  ])('can be filtered by its deprecated operations too: %j', async (query, expected) => {
     for (const id of ['list-releases-v1', 'list-paged-releases-v1'] as const) {
       const response = await server.call(id, { ...asAdmin(), query });
       expect(response.json<ReleaseV1[]>().map(({ Name }) => Name)).toEqual(expected);
     }
   });
 
-  it('returns 400 for wrong parameters in its deprecated paged form', async () => {
+  it('returns 400 for wrong parameters of its deprecated paged operation', async () => {
     for (const query of [{ page: '0' }, { per_page: '501' }, { sort: 'up' }]) {
       const call = { ...asAdmin(), query };
       expect((await server.call('list-paged-releases-v1', call)).status).toBe(400);

@@ -217,7 +217,7 @@ describe.each(both)('a role created by %s', (version) => {
   });
 });
 
-describe('a role in the version 2 form', () => {
+describe('a role in the format of version 2', () => {
   it.each<[string, unknown, string]>([
     ['a set that there is not', { name: 'RuleTheWorld' }, 'must be one of Basic'],
     ['a scope for a set without devices', { name: 'ReadReleases', scope: inGroups('a') }, 'scope'],
@@ -237,7 +237,7 @@ describe('a role in the version 2 form', () => {
   });
 });
 
-describe('a role in the version 1 form', () => {
+describe('a role in the format of version 1', () => {
   it.each<[string, unknown, string]>([
     ['an unknown action', { ...viewTest, action: 'LAUNCH' }, 'permissions.0.action'],
     ['no object', { action: 'http' }, 'permissions.0.object'],

@@ -118,7 +118,7 @@ async function asserted(body: unknown): Promise<{ status: number; verdict: Verdi
 const after = [{ report: 'rebooting' }, { report: 'success' }];
 
 describe('an assertion about the journal', () => {
-  it('holds when the steps occurred in order', async () => {
+  it('is confirmed when the steps occurred in order', async () => {
     const { status, verdict } = await asserted({ device: 'aa:01', happened: after });
     expect(status).toBe(200);
     expect(verdict).toMatchObject({
@@ -148,7 +148,7 @@ describe('an assertion about the journal', () => {
         happened: [{ operation: 'post-auth-request', status: 401 }, { report: 'success' }],
       }),
     ],
-  ])('holds for %s', async (_, body) => {
+  ])('is confirmed for %s', async (_, body) => {
     expect(await asserted(body())).toMatchObject({ status: 200, verdict: { holds: true } });
   });
 

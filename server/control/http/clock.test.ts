@@ -145,7 +145,7 @@ describe('adjusting the clock of a tenant', () => {
     expect((await list()).status).toBe(200);
   });
 
-  it('pings and then cuts a silent socket', async () => {
+  it('pings a socket that sends nothing, and then disconnects it', async () => {
     const device = await acceptedDevice(server, 'silent');
     const socket = await openSocket(server, device, { autoPong: false });
     const pinged = new Promise((resolve) => socket.once('ping', resolve));

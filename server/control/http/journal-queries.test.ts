@@ -74,9 +74,12 @@ describe('a query to the journal', () => {
     ['GET', '/assert', 405],
     ['POST', '/journal/stream', 405],
     ['HEAD', '/journal/stream', 405],
-  ])('is refused for something unknown: %s %s with %i', async (method, path, status) => {
-    expect((await control(server, method, path)).status).toBe(status);
-  });
+  ])(
+    'is refused for an unknown tenant, entry or method: %s %s with %i',
+    async (method, path, status) => {
+      expect((await control(server, method, path)).status).toBe(status);
+    },
+  );
 
   it('is 401 without the control token', async () => {
     for (const path of ['/journal', '/journal/1', '/journal/1/har', '/journal.har', '/await']) {

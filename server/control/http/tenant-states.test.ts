@@ -205,7 +205,7 @@ describe('a world that is loaded from a file', () => {
     expect(await countDevices(text)).toBe(0);
   });
 
-  it('knows no polls of its devices before they poll first', async () => {
+  it('has no polls of its devices before their first poll', async () => {
     const { body } = await load(example.replace(', aborted: true', ''));
     const [worker] = body.devices;
     const explained = await control(server, 'GET', `/explanations?device=${worker.id}`);

@@ -184,7 +184,7 @@ describe('a body on the control listener', () => {
 });
 
 describe('a tenant that is removed', () => {
-  it('is gone with its users and mail, and its email can be reused', async () => {
+  it('no longer exists, nor do its users and mail, and its email can be reused', async () => {
     const made = await secondTenant(server, 'Short');
     const invited = 'invited@short.example';
     await server.call('create-user', { token: made.token, json: { email: invited } });
@@ -269,7 +269,7 @@ describe('a tenant that is removed', () => {
   });
 });
 
-it('the control listener refuses more tenants than the server can hold', async () => {
+it('the control listener refuses more tenants than the limit', async () => {
   const room = TENANTS_MAX - (await tenants()).length;
   for (let number = 0; number < room; number += 1) {
     const one = { ...good, name: `T${number}`, adminEmail: `admin@t${number}.example` };

@@ -51,7 +51,7 @@ describe('the activity feed', () => {
     expect(seen).toEqual(['throws', 'Error: broken', 'other 204', 'other 204']);
   });
 
-  it('knows whether anyone is subscribed', () => {
+  it('reports whether it has subscribers', () => {
     const feed = new ActivityFeed();
     expect(feed.watched).toBe(false);
     const [one, other] = [

@@ -149,7 +149,7 @@ const rightly = (kind: (typeof kinds)[number], message: Buffer, key = privateKey
   sign(kind === 'ed25519' ? null : 'sha256', message, key);
 
 describe('the diagnosis of a signature', () => {
-  it('states in words what was done, the remedy, and the form', () => {
+  it('states the cause, the remedy, and how the signed text differs from the sent one', () => {
     const message = Buffer.from('{"id_data": "{\\"mac\\":\\"1\\"}", "pubkey": "a/b"}');
     const signatureText = rightly('rsa', message).toString('base64');
     const key = publicKeyOf(privateKeys.rsa);

@@ -51,7 +51,7 @@ describe('the ports with broken TLS', () => {
     expect(await refusalOf(urlOf(member), { ca: caOf(server) })).toBe(code);
   });
 
-  it.each(tlsDefects)('answers a careless client like the API: %s', async (member) => {
+  it.each(tlsDefects)('answers a client that verifies nothing like the API: %s', async (member) => {
     const { careless } = refusals[member];
     const path = operations['get-configuration'].path;
     const tls = { ca: caOf(server), ...careless };
@@ -93,7 +93,7 @@ describe('the ports with broken TLS', () => {
     expect((await handshakeWith(urlOf('oldProtocol'), options)).protocol).toBe('TLSv1');
   });
 
-  it('is absent unless the settings ask for it', async () => {
+  it('does not exist unless the settings enable it', async () => {
     const plain = await startTlsServer();
     expect(plain.tls?.brokenTls).toEqual({});
     await plain.close();

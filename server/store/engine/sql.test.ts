@@ -105,7 +105,7 @@ describe.each(engines)('the SQL engine %s', (_engine, { openSql }) => {
       expect(add(2, 'other')).toBe(1);
     });
 
-    it('stays usable after more distinct statements than the cache holds', () => {
+    it('stays usable after more distinct statements than the cache can contain', () => {
       for (let count = 0; count < 600; count += 1) {
         expect(sql.first(`SELECT ${count} AS n`)).toEqual({ n: count });
       }

@@ -53,7 +53,7 @@ describe('the cache of reads', () => {
     expect([read('b'), read('a')]).toEqual([3, 4]);
   });
 
-  it('holds a limited number of keys', () => {
+  it('contains a limited number of keys', () => {
     const { reads, read } = kept();
     for (const key of ['a', 'b', 'c']) read(key);
     expect([reads.peek('a'), reads.peek('c')]).toEqual([undefined, 3]);

@@ -138,7 +138,7 @@ describe('a session', () => {
     expect(fixture.pass(47)).toEqual([]);
   });
 
-  it('ends with its transfers after a silent minute, without a message to a shell', () => {
+  it('ends with its transfers after a minute without a message, and a shell gets no message', () => {
     const fixture = new ConnectFixture();
     fixture.say('fileTransfer', 'put_file', { body: encodeBody({ path: '/tmp/a' }) });
     const ends = fixture.pass(60);
@@ -195,14 +195,17 @@ describe('a session', () => {
 });
 
 describe('the update client of a connected device', () => {
-  it.each(['check-update', 'send-inventory'])('is told to %s, and confirms the command', (typ) => {
-    const fixture = new ConnectFixture();
-    const [response] = fixture.say('menderClient', typ);
-    expect(response).toMatchObject({ proto: 4, typ, sid: 's-1', props: { status: 1 } });
-    expect(fixture.clientRequests).toEqual([typ]);
-  });
+  it.each(['check-update', 'send-inventory'])(
+    'receives the command to %s, and confirms it',
+    (typ) => {
+      const fixture = new ConnectFixture();
+      const [response] = fixture.say('menderClient', typ);
+      expect(response).toMatchObject({ proto: 4, typ, sid: 's-1', props: { status: 1 } });
+      expect(fixture.clientRequests).toEqual([typ]);
+    },
+  );
 
-  it('refuses a command that it does not know', () => {
+  it('refuses an unknown command', () => {
     const fixture = new ConnectFixture();
     const responses = fixture.say('menderClient', 'reboot');
     expect(errorTextOf(responses)).toBe("unknown message type 'reboot'");

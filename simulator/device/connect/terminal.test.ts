@@ -188,7 +188,7 @@ describe('the shell of a device', () => {
     expect(shown(terminal, 'echo alive')).toBe('alive\n');
   });
 
-  it('does not join more output than a file can hold', () => {
+  it('does not join more output than fits a file', () => {
     const { terminal, files } = terminalOf();
     files.write('/root/big', Buffer.alloc(5 * 2 ** 20, 'x'));
     expect(shown(terminal, 'cat big big big > all')).toBe(
