@@ -44,7 +44,7 @@ describe('the text of a client test', () => {
     );
   });
 
-  it('marks a false success after a cut, and a client that did not come back', () => {
+  it('marks a false success after a cut, and a client that sent no request again', () => {
     const cuts = lines.filter((line) => /download {2}/.test(line)).join('\n');
     expect(cuts).toMatch(/half of the download +yes +success \(FALSE\) +yes/);
     expect(cuts).toMatch(/whole download +NO +NONE +NO/);

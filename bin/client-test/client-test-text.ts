@@ -190,19 +190,19 @@ function undecidedLines(duties: readonly TestedDuty[]): readonly string[] {
 /** A row for each point: what the client did after the cut. */
 function cutLines({ cuts, cutBy }: ClientTestResult): readonly string[] {
   const rows = cuts.map(
-    ({ point, sentRequestAgain, finalStatuses, pollsAgain, reportedFalseSuccess }) => {
+    ({ point, sentRequestAgain, finalStatuses, polledAgain, reportedFalseSuccess }) => {
       const final = finalStatuses.length === 0 ? 'NONE' : finalStatuses.join(' and ');
       return [
         point,
         ...[
           sentRequestAgain ? 'yes' : 'NO',
           reportedFalseSuccess ? `${final} (FALSE)` : final,
-          pollsAgain ? 'yes' : 'NO',
+          polledAgain ? 'yes' : 'NO',
         ],
       ];
     },
   );
-  const all = [['point', 'sent a request', 'final status', 'polled again'], ...rows];
+  const all = [['cut at', 'sent a request', 'final status', 'polled again'], ...rows];
   const widths = all[0]?.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0))) ?? [];
   const lines = all.map((row) => row.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));
   return rows.length === 0

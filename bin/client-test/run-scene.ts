@@ -229,7 +229,7 @@ interface Ended {
 async function cutOutcome(
   { steps }: Scene,
   testbed: ClientTestbed,
-  { events, verdict, polls: pollsAgain }: Ended,
+  { events, verdict, polls: polledAgain }: Ended,
 ): Promise<CutOutcome | undefined> {
   const step = steps.find((each) => 'cut' in each);
   const cutMs = testbed.lastEventMs('client-killed');
@@ -248,7 +248,7 @@ async function cutOutcome(
     point: step.cut.name,
     sentRequestAgain: later.length > 0,
     finalStatuses,
-    pollsAgain,
+    polledAgain,
     reportedFalseSuccess,
   };
 }

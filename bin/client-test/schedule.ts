@@ -61,9 +61,9 @@ function omissionOf(
   if (isLong(scene) && timeMs === undefined && selection.length === 0)
     return 'it waits for longer than the quick client test; give --time, or --scene';
   if (command !== undefined) return undefined;
-  const isStartedByUser = start !== 'accepted' || server !== undefined;
-  const isRestarted = steps.some((step) => 'client' in step || 'cut' in step);
-  return isStartedByUser || (isRestarted && powerOff === undefined)
+  const needsNewClient = start !== 'accepted' || server !== undefined;
+  const needsRestart = steps.some((step) => 'client' in step || 'cut' in step);
+  return needsNewClient || (needsRestart && powerOff === undefined)
     ? 'it restarts the client; give --command'
     : undefined;
 }
@@ -87,10 +87,10 @@ export function capabilitiesOf(
   events: readonly ObservedEvent[],
   options: ClientTestOptions,
 ): readonly ClientCapability[] {
-  const shownEvidence = Object.entries(capabilityEvidence).filter(([, isEvidence]) =>
+  const shownCapabilities = Object.entries(capabilityEvidence).filter(([, isEvidence]) =>
     events.some(isEvidence),
   );
-  const names = shownEvidence.map(([name]) => name as ClientCapability);
+  const names = shownCapabilities.map(([name]) => name as ClientCapability);
   return [
     ...new Set([...options.capabilities, ...names, ...(usesTls(options) ? ['tls' as const] : [])]),
   ];

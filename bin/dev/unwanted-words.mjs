@@ -122,8 +122,9 @@ export const unwanted = [
     instead: 'a noun that names the value: "The conditions of …"; or a verb for a function',
   },
   {
-    pattern: /\b(cameBack|never-came|keptBy|keptAtEndOfScene|interference(?=\??:))\b/g,
-    instead: 'sentRequestAgain, no-request, metBy, metAtEndOfScene, faultsAndVariations',
+    pattern: /\b(cameBack|pollsAgain|never-came|keptBy|keptAtEndOfScene|interference(?=\??:))\b/g,
+    instead:
+      'sentRequestAgain, polledAgain, no-request, metBy, metAtEndOfScene, faultsAndVariations',
   },
   {
     pattern: /\b\w*[bB]reach(es|ed)?(?![a-z])|\bmissed (MUST|SHOULD|requirement)s?\b/g,

@@ -98,7 +98,7 @@ const cut = v.object({
   point: text,
   sentRequestAgain: v.pipe(flag, v.description('A request came after the cut, without help.')),
   finalStatuses: v.pipe(texts, v.description('The accepted final statuses: one, if all is well.')),
-  pollsAgain: flag,
+  polledAgain: flag,
   reportedFalseSuccess: v.pipe(
     flag,
     v.description('It reported success of what it has not installed.'),

@@ -119,10 +119,12 @@ export const everyAuthentication = /^pending|token/;
 
 /** Lets the steps after one label and up to another one, with a time after it, be a scene. */
 export function scene(name: SceneName, after: string, upTo: string, idleMs = 10): Alter {
-  const act = { kind: 'server', client: 'device-1', afterMs: 10, about: name } as const;
+  const sceneEvent = { kind: 'server', client: 'device-1', afterMs: 10, about: name } as const;
   return all(
-    insert(after, () => [{ ...act, label: 'scene began', event: 'scene-began' }]),
-    insert(upTo, () => [{ ...act, label: 'scene ended', event: 'scene-ended', afterMs: idleMs }]),
+    insert(after, () => [{ ...sceneEvent, label: 'scene began', event: 'scene-began' }]),
+    insert(upTo, () => [
+      { ...sceneEvent, label: 'scene ended', event: 'scene-ended', afterMs: idleMs },
+    ]),
   );
 }
 

@@ -125,7 +125,7 @@ export class ClientScript {
     this.polls(`${id}: poll after`);
   }
 
-  act(label: string, event: ServerEvent['event'], about?: string): void {
+  addServerEvent(label: string, event: ServerEvent['event'], about?: string): void {
     const named = about === undefined ? {} : { about };
     this.steps.push({ kind: 'server', label, event, client: 'device-1', afterMs: 100, ...named });
   }

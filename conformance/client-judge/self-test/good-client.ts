@@ -21,9 +21,9 @@ export function goodSteps(): Step[] {
 
 function startsAndPolls(script: ClientScript): void {
   for (const each of [1, 2, 3]) script.steps.push(authenticationRequest(`pending ${each}`));
-  script.act('restarted', 'client-started');
+  script.addServerEvent('restarted', 'client-started');
   script.steps.push(authenticationRequest('pending after restart'));
-  script.act('accepted', 'accepted');
+  script.addServerEvent('accepted', 'accepted');
   script.authenticates('first token');
   script.inventories('first inventory');
   for (const each of [1, 2, 3, 4, 5, 6]) script.polls(`idle ${each}`);
@@ -81,8 +81,8 @@ function updatesThatSucceed(script: ClientScript): void {
   script.offered('d4: offer', 'd4', 'five');
   script.reports('d4: downloading', 'd4', 'downloading');
   script.fetches('d4: download', 'd4');
-  script.act('d4: killed', 'client-killed');
-  script.act('d4: started', 'client-started');
+  script.addServerEvent('d4: killed', 'client-killed');
+  script.addServerEvent('d4: started', 'client-started');
   // The new process has no token yet, and polls without one.
   script.steps.push(request('d4: probe', 'get-configuration', { status: 401, afterMs: 300 }));
   script.authenticates('d4: token');
@@ -107,7 +107,7 @@ function downloadsThatBeginAnew(script: ClientScript): void {
     responseBytes: 0,
     responseHeaders: { 'Content-Range': 'bytes */0' },
   });
-  script.fetches('d5: anew', 'd5', cut);
+  script.fetches('d5: again', 'd5', cut);
   script.fetches('d5: replaced', 'd5', { ...resumed, responseHeaders: { ETag: '"other"' } });
   script.reports('d5: success', 'd5', 'success');
   script.name = 'six';
@@ -128,7 +128,7 @@ function updatesThatFail(script: ClientScript): void {
   script.polls('f1: poll after');
   script.offered('f2: offer', 'f2', 'aborted');
   script.reports('f2: downloading', 'f2', 'downloading');
-  script.act('f2: aborted', 'deployment-aborted', 'f2');
+  script.addServerEvent('f2: aborted', 'deployment-aborted', 'f2');
   script.reports('f2: installing', 'f2', 'installing', { status: 409 });
   script.polls('f2: poll after');
   script.offered('f3: offer', 'f3', 'other', { device_types_compatible: ['camera'] });
@@ -262,7 +262,7 @@ function tokens(script: ClientScript): void {
   script.polls('revoked', { status: 401, response: '' });
   script.authenticates('token after revocation', 7);
   script.polls('poll after revocation');
-  script.act('clock moved', 'clock-moved', '8');
+  script.addServerEvent('clock moved', 'clock-moved', '8');
   script.polls('expired', { status: 401 });
   script.authenticates('token after expiry', 21);
   script.polls('poll after expiry');

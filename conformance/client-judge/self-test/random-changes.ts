@@ -31,7 +31,7 @@ export const randomChanges: Readonly<Record<string, RandomChange>> = {
       [/^d2: lost/, 'the report that follows is then the first attempt'],
       [/^d4: (probe|map)|^monitors|^alert$|^refused$/, 'no duty requires it'],
       [/^d[1-4]: inventory/, 'the next one comes within ten polls'],
-      [/^f1: download|^d5: (cut|anew)/, 'it fails, or fetches the whole file later'],
+      [/^f1: download|^d5: (cut|again)/, 'it fails, or fetches the whole file later'],
       [/^d3: download/, 'a redirect may lead to a server that the judge does not see'],
       [/offer|token|^connect/, 'what follows needs the response, so that no client could send it'],
     ],

@@ -122,7 +122,7 @@ function Cuts({ testResult: { cuts, cutBy } }: { testResult: ClientTestResult })
               </>
             ),
           },
-          { title: 'Polled again', cell: ({ pollsAgain }) => yesOrNo(pollsAgain) },
+          { title: 'Polled again', cell: ({ polledAgain }) => yesOrNo(polledAgain) },
         ]}
       />
     </Card>

@@ -64,7 +64,7 @@ export function BrokenDuty({
 function Shown({ violation, testResult }: { violation: Violation; testResult: ClientTestResult }) {
   const { scene, journalEntry, contradicts = 0, message, exchanges } = violation;
   const sceneResult = testResult.scenes.find((each) => each.scene === scene);
-  // The number 0 stands for a request that never came, which no step shows.
+  // The number 0 stands for a request that was not sent, which no step shows.
   const marked = [journalEntry, contradicts].filter((each) => each > 0);
   return (
     <>

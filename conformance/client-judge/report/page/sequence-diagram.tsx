@@ -39,4 +39,4 @@ export function SequenceDiagram({
   );
 }
 
-const classes = { client: 'request', server: 'response', 'client-test': 'act' } as const;
+const classes = { client: 'request', server: 'response', 'client-test': 'event' } as const;

@@ -46,7 +46,7 @@ export const reporting: readonly DefectiveClient[] = [
   },
   {
     duty: 'report.survives-power-cut',
-    description: 'does not come back after a power cut',
+    description: 'sends no request after a power cut',
     alter: silentAfter('d4: started'),
   },
   {
