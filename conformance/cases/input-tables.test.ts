@@ -42,7 +42,7 @@ interface TestedTable {
   readonly operation: OperationId;
   readonly what: string;
   readonly table: InputTable;
-  readonly good: unknown;
+  readonly validBody: unknown;
 }
 
 /** Returns the field names of a contract resource, spelled as in the input tables. */
@@ -61,28 +61,28 @@ const completeTables: readonly (TestedTable & { readonly fields: readonly string
     operation: 'put-deployment-status',
     what: 'a report',
     table: reportInputs,
-    good: goodReport,
+    validBody: goodReport,
     fields: fieldsOfResource('DeploymentStatus'),
   },
   {
     operation: 'put-deployment-log',
     what: 'a log',
     table: logInputs,
-    good: goodLog,
+    validBody: goodLog,
     fields: [...fieldsOfResource('DeploymentLog'), 'messages[]'],
   },
   {
     operation: 'post-next-deployment',
     what: 'what a device provides',
     table: provideInputs,
-    good: goodProvides,
+    validBody: goodProvides,
     fields: provideFields,
   },
   {
     operation: 'post-next-deployment-v2',
     what: 'what a device provides',
     table: inputsV2,
-    good: goodBodyV2,
+    validBody: goodBodyV2,
     fields: [
       'device_provides',
       ...provideFields.map((field) => `device_provides.${field}`),
@@ -97,22 +97,22 @@ const inputTables: readonly TestedTable[] = [
     operation: 'post-auth-request',
     what: 'a request',
     table: authRequestInputs,
-    good: textualRequest,
+    validBody: textualRequest,
   },
-  { operation: 'put-configuration', what: 'pairs', table: pairInputs, good: goodPairs },
-  { operation: 'post-alerts', what: 'the body', table: alertBodies, good: [alert] },
-  { operation: 'post-alerts', what: 'an alert', table: alertInputs, good: [alert] },
+  { operation: 'put-configuration', what: 'pairs', table: pairInputs, validBody: goodPairs },
+  { operation: 'post-alerts', what: 'the body', table: alertBodies, validBody: [alert] },
+  { operation: 'post-alerts', what: 'an alert', table: alertInputs, validBody: [alert] },
   {
     operation: 'post-monitor-configuration',
     what: 'an entry',
     table: configurationInputs,
-    good: [service],
+    validBody: [service],
   },
   ...(['patch-attributes', 'put-attributes'] as const).map((operation) => ({
     operation,
     what: 'attributes',
     table: attributeInputs(operation, 'PUT'),
-    good: goodAttributes,
+    validBody: goodAttributes,
   })),
 ];
 
@@ -135,32 +135,32 @@ function isAccepted(operation: OperationId, text: string | undefined): boolean {
 
 /** Returns the names of all inputs with this expectation for which `isWrong` returns true. */
 function inputsThat(
-  { operation, table, good }: TestedTable,
+  { operation, table, validBody }: TestedTable,
   expectation: 'refused' | 'accepted',
   isWrong: (isAccepted: boolean) => boolean,
 ): readonly string[] {
   return Object.entries(table)
     .filter(([id, row]) => expectationOf(row) === expectation && !refusedForContent.includes(id))
-    .flatMap(([id, row]) => inputsOf(row, good).map((input) => ({ id, ...input })))
+    .flatMap(([id, row]) => inputsOf(row, validBody).map((input) => ({ id, ...input })))
     .filter(({ raw }) => isWrong(isAccepted(operation, raw)))
     .map(({ id, name }) => `${id}: ${name}`);
 }
 
 /** The kinds of values that a field gets; inputs with names of their own do not count. */
-function kindsIn(table: InputTable, good: unknown, wanted: string): readonly string[] {
+function kindsIn(table: InputTable, validBody: unknown, path: string): readonly string[] {
   const known: readonly string[] = [...fieldKinds, ...bodyKinds];
   return Object.values(table)
-    .flatMap((row) => inputsOf(row, good))
-    .filter(({ field }) => field === wanted)
-    .map(({ name }) => name.slice(wanted.length).trim())
+    .flatMap((row) => inputsOf(row, validBody))
+    .filter(({ field }) => field === path)
+    .map(({ name }) => name.slice(path.length).trim())
     .filter((name) => known.includes(name));
 }
 
 describe.each(inputTables)('the inputs of $operation for $what', (tested) => {
-  const { operation, table, good } = tested;
+  const { operation, table, validBody } = tested;
 
   it('start from a body that the contract accepts', () => {
-    expect(isAccepted(operation, JSON.stringify(good))).toBe(true);
+    expect(isAccepted(operation, JSON.stringify(validBody))).toBe(true);
   });
 
   it('expect a refusal only for a body that the contract refuses', () => {
@@ -182,20 +182,26 @@ describe.each(inputTables)('the inputs of $operation for $what', (tested) => {
   });
 });
 
-describe.each(completeTables)('the complete inputs of $operation', ({ table, good, fields }) => {
-  it('cover every field of the contract and no other field', () => {
-    const named = new Set(Object.values(table).map(({ field }) => field));
-    expect([...named].sort()).toEqual(['', ...fields].sort());
-  });
+describe.each(completeTables)(
+  'the complete inputs of $operation',
+  ({ table, validBody, fields }) => {
+    it('cover every field of the contract and no other field', () => {
+      const named = new Set(Object.values(table).map(({ field }) => field));
+      expect([...named].sort()).toEqual(['', ...fields].sort());
+    });
 
-  it('contain each kind of value exactly once for each field', () => {
-    for (const field of fields) {
-      const expected = fieldKinds.filter((kind) => !objects[field]?.includes(kind));
-      expect([field, kindsIn(table, good, field).toSorted()]).toEqual([field, expected.toSorted()]);
-    }
-    expect(kindsIn(table, good, '').toSorted()).toEqual(bodyKinds.toSorted());
-  });
-});
+    it('contain each kind of value exactly once for each field', () => {
+      for (const field of fields) {
+        const expected = fieldKinds.filter((kind) => !objects[field]?.includes(kind));
+        expect([field, kindsIn(table, validBody, field).toSorted()]).toEqual([
+          field,
+          expected.toSorted(),
+        ]);
+      }
+      expect(kindsIn(table, validBody, '').toSorted()).toEqual(bodyKinds.toSorted());
+    });
+  },
+);
 
 describe('the inputs of an authentication request', () => {
   it.each(fieldsOfResource('AuthRequest'))('contain %s with each wrong type of value', (field) => {

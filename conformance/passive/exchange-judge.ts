@@ -111,7 +111,7 @@ export class ExchangeJudge {
 
   /**
    * Returns a judge for the exchanges of one case.
-   * @param plansFaults true if the case makes the server fail on purpose, so that a 5xx is legal
+   * @param plansFaults true if the case makes the server fail on purpose, so that a 5xx is allowed
    */
   forCase(plansFaults = false): CaseJudge {
     const trackers = new CaseTrackers(this.#tracking, this.#readBackCounter, this.#allows);

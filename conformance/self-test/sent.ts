@@ -24,10 +24,13 @@ export function memberIsMissing(path: string): RequestFilter {
 }
 
 /** Matches bodies whose member is present and does not fit. */
-export function memberDoesNotFit(path: string, fits: (value: unknown) => boolean): RequestFilter {
+export function memberDoesNotFit(
+  path: string,
+  isValid: (value: unknown) => boolean,
+): RequestFilter {
   return (request) => {
     const value = bodyMemberAt(request, path);
-    return value !== undefined && !fits(value);
+    return value !== undefined && !isValid(value);
   };
 }
 

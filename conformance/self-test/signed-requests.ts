@@ -41,11 +41,11 @@ export function keyOf(pem: string): KeyObject | undefined {
 
 /** Returns true when the bytes are the key's signature over the body according to the contract. */
 export function verifies({ key, keyType, body }: SignedRequest, signature: Buffer): boolean {
-  return fits(key, { digest: keyType === 'ed25519' ? null : 'sha256', body, signature });
+  return verifiesDigest(key, { digest: keyType === 'ed25519' ? null : 'sha256', body, signature });
 }
 
 /** Returns true when the bytes are the key's signature over the body with that digest. */
-export function fits(
+export function verifiesDigest(
   key: KeyObject,
   facts: {
     readonly digest: string | null;

@@ -11,13 +11,13 @@ import type { KeyType } from '../../fixtures/contract/vocabulary.ts';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 interface Verifier {
-  readonly fits: (key: KeyObject) => boolean;
+  readonly hasKeyType: (key: KeyObject) => boolean;
   readonly verify: (key: KeyObject, body: Buffer, signature: Buffer) => boolean;
 }
 
 const verifiers: Readonly<Record<KeyType, Verifier>> = {
   rsa: {
-    fits: ({ asymmetricKeyType }) => asymmetricKeyType === 'rsa',
+    hasKeyType: ({ asymmetricKeyType }) => asymmetricKeyType === 'rsa',
     verify: (key, body, signature) => {
       const { n = '', e = '' } = key.export({ format: 'jwk' });
       const publicKey = forge.pki.setRsaPublicKey(bigInteger(n), bigInteger(e));
@@ -26,7 +26,7 @@ const verifiers: Readonly<Record<KeyType, Verifier>> = {
     },
   },
   ecdsa: {
-    fits: ({ asymmetricKeyDetails }) => asymmetricKeyDetails?.namedCurve === 'prime256v1',
+    hasKeyType: ({ asymmetricKeyDetails }) => asymmetricKeyDetails?.namedCurve === 'prime256v1',
     verify: (key, body, signature) => {
       const { x = '', y = '' } = key.export({ format: 'jwk' });
       const point = [Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')];
@@ -38,7 +38,7 @@ const verifiers: Readonly<Record<KeyType, Verifier>> = {
     },
   },
   ed25519: {
-    fits: ({ asymmetricKeyType }) => asymmetricKeyType === 'ed25519',
+    hasKeyType: ({ asymmetricKeyType }) => asymmetricKeyType === 'ed25519',
     verify: (key, body, signature) => {
       const { x = '' } = key.export({ format: 'jwk' });
       return ed25519.verify(signature, body, Buffer.from(x, 'base64url'), { zip215: false });
@@ -53,7 +53,7 @@ const verifiers: Readonly<Record<KeyType, Verifier>> = {
 export function keyTypeOf(pem: string): KeyType | undefined {
   const key = publicKeyIn(pem);
   if (key === undefined) return undefined;
-  const entry = Object.entries(verifiers).find(([, { fits }]) => fits(key));
+  const entry = Object.entries(verifiers).find(([, { hasKeyType }]) => hasKeyType(key));
   return entry?.[0] as KeyType | undefined;
 }
 

@@ -40,7 +40,7 @@ export const bodyKinds = [
 
 type InputKind = FieldKind | (typeof bodyKinds)[number];
 
-/** The kinds that are illegal for a field that holds a string, unless the field is omitted. */
+/** The kinds that are invalid for a field that holds a string, unless the field is omitted. */
 export const otherThanString = ['null', 'boolean', 'number', 'array', 'object'] as const;
 
 /**

@@ -83,11 +83,11 @@ export async function expectEach<Row>(
   rows: Readonly<Record<string, Row>>,
   send: (row: Row, name: string) => Promise<HttpResponse>,
 ): Promise<void> {
-  const legal = typeof statuses === 'number' ? [statuses] : statuses;
+  const allowedStatuses = typeof statuses === 'number' ? [statuses] : statuses;
   for (const [name, row] of Object.entries(rows)) {
     const response = await send(row, name);
-    if (legal.includes(response.status)) continue;
-    const expected = `status ${legal.join(' or ')} for ${name}`;
+    if (allowedStatuses.includes(response.status)) continue;
+    const expected = `status ${allowedStatuses.join(' or ')} for ${name}`;
     throw new ExpectationFailure(expected, responseSummary(response));
   }
 }
@@ -138,8 +138,8 @@ export function expectEqualIfThere(what: string, actual: unknown, expected: unkn
 /** Asserts that the object has these members, each equal; it may have others. */
 export function expectMembers(what: string, actual: object | undefined, expected: object): void {
   const given: Readonly<Record<string, unknown>> = { ...actual };
-  const seen = Object.keys(expected).map((name) => [name, given[name]]);
-  expectEqual(what, actual && Object.fromEntries(seen), expected);
+  const actualMembers = Object.keys(expected).map((name) => [name, given[name]]);
+  expectEqual(what, actual && Object.fromEntries(actualMembers), expected);
 }
 
 /** Returns a list in a canonical order, to compare lists whose order does not matter. */

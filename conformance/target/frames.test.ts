@@ -31,8 +31,8 @@ describe('the WebSocket frame reader', () => {
   });
 
   it('reads frames that the protocol forbids', () => {
-    const illegal = { ...frame, fin: false, reserved: 5, opcode: 15 };
-    expect(framesIn(bytesOf(illegal))).toEqual([illegal]);
+    const forbiddenFrame = { ...frame, fin: false, reserved: 5, opcode: 15 };
+    expect(framesIn(bytesOf(forbiddenFrame))).toEqual([forbiddenFrame]);
   });
 
   it('waits for the rest of a frame that arrives byte by byte', () => {

@@ -1,4 +1,4 @@
-/** Websocket frames as seen by a proxy, including illegal ones. RFC 6455, section 5.2 */
+/** Websocket frames as seen by a proxy, including forbidden ones. RFC 6455, section 5.2 */
 
 /** Longer payloads are not buffered; the rest of the connection is then forwarded unparsed. */
 const PAYLOAD_MAX_BYTES = 4 * 1_048_576;

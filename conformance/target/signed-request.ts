@@ -38,7 +38,7 @@ export function signatureOf(
   if (key === undefined || keyType === undefined) return undefined;
   const signature = Buffer.from(headers[header] ?? '', 'base64');
   const isWhole = signature.toString('base64') === headers[header]?.trim();
-  return { header, keyType, fits: isWhole && fits(key, bytes, signature) };
+  return { header, keyType, fits: isWhole && verifies(key, bytes, signature) };
 }
 
 /** Returns the key; undefined for a text that is not a key, which some cases send. */
@@ -50,7 +50,7 @@ function publicKey(pem: string): KeyObject | undefined {
   }
 }
 
-function fits(key: KeyObject, body: Buffer, signature: Buffer): boolean {
+function verifies(key: KeyObject, body: Buffer, signature: Buffer): boolean {
   const digest = key.asymmetricKeyType === 'ed25519' ? null : 'sha256';
   return verify(digest, body, key, signature);
 }

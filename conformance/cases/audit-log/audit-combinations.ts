@@ -9,23 +9,23 @@ import { auditFilters, type FilterParameter } from './audit-filters.ts';
 import {
   type AuditQuery,
   entriesOn,
-  nobody,
   type ReceivedEntry,
   requireCreateAndAbort,
   textAt,
+  unknownId,
 } from './audit-reading.ts';
 
 /** A deployment with its two entries as listed, newest first. */
 export interface DeploymentWithEntries extends DeviceInDeployment {
-  readonly both: readonly ReceivedEntry[];
+  readonly createAndAbortEntries: readonly ReceivedEntry[];
 }
 
 /** Arranges a deployment that has exactly two entries. */
 export async function deploymentWithEntries(context: TestContext): Promise<DeploymentWithEntries> {
   const arranged = await withdrawnDeployment(context);
-  const both = await entriesOn(context, arranged.deploymentId, 2);
-  requireCreateAndAbort(both.map((entry) => textAt(entry, 'action') ?? ''));
-  return { ...arranged, both };
+  const createAndAbortEntries = await entriesOn(context, arranged.deploymentId, 2);
+  requireCreateAndAbort(createAndAbortEntries.map((entry) => textAt(entry, 'action') ?? ''));
+  return { ...arranged, createAndAbortEntries: createAndAbortEntries };
 }
 
 /** In each request, since a log may have other entries. */
@@ -33,8 +33,10 @@ const onObject: FilterParameter = {
   title: 'With object_id only entries on that object',
   ofList: 'audit.object-filters',
   ofExport: 'audit.export-object-id',
-  fits: (_, both) => ({ object_id: textAt(both[0] ?? {}, 'object.id') ?? '' }),
-  misses: () => [{ object_id: nobody }],
+  matchingQuery: (_, createAndAbortEntries) => ({
+    object_id: textAt(createAndAbortEntries[0] ?? {}, 'object.id') ?? '',
+  }),
+  nonMatchingQueries: () => [{ object_id: unknownId }],
 };
 
 /** Every filter of the log. */
@@ -66,7 +68,10 @@ export function queryOf(
   filters: readonly FilterParameter[],
   arranged: DeploymentWithEntries,
 ): AuditQuery {
-  return Object.assign({}, ...filters.map((filter) => filter.fits(arranged, arranged.both)));
+  return Object.assign(
+    {},
+    ...filters.map((filter) => filter.matchingQuery(arranged, arranged.createAndAbortEntries)),
+  );
 }
 
 interface CombinedQuery {
@@ -75,24 +80,27 @@ interface CombinedQuery {
 }
 
 /** A request with one filter that matches nothing, beside parameters that match. */
-interface MissingRequest {
+interface NonMatchingRequest {
   readonly query: AuditQuery;
   readonly filter: FilterParameter;
 }
 
 /** Returns requests in which each filter that matches nothing is beside each other parameter. */
-export function missesOf(
+export function nonMatchingRequests(
   requests: readonly CombinedQuery[],
   arranged: DeploymentWithEntries,
-): readonly MissingRequest[] {
-  const tried = new Set<string>();
+): readonly NonMatchingRequest[] {
+  const triedPairs = new Set<string>();
   return requests.flatMap(({ query, filters }) =>
-    filters.flatMap((filter): MissingRequest[] => {
-      const [missing = {}] = filter.misses(arranged.both, arranged);
+    filters.flatMap((filter): NonMatchingRequest[] => {
+      const [nonMatchingQuery = {}] = filter.nonMatchingQueries(
+        arranged.createAndAbortEntries,
+        arranged,
+      );
       const pairs = Object.keys(query).map((name) => `${filter.ofExport} ${name}`);
-      if (pairs.every((pair) => tried.has(pair))) return [];
-      for (const pair of pairs) tried.add(pair);
-      return [{ query: { ...query, ...missing }, filter }];
+      if (pairs.every((pair) => triedPairs.has(pair))) return [];
+      for (const pair of pairs) triedPairs.add(pair);
+      return [{ query: { ...query, ...nonMatchingQuery }, filter }];
     }),
   );
 }

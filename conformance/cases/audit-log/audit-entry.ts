@@ -31,7 +31,7 @@ const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
 /** The entries of a start state, and the known facts about their object. */
 interface EntriesWithFacts {
-  readonly found: readonly ReceivedEntry[];
+  readonly entries: readonly ReceivedEntry[];
   readonly facts: Readonly<Record<string, string>>;
 }
 
@@ -40,7 +40,7 @@ interface EntryField {
   readonly path: string;
   /** The expected value, as a phrase. */
   readonly expected: string;
-  readonly fits: (value: unknown, recorded: EntriesWithFacts, context: TestContext) => boolean;
+  readonly isValid: (value: unknown, recorded: EntriesWithFacts, context: TestContext) => boolean;
   /** Present if a server may omit the field. */
   readonly isOptional?: true;
 }
@@ -54,11 +54,11 @@ function isFilledText(value: unknown): boolean {
 }
 
 /** Accepts the value of the fact of that name. */
-function is(fact: string): EntryField['fits'] {
+function equalsFact(fact: string): EntryField['isValid'] {
   return (value, { facts }) => value === facts[fact];
 }
 
-function oneOf(...expected: readonly string[]): EntryField['fits'] {
+function oneOf(...expected: readonly string[]): EntryField['isValid'] {
   return (value) => expected.some((word) => word === value);
 }
 
@@ -69,65 +69,70 @@ function isRecent(value: unknown, { facts }: EntriesWithFacts): boolean {
 }
 
 const deploymentFields: readonly EntryField[] = [
-  { requirement: 'audit.actor', path: 'actor', expected: 'an object', fits: isEntry },
-  { requirement: 'audit.actor-id', path: 'actor.id', expected: 'a string', fits: isFilledText },
+  { requirement: 'audit.actor', path: 'actor', expected: 'an object', isValid: isEntry },
+  { requirement: 'audit.actor-id', path: 'actor.id', expected: 'a string', isValid: isFilledText },
   {
     requirement: 'audit.actor-type',
     path: 'actor.type',
     expected: '`user` or `device`',
-    fits: oneOf('user', 'device'),
+    isValid: oneOf('user', 'device'),
   },
   {
     requirement: 'audit.actor-email',
     path: 'actor.email',
     expected: 'an email address',
-    fits: (value) => typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value),
+    isValid: (value) => typeof value === 'string' && /^[^\s@]+@[^\s@]+$/.test(value),
     isOptional: true,
   },
   {
     requirement: 'audit.actor-identity-data',
     path: 'actor.identity_data',
     expected: 'a string',
-    fits: isText,
+    isValid: isText,
     isOptional: true,
   },
   {
     requirement: 'audit.time',
     path: 'time',
     expected: 'the date-time of the action',
-    fits: isRecent,
+    isValid: isRecent,
   },
   {
     requirement: 'audit.action',
     path: 'action',
     expected: 'one of the six actions',
-    fits: oneOf(...actions),
+    isValid: oneOf(...actions),
   },
-  { requirement: 'audit.object', path: 'object', expected: 'an object', fits: isEntry },
-  { requirement: 'audit.object-id', path: 'object.id', expected: 'a string', fits: isFilledText },
+  { requirement: 'audit.object', path: 'object', expected: 'an object', isValid: isEntry },
+  {
+    requirement: 'audit.object-id',
+    path: 'object.id',
+    expected: 'a string',
+    isValid: isFilledText,
+  },
   {
     requirement: 'audit.object-type',
     path: 'object.type',
     expected: '`deployment`',
-    fits: oneOf('deployment'),
+    isValid: oneOf('deployment'),
   },
   {
     requirement: 'audit.object-deployment-name',
     path: 'object.deployment.name',
     expected: 'the name of the deployment',
-    fits: is('name'),
+    isValid: equalsFact('name'),
   },
   {
     requirement: 'audit.object-deployment-artifact-name',
     path: 'object.deployment.artifact_name',
     expected: 'the artifact name of the deployment',
-    fits: is('artifactName'),
+    isValid: equalsFact('artifactName'),
   },
   {
     requirement: 'audit.change',
     path: 'change',
     expected: 'a string',
-    fits: isText,
+    isValid: isText,
     isOptional: true,
   },
 ];
@@ -137,14 +142,14 @@ const deviceFields: readonly EntryField[] = [
     requirement: 'audit.object-device-id',
     path: 'object.device.id',
     expected: 'the ID of the device',
-    fits: is('id'),
+    isValid: equalsFact('id'),
     isOptional: true,
   },
   {
     requirement: 'audit.object-device-identity-data',
     path: 'object.device.identity_data',
     expected: 'a string with the identity of the device',
-    fits: (value, { facts }) =>
+    isValid: (value, { facts }) =>
       typeof value === 'string' && value.includes(facts.serial ?? 'no serial'),
   },
 ];
@@ -154,7 +159,7 @@ const userFields: readonly EntryField[] = [
     requirement: 'audit.object-user-email',
     path: 'object.user.email',
     expected: 'an email address',
-    fits: (value) => typeof value === 'string' && value.includes('@'),
+    isValid: (value) => typeof value === 'string' && value.includes('@'),
   },
 ];
 
@@ -163,20 +168,20 @@ const tenantFields: readonly EntryField[] = [
     requirement: 'audit.object-tenant-id',
     path: 'object.tenant.id',
     expected: 'a string',
-    fits: isFilledText,
+    isValid: isFilledText,
   },
   {
     requirement: 'audit.object-tenant-name',
     path: 'object.tenant.name',
     expected: 'a string',
-    fits: isText,
+    isValid: isText,
     isOptional: true,
   },
   {
     requirement: 'audit.object-tenant-parent',
     path: 'object.tenant.parent',
     expected: 'a string',
-    fits: isText,
+    isValid: isText,
     isOptional: true,
   },
 ];
@@ -186,7 +191,7 @@ function fieldCase({
   requirement,
   path,
   expected,
-  fits,
+  isValid,
   isOptional,
 }: EntryField): JudgingCase<EntriesWithFacts> {
   const parent = path.split('.').slice(0, -1).join('.');
@@ -198,7 +203,7 @@ function fieldCase({
     title: `In an entry, ${title}.`,
     requirements: [requirement],
     run: async (recorded, context) => {
-      for (const entry of recorded.found) {
+      for (const entry of recorded.entries) {
         if (parent !== '' && !isEntry(at(entry, parent))) {
           throw new StartStateNotReached(
             `an object ${parent}`,
@@ -208,7 +213,7 @@ function fieldCase({
         const value = at(entry, path);
         if (value === undefined && isOptional) continue;
         expectThat(
-          fits(value, recorded, context),
+          isValid(value, recorded, context),
           `${path}: ${expected}`,
           describeValue(value ?? 'nothing'),
         );
@@ -239,7 +244,7 @@ function byTypeCase(type: 'deployment' | 'device'): JudgingCase<EntriesWithFacts
     id: `entry-on-a-${type}-fills-${type}`,
     title: `In an entry on a ${type}, the member \`${type}\` of \`object\` is filled and no other.`,
     requirements: ['audit.object-fields-by-type'],
-    run: async ({ found }) => expectFilledByType(found, type),
+    run: async ({ entries }) => expectFilledByType(entries, type),
   };
 }
 
@@ -247,7 +252,7 @@ async function ofDeployment(context: TestContext): Promise<EntriesWithFacts> {
   const { deploymentId, deploymentName: name, artifact } = await withdrawnDeployment(context);
   const nowMs = String(context.serverNowMs(await list(context)));
   const found = await entriesOn(context, deploymentId, 2);
-  return { found, facts: { name, artifactName: artifact.name, nowMs } };
+  return { entries: found, facts: { name, artifactName: artifact.name, nowMs } };
 }
 
 const onDeployment = defineScenario({
@@ -266,7 +271,7 @@ async function ofDevice(context: TestContext): Promise<EntriesWithFacts> {
   await context.admin.decide(id, device.key, 'rejected');
   await context.admin.decommission(id);
   const found = await entriesOn(context, id, 2);
-  return { found, facts: { id, serial: device.identity.serial ?? '' } };
+  return { entries: found, facts: { id, serial: device.identity.serial ?? '' } };
 }
 
 const onDevice = defineScenario({
@@ -283,8 +288,8 @@ const onDevice = defineScenario({
       id: 'actions-outside-the-vocabulary',
       title: 'Which actions are recorded for a device that is pre-authorized and accepted.',
       requirements: ['audit.other-actions'],
-      observe: async ({ found }) => {
-        const acts = found.map((entry) => textAt(entry, 'action') ?? 'nothing');
+      observe: async ({ entries }) => {
+        const acts = entries.map((entry) => textAt(entry, 'action') ?? 'nothing');
         return observationOf(`newest first: ${acts.join(', ')}`);
       },
     },
@@ -300,7 +305,7 @@ async function ofAccess(context: TestContext, type: string): Promise<EntriesWith
   const other = found.find((entry) => at(entry, 'object.type') !== type);
   if (other)
     throw new StartStateNotReached(`entries on a ${type} only`, `got ${describeValue(other)}`);
-  return { found, facts: {} };
+  return { entries: found, facts: {} };
 }
 
 const onUser = defineScenario({

@@ -16,7 +16,7 @@ import {
   deploymentWithEntries,
   filterStates,
   givenFilters,
-  missesOf,
+  nonMatchingRequests,
   queryOf,
 } from './audit-combinations.ts';
 import { type ExportTable, exportedTable, irregularRecord } from './audit-export-table.ts';
@@ -52,7 +52,8 @@ function requestOf(parameters: Parameters, arranged: DeploymentWithEntries): Com
   // Another case checks nested names beside another separator.
   const nested = separator === '.' ? nestedField : 'time';
   const ignored = ignore === 'nested' ? nested : ignore;
-  const ordered = sort === 'asc' ? arranged.both.toReversed() : arranged.both;
+  const ordered =
+    sort === 'asc' ? arranged.createAndAbortEntries.toReversed() : arranged.createAndAbortEntries;
   return {
     query: {
       ...queryOf(usedFilters, arranged),
@@ -241,7 +242,7 @@ export const auditExportCombinedCases = defineScenario<DeploymentWithEntries>({
         const requests = combinationsOf(exportParameters, context).map((parameters) =>
           requestOf(parameters, arranged),
         );
-        for (const { query, filter } of missesOf(requests, arranged)) {
+        for (const { query, filter } of nonMatchingRequests(requests, arranged)) {
           const { records } = await exportedTable(context, query);
           if (records.length === 0) continue;
           const combined = { query, violated: [filter.ofExport] };

@@ -39,12 +39,12 @@ import {
 
 /** A deployment with its two entries as listed, newest first. */
 interface DeploymentWithEntries extends DeviceInDeployment {
-  readonly both: readonly ReceivedEntry[];
+  readonly createAndAbortEntries: readonly ReceivedEntry[];
 }
 
 async function recorded(context: TestContext): Promise<DeploymentWithEntries> {
   const arranged = await withdrawnDeployment(context);
-  return { ...arranged, both: await entriesOn(context, arranged.deploymentId, 2) };
+  return { ...arranged, createAndAbortEntries: await entriesOn(context, arranged.deploymentId, 2) };
 }
 
 /**
@@ -89,8 +89,8 @@ function orderCase(
     id,
     title,
     requirements: [requirement],
-    run: async ({ deploymentId, both }, context) => {
-      actionsOf(both);
+    run: async ({ deploymentId, createAndAbortEntries }, context) => {
+      actionsOf(createAndAbortEntries);
       const found = await table(context, { object_id: deploymentId, ...query });
       const actions = column(found, 'action');
       requireCreateAndAbort(actions);
@@ -158,13 +158,13 @@ const document = defineScenario({
       id: 'export-holds-the-entries-of-the-list',
       title: 'The export holds the same entries as the list, with the same values.',
       requirements: ['audit.export-same-entries'],
-      run: async ({ deploymentId, both }, context) => {
+      run: async ({ deploymentId, createAndAbortEntries }, context) => {
         const query = { object_id: deploymentId, format_separator: '.' };
         const found = await table(context, query);
-        expectEqual('records', found.records.length, both.length);
+        expectEqual('records', found.records.length, createAndAbortEntries.length);
         const rows = column(found, 'action');
-        if (!rows.includes('create') || actionsOf(both)[0] === rows[0]) {
-          for (const [row, entry] of both.entries()) expectSame(entry, found, row);
+        if (!rows.includes('create') || actionsOf(createAndAbortEntries)[0] === rows[0]) {
+          for (const [row, entry] of createAndAbortEntries.entries()) expectSame(entry, found, row);
         }
       },
     },
@@ -353,11 +353,18 @@ function filterCase([name, filter]: [string, FilterParameter]): JudgingCase<Depl
           `they are on ${describeValue(ids)}`,
         );
       }
-      const fits = filter.fits(arranged, arranged.both);
-      expectEqual('records that fit', await count(context, { ...query, ...fits }), ids.length);
-      for (const missing of filter.misses(arranged.both, arranged)) {
-        const missingRecords = await count(context, { ...query, ...missing });
-        expectEqual(`records with ${describeValue(missing)}`, missingRecords, 0);
+      const matchingQuery = filter.matchingQuery(arranged, arranged.createAndAbortEntries);
+      expectEqual(
+        'records that fit',
+        await count(context, { ...query, ...matchingQuery }),
+        ids.length,
+      );
+      for (const nonMatchingQuery of filter.nonMatchingQueries(
+        arranged.createAndAbortEntries,
+        arranged,
+      )) {
+        const missingRecords = await count(context, { ...query, ...nonMatchingQuery });
+        expectEqual(`records with ${describeValue(nonMatchingQuery)}`, missingRecords, 0);
       }
     },
   };
@@ -381,9 +388,9 @@ const filtered = defineScenario({
         const ids = column(await table(context, query), 'object.id');
         const other = ids.find((id) => id !== deploymentId);
         expectThat(other === undefined, `entries on ${deploymentId}`, `one on ${other}`);
-        for (const missing of emptyQueries('object_id')) {
-          const missingRecords = await count(context, { ...missing, limit: 100 });
-          expectEqual(`records with ${describeValue(missing)}`, missingRecords, 0);
+        for (const nonMatchingQuery of emptyQueries('object_id')) {
+          const missingRecords = await count(context, { ...nonMatchingQuery, limit: 100 });
+          expectEqual(`records with ${describeValue(nonMatchingQuery)}`, missingRecords, 0);
         }
       },
     },

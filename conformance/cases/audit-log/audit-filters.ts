@@ -2,10 +2,10 @@
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import {
   type AuditQuery,
-  nobody,
   type ReceivedEntry,
   secondsAround,
   textAt,
+  unknownId,
 } from './audit-reading.ts';
 
 /**
@@ -16,12 +16,12 @@ export interface FilterParameter {
   readonly title: string;
   readonly ofList: RequirementId;
   readonly ofExport: RequirementId;
-  readonly fits: (
+  readonly matchingQuery: (
     arranged: { readonly deploymentName: string },
-    both: readonly ReceivedEntry[],
+    createAndAbortEntries: readonly ReceivedEntry[],
   ) => AuditQuery;
-  readonly misses: (
-    both: readonly ReceivedEntry[],
+  readonly nonMatchingQueries: (
+    createAndAbortEntries: readonly ReceivedEntry[],
     arranged: { readonly deploymentName: string },
   ) => readonly AuditQuery[];
 }
@@ -31,7 +31,7 @@ const strangeTexts = ["' OR '1'='1", '%', '*', '.*', 'größer ☃', 'x'.repeat(
 
 /** Returns queries for texts that no entry has. */
 export function emptyQueries(name: string): readonly AuditQuery[] {
-  return [nobody, ...strangeTexts].map((text) => ({ [name]: text }));
+  return [unknownId, ...strangeTexts].map((text) => ({ [name]: text }));
 }
 
 /**
@@ -53,19 +53,23 @@ export const auditFilters: Readonly<Record<string, FilterParameter>> = {
     title: 'With created_after, only entries of that second or later',
     ofList: 'audit.time-bounds',
     ofExport: 'audit.export-created-after',
-    fits: (_, both) => ({ created_after: secondsAround(both).before }),
-    misses: (both) => [
-      { created_after: secondsAround(both).later },
-      { created_after: secondsAround(both).after + DAY_SECONDS },
+    matchingQuery: (_, createAndAbortEntries) => ({
+      created_after: secondsAround(createAndAbortEntries).before,
+    }),
+    nonMatchingQueries: (createAndAbortEntries) => [
+      { created_after: secondsAround(createAndAbortEntries).later },
+      { created_after: secondsAround(createAndAbortEntries).after + DAY_SECONDS },
     ],
   },
   'created-before': {
     title: 'With created_before, only entries of that second or earlier',
     ofList: 'audit.created-before',
     ofExport: 'audit.export-created-before',
-    fits: (_, both) => ({ created_before: secondsAround(both).after }),
-    misses: (both) => [
-      { created_before: secondsAround(both).before - 1 },
+    matchingQuery: (_, createAndAbortEntries) => ({
+      created_before: secondsAround(createAndAbortEntries).after,
+    }),
+    nonMatchingQueries: (createAndAbortEntries) => [
+      { created_before: secondsAround(createAndAbortEntries).before - 1 },
       { created_before: 0 },
       { created_before: 1 },
     ],
@@ -74,44 +78,50 @@ export const auditFilters: Readonly<Record<string, FilterParameter>> = {
     title: 'With actor_id, only entries by that actor',
     ofList: 'audit.actor-filters',
     ofExport: 'audit.export-actor-id',
-    fits: (_, both) => reported(both, 'actor.id', 'actor_id'),
-    misses: (both) => [
+    matchingQuery: (_, createAndAbortEntries) =>
+      reported(createAndAbortEntries, 'actor.id', 'actor_id'),
+    nonMatchingQueries: (createAndAbortEntries) => [
       ...emptyQueries('actor_id'),
-      ...nearQueries('actor_id', textAt(both[0] ?? {}, 'actor.id')),
+      ...nearQueries('actor_id', textAt(createAndAbortEntries[0] ?? {}, 'actor.id')),
     ],
   },
   'actor-type': {
     title: 'With actor_type, only entries by users or by devices',
     ofList: 'audit.actor-type-filter',
     ofExport: 'audit.export-actor-type',
-    fits: () => ({ actor_type: 'user' }),
-    misses: () => [{ actor_type: 'device' }],
+    matchingQuery: () => ({ actor_type: 'user' }),
+    nonMatchingQueries: () => [{ actor_type: 'device' }],
   },
   'actor-email': {
     title: 'With actor_email, only entries by the user with that email address',
     ofList: 'audit.actor-email-filter',
     ofExport: 'audit.export-actor-email',
     // The email is optional in an entry; without it only the non-matching queries can be checked.
-    fits: (_, both) => reported(both, 'actor.email', 'actor_email'),
-    misses: (both) => [
+    matchingQuery: (_, createAndAbortEntries) =>
+      reported(createAndAbortEntries, 'actor.email', 'actor_email'),
+    nonMatchingQueries: (createAndAbortEntries) => [
       ...emptyQueries('actor_email'),
       { actor_email: 'nobody@example.com' },
-      ...nearQueries('actor_email', textAt(both[0] ?? {}, 'actor.email')),
+      ...nearQueries('actor_email', textAt(createAndAbortEntries[0] ?? {}, 'actor.email')),
     ],
   },
   'object-type': {
     title: 'With object_type, only entries on objects of that type',
     ofList: 'audit.object-type-filter',
     ofExport: 'audit.export-object-type',
-    fits: () => ({ object_type: 'deployment' }),
-    misses: () => [{ object_type: 'artifact' }, { object_type: 'user' }, { object_type: 'device' }],
+    matchingQuery: () => ({ object_type: 'deployment' }),
+    nonMatchingQueries: () => [
+      { object_type: 'artifact' },
+      { object_type: 'user' },
+      { object_type: 'device' },
+    ],
   },
   'object-deployment-name': {
     title: 'With object_deployment_name, only entries on deployments with that name',
     ofList: 'audit.object-deployment-name-filter',
     ofExport: 'audit.export-object-deployment-name',
-    fits: ({ deploymentName }) => ({ object_deployment_name: deploymentName }),
-    misses: (_, { deploymentName }) => [
+    matchingQuery: ({ deploymentName }) => ({ object_deployment_name: deploymentName }),
+    nonMatchingQueries: (_, { deploymentName }) => [
       ...emptyQueries('object_deployment_name'),
       ...nearQueries('object_deployment_name', deploymentName),
       { object_deployment_name: deploymentName.toUpperCase() },
@@ -120,8 +130,12 @@ export const auditFilters: Readonly<Record<string, FilterParameter>> = {
 };
 
 /** Returns a query by a value that both entries share; empty when they do not report it. */
-function reported(both: readonly ReceivedEntry[], path: string, name: string): AuditQuery {
-  const [one, other] = both.map((entry) => textAt(entry, path));
+function reported(
+  createAndAbortEntries: readonly ReceivedEntry[],
+  path: string,
+  name: string,
+): AuditQuery {
+  const [one, other] = createAndAbortEntries.map((entry) => textAt(entry, path));
   const isShared = one !== undefined && one === other;
   // Another case checks that it is an email address.
   return isShared && (!path.endsWith('email') || one.includes('@')) ? { [name]: one } : {};

@@ -15,7 +15,7 @@ import {
   deploymentWithEntries,
   filterStates,
   givenFilters,
-  missesOf,
+  nonMatchingRequests,
   queryOf,
 } from './audit-combinations.ts';
 import type { FilterParameter } from './audit-filters.ts';
@@ -49,7 +49,9 @@ interface CombinedRequest {
 function requestOf(parameters: Parameters, arranged: DeploymentWithEntries): CombinedRequest {
   const { slice, sort } = parameters;
   const filters = givenFilters(parameters);
-  const ordered = entryKeys(sort === 'asc' ? arranged.both.toReversed() : arranged.both);
+  const ordered = entryKeys(
+    sort === 'asc' ? arranged.createAndAbortEntries.toReversed() : arranged.createAndAbortEntries,
+  );
   const expected =
     slice === 'first' ? ordered.slice(0, 1) : ordered.slice(slice === 'second' ? 1 : 0);
   const query = { ...queryOf(filters, arranged), ...slices[slice], ...(sort && { sort }) };
@@ -132,7 +134,10 @@ export const auditListCombinedCases = defineScenario<DeploymentWithEntries>({
       title: 'A filter that matches nothing lists nothing, whichever parameters are beside it.',
       requirements: ['audit.filters-combine', ...combinedFilters.map(({ ofList }) => ofList)],
       run: async (arranged, context) => {
-        for (const { query, filter } of missesOf(requestsOf(context, arranged), arranged)) {
+        for (const { query, filter } of nonMatchingRequests(
+          requestsOf(context, arranged),
+          arranged,
+        )) {
           const { page: _, ...firstPage } = query;
           const { length } = entriesIn(await list(context, firstPage));
           if (length === 0) continue;

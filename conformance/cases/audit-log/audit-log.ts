@@ -24,10 +24,10 @@ import {
   entriesOn,
   list,
   listIn,
-  nobody,
   objectTypes,
   type ReceivedEntry,
   textAt,
+  unknownId,
 } from './audit-reading.ts';
 
 /** Malformed parameters for which the contract does not define the response. */
@@ -121,21 +121,21 @@ const user = defineScenario({
 
 /** A deployment with its two entries, newest first. */
 interface DeploymentWithEntries extends DeviceInDeployment {
-  readonly both: readonly ReceivedEntry[];
+  readonly createAndAbortEntries: readonly ReceivedEntry[];
 }
 
 async function recorded(context: TestContext): Promise<DeploymentWithEntries> {
   const arranged = await withdrawnDeployment(context);
-  return { ...arranged, both: await entriesOn(context, arranged.deploymentId, 2) };
+  return { ...arranged, createAndAbortEntries: await entriesOn(context, arranged.deploymentId, 2) };
 }
 
 /** Returns the actions that a query for the deployment's two entries lists, in order. */
 async function orderBy(
   context: TestContext,
-  { deploymentId, both }: DeploymentWithEntries,
+  { deploymentId, createAndAbortEntries }: DeploymentWithEntries,
   query: AuditQuery,
 ) {
-  actionsOf(both);
+  actionsOf(createAndAbortEntries);
   const found = await entries(context, { object_id: deploymentId, ...query });
   return actionsOf(found);
 }
@@ -223,7 +223,7 @@ const rows = defineScenario({
         const first = entriesIn(await page(context, arranged, { per_page: 1, page: 1 }));
         const second = entriesIn(await page(context, arranged, { per_page: 1, page: 2 }));
         const acts = [...first, ...second].map((entry) => textAt(entry, 'action') ?? '');
-        actionsOf(arranged.both);
+        actionsOf(arranged.createAndAbortEntries);
         expectThat(new Set(acts).size === 2, 'another entry on page 2', describeValue(acts));
       },
     },
@@ -242,10 +242,14 @@ const rows = defineScenario({
       id: 'total-is-counted',
       title: 'X-Total-Count gives the number of matching entries, also on a page that holds fewer.',
       requirements: ['audit.total'],
-      run: async ({ deploymentId, both }, context) => {
+      run: async ({ deploymentId, createAndAbortEntries }, context) => {
         const response = await list(context, { object_id: deploymentId, per_page: 1 });
         entriesIn(response);
-        expectEqual('X-Total-Count', response.headers['x-total-count'], String(both.length));
+        expectEqual(
+          'X-Total-Count',
+          response.headers['x-total-count'],
+          String(createAndAbortEntries.length),
+        );
       },
     },
     {
@@ -300,7 +304,7 @@ const rows = defineScenario({
       title: 'An entry that matches one filter but not another is not listed.',
       requirements: ['audit.filters-combine'],
       run: async ({ deploymentId }, context) => {
-        const query = { object_id: deploymentId, actor_id: nobody };
+        const query = { object_id: deploymentId, actor_id: unknownId };
         expectEqual('entries', (await entries(context, query)).length, 0);
       },
     },
@@ -314,12 +318,15 @@ function filterCase([name, filter]: [string, FilterParameter]): JudgingCase<Depl
     requirements: [filter.ofList],
     run: async (arranged, context) => {
       const query = { object_id: arranged.deploymentId };
-      const fits = filter.fits(arranged, arranged.both);
-      const found = await entries(context, { ...query, ...fits });
-      expectEqual('entries that match', found.length, arranged.both.length);
-      for (const missing of filter.misses(arranged.both, arranged)) {
-        const missingEntries = await entries(context, { ...query, ...missing });
-        expectEqual(`entries with ${describeValue(missing)}`, missingEntries.length, 0);
+      const matchingQuery = filter.matchingQuery(arranged, arranged.createAndAbortEntries);
+      const found = await entries(context, { ...query, ...matchingQuery });
+      expectEqual('entries that match', found.length, arranged.createAndAbortEntries.length);
+      for (const nonMatchingQuery of filter.nonMatchingQueries(
+        arranged.createAndAbortEntries,
+        arranged,
+      )) {
+        const missingEntries = await entries(context, { ...query, ...nonMatchingQuery });
+        expectEqual(`entries with ${describeValue(nonMatchingQuery)}`, missingEntries.length, 0);
       }
     },
   };
@@ -334,13 +341,18 @@ function filteredPageCase([name, filter]: [
     title: `${filter.title} fill the pages and make up the total.`,
     requirements: [filter.ofList, 'audit.total'],
     run: async (arranged, context) => {
-      const fits = filter.fits(arranged, arranged.both);
-      const query = { object_id: arranged.deploymentId, ...fits, per_page: 1, sort: 'asc' };
+      const matchingQuery = filter.matchingQuery(arranged, arranged.createAndAbortEntries);
+      const query = {
+        object_id: arranged.deploymentId,
+        ...matchingQuery,
+        per_page: 1,
+        sort: 'asc',
+      };
       for (const number of [1, 2]) {
         const response = await list(context, { ...query, page: number });
         expectEqual(`entries on page ${number}`, entriesIn(response).length, 1);
         const total = response.headers['x-total-count'];
-        expectEqual('X-Total-Count', total, String(arranged.both.length));
+        expectEqual('X-Total-Count', total, String(arranged.createAndAbortEntries.length));
       }
     },
   };

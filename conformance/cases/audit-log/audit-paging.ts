@@ -92,10 +92,12 @@ async function everyFilter(
   context: TestContext,
   arranged: DeviceInDeployment,
 ): Promise<AuditQuery> {
-  const both = await entriesOn(context, arranged.deploymentId, 2);
-  const fits = Object.values(auditFilters).map((filter) => filter.fits(arranged, both));
+  const createAndAbortEntries = await entriesOn(context, arranged.deploymentId, 2);
+  const matchingQueries = Object.values(auditFilters).map((filter) =>
+    filter.matchingQuery(arranged, createAndAbortEntries),
+  );
   const baseQuery = { object_id: arranged.deploymentId, sort: 'asc', per_page: 1 };
-  return Object.assign({}, ...fits, baseQuery);
+  return Object.assign({}, ...matchingQueries, baseQuery);
 }
 
 /** Asserts that a link contains each parameter of the query with its value. */

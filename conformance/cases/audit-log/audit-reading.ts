@@ -29,7 +29,7 @@ export const objectTypes = ['tenant', 'user', 'deployment', 'artifact', 'device'
 export const exportedTypes = ['user', 'deployment', 'artifact', 'device'];
 
 /** An ID that no resource has. */
-export const nobody = '00000000-0000-4000-8000-000000000000';
+export const unknownId = '00000000-0000-4000-8000-000000000000';
 
 /** Requests the list of audit entries (`GET /logs`) and returns whatever is answered. */
 export function list(context: TestContext, query: AuditQuery = {}): Promise<HttpResponse> {

@@ -33,19 +33,25 @@ import {
 interface Recorded {
   readonly deploymentId: string;
   readonly deploymentName: string;
-  readonly both: readonly ReceivedEntry[];
+  readonly createAndAbortEntries: readonly ReceivedEntry[];
 }
 
 async function recorded(context: TestContext): Promise<Recorded> {
   const { deploymentId, deploymentName } = await withdrawnDeployment(context);
-  return { deploymentId, deploymentName, both: await entriesOn(context, deploymentId, 2) };
+  return {
+    deploymentId,
+    deploymentName,
+    createAndAbortEntries: await entriesOn(context, deploymentId, 2),
+  };
 }
 
 /** Returns a query with all filters that match the deployment's entries, except the named one. */
 function allBut(name: string, arranged: Recorded): AuditQuery {
   const others = Object.entries(auditFilters).filter(([each]) => each !== name);
-  const fits = others.map(([, filter]) => filter.fits(arranged, arranged.both));
-  return Object.assign({ object_id: arranged.deploymentId, sort: 'asc' }, ...fits);
+  const matchingQueries = others.map(([, filter]) =>
+    filter.matchingQuery(arranged, arranged.createAndAbortEntries),
+  );
+  return Object.assign({ object_id: arranged.deploymentId, sort: 'asc' }, ...matchingQueries);
 }
 
 /** Returns a case in which one filter misses while all others match. */
@@ -56,11 +62,20 @@ function besideCase([name, filter]: [string, FilterParameter]): JudgingCase<Reco
     requirements: [filter.ofList, 'audit.filters-combine'],
     run: async (arranged, context) => {
       const otherFilters = allBut(name, arranged);
-      const fullQuery = { ...otherFilters, ...filter.fits(arranged, arranged.both) };
+      const fullQuery = {
+        ...otherFilters,
+        ...filter.matchingQuery(arranged, arranged.createAndAbortEntries),
+      };
       expectEqual('entries that match', (await entries(context, fullQuery)).length, 2);
-      for (const missing of filter.misses(arranged.both, arranged).slice(0, 2)) {
-        const response = await list(context, { ...otherFilters, ...missing });
-        expectEqual(`entries with ${describeValue(missing)}`, entriesIn(response).length, 0);
+      for (const nonMatchingQuery of filter
+        .nonMatchingQueries(arranged.createAndAbortEntries, arranged)
+        .slice(0, 2)) {
+        const response = await list(context, { ...otherFilters, ...nonMatchingQuery });
+        expectEqual(
+          `entries with ${describeValue(nonMatchingQuery)}`,
+          entriesIn(response).length,
+          0,
+        );
         expectEqual('X-Total-Count', response.headers['x-total-count'], '0');
       }
     },
@@ -80,7 +95,7 @@ const beside = defineScenario<Recorded>({
 /** Ends of names that a careless filter confuses, or does not find. */
 const nameEnds = ['', '0', ' größer ☃', ' GRÖSSER ☃', ' 100%_*', ', also', ` a+b&c=d "e" 'f'`];
 
-const named = defineScenario<readonly Omit<Recorded, 'both'>[]>({
+const named = defineScenario<readonly Omit<Recorded, 'createAndAbortEntries'>[]>({
   area: 'audit-log',
   name: 'Names of deployments',
   start: 'deployments whose names begin alike, each created and aborted by a user',
@@ -197,16 +212,20 @@ const addresses = defineScenario({
       id: 'actor-email-with-a-plus',
       title: 'An email address with a plus selects the entries of its user, in list and export.',
       requirements: ['audit.actor-email-filter', 'audit.export-actor-email'],
-      run: async ({ both, deploymentId }, context) => {
-        const email = textAt(both[0] ?? {}, 'actor.email');
+      run: async ({ createAndAbortEntries, deploymentId }, context) => {
+        const email = textAt(createAndAbortEntries[0] ?? {}, 'actor.email');
         if (!email?.includes('+')) throw new NotObservable('the entries have no such address');
         const query = { object_id: deploymentId, actor_email: email };
         const listed = await entries(context, query);
-        expectEqual('entries of the list', listed.length, both.length);
+        expectEqual('entries of the list', listed.length, createAndAbortEntries.length);
         // Other cases judge the records of an export, and the names above them.
         const lines = (await exported(context, query)).text.trim().split('\n');
-        const isExported = lines.length >= both.length;
-        expectThat(isExported, `an export of ${both.length} entries`, describeValue(lines));
+        const isExported = lines.length >= createAndAbortEntries.length;
+        expectThat(
+          isExported,
+          `an export of ${createAndAbortEntries.length} entries`,
+          describeValue(lines),
+        );
       },
     },
   ],

@@ -36,7 +36,7 @@ const malformedHeaders: Readonly<Record<string, (token: string) => string>> = {
 const otherLocations: Readonly<
   Record<string, (client: TargetClient, token: string, id: OperationId) => ApiCaller | undefined>
 > = {
-  // Skipped where it is legal: /connect accepts this cookie, and web pages of users send it.
+  // Skipped where it is allowed: /connect accepts this cookie, and web pages of users send it.
   'the cookie JWT': (client, token, id) =>
     id === 'connect' || id in userCalls
       ? undefined

@@ -18,7 +18,7 @@ import { openedSocket, requestUpgrade, upgradeHeaders } from './upgrade-request.
 /** Timeout for the server's next frame or the end of the connection. */
 const FRAME_WAIT_MAX_MS = 3000;
 
-/** A control message for a session that does not exist: legal and without effect. */
+/** A control message for a session that does not exist: valid and without effect. */
 const idleMessage = Buffer.concat([
   Buffer.from([0x81, 0xa3]),
   Buffer.from('hdr'),
@@ -59,7 +59,7 @@ const { text, binary, ping, pong } = opcodes;
 const continuation = 0;
 const payload = idleMessage;
 
-const illegal: readonly FrameRequirement[] = [
+const forbiddenFrames: readonly FrameRequirement[] = [
   {
     id: 'unmasked-frame-ends-it',
     requirement: 'connect.unmasked-is-an-error',
@@ -181,7 +181,7 @@ function received({ received: frames, ended }: FrameConnection): string {
   return `${frameTexts.join(', ') || 'no frame'}${ended ? ', and the end' : ''}`;
 }
 
-function illegalCase({
+function forbiddenFrameCase({
   id,
   requirement,
   title,
@@ -216,7 +216,7 @@ function closed({ close: frame }: FrameConnection): boolean {
   return frame !== undefined;
 }
 
-const legal = defineScenario({
+const validFrameCases = defineScenario({
   area: 'connect',
   name: 'Frames',
   start: 'an accepted device, which opens a connection',
@@ -340,14 +340,14 @@ const legal = defineScenario({
   ],
 });
 
-const wrong = defineScenario({
+const forbiddenFrameCases = defineScenario({
   area: 'connect',
   name: 'Forbidden frames',
   start: 'an accepted device, which opens a connection',
   effect: 'write',
   needs: ['user'],
   arrange: acceptedDevice,
-  cases: illegal.map(illegalCase),
+  cases: forbiddenFrames.map(forbiddenFrameCase),
 });
 
-export const connectFrameCases = [...legal, ...wrong];
+export const connectFrameCases = [...validFrameCases, ...forbiddenFrameCases];

@@ -18,7 +18,7 @@ type Pairs = Readonly<Record<string, string>>;
 
 const { device_type, artifact_name } = factoryProvides;
 const otherThanObject = ['null', 'boolean', 'number', 'string', 'array'] as const;
-/** Statuses of an accepted request; 404 is legal since the server may not know the artifact. */
+/** Statuses of an accepted request; 404 is allowed since the server may not know the artifact. */
 const acceptedStatuses = [...anySuccess, 404];
 const longQueryText = 'x'.repeat(5000);
 

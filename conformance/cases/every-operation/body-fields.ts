@@ -1,5 +1,5 @@
 /**
- * Cases: each field of each body accepts every kind of legal value, and users read the values as
+ * Cases: each field of each body accepts every kind of valid value, and users read the values as
  * they were sent. The cases are generated from the contract's tables.
  * Spec: Resources and their fields
  */
@@ -21,7 +21,7 @@ import type { HttpResponse } from '../../target/response.ts';
 /** Length in characters that is below the known limits of servers for every field. */
 const LONG = 100;
 
-/** Values that are legal in every string field. */
+/** Values that are valid in every string field. */
 const texts: Readonly<Record<string, string>> = {
   'letters of other scripts': 'æ 日本 🗝',
   'quotes and symbols': `"Two" 'ONE' \\ & <b> % $ {}`,
@@ -39,7 +39,7 @@ const times: Readonly<Record<string, string>> = {
   'the 29th of February': '2024-02-29T23:59:59Z',
 };
 
-/** Legal values by the type names of the tables; the vocabulary defines the words. */
+/** Valid values by the type names of the tables; the vocabulary defines the words. */
 const valuesOfTypes: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   text: texts,
   time: times,
@@ -163,7 +163,7 @@ interface FieldInput {
   readonly resource: Members;
 }
 
-/** Returns a valid resource for each kind of legal value of each field. */
+/** Returns a valid resource for each kind of valid value of each field. */
 function inputsOf({ resource: name, covered }: ResourceBody): readonly FieldInput[] {
   return tables
     .filter((table) => table.name === name)

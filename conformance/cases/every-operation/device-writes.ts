@@ -10,17 +10,17 @@ import { sorted } from '../../target/expectations.ts';
 import { alert, line, service, subject } from '../monitor/monitor-samples.ts';
 
 /** The text in everything that a refused request would write. */
-export const mark = 'from-a-refused-request';
-const entry = { timestamp: '2026-01-31T12:00:00Z', level: 'info', message: mark };
+export const refusedMarker = 'from-a-refused-request';
+const entry = { timestamp: '2026-01-31T12:00:00Z', level: 'info', message: refusedMarker };
 
 /** An element of a list with one wrong member, and the requirement that it misses. */
-type WrongElement = readonly [requirement: RequirementId, element: object];
+type InvalidElement = readonly [requirement: RequirementId, element: object];
 
 /** A list that a device writes. */
 export interface WrittenList {
   /** Returns a valid element that contains the text. */
-  readonly good: (text: string) => object;
-  readonly wrong: Readonly<Record<string, WrongElement>>;
+  readonly validElement: (text: string) => object;
+  readonly invalidElements: Readonly<Record<string, InvalidElement>>;
   readonly body: (elements: readonly object[]) => object;
 }
 
@@ -33,9 +33,12 @@ export interface Write {
   readonly body: (text: string) => object;
   readonly list?: WrittenList;
   /** Invalid bodies, some of whose parts are valid; those of lists follow from `list`. */
-  readonly wrong: Readonly<Record<string, object>>;
+  readonly invalidBodies: Readonly<Record<string, object>>;
   /** Returns the texts that users see, in a canonical order. */
-  readonly seen: (arranged: OfferedDeployment, context: TestContext) => Promise<readonly unknown[]>;
+  readonly readEffect: (
+    arranged: OfferedDeployment,
+    context: TestContext,
+  ) => Promise<readonly unknown[]>;
 }
 
 type OperationOfWrite =
@@ -48,10 +51,10 @@ type OperationOfWrite =
   | 'put-attributes';
 
 const logs: WrittenList = {
-  good: (message) => ({ ...entry, message }),
-  wrong: {
-    'no timestamp': ['log.timestamp-is-required', { level: 'info', message: mark }],
-    'no level': ['log.level-is-required', { timestamp: entry.timestamp, message: mark }],
+  validElement: (message) => ({ ...entry, message }),
+  invalidElements: {
+    'no timestamp': ['log.timestamp-is-required', { level: 'info', message: refusedMarker }],
+    'no level': ['log.level-is-required', { timestamp: entry.timestamp, message: refusedMarker }],
     'no message': ['log.message-is-required', { timestamp: entry.timestamp, level: 'info' }],
     'a word as timestamp': ['log.timestamp-is-a-date-time', { ...entry, timestamp: 'yesterday' }],
   },
@@ -62,20 +65,20 @@ const { name: _, ...nameless } = alert;
 const { timestamp: __, ...timeless } = alert;
 
 const alerts: WrittenList = {
-  good: (name) => ({ ...alert, name }),
-  wrong: {
+  validElement: (name) => ({ ...alert, name }),
+  invalidElements: {
     'no name': ['alerts.name', nameless],
-    'no timestamp': ['alerts.timestamp', { ...timeless, name: mark }],
-    'the level WARNING': ['alerts.levels', { ...alert, name: mark, level: 'WARNING' }],
+    'no timestamp': ['alerts.timestamp', { ...timeless, name: refusedMarker }],
+    'the level WARNING': ['alerts.levels', { ...alert, name: refusedMarker, level: 'WARNING' }],
     'a subject without status': [
       'alerts.subject-status',
-      { ...alert, name: mark, subject: { name: subject.name, type: subject.type } },
+      { ...alert, name: refusedMarker, subject: { name: subject.name, type: subject.type } },
     ],
     'a line without data': [
       'alerts.line-data',
       {
         ...alert,
-        name: mark,
+        name: refusedMarker,
         subject: { ...subject, details: { lines_after: [line, { line_number: 1 }] } },
       },
     ],
@@ -84,23 +87,29 @@ const alerts: WrittenList = {
 };
 
 const monitors: WrittenList = {
-  good: (name) => ({ ...service, name }),
-  wrong: {
-    'no name': ['monitor.name', { status: 'enabled', type: mark }],
-    'no status': ['monitor.status', { name: mark, type: 'service' }],
-    'a number as type': ['monitor.type', { ...service, name: mark, type: 7 }],
+  validElement: (name) => ({ ...service, name }),
+  invalidElements: {
+    'no name': ['monitor.name', { status: 'enabled', type: refusedMarker }],
+    'no status': ['monitor.status', { name: refusedMarker, type: 'service' }],
+    'a number as type': ['monitor.type', { ...service, name: refusedMarker, type: 7 }],
   },
   body: (elements) => elements,
 };
 
 const attributes: WrittenList = {
-  good: (name) => ({ name, value: name }),
-  wrong: {
-    'no name': ['inventory.name', { value: mark }],
-    'no value': ['inventory.value', { name: mark }],
-    'a boolean as value': ['inventory.other-kinds-are-400', { name: mark, value: true }],
-    'a mixed array as value': ['inventory.mixed-arrays-are-400', { name: mark, value: ['a', 1] }],
-    'a number as description': ['inventory.description', { name: mark, value: 1, description: 7 }],
+  validElement: (name) => ({ name, value: name }),
+  invalidElements: {
+    'no name': ['inventory.name', { value: refusedMarker }],
+    'no value': ['inventory.value', { name: refusedMarker }],
+    'a boolean as value': ['inventory.other-kinds-are-400', { name: refusedMarker, value: true }],
+    'a mixed array as value': [
+      'inventory.mixed-arrays-are-400',
+      { name: refusedMarker, value: ['a', 1] },
+    ],
+    'a number as description': [
+      'inventory.description',
+      { name: refusedMarker, value: 1, description: 7 },
+    ],
   },
   body: (elements) => elements,
 };
@@ -108,12 +117,18 @@ const attributes: WrittenList = {
 function ofList(
   operation: OperationOfWrite,
   list: WrittenList,
-  row: Pick<Write, 'label' | 'needs' | 'seen'>,
+  row: Pick<Write, 'label' | 'needs' | 'readEffect'>,
 ): Write {
-  return { ...row, operation, list, body: (text) => list.body([list.good(text)]), wrong: {} };
+  return {
+    ...row,
+    operation,
+    list,
+    body: (text) => list.body([list.validElement(text)]),
+    invalidBodies: {},
+  };
 }
 
-async function seenAttributes({ device }: OfferedDeployment, { admin }: TestContext) {
+async function readAttributes({ device }: OfferedDeployment, { admin }: TestContext) {
   const all = await admin.attributes(device.id);
   return sorted(all.map(({ name, value }) => ({ name, value })));
 }
@@ -125,21 +140,21 @@ export const writes: readonly Write[] = [
     label: 'status report',
     needs: [],
     // The status shows the effect: a substate may be lost when a status is repeated.
-    body: (text) => ({ status: text === mark ? 'rebooting' : 'downloading' }),
-    wrong: {
-      'a status that no device reports': { status: 'aborted', substate: mark },
-      'a status in capital letters': { status: 'INSTALLING', substate: mark },
+    body: (text) => ({ status: text === refusedMarker ? 'rebooting' : 'downloading' }),
+    invalidBodies: {
+      'a status that no device reports': { status: 'aborted', substate: refusedMarker },
+      'a status in capital letters': { status: 'INSTALLING', substate: refusedMarker },
       'a number as substate': { status: 'rebooting', substate: 7 },
     },
-    seen: async ({ device, deploymentId }, { admin }) => {
+    readEffect: async ({ device, deploymentId }, { admin }) => {
       const found = await admin.deviceDeployment(deploymentId, device.id);
-      return [found?.status, found?.substate === mark];
+      return [found?.status, found?.substate === refusedMarker];
     },
   },
   ofList('put-deployment-log', logs, {
     label: 'log',
     needs: [],
-    seen: async ({ device, deploymentId }, { admin }) => {
+    readEffect: async ({ device, deploymentId }, { admin }) => {
       const log = await admin.deploymentLog(deploymentId, device.id);
       return log === undefined ? [] : [log];
     },
@@ -149,13 +164,13 @@ export const writes: readonly Write[] = [
     label: 'configuration',
     needs: ['configuration'],
     body: (text) => ({ [text]: 'value', probe: text }),
-    wrong: {
-      'a number before a good pair': { wrong: 7, [mark]: 'value', probe: mark },
-      'null between good pairs': { [mark]: 'value', wrong: null, probe: mark },
-      'an object after good pairs': { [mark]: 'value', probe: mark, wrong: {} },
+    invalidBodies: {
+      'a number before a good pair': { wrong: 7, [refusedMarker]: 'value', probe: refusedMarker },
+      'null between good pairs': { [refusedMarker]: 'value', wrong: null, probe: refusedMarker },
+      'an object after good pairs': { [refusedMarker]: 'value', probe: refusedMarker, wrong: {} },
       'a list beside an empty value': { probe: '', wrong: [] },
     },
-    seen: async ({ device }, { admin }) => {
+    readEffect: async ({ device }, { admin }) => {
       const { configured, reported } = await admin.configuration(device.id);
       const pairs = (all: Readonly<Record<string, string>>) => sorted(Object.entries(all));
       const isEmpty = Object.keys({ ...configured, ...reported }).length === 0;
@@ -165,13 +180,13 @@ export const writes: readonly Write[] = [
   ofList('post-alerts', alerts, {
     label: 'list of alerts',
     needs: ['monitor'],
-    seen: async ({ device }, { admin }) =>
+    readEffect: async ({ device }, { admin }) =>
       sorted((await admin.alerts(device.id)).map(({ name }) => name)),
   }),
   ofList('post-monitor-configuration', monitors, {
     label: 'list of monitor configurations',
     needs: ['monitor'],
-    seen: async ({ device }, { admin }) => {
+    readEffect: async ({ device }, { admin }) => {
       const all = await admin.monitorConfiguration(device.id);
       return sorted(all.map(({ name, status, type }) => ({ name, status, type })));
     },
@@ -179,11 +194,11 @@ export const writes: readonly Write[] = [
   ofList('patch-attributes', attributes, {
     label: 'list of attributes by PATCH',
     needs: ['inventory'],
-    seen: seenAttributes,
+    readEffect: readAttributes,
   }),
   ofList('put-attributes', attributes, {
     label: 'list of attributes by PUT',
     needs: ['inventory'],
-    seen: seenAttributes,
+    readEffect: readAttributes,
   }),
 ];

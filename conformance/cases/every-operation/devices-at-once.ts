@@ -59,7 +59,7 @@ function eventualState(
   { write, text }: { readonly write: Write; readonly text: string },
 ): Promise<string> {
   return context.eventually(
-    async () => JSON.stringify(await write.seen(arranged, context)),
+    async () => JSON.stringify(await write.readEffect(arranged, context)),
     (state) => state.includes(text),
   );
 }
@@ -153,7 +153,9 @@ const apart = defineScenario<OfferedDeployment>({
           const otherWrites = rows.filter(({ operation }) => operation !== what);
           const look = () =>
             Promise.all(
-              otherWrites.map(async (write) => describeValue(await write.seen(arranged, context))),
+              otherWrites.map(async (write) =>
+                describeValue(await write.readEffect(arranged, context)),
+              ),
             );
           const before = await look();
           const response = await change();

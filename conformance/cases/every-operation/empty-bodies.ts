@@ -22,7 +22,7 @@ import { sendConfiguration, service } from '../monitor/monitor-samples.ts';
 type AttributesByName = Readonly<Record<string, ShownAttribute>>;
 
 /** Returns the attributes as users see them, once `holds` is true or the time limit has passed. */
-async function seen(
+async function readAttributes(
   context: TestContext,
   device: SuiteDevice,
   holds: (attributes: AttributesByName) => boolean,
@@ -40,7 +40,7 @@ async function withAttributes(context: TestContext): Promise<SuiteDevice> {
   const device = await acceptedDevice(context);
   const body = [described, { name: 'other', value: [1, 2] }];
   expectStatus(await device.call('put-attributes', { body }), 200);
-  const found = await seen(context, device, (all) => 'probe' in all && 'other' in all);
+  const found = await readAttributes(context, device, (all) => 'probe' in all && 'other' in all);
   if ('probe' in found && 'other' in found) return device;
   throw new NotObservable('users do not see the attributes that were written');
 }
@@ -64,7 +64,11 @@ const attributes = defineScenario<SuiteDevice>({
       requirements: ['inventory.empty-put-clears'],
       run: async (device, context) => {
         if (!(await isEmptyTaken(device, 'put-attributes'))) return;
-        const left = await seen(context, device, (all) => !('probe' in all || 'other' in all));
+        const left = await readAttributes(
+          context,
+          device,
+          (all) => !('probe' in all || 'other' in all),
+        );
         const names = Object.keys(left).filter((name) => ['probe', 'other'].includes(name));
         expectEqual('remaining attributes', names, []);
       },
@@ -77,7 +81,7 @@ const attributes = defineScenario<SuiteDevice>({
         await isEmptyTaken(device, 'patch-attributes');
         // A later attribute shows that the earlier requests have taken effect.
         await writeAttributes(device, 'patch-attributes', { name: 'later', value: 1 });
-        const { probe, other } = await seen(context, device, (all) => 'later' in all);
+        const { probe, other } = await readAttributes(context, device, (all) => 'later' in all);
         const values = { probe: probe?.value, other: other?.value };
         expectEqual('attributes', values, { probe: 'first', other: [1, 2] });
       },
@@ -89,7 +93,11 @@ const attributes = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         const attribute = { name: 'probe', value: 'second' };
         expectStatus(await writeAttributes(device, 'put-attributes', attribute), 200);
-        const { probe } = await seen(context, device, (all) => all.probe?.value === 'second');
+        const { probe } = await readAttributes(
+          context,
+          device,
+          (all) => all.probe?.value === 'second',
+        );
         const { description = '' } = probe ?? {};
         expectEqual('description', description, '');
       },

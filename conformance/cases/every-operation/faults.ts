@@ -160,9 +160,9 @@ const rateLimit = defineScenario({
 });
 
 async function statusesOf(calls: Readonly<Record<string, SendFaultyRequest>>): Promise<string> {
-  const seen: string[] = [];
-  for (const [id, send] of Object.entries(calls)) seen.push(`${id} ${(await send()).status}`);
-  return seen.join(', ');
+  const statuses: string[] = [];
+  for (const [id, send] of Object.entries(calls)) statuses.push(`${id} ${(await send()).status}`);
+  return statuses.join(', ');
 }
 
 export const faultCases = [...faults, ...rateLimit];

@@ -68,7 +68,7 @@ export async function deviceWithEverything(context: TestContext): Promise<Device
 }
 
 /** A valid request, and a check of its effect. */
-interface GoodRequest {
+interface ValidRequest {
   /** Builds the request. The marker is part of the written data, to recognize its effect. */
   readonly request: (marker: string) => WireRequest;
   /** Sends the request; `TargetClient.send` by default. */
@@ -77,7 +77,7 @@ interface GoodRequest {
   readonly holds?: (marker: string) => Promise<boolean>;
 }
 
-type GoodRequests = Readonly<Partial<Record<OperationId, GoodRequest>>>;
+type GoodRequests = Readonly<Partial<Record<OperationId, ValidRequest>>>;
 
 /** Returns true if a text in the value, at any depth, contains the marker. */
 export function containsMarker(value: unknown, marker: string): boolean {
@@ -193,9 +193,9 @@ export interface Mismatch {
 }
 
 /** An operation and a good request to it. */
-export interface GoodRequestRow {
+export interface ValidRequestRow {
   readonly id: OperationId;
-  readonly good: GoodRequest;
+  readonly validRequest: ValidRequest;
 }
 
 /** Options for sending a valid request in another variant. */
@@ -212,7 +212,7 @@ export interface RequestVariantOptions {
 /** Sends the valid request; resolves to undefined if it succeeds and has its effect. */
 export async function mismatchOf(
   context: TestContext,
-  { id, good }: GoodRequestRow,
+  { id, validRequest }: ValidRequestRow,
   {
     change = (request) => request,
     declines = [],
@@ -220,13 +220,13 @@ export async function mismatchOf(
     ...way
   }: RequestVariantOptions = {},
 ): Promise<Mismatch | undefined> {
-  const send = way.send ?? good.send ?? ((request) => context.client.send(request));
-  const response = await send(change(good.request(marker)));
+  const send = way.send ?? validRequest.send ?? ((request) => context.client.send(request));
+  const response = await send(change(validRequest.request(marker)));
   if (declines.includes(response.status)) return undefined;
   if (!(String(response.status) in operations[id].success)) {
     return { expected: 'a success of the operation', actual: responseSummary(response), response };
   }
-  if (good.holds === undefined || (await good.holds(marker))) return undefined;
+  if (validRequest.holds === undefined || (await validRequest.holds(marker))) return undefined;
   return { expected: 'the effect of the request', actual: 'none' };
 }
 
@@ -253,15 +253,15 @@ export function notObservable(id: OperationId, { actual, response }: Mismatch): 
 export function requestsTo(
   arranged: DeviceWithOffers,
   context: TestContext,
-): readonly GoodRequestRow[] {
+): readonly ValidRequestRow[] {
   const rows = Object.entries(context.offered(goodRequests(arranged, context)));
-  return rows.map(([id, good]) => ({ id: id as OperationId, good }));
+  return rows.map(([id, validRequest]) => ({ id: id as OperationId, validRequest }));
 }
 
 /** Throws if a request fails in this variant although it succeeds as it is usually sent. */
 export async function expectVariant(
   context: TestContext,
-  row: GoodRequestRow,
+  row: ValidRequestRow,
   { what, sending }: { readonly what: string; readonly sending: RequestVariantOptions },
 ): Promise<void> {
   const mismatch = await mismatchOf(context, row, sending);

@@ -1,5 +1,5 @@
 /**
- * Cases: requests in legal variants of HTTP that client libraries do not send, written byte by byte. A
+ * Cases: requests in valid variants of HTTP that client libraries do not send, written byte by byte. A
  * server that declines a variant in a way that HTTP allows does not fail. Spec: What the service does
  */
 import { operations } from '../../../fixtures/contract/operations.ts';
@@ -13,10 +13,10 @@ import {
   type DeviceWithOffers,
   deviceWithEverything,
   expectVariant,
-  type GoodRequestRow,
   mismatchOf,
   notObservable,
   requestsTo,
+  type ValidRequestRow,
 } from './legal-requests.ts';
 
 /** Time after which the client sends the body even without a status 100. */
@@ -42,7 +42,7 @@ function alone(
 }
 
 /** Returns false for /connect, whose connection becomes a WebSocket. RFC 6455 */
-function isPlain({ id }: GoodRequestRow): boolean {
+function isPlain({ id }: ValidRequestRow): boolean {
   return id !== 'connect';
 }
 
@@ -53,18 +53,18 @@ function withExpect(request: WireRequest): WireRequest {
 /** Asserts that a response to HTTP/1.0 has no transfer coding. */
 function expectReadable({ head }: RawResponse): void {
   const coding = head.headers['transfer-encoding'];
-  const seen = `Transfer-Encoding: ${coding}`;
-  expectThat(coding === undefined, 'a response to HTTP/1.0 without a transfer coding', seen);
+  const actual = `Transfer-Encoding: ${coding}`;
+  expectThat(coding === undefined, 'a response to HTTP/1.0 without a transfer coding', actual);
 }
 
 /** Returns true if requests of the row may be pipelined. RFC 9112, section 9.3.2 */
-function isIdempotent({ id }: GoodRequestRow): boolean {
+function isIdempotent({ id }: ValidRequestRow): boolean {
   return ['GET', 'PUT'].includes(operations[id].method) && id !== 'connect';
 }
 
 /** One request of a pipeline and its response. */
 interface PipelinedRequest {
-  readonly row: GoodRequestRow;
+  readonly row: ValidRequestRow;
   readonly requestId: string;
   readonly response: RawResponse | undefined;
 }
@@ -72,14 +72,14 @@ interface PipelinedRequest {
 /** Sends all requests at once on one connection; a request that is not answered has no response. */
 function piped(
   context: TestContext,
-  rows: readonly GoodRequestRow[],
+  rows: readonly ValidRequestRow[],
 ): Promise<readonly PipelinedRequest[]> {
   const name = context.names.requestId.toLowerCase();
   return context.client.onOneConnection((send) =>
     Promise.all(
       rows.map(async (row, index) => {
         const requestId = `${context.newName()}-pipelined-${index}`;
-        const request = row.good.request(context.newName());
+        const request = row.validRequest.request(context.newName());
         const headers = { ...request.headers, [name]: requestId };
         const response = await send({ ...request, headers }).catch(unlessClosed);
         return { row, requestId, response };
@@ -111,7 +111,7 @@ export const rawRequestVariantCases = defineScenario<DeviceWithOffers>({
         const send = alone(context, { bodyAfterMs: BODY_AFTER_MS });
         const sending = { change: withExpect, declines: declinesExpect, send };
         for (const row of requestsTo(arranged, context)) {
-          if (row.good.request('').body === undefined) continue;
+          if (row.validRequest.request('').body === undefined) continue;
           await expectVariant(context, row, { what: 'Expect: 100-continue', sending });
         }
       },

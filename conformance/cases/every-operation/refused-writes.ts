@@ -17,7 +17,7 @@ import {
 } from '../../target/expectations.ts';
 import type { HttpResponse } from '../../target/response.ts';
 import { forgeToken, unsignedToken } from '../../target/token-claims.ts';
-import { mark, type Write, type WrittenList, writes } from './device-writes.ts';
+import { refusedMarker, type Write, type WrittenList, writes } from './device-writes.ts';
 
 /** The numbers of valid elements before and after the wrong one. */
 const positions = {
@@ -26,30 +26,40 @@ const positions = {
   last: [2, 0],
 } as const satisfies Readonly<Record<string, readonly [number, number]>>;
 
-interface WrongBody {
+interface InvalidBody {
   readonly what: string;
   readonly requirement?: RequirementId;
   readonly body: object;
 }
 
 /** Returns lists of three elements, each with one wrong element at one place. */
-function wrongLists({ good, wrong, body }: WrittenList): readonly WrongBody[] {
+function invalidLists({
+  validElement,
+  invalidElements,
+  body,
+}: WrittenList): readonly InvalidBody[] {
   const elements = (count: number, at: string) =>
-    Array.from({ length: count }, (_each, index) => good(`${mark}-${at}-${index}`));
-  return Object.entries(wrong).flatMap(([label, [requirement, element]]) =>
-    Object.entries(positions).map(([position, [before, after]]) => ({
+    Array.from({ length: count }, (_each, index) =>
+      validElement(`${refusedMarker}-${at}-${index}`),
+    );
+  return Object.entries(invalidElements).flatMap(([label, [requirement, element]]) =>
+    Object.entries(positions).map(([position, [earlierEffect, laterEffect]]) => ({
       what: `an element with ${label}, ${position} among good ones`,
       requirement,
-      body: body([...elements(before, 'before'), element, ...elements(after, 'after')]),
+      body: body([
+        ...elements(earlierEffect, 'before'),
+        element,
+        ...elements(laterEffect, 'after'),
+      ]),
     })),
   );
 }
 
 /** Returns each wrong body of a row once; of lists, the wrong elements are at different places. */
-function wrongBodies({ list, wrong }: Write): readonly WrongBody[] {
-  if (!list) return Object.entries(wrong).map(([what, body]) => ({ what, body }));
+function invalidBodiesOf({ list, invalidBodies }: Write): readonly InvalidBody[] {
+  if (!list) return Object.entries(invalidBodies).map(([what, body]) => ({ what, body }));
   const next = Object.keys(positions).length + 1;
-  return wrongLists(list).filter((_, index) => index % next === 0);
+  return invalidLists(list).filter((_, index) => index % next === 0);
 }
 
 function send(caller: ApiCaller, write: Write, { id }: OfferedDeployment, body: object) {
@@ -58,7 +68,7 @@ function send(caller: ApiCaller, write: Write, { id }: OfferedDeployment, body: 
 
 /** Sends each wrong list, and asserts that it is answered with 400. */
 function elementCase(write: Write, list: WrittenList): JudgingCase<OfferedDeployment> {
-  const [first, ...otherRequirements] = Object.values(list.wrong).map(
+  const [first, ...otherRequirements] = Object.values(list.invalidElements).map(
     ([requirement]) => requirement,
   );
   if (!first) throw new Error(`${write.operation} has no wrong elements`);
@@ -69,7 +79,7 @@ function elementCase(write: Write, list: WrittenList): JudgingCase<OfferedDeploy
     covers: [`${write.operation} 400`],
     run: async (arranged, context) => {
       const caller = context.caller(arranged.device.token);
-      for (const { what, requirement, body } of wrongLists(list)) {
+      for (const { what, requirement, body } of invalidLists(list)) {
         const response = await send(caller, write, arranged, body);
         if (response.status === 400) continue;
         throw new ExpectationFailure(
@@ -89,20 +99,20 @@ function refusedRequests(
   context: TestContext,
 ): Readonly<Record<string, () => Promise<HttpResponse>>> {
   const { token } = arranged.device;
-  const wrong = wrongBodies(write).map(({ what, body }) => [
+  const invalidBodies = invalidBodiesOf(write).map(({ what, body }) => [
     what,
     () => send(context.caller(token), write, arranged, body),
   ]);
-  const cut = JSON.stringify(write.body(mark)).slice(0, -1);
-  const calls = { path: { id: arranged.id }, raw: cut };
-  const valid = write.body(mark);
+  const incompleteBody = JSON.stringify(write.body(refusedMarker)).slice(0, -1);
+  const calls = { path: { id: arranged.id }, raw: incompleteBody };
+  const validBody = write.body(refusedMarker);
   return {
-    ...Object.fromEntries(wrong),
+    ...Object.fromEntries(invalidBodies),
     'JSON that is cut off': () => context.caller(token).call(write.operation, calls),
     'a token with another signature': () =>
-      send(context.caller(forgeToken(token)), write, arranged, valid),
+      send(context.caller(forgeToken(token)), write, arranged, validBody),
     'a token without a signature': () =>
-      send(context.caller(unsignedToken(token)), write, arranged, valid),
+      send(context.caller(unsignedToken(token)), write, arranged, validBody),
   };
 }
 
@@ -120,17 +130,17 @@ function effectCase(write: Write): JudgingCase<OfferedDeployment> {
         write.body('before'),
       );
       if (written.status >= 300) throw new NotObservable(`written: ${responseSummary(written)}`);
-      const look = () => write.seen(arranged, context);
+      const readEffect = () => write.readEffect(arranged, context);
       const isThere = (found: readonly unknown[]): boolean =>
         /before|downloading/.test(JSON.stringify(found));
-      const before = await context.eventually(look, isThere);
-      if (!isThere(before)) throw new NotObservable('users do not see what was written');
+      const earlierEffect = await context.eventually(readEffect, isThere);
+      if (!isThere(earlierEffect)) throw new NotObservable('users do not see what was written');
       for (const [what, request] of Object.entries(refusedRequests(write, arranged, context))) {
         const response = await request();
         // Another case judges that the request is refused.
         if (response.status < 400) throw new NotObservable(`${what}: ${responseSummary(response)}`);
       }
-      expectEqual(`after refused requests: ${write.label}`, await look(), before);
+      expectEqual(`after refused requests: ${write.label}`, await readEffect(), earlierEffect);
     },
   };
 }
@@ -169,17 +179,17 @@ const ofRejected = defineScenario<OfferedDeployment>({
           writes.map((write) => [write.operation, write]),
         );
         for (const write of Object.values(context.offered(rows))) {
-          const before = await write.seen(arranged, context);
+          const earlierEffect = await write.readEffect(arranged, context);
           const caller = context.caller(arranged.device.token);
-          const response = await send(caller, write, arranged, write.body(mark));
+          const response = await send(caller, write, arranged, write.body(refusedMarker));
           if (response.status < 400) {
             throw new NotObservable(`${write.operation}: ${responseSummary(response)}`);
           }
-          const after = await write.seen(arranged, context);
+          const laterEffect = await write.readEffect(arranged, context);
           expectEqual(
             `after a refused ${write.label}: ${describeValue(write.operation)}`,
-            after,
-            before,
+            laterEffect,
+            earlierEffect,
           );
         }
       },

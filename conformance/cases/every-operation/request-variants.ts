@@ -187,7 +187,7 @@ function variantCase({
     run: async (arranged, context) => {
       for (const [what, change] of Object.entries(variants)) {
         for (const row of requestsTo(arranged, context)) {
-          if (change(row.good.request('')) === undefined) continue;
+          if (change(row.validRequest.request('')) === undefined) continue;
           const marker = context.newName() + markerEnd;
           const sending = { change: (request: WireRequest) => change(request) ?? request, marker };
           await expectVariant(context, row, { what, sending });

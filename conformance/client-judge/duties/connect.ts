@@ -209,7 +209,7 @@ const frameDuties: readonly Duty[] = [
   {
     id: 'connect.close-handshake',
     level: 'should',
-    sentence: 'A device closes with a legal code.',
+    sentence: 'A device closes with a valid code.',
     source: 'RFC 6455, 7.4',
     evidence: 'the code in a close frame of the device',
     remedy: 'send 1000 at a normal end, and the code of the server in a response',
@@ -218,10 +218,10 @@ const frameDuties: readonly Duty[] = [
       // 1005 and 1006 state that there was no code, and no close frame.
       if (event !== 'closed' || from !== 'device' || code === undefined || code === 1006)
         return undefined;
-      const isLegal =
+      const isValid =
         code === 1005 || (code >= 1000 && code < 5000 && ![1004, 1015].includes(code));
-      if (isLegal && violation === undefined && !(code > 1014 && code < 3000)) return 'met';
-      return { where: 'the close code', must: 'be a legal one', actual: `${code}` };
+      if (isValid && violation === undefined && !(code > 1014 && code < 3000)) return 'met';
+      return { where: 'the close code', must: 'be a valid one', actual: `${code}` };
     },
   },
   {

@@ -250,7 +250,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device works with members, orders and headers that it does not know.',
     source: 'Versioning, rule 3',
-    evidence: 'what follows instructions in another legal form',
+    evidence: 'what follows instructions in another allowed form',
     remedy: 'read the members that you need by name, and ignore the others',
     scene: 'legal-variations',
     sequence: {

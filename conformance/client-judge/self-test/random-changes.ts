@@ -7,7 +7,7 @@ export interface RandomChange {
   /** Alters a request. Returns false if it has no such part. */
   readonly alter: (step: Request, steps: Step[]) => boolean;
   /** The requests, by their labels, that may be altered so without breaking a duty, and why. */
-  readonly legal?: readonly (readonly [labels: RegExp, reason: string])[];
+  readonly conforming?: readonly (readonly [labels: RegExp, reason: string])[];
 }
 
 /** Copies that are sent at once; ten polls in a row break a duty. */
@@ -22,7 +22,7 @@ export const randomChanges: Readonly<Record<string, RandomChange>> = {
       if (isFinalReport(step)) offerAgain(steps, at);
       return true;
     },
-    legal: [
+    conforming: [
       [/^pending|^idle|^last|^outage|^busy$|^asked|^each second|^v[12] /, 'it polls when it likes'],
       [/^\w\d: poll|^poll (before|after re|after ex)/, 'it polls when it likes'],
       [/^busy again [2-7]|^after (outage|busy again|refused)/, 'it polls when it likes'],
@@ -42,7 +42,7 @@ export const randomChanges: Readonly<Record<string, RandomChange>> = {
       steps.splice(steps.indexOf(step) + 1, 0, ...copies);
       return true;
     },
-    legal: [
+    conforming: [
       [/^[dfm]\d: offer$/, 'polls that bring an update are exempt'],
       [
         /^(?!f2: inst).*: (downloading|installing|pause|success|failure)$/,
@@ -80,7 +80,7 @@ export const randomChanges: Readonly<Record<string, RandomChange>> = {
       Object.assign(step, { id: 'another', status: 404 });
       return true;
     },
-    legal: [[/^d4: map/, 'it may request the map of a deployment that the judge did not see']],
+    conforming: [[/^d4: map/, 'it may request the map of a deployment that the judge did not see']],
   },
   'sends its body as text': {
     alter: (step) => {

@@ -13,7 +13,7 @@ describe('the self-test of the judge of clients', { timeout: 300_000 }, () => {
     expect(wrong).toEqual([]);
   });
 
-  it('kills nine of ten random alterations of a good client, and reports no violation for a legal one', () => {
+  it('kills nine of ten random alterations of a good client, and reports no violation for a conforming one', () => {
     const { altered, killed, survived, falseFailures } = alteredClients(300, 'alterations');
     expect(killed / altered, JSON.stringify(survived)).toBeGreaterThan(KILLED_MIN);
     expect(falseFailures).toEqual([]);

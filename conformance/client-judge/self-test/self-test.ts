@@ -38,7 +38,7 @@ export interface AlteredClients {
   /** The alterations that survived, by what they do. */
   readonly survived: Readonly<Record<string, readonly string[]>>;
   /** Number of alterations that break no duty, and those that the judge failed. */
-  readonly legal: number;
+  readonly conforming: number;
   readonly falseFailures: readonly string[];
 }
 
@@ -69,17 +69,17 @@ export function selfTestOfClients(
 export function alteredClients(count: number, seed: string): AlteredClients {
   const survived: Record<string, string[]> = {};
   const falseFailures: string[] = [];
-  const counts = { altered: 0, killed: 0, legal: 0 };
+  const counts = { altered: 0, killed: 0, conforming: 0 };
   for (let draw = 0; counts.altered < count; draw += 1) {
     const random = seededRandom(`${seed}/${draw}`);
     const steps = goodSteps();
-    const [description, { alter, legal = [] }] = picked(Object.entries(randomChanges), random);
+    const [description, { alter, conforming = [] }] = picked(Object.entries(randomChanges), random);
     const step = picked(steps.filter(isRequest), random);
     const { label } = step;
     if (!alter(step, steps)) continue;
     const broken = brokenBy(steps);
-    if (legal.some(([labels]) => labels.test(label))) {
-      counts.legal += 1;
+    if (conforming.some(([labels]) => labels.test(label))) {
+      counts.conforming += 1;
       if (broken.length > 0) falseFailures.push(`${description} (${label}): ${broken.join(', ')}`);
       continue;
     }

@@ -110,7 +110,7 @@ const reject: Step = {
 };
 
 /** Steps after which each response is valid, by title. */
-const legal: readonly (readonly [string, readonly Step[]])[] = [
+const allowedSteps: readonly (readonly [string, readonly Step[]])[] = [
   ['the attributes that were set', [put([a1, b1]), patch([a2]), inventory([a2, b1])]],
   ['attributes in another order', [put([a1, b1]), inventory([b1, a1])]],
   ['old attributes while a write settles', [put([a1]), put([b1]), inventory([a1], {})]],
@@ -230,14 +230,16 @@ describe('the trackers of what devices and users write', () => {
     expect(violatedBy(wrong)).toContain('inventory.number');
   });
 
-  it.each(legal)('allow a server to show %s', (_, steps) => {
+  it.each(allowedSteps)('allow a server to show %s', (_, steps) => {
     expect(violatedBy([...known, ...steps])).toEqual([]);
   });
 
   it.each(Object.keys(allowances) as AllowanceId[])(
     'report a violation by a conforming server unless they allow %s',
     (id) => {
-      const reported = legal.filter(([, steps]) => violatedBy([...known, ...steps], id).length > 0);
+      const reported = allowedSteps.filter(
+        ([, steps]) => violatedBy([...known, ...steps], id).length > 0,
+      );
       expect(reported).not.toEqual([]);
     },
   );

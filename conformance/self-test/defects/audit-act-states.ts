@@ -18,7 +18,7 @@ import { requestFor } from '../requests.ts';
 
 const list = ['list-audit-logs'] as const;
 const csv = ['export-audit-logs'] as const;
-const both = [...list, ...csv] as const;
+const auditReads = [...list, ...csv] as const;
 
 function textAt(entry: unknown, path: string): string {
   const value = path.split('.').reduce<unknown>((from, name) => membersOf(from)[name], entry);
@@ -337,14 +337,14 @@ const tokens: readonly Defect[] = [
     id: 'personal-token-opens-no-audit-log',
     title: 'A personal access token is refused by the audit log.',
     violates: ['tokens.login-opens-management'],
-    operations: [...both, 'create-personal-token'],
+    operations: [...auditReads, 'create-personal-token'],
     alter: refusedTokens('create-personal-token', () => true),
   },
   {
     id: 'another-login-ends-the-first-token',
     title: 'When a user logs in again, the audit log refuses the earlier tokens of that user.',
     violates: ['tokens.login-opens-management'],
-    operations: [...both, 'login'],
+    operations: [...auditReads, 'login'],
     alter: refusedTokens('login', (index, count) => index < count - 1),
   },
 ];

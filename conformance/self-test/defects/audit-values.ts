@@ -39,7 +39,7 @@ function textAt(entry: unknown, path: readonly string[]): string {
 /** Lists the entries whose value a looser or stricter comparison finds. */
 function comparedBy(
   { name, path }: Filter,
-  fits: (value: string, wanted: string) => boolean,
+  matches: (value: string, wanted: string) => boolean,
 ): () => Alteration {
   return responseBecomes(async (response, request, send) => {
     const query = queryOf(request);
@@ -47,7 +47,7 @@ function comparedBy(
     if (!isSuccess(response) || wanted === '') return response;
     const changes = { [name]: undefined, page: undefined, per_page: READ_MAX };
     const all = listOf(await send(withQuery(request, changes)));
-    const found = all.filter((entry) => fits(textAt(entry, path), wanted));
+    const found = all.filter((entry) => matches(textAt(entry, path), wanted));
     if (String(found.length) === response.headers['x-total-count']) return response;
     const size = Number(query.get('per_page') ?? 20);
     const first = (Number(query.get('page') ?? 1) - 1) * size;
@@ -61,14 +61,14 @@ function comparison(
   title: string,
   {
     filter,
-    fits,
+    matches,
   }: {
     readonly filter: Filter;
-    readonly fits: (value: string, wanted: string) => boolean;
+    readonly matches: (value: string, wanted: string) => boolean;
   },
 ): Defect {
   const violates = [filter.requirement] as const;
-  return { id, title, violates, operations, alter: comparedBy(filter, fits) };
+  return { id, title, violates, operations, alter: comparedBy(filter, matches) };
 }
 
 /** Returns true if the pattern of SQL matches the value. */
@@ -83,39 +83,39 @@ function isLike(value: string, pattern: string): boolean {
 const comparisons: readonly Defect[] = [
   comparison('audit-deployment-name-matches-prefixes', 'A name also finds longer names.', {
     filter: deploymentName,
-    fits: (value, wanted) => value.startsWith(wanted),
+    matches: (value, wanted) => value.startsWith(wanted),
   }),
   comparison('audit-deployment-name-matches-anywhere', 'A name also finds names that contain it.', {
     filter: deploymentName,
-    fits: (value, wanted) => value.includes(wanted),
+    matches: (value, wanted) => value.includes(wanted),
   }),
   comparison('audit-deployment-name-in-any-letters', 'The letter case of a name is ignored.', {
     filter: deploymentName,
-    fits: (value, wanted) => value.toLowerCase() === wanted.toLowerCase(),
+    matches: (value, wanted) => value.toLowerCase() === wanted.toLowerCase(),
   }),
   comparison('audit-deployment-name-is-a-pattern', 'A name is a pattern of SQL.', {
     filter: deploymentName,
-    fits: isLike,
+    matches: isLike,
   }),
   comparison('audit-deployment-name-is-ascii', 'A name beyond ASCII finds no entry.', {
     filter: deploymentName,
-    fits: (value, wanted) => value === wanted && !/[^\0-\x7f]/.test(wanted),
+    matches: (value, wanted) => value === wanted && !/[^\0-\x7f]/.test(wanted),
   }),
   comparison('audit-deployment-name-loses-its-end', 'A name is read up to the sign `&`.', {
     filter: deploymentName,
-    fits: (value, wanted) => value === wanted.split('&')[0],
+    matches: (value, wanted) => value === wanted.split('&')[0],
   }),
   comparison('audit-actor-id-matches-prefixes', 'The beginning of an actor ID finds it.', {
     filter: actorId,
-    fits: (value, wanted) => value.startsWith(wanted),
+    matches: (value, wanted) => value.startsWith(wanted),
   }),
   comparison('audit-actor-id-matches-its-end', 'The end of an actor ID finds it.', {
     filter: actorId,
-    fits: (value, wanted) => value.endsWith(wanted),
+    matches: (value, wanted) => value.endsWith(wanted),
   }),
   comparison('audit-actor-email-is-a-pattern', 'An email address is a pattern of SQL.', {
     filter: actorEmail,
-    fits: isLike,
+    matches: isLike,
   }),
 ];
 

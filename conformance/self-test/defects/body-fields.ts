@@ -1,6 +1,6 @@
 /**
  * Defects in single fields of bodies, generated from the contract's field tables: the server
- * refuses or alters a legal value.
+ * refuses or alters a valid value.
  */
 import type { OperationId } from '../../../fixtures/contract/operations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
@@ -41,13 +41,13 @@ function refused(appliesTo: (request: ProxiedRequest) => boolean): () => Alterat
   });
 }
 
-const legal: readonly [RequirementId, ...RequirementId[]] = [
+const validValueRequirements: readonly [RequirementId, ...RequirementId[]] = [
   'service.legal-values',
   'service.legal-values-are-kept',
   'log.timestamp-is-a-date-time',
 ];
 
-/** For each type of field, a legal value that a server may not handle. */
+/** For each type of field, a valid value that a server may not handle. */
 const values: Readonly<
   Record<string, readonly [phrase: string, appliesTo: (value: unknown) => boolean]>
 > = {
@@ -62,7 +62,7 @@ function fieldDefects(operation: OperationId, path: string, type: string): reado
   const refusal: Defect = {
     id: `${operation}-refuses-a-${type}-in-${slug}`,
     title: `The operation ${operation} refuses ${phrase} in \`${path}\`.`,
-    violates: legal,
+    violates: validValueRequirements,
     operations: [operation],
     alter: refused((request) => hasAt(request, path, appliesTo)),
   };
@@ -109,7 +109,7 @@ const polls: readonly Defect[] = (['post-next-deployment', 'post-next-deployment
   (operation) => ({
     id: `${operation}-refuses-pairs-of-digits`,
     title: `The operation ${operation} refuses a string of digits.`,
-    violates: legal,
+    violates: validValueRequirements,
     operations: [operation],
     alter: refused(({ body }) => body.includes('"007"')),
   }),

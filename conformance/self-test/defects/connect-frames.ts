@@ -49,7 +49,7 @@ function row(
   };
 }
 
-/** Defects that tolerate forbidden frames: the target receives a legal frame instead, or none. */
+/** Defects that tolerate forbidden frames: the target receives a valid frame instead, or none. */
 const letPass: readonly Defect[] = [
   row('unmasked-frames-are-accepted', 'Frames of a device that are not masked are accepted.', [
     'connect.unmasked-is-an-error',

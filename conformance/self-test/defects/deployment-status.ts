@@ -65,8 +65,8 @@ function acceptedOn(relation: DeploymentRelation, ...violates: Defect['violates'
     operations: reports,
     alter: responseBecomes(async (response, request, send) => {
       const isRefused = response.status === 404 || response.status === 400;
-      const fits = isRefused && (await relationOf(request, send)) === relation;
-      return fits ? withStatus(response, 204) : response;
+      const isInRelation = isRefused && (await relationOf(request, send)) === relation;
+      return isInRelation ? withStatus(response, 204) : response;
     }),
   };
 }

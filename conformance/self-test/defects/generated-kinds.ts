@@ -36,7 +36,7 @@ export interface DefectKind {
   readonly violates: (id: OperationId) => readonly [RequirementId, ...RequirementId[]];
   readonly alter: (row: Operation) => () => Alteration;
   /** Returns true if an operation can have the defect; every operation can when absent. */
-  readonly fits?: (row: Operation) => boolean;
+  readonly appliesTo?: (row: Operation) => boolean;
   readonly sample?: number;
 }
 
@@ -140,7 +140,7 @@ export const refusalKinds: readonly DefectKind[] = [
     violates: () => ['errors.names-the-request'],
     alter: memberBecomes('request_id', () => undefined),
     // Links have too few refusals to show that the ID is always missing.
-    fits: ({ authorization }) => authorization !== 'link',
+    appliesTo: ({ authorization }) => authorization !== 'link',
     sample: LARGE_SAMPLE,
   },
   {
@@ -153,13 +153,13 @@ export const refusalKinds: readonly DefectKind[] = [
 
 /** Answers one in `FAULT_EACH` valid requests with a server error. */
 export function nowAndThen(): Alteration {
-  let good = 0;
+  let goodRequests = 0;
   return {
     response: (response) => {
       if (!isSuccess(response) && response.status !== 101) return response;
-      good += 1;
-      const error = { error: 'internal error', request_id: `fault-${good}` };
-      return good % FAULT_EACH === 1 ? ownResponse(500, error) : response;
+      goodRequests += 1;
+      const error = { error: 'internal error', request_id: `fault-${goodRequests}` };
+      return goodRequests % FAULT_EACH === 1 ? ownResponse(500, error) : response;
     },
   };
 }
@@ -192,7 +192,7 @@ export const successKinds: readonly DefectKind[] = [
       responseBecomes((response) =>
         response.status === 200 ? ownResponse(200, { status: 'ok' }) : response,
       ),
-    fits: ({ success }) => success[200] !== undefined && isBodiless(success[200]),
+    appliesTo: ({ success }) => success[200] !== undefined && isBodiless(success[200]),
   },
   {
     kind: 'cut-json',
@@ -202,14 +202,14 @@ export const successKinds: readonly DefectKind[] = [
       responseBecomes((response) =>
         response.status === 200 ? { ...response, body: response.body.subarray(0, -1) } : response,
       ),
-    fits: ({ success }) => isJson(success[200]),
+    appliesTo: ({ success }) => isJson(success[200]),
   },
   {
     kind: 'success-label',
     says: 'labels its JSON as HTML',
     violates: () => ['service.json-is-labelled'],
     alter: () => labelled('text/html'),
-    fits: ({ success }) => isJson(success[200]),
+    appliesTo: ({ success }) => isJson(success[200]),
   },
   {
     kind: 'foreign-label',
@@ -217,7 +217,7 @@ export const successKinds: readonly DefectKind[] = [
     violates: (id) =>
       id === 'export-audit-logs' ? ['audit.export-media-type'] : ['service.other-media-types'],
     alter: () => labelled('application/json'),
-    fits: ({ success }) => success[200]?.mediaType !== undefined,
+    appliesTo: ({ success }) => success[200]?.mediaType !== undefined,
   },
   {
     kind: 'sunset-is-no-date',

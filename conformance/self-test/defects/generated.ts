@@ -23,7 +23,7 @@ import { nowAndThen, refusalKinds, SAMPLE, successKinds } from './generated-kind
 interface FieldDefectKind {
   readonly kind: string;
   readonly says: string;
-  readonly fits: (field: ResourceField) => boolean;
+  readonly appliesTo: (field: ResourceField) => boolean;
   readonly change: (path: string) => (body: unknown) => unknown;
 }
 
@@ -31,25 +31,25 @@ const fieldKinds: readonly FieldDefectKind[] = [
   {
     kind: 'field-of-wrong-type',
     says: 'is of another type',
-    fits: ({ isRequired }) => isRequired,
+    appliesTo: ({ isRequired }) => isRequired,
     change: (path) => (body) => changedAt(body, path, wrongType),
   },
   {
     kind: 'field-is-missing',
     says: 'is missing',
-    fits: ({ isRequired }) => isRequired,
+    appliesTo: ({ isRequired }) => isRequired,
     change: (path) => (body) => changedAt(body, path, () => undefined),
   },
   {
     kind: 'field-is-renamed',
     says: 'has its name in capital letters',
-    fits: ({ isRequired }) => isRequired,
+    appliesTo: ({ isRequired }) => isRequired,
     change: (path) => (body) => renamedAt(body, path.split('.')),
   },
   {
     kind: 'date-is-none',
     says: 'is not a date-time',
-    fits: ({ type }) => type === 'time',
+    appliesTo: ({ type }) => type === 'time',
     change: (path) => (body) => changedAt(body, path, () => '31.01.2026 12:00'),
   },
 ];
@@ -84,8 +84,8 @@ function fieldDefects(id: OperationId): readonly Defect[] {
   const fields = fieldsOf(resource).filter(
     ({ path, type }) => isAlwaysThere(path) || type === 'time',
   );
-  return fieldKinds.flatMap(({ kind, says, fits, change }) => {
-    const field = fields.findLast(fits);
+  return fieldKinds.flatMap(({ kind, says, appliesTo, change }) => {
+    const field = fields.findLast(appliesTo);
     if (field === undefined) return [];
     const path = [...to, ...field.path.map((step) => (step === '[]' ? '*' : step))];
     const steps = path.filter((step, index) => step !== '*' || index > 0);
@@ -186,7 +186,7 @@ const ids = Object.keys(operations) as OperationId[];
 function kindDefects(id: OperationId): readonly Defect[] {
   const row: Operation = operations[id];
   return [...successKinds, ...refusalKinds]
-    .filter(({ fits }) => fits?.(row) ?? true)
+    .filter(({ appliesTo }) => appliesTo?.(row) ?? true)
     .map(({ kind, says, violates, alter, sample }) =>
       defectOf(id, {
         kind,

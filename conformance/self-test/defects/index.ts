@@ -32,7 +32,7 @@ import { inventoryDefects } from './inventory.ts';
 import { inventoryMergingDefects } from './inventory-merging.ts';
 import { inventoryRefusalDefects } from './inventory-refusals.ts';
 import { keptDataDefects } from './kept-data.ts';
-import { legalInputDefects } from './legal-input.ts';
+import { validInputDefects } from './legal-input.ts';
 import { monitorDefects } from './monitor.ts';
 import { monitorVariantDefects } from './monitor-variants.ts';
 import { nearMissDefects } from './near-misses.ts';
@@ -92,7 +92,7 @@ export const allDefects: readonly Defect[] = [
   ...monitorDefects,
   ...monitorVariantDefects,
   ...requestVariantDefects,
-  ...legalInputDefects,
+  ...validInputDefects,
   ...quantityDefects,
   ...deprecationDefects,
   ...rawRequestVariantDefects,

@@ -7,7 +7,7 @@ import { callerOf } from '../own-deployment.ts';
 import { requestFor } from '../requests.ts';
 
 const patch = ['patch-attributes'] as const;
-const both = ['patch-attributes', 'put-attributes'] as const;
+const attributeWrites = ['patch-attributes', 'put-attributes'] as const;
 
 /** Changes each attribute of a valid list before the target sees it; undefined drops one. */
 function attributeBecomes(
@@ -57,28 +57,28 @@ export const inventoryMergingDefects: readonly Defect[] = [
     id: 'attribute-names-are-trimmed',
     title: 'Spaces at the end of the name of an attribute are removed.',
     violates: ['inventory.put-assigns', 'inventory.put-replaces'],
-    operations: both,
+    operations: attributeWrites,
     alter: nameBecomes((name) => name.trim()),
   },
   {
     id: 'attribute-names-are-cut',
     title: 'Only the first 128 characters of the name of an attribute are kept.',
     violates: ['inventory.put-assigns', 'inventory.put-replaces'],
-    operations: both,
+    operations: attributeWrites,
     alter: nameBecomes((name) => (name.length <= 256 ? name.slice(0, 128) : name)),
   },
   {
     id: 'dots-in-attribute-names-are-lost',
     title: 'Dots in the name of an attribute are kept as underscores.',
     violates: ['inventory.put-assigns', 'inventory.put-replaces'],
-    operations: both,
+    operations: attributeWrites,
     alter: nameBecomes((name) => name.replaceAll('.', '_')),
   },
   {
     id: 'attributes-with-a-dollar-are-dropped',
     title: 'An attribute whose name begins with a dollar is not kept.',
     violates: ['inventory.put-replaces', 'inventory.put-assigns'],
-    operations: both,
+    operations: attributeWrites,
     alter: attributeBecomes((attribute) =>
       String(attribute.name).startsWith('$') ? undefined : attribute,
     ),
@@ -87,28 +87,28 @@ export const inventoryMergingDefects: readonly Defect[] = [
     id: 'attribute-strings-are-normalized',
     title: 'Letters of a string value are composed, so that other bytes are shown.',
     violates: ['inventory.string', 'inventory.strings'],
-    operations: both,
+    operations: attributeWrites,
     alter: valueBecomes((value) => JSON.parse(JSON.stringify(value).normalize('NFC'))),
   },
   {
     id: 'attribute-lists-have-twenty-entries',
     title: 'Of a long array, only the first twenty values are kept.',
     violates: ['inventory.numbers', 'inventory.strings'],
-    operations: both,
+    operations: attributeWrites,
     alter: valueBecomes((value) => (Array.isArray(value) ? value.slice(0, 20) : value)),
   },
   {
     id: 'numbers-have-single-precision',
     title: 'A number is kept with single precision.',
     violates: ['inventory.number', 'inventory.numbers'],
-    operations: both,
+    operations: attributeWrites,
     alter: valueBecomes((value) => (typeof value === 'number' ? Math.fround(value) : value)),
   },
   {
     id: 'line-ends-in-attributes-are-changed',
     title: 'A line end of two characters in a value is kept as one character.',
     violates: ['inventory.string'],
-    operations: both,
+    operations: attributeWrites,
     alter: valueBecomes((value) =>
       typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value,
     ),
@@ -117,7 +117,7 @@ export const inventoryMergingDefects: readonly Defect[] = [
     id: 'long-descriptions-are-cut',
     title: 'Only the first 100 characters of a description are kept.',
     violates: ['inventory.description-is-kept'],
-    operations: both,
+    operations: attributeWrites,
     alter: attributeBecomes(({ description, ...others }) =>
       typeof description === 'string'
         ? { ...others, description: description.slice(0, 100) }
@@ -140,7 +140,7 @@ export const inventoryMergingDefects: readonly Defect[] = [
     id: 'removed-attribute-keeps-its-description',
     title: 'An attribute that PUT removed gets its old description back when PATCH adds it again.',
     violates: ['inventory.put-replaces-descriptions', 'inventory.put-replaces'],
-    operations: both,
+    operations: attributeWrites,
     alter: () => {
       const known = new Map<string, unknown>();
       const withEarlierValue = (attribute: Members, request: ProxiedRequest): Members => {
@@ -166,7 +166,7 @@ export const inventoryMergingDefects: readonly Defect[] = [
     id: 'numeral-does-not-replace-its-number',
     title: 'PATCH does not write a value that has the text of the present one.',
     violates: ['inventory.patch-upserts'],
-    operations: both,
+    operations: attributeWrites,
     alter: () => {
       const held = new Map<string, unknown>();
       const keyOf = (request: ProxiedRequest, { name }: Members) => `${callerOf(request)} ${name}`;

@@ -4,7 +4,7 @@ import { jsonOf, listOf } from '../alter.ts';
 import { statusBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
 
-import { both, hasAttribute } from './inventory.ts';
+import { attributeWrites, hasAttribute } from './inventory.ts';
 
 /** Returns true for an object with at least one member; an empty one is a separate defect. */
 function isFilled(attribute: Members): boolean {
@@ -28,7 +28,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     id: 'attribute-needs-no-name',
     title: 'An attribute whose name is missing or not a string is answered with 200.',
     violates: ['inventory.name'],
-    operations: both,
+    operations: attributeWrites,
     alter: statusBecomes(
       400,
       200,
@@ -39,7 +39,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     id: 'attribute-needs-no-value',
     title: 'An attribute without a value is answered with 200.',
     violates: ['inventory.value'],
-    operations: both,
+    operations: attributeWrites,
     alter: statusBecomes(
       400,
       200,
@@ -50,7 +50,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     id: 'attribute-takes-null',
     title: 'An attribute whose value is null is answered with 200.',
     violates: ['inventory.value'],
-    operations: both,
+    operations: attributeWrites,
     alter: statusBecomes(
       400,
       200,
@@ -61,7 +61,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     id: 'description-of-any-kind-is-accepted',
     title: 'An attribute whose description is not a string is answered with 200.',
     violates: ['inventory.description'],
-    operations: both,
+    operations: attributeWrites,
     alter: statusBecomes(
       400,
       200,
@@ -72,7 +72,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     id: 'description-is-refused',
     title: 'An attribute with a description is answered with 400.',
     violates: ['inventory.description'],
-    operations: both,
+    operations: attributeWrites,
     alter: statusBecomes(
       200,
       400,
@@ -83,21 +83,21 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     id: 'mixed-arrays-are-accepted',
     title: 'An array of numbers and strings is answered with 200.',
     violates: ['inventory.mixed-arrays-are-400'],
-    operations: both,
+    operations: attributeWrites,
     alter: statusBecomes(400, 200, hasAttribute(isMixed)),
   },
   {
     id: 'values-of-any-kind-are-accepted',
     title: 'A boolean, an object or an array of these is answered with 200.',
     violates: ['inventory.other-kinds-are-400'],
-    operations: both,
+    operations: attributeWrites,
     alter: statusBecomes(400, 200, hasAttribute(isOtherKind)),
   },
   {
     id: 'empty-attribute-is-accepted',
     title: 'An attribute without any field is answered with 200.',
     violates: ['inventory.fields-are-required'],
-    operations: both,
+    operations: attributeWrites,
     alter: statusBecomes(
       400,
       200,
@@ -108,7 +108,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     id: 'attributes-of-any-form-are-accepted',
     title: 'A body that is not a JSON array of attributes is answered with 200.',
     violates: ['inventory.malformed-is-400'],
-    operations: both,
+    operations: attributeWrites,
     alter: statusBecomes(400, 200, (request) => {
       const body = jsonOf(request);
       return request.body.length > 0 && !(Array.isArray(body) && body.every(isMap));
@@ -118,7 +118,7 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     id: 'attribute-names-are-identifiers',
     title: 'An attribute whose name has a space or a letter beyond ASCII is answered with 400.',
     violates: ['inventory.name', 'inventory.patch-adds'],
-    operations: both,
+    operations: attributeWrites,
     alter: statusBecomes(200, 400, (request) =>
       listOf(request).some((one) => /[^!-~]/.test(String(membersOf(one).name ?? ''))),
     ),
@@ -127,14 +127,14 @@ export const inventoryRefusalDefects: readonly Defect[] = [
     id: 'attributes-need-no-body',
     title: 'A request without a body is answered with 200.',
     violates: ['inventory.body-is-required'],
-    operations: both,
+    operations: attributeWrites,
     alter: statusBecomes(400, 200, ({ body }) => body.length === 0),
   },
   {
     id: 'attributes-of-strangers-are-403',
     title: 'Attributes without a token are answered with 403.',
     violates: ['inventory.unauthenticated-is-401', 'tokens.missing-is-401'],
-    operations: both,
+    operations: attributeWrites,
     alter: statusBecomes(401, 403, ({ headers }) => headers.authorization === undefined),
   },
 ];

@@ -15,7 +15,7 @@ import { requestFor } from '../requests.ts';
 
 const patch = ['patch-attributes'] as const;
 const put = ['put-attributes'] as const;
-export const both = [...patch, ...put] as const;
+export const attributeWrites = [...patch, ...put] as const;
 
 /** Matches bodies with at least one matching attribute. */
 export function hasAttribute(
@@ -92,21 +92,21 @@ const kinds: readonly Defect[] = [
     id: 'number-is-kept-as-string',
     title: 'A number is kept as a string.',
     violates: ['inventory.number', 'inventory.value-kinds'],
-    operations: both,
+    operations: attributeWrites,
     alter: valueBecomes((value) => (typeof value === 'number' ? String(value) : value)),
   },
   {
     id: 'number-is-kept-whole',
     title: 'Only the integer part of a number is kept.',
     violates: ['inventory.number'],
-    operations: both,
+    operations: attributeWrites,
     alter: valueBecomes((value) => (typeof value === 'number' ? Math.trunc(value) : value)),
   },
   {
     id: 'string-of-digits-is-a-number',
     title: 'A string of digits is kept as a number.',
     violates: ['inventory.string', 'inventory.patch-adds', 'inventory.put-replaces'],
-    operations: both,
+    operations: attributeWrites,
     alter: valueBecomes((value) =>
       typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value,
     ),
@@ -115,7 +115,7 @@ const kinds: readonly Defect[] = [
     id: 'array-of-numbers-is-of-strings',
     title: 'An array of numbers is kept as an array of strings.',
     violates: ['inventory.numbers', 'inventory.value-kinds', 'inventory.patch-keeps'],
-    operations: both,
+    operations: attributeWrites,
     alter: valueBecomes((value) =>
       Array.isArray(value) && value.every((entry) => typeof entry === 'number')
         ? value.map(String)
@@ -126,7 +126,7 @@ const kinds: readonly Defect[] = [
     id: 'array-of-strings-is-joined',
     title: 'An array of several strings is kept as one string.',
     violates: ['inventory.strings'],
-    operations: both,
+    operations: attributeWrites,
     alter: valueBecomes((value) =>
       Array.isArray(value) && value.length > 1 && value.every((entry) => typeof entry === 'string')
         ? value.join()
@@ -137,7 +137,7 @@ const kinds: readonly Defect[] = [
     id: 'array-of-strings-is-a-set',
     title: 'Of equal strings in an array, only the first is kept.',
     violates: ['inventory.strings'],
-    operations: both,
+    operations: attributeWrites,
     alter: valueBecomes((value) =>
       Array.isArray(value) && typeof value[0] === 'string' ? [...new Set(value)] : value,
     ),
@@ -146,7 +146,7 @@ const kinds: readonly Defect[] = [
     id: 'array-of-numbers-is-in-order',
     title: 'The numbers of an array are kept in ascending order.',
     violates: ['inventory.numbers'],
-    operations: both,
+    operations: attributeWrites,
     alter: valueBecomes((value) =>
       Array.isArray(value) && typeof value[0] === 'number'
         ? value.toSorted((one, other) => Number(one) - Number(other))
@@ -157,14 +157,14 @@ const kinds: readonly Defect[] = [
     id: 'string-is-trimmed',
     title: 'Spaces at both ends of a string are removed.',
     violates: ['inventory.string'],
-    operations: both,
+    operations: attributeWrites,
     alter: valueBecomes((value) => (typeof value === 'string' ? value.trim() : value)),
   },
   {
     id: 'first-value-decides-the-kind',
     title: 'An attribute keeps the type of its first value; values of other types are dropped.',
     violates: ['inventory.value-kinds', 'inventory.number', 'inventory.patch-upserts'],
-    operations: both,
+    operations: attributeWrites,
     alter: alterByHistory(({ name, value }, known) => {
       const kind = known.get(String(name));
       return kind === undefined || kind === kindOf(value);
@@ -222,7 +222,7 @@ const writing: readonly Defect[] = [
     id: 'patch-changes-nothing-known',
     title: 'PATCH does not change an attribute that exists.',
     violates: ['inventory.patch-upserts', 'inventory.value-kinds', 'service.equal-forms'],
-    operations: both,
+    operations: attributeWrites,
     alter: alterByHistory(
       ({ name }, known, method) => method === 'PUT' || !known.has(String(name)),
     ),
@@ -237,7 +237,7 @@ const writing: readonly Defect[] = [
       'inventory.numbers',
       'inventory.strings',
     ],
-    operations: both,
+    operations: attributeWrites,
     alter: alterByHistory(({ name }, known, method) => method === 'PUT' || known.has(String(name))),
   },
   {
@@ -262,7 +262,7 @@ const writing: readonly Defect[] = [
     id: 'put-adds-nothing',
     title: 'PUT ignores attributes that are new.',
     violates: ['inventory.put-assigns'],
-    operations: both,
+    operations: attributeWrites,
     alter: alterByHistory(
       ({ name }, known, method) =>
         method === 'PATCH' || known.size === 0 || known.has(String(name)),
@@ -279,7 +279,7 @@ const writing: readonly Defect[] = [
     id: 'description-is-dropped',
     title: 'The description of an attribute is not stored.',
     violates: ['inventory.description-is-kept'],
-    operations: both,
+    operations: attributeWrites,
     alter: requestBecomes((request) => {
       const attributes = listOf(request);
       const isGood = attributes.every((one) => typeof membersOf(one).description === 'string');

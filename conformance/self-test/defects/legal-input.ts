@@ -1,4 +1,4 @@
-/** Defects: the server accepts legal requests only in the variant that its author has tested. */
+/** Defects: the server accepts valid requests only in the variant that its author has tested. */
 import {
   changedAt,
   changedJson,
@@ -236,4 +236,4 @@ const single: readonly Defect[] = [
 ];
 
 /** Spec: What the service does; Authentication */
-export const legalInputDefects: readonly Defect[] = [...near, ...single];
+export const validInputDefects: readonly Defect[] = [...near, ...single];

@@ -3,13 +3,13 @@
 import { statusBecomes } from '../alterations.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
 import {
-  fits,
   type SignedRequest,
   sha256,
   signatureText,
   signedRequest,
   takesSignature,
   verifies,
+  verifiesDigest,
 } from '../signed-requests.ts';
 
 const operations = ['post-auth-request'] as const;
@@ -19,7 +19,7 @@ const standard = ({ text }: SignedRequest): Buffer => Buffer.from(text, 'base64'
 
 function overDigest(name: string) {
   return (request: SignedRequest): boolean =>
-    fits(request.key, { digest: name, body: request.body, signature: standard(request) });
+    verifiesDigest(request.key, { digest: name, body: request.body, signature: standard(request) });
 }
 
 function isKeyType(keyType: string) {
@@ -129,7 +129,12 @@ const rsa: readonly Defect[] = [
     operations,
     alter: takesSignature('rsa', (request) => {
       const { key, body } = request;
-      return fits(key, { digest: 'sha256', body, signature: standard(request), pss: true });
+      return verifiesDigest(key, {
+        digest: 'sha256',
+        body,
+        signature: standard(request),
+        pss: true,
+      });
     }),
   },
   {
@@ -169,7 +174,12 @@ const ecdsa: readonly Defect[] = [
     operations,
     alter: takesSignature('ec', (request) => {
       const { key, body } = request;
-      return fits(key, { digest: 'sha256', body, signature: standard(request), sideBySide: true });
+      return verifiesDigest(key, {
+        digest: 'sha256',
+        body,
+        signature: standard(request),
+        sideBySide: true,
+      });
     }),
   },
   {
@@ -243,7 +253,7 @@ function isOfThisKey(request: SignedRequest): boolean {
   }
   const { r, s } = integersOf(standard(request));
   const body = { ...request, text: '' };
-  return fits(body.key, {
+  return verifiesDigest(body.key, {
     digest: 'sha256',
     body: body.body,
     signature: Buffer.concat([s, r]),

@@ -17,8 +17,8 @@ function givenOn(relation: DeploymentRelation, ...violates: Defect['violates']):
     operations: fetches,
     alter: responseBecomes(async (response, request, send) => {
       const isRefused = response.status === 404 || response.status === 400;
-      const fits = isRefused && (await relationOf(request, send)) === relation;
-      return fits
+      const isInRelation = isRefused && (await relationOf(request, send)) === relation;
+      return isInRelation
         ? ownResponse(200, { update_control_map: { id: request.parameters.id } })
         : response;
     }),

@@ -13,7 +13,7 @@ const UNAUTHORIZED = 401;
 
 /**
  * The level of the requirement that an alteration violates. `nothing`: the altered response is
- * legal, so no case may fail because of it.
+ * conforming, so no case may fail because of it.
  */
 export type ViolatedLevel = 'must' | 'should' | 'nothing';
 

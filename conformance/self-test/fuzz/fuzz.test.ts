@@ -73,17 +73,20 @@ describe('a fuzz run', () => {
 
   it('runs all affected cases of a defect that the sampled cases do not kill', async () => {
     const { runs, result } = casesRun(
-      { killed: 'must', survived: 'must', legal: 'nothing' },
+      { killed: 'must', survived: 'must', conforming: 'nothing' },
       { killed: { fail: everyCase } },
     );
     await result;
-    expect(runs).toEqual(['killed 1', 'survived 1', 'survived 3', 'legal 1']);
+    expect(runs).toEqual(['killed 1', 'survived 1', 'survived 3', 'conforming 1']);
   });
 
   it('does not reach its floor when a case fails on an alteration that the contract allows', async () => {
-    const { runs, result } = casesRun({ legal: 'nothing' }, { legal: { fail: everyCase } });
+    const { runs, result } = casesRun(
+      { conforming: 'nothing' },
+      { conforming: { fail: everyCase } },
+    );
     expect(reachesFloor(await result, 0)).toBe(false);
-    expect(runs).toEqual(['legal 1', 'legal 1']);
+    expect(runs).toEqual(['conforming 1', 'conforming 1']);
   });
 
   it('reaches its floor with exactly that share of kills, and never after an error of the suite', async () => {
@@ -95,7 +98,10 @@ describe('a fuzz run', () => {
 
   it('lists the kinds, and each survivor with the command that repeats it', async () => {
     const outcomes = { killed: { fail: everyCase } };
-    const { result } = casesRun({ killed: 'must', survived: 'must', legal: 'nothing' }, outcomes);
+    const { result } = casesRun(
+      { killed: 'must', survived: 'must', conforming: 'nothing' },
+      outcomes,
+    );
     const text = fuzzText(await result, 0.95);
     expect(text).toContain('member-missing  1 of 2');
     expect(text).toContain(
@@ -103,6 +109,6 @@ describe('a fuzz run', () => {
     );
     expect(text).toContain("npx fleetbed conform self-test --fuzz 9 --seed 'a seed' survived");
     expect(text).toContain('2 alterations violate a must: 1 killed, 50.0 percent (floor 95.0');
-    expect(text).toContain('1 are legal: 0 killed');
+    expect(text).toContain('1 are conforming: 0 killed');
   });
 });

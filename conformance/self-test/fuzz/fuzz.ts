@@ -77,7 +77,7 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzResult> {
 
 /**
  * Runs a sample of the affected cases. If a forbidden alteration survives them, all affected cases
- * run. If they fail on a legal one, the sample runs again, to exclude chance.
+ * run. If they fail on a conforming one, the sample runs again, to exclude chance.
  */
 async function resultRow(
   defect: FuzzDefect,
@@ -91,7 +91,7 @@ async function resultRow(
   const isForbidden = defect.violatedLevel !== 'nothing';
   const isDecided = isForbidden ? isKilled || sample.size === touched.size : !isKilled;
   if (isDecided) return rowOf(defect, first);
-  // A failure on a legal alteration counts only if it recurs.
+  // A failure on a conforming alteration counts only if it recurs.
   const second = await runOf(defect, isForbidden ? touched : sample);
   return second && rowOf(defect, second);
 }
@@ -123,7 +123,7 @@ export function mustViolations(rows: readonly FuzzRow[]): readonly FuzzRow[] {
   );
 }
 
-/** Returns the legal alterations on which a case failed. */
+/** Returns the conforming alterations on which a case failed. */
 export function falseFailures(rows: readonly FuzzRow[]): readonly FuzzRow[] {
   return rows.filter(
     ({ violatedLevel, outcome }) => violatedLevel === 'nothing' && outcome === 'killed',

@@ -36,7 +36,7 @@ export function fuzzText(result: FuzzResult, floor: number): string {
   const { rows, share, seed, count, baselineFailures, interrupted } = result;
   const problems = rows.filter(isProblem);
   const shouldRows = exercised(rows, 'should');
-  const legalRows = exercised(rows, 'nothing');
+  const conformingRows = exercised(rows, 'nothing');
   const unexercised = rows.filter(({ outcome }) => outcome === 'unexercised');
   const withErrors = rows.filter(({ suiteErrors }) => suiteErrors.length > 0);
   return [
@@ -50,7 +50,7 @@ export function fuzzText(result: FuzzResult, floor: number): string {
     `${mustViolations(rows).length} alterations violate a must: ${killed(mustViolations(rows))} killed, ` +
       `${percent(share)} (floor ${percent(floor)})`,
     `${shouldRows.length} violate a should: ${killed(shouldRows)} killed`,
-    `${legalRows.length} are legal: ${falseFailures(rows).length} killed, each of them a false failure`,
+    `${conformingRows.length} are conforming: ${falseFailures(rows).length} killed, each of them a false failure`,
     `${unexercised.length} altered nothing, since no response has the place; ${withErrors.length} caused an error in the suite`,
     ...(interrupted ? ['! interrupted before every alteration was run'] : []),
   ].join('\n');

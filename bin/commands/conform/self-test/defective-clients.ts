@@ -66,7 +66,7 @@ function resultLines({ falseOnGood, rows, untestedDuties }: ClientSelfTest): rea
 }
 
 function alteredLines(result: AlteredClients): readonly string[] {
-  const { altered, killed, survived, legal, falseFailures } = result;
+  const { altered, killed, survived, conforming, falseFailures } = result;
   const share = ((100 * killed) / altered).toFixed(1);
   const alive = Object.entries(survived).map(
     ([description, of]) => `${description} (${of.join(', ')})`,
@@ -75,6 +75,6 @@ function alteredLines(result: AlteredClients): readonly string[] {
   return [
     ...falseFailures.map((each) => `! false failure: ${each}`),
     `${killed} of ${altered} random alterations of a good client killed, ${share} %.${survivorsText}`,
-    `${counted(legal, 'further alteration')} broke no duty: ${counted(falseFailures.length, 'false failure')}.`,
+    `${counted(conforming, 'further alteration')} broke no duty: ${counted(falseFailures.length, 'false failure')}.`,
   ];
 }
