@@ -127,6 +127,11 @@ export const unwanted = [
       'sentRequestAgain, polledAgain, no-request, metBy, metAtEndOfScene, faultsAndVariations',
   },
   {
+    pattern:
+      /--link\b(?!-)|\bLINK_LOST\b|\bhooks\.link\b|\b(Coordinator|Shard|Redis)Link\b|\bWorldsSection\b|'\/worlds'/g,
+    instead: 'network (of a device), connection, states; a link is one to a file',
+  },
+  {
     pattern: /\b\w*[bB]reach(es|ed)?(?![a-z])|\bmissed (MUST|SHOULD|requirement)s?\b/g,
     instead: 'violation, violated',
   },

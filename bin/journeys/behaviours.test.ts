@@ -137,7 +137,7 @@ describe("the server's record of a device", () => {
   it('has every status, some more than once, if the device is on a bad network', () => {
     const reports = fleet.reportsOf('flaky-2g');
     expect([...new Set(reports)]).toEqual(success());
-    expect(result.errors.map(({ cause }) => cause)).toContain('transport/LINK_LOST');
+    expect(result.errors.map(({ cause }) => cause)).toContain('transport/NETWORK_LOSS');
   });
 
   it('has alerts of years ago, unchanged, if the device has a wrong clock', async () => {

@@ -76,7 +76,7 @@ const sections: readonly ConsoleSection[] = [
   { name: 'clock', address: () => '/clock', shows: /Deprecation calendar/ },
   { name: 'conformance', address: () => '/conformance', shows: /has not run yet/ },
   { name: 'simulator', address: () => '/simulator', shows: /No fleet has been started/ },
-  { name: 'worlds', address: () => '/worlds', shows: /No snapshots/ },
+  { name: 'states', address: () => '/states', shows: /No snapshots/ },
   { name: 'device', address: () => device('identity'), shows: /Authentication sets/ },
   { name: 'device-timeline', address: () => device('timeline'), shows: /The newest \d+ entries/ },
   { name: 'device-inventory', address: () => device('inventory'), shows: /device_type/ },
@@ -123,7 +123,7 @@ describe.each(['light', 'dark'] as const)(
         await show(page, section);
         await expectNoOverhang(page, section.name);
       }
-      await goTo(page, '/worlds');
+      await goTo(page, '/states');
       const current = page.locator('.sections [aria-current="page"]');
       await expect
         .poll(async () => {

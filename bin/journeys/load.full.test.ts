@@ -360,7 +360,7 @@ describe('a simulated network with latency and loss', () => {
 
   it('delays WebSockets by a round trip, like requests', { timeout: RUN_MAX_MS }, async () => {
     const firstAfterToken = async (latencyMs: number): Promise<number> => {
-      const run = await runFleet({ ...plan, link: { latencyMs } });
+      const run = await runFleet({ ...plan, network: { latencyMs } });
       const [granted = 0] = moments(run, (event) => authRequests(event) && !isRefused(event));
       const [first = 0] = moments(run, opened);
       return first - granted;
@@ -374,13 +374,13 @@ describe('a simulated network with latency and loss', () => {
   it('loses handshakes, which are counted and retried, identically for the same seed', {
     timeout: RUN_MAX_MS,
   }, async () => {
-    const link = { latencyMs: 100, bytesPerSecond: 5000, lossShare: 0.3 };
-    const cohorts = [{ name: 'cellar', weight: 1, link }];
+    const network = { latencyMs: 100, bytesPerSecond: 5000, lossShare: 0.3 };
+    const cohorts = [{ name: 'cellar', weight: 1, network }];
     const backOff = { minMs: 500, maxMs: 1000 };
     const lossy = () => runFleet({ ...plan, cohorts, backOff, requestTimeLimitMs: 1000 });
     const run = await lossy();
     const lost = run.result.errors.find(
-      ({ operation, cause }) => operation === 'connect' && cause === 'transport/LINK_LOST',
+      ({ operation, cause }) => operation === 'connect' && cause === 'transport/NETWORK_LOSS',
     );
     expect(lost?.count).toBeGreaterThan(0);
     expect(moments(run, opened).length).toBeGreaterThan(0);

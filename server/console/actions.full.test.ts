@@ -221,7 +221,7 @@ describe('the clock and state in the console', () => {
   });
 
   it('can be saved as a snapshot and restored after a confirmation', async () => {
-    await openConsole(page, server, '/worlds');
+    await openConsole(page, server, '/states');
     await page.getByLabel('Name', { exact: true }).fill('empty');
     await press('Save');
     await said('The current state was saved.');
@@ -234,7 +234,7 @@ describe('the clock and state in the console', () => {
   });
 
   it('can be loaded from a world file, whose errors name the place', async () => {
-    await openConsole(page, server, '/worlds');
+    await openConsole(page, server, '/states');
     const text = page.getByLabel('YAML or JSON');
     await text.fill('devices: 7');
     await press('Load');

@@ -138,7 +138,7 @@ describe('the console page', () => {
       ['Artifacts', 'No artifacts yet'],
       ['Journal', 'No matching entries'],
       ['Faults and variations', 'No planned faults'],
-      ['Start state and snapshots', 'No snapshots'],
+      ['States and tenants', 'No snapshots'],
     ] as const) {
       await page.getByRole('navigation').getByRole('link', { name: section }).click();
       await page.getByText(hint).waitFor();

@@ -125,7 +125,7 @@ describe('hostile text from a device', () => {
     '/audit',
     '/faults',
     '/clock',
-    '/worlds',
+    '/states',
   ])('is shown as text at %s', async (view) => {
     await goTo(page, view);
     await page.getByRole('heading', { level: 1 }).waitFor();

@@ -15,7 +15,7 @@ import { noResponseKindOf } from '../network/errors.ts';
 import type { FrameNetwork } from '../network/frame-network.ts';
 import type { ExchangeMeter } from '../network/transport.ts';
 
-/** The links of the device's network that carry the messages of one socket in each direction. */
+/** The networks that carry the messages of one socket, one in each direction. */
 export interface SocketFrames {
   readonly up: FrameNetwork;
   readonly down: FrameNetwork;
@@ -32,7 +32,8 @@ export interface DeviceSocketOptions extends Omit<ConnectionOptions, 'sourceAddr
   /** Called once the connection is open. */
   readonly onOpen?: () => void;
   /**
-   * Creates the links that messages pass through; without it, messages pass without delay or loss.
+   * Creates the networks that messages pass through, one in each direction; without it, messages
+   * pass without delay or loss.
    */
   readonly frames?: ((broken: () => void) => SocketFrames) | undefined;
   /** Returns the replies to a message; without it, messages are ignored. */
@@ -75,7 +76,7 @@ export class DeviceSocket {
     this.#options = options;
     this.#startedMs = options.clock.monotonicMs();
     this.#lastActivityMs = this.#startedMs;
-    this.#frames = options.frames?.(() => this.#abort('transport/LINK_LOST'));
+    this.#frames = options.frames?.(() => this.#abort('transport/NETWORK_LOSS'));
     this.#socket = new WebSocket(socketUrl(options.baseUrl), {
       headers: { authorization: `Bearer ${token}` },
       perMessageDeflate: false,

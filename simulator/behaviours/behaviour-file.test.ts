@@ -93,8 +93,8 @@ describe('a behaviour file', () => {
     ],
     [
       'has a hook that is no function',
-      () => written(row('hooks: { link: 3 }')),
-      /hooks\.link must be a function/,
+      () => written(row('hooks: { network: 3 }')),
+      /hooks\.network must be a function/,
     ],
     [
       'has a number without a unit',

@@ -127,7 +127,7 @@ const moduleShape = v.looseObject({ default: v.nonOptional(v.unknown()) });
 const sentence = v.pipe(v.string('must be a sentence'), v.trim(), v.nonEmpty('must not be empty'));
 const hookNames = [
   'installedAtStart',
-  'link',
+  'network',
   'clockSkewMs',
   'renewsToken',
   'socketHoldsMs',

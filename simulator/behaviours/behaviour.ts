@@ -118,7 +118,7 @@ export interface BehaviourHooks<Parameters extends BehaviourParameters = Behavio
    */
   installedAtStart?(facts: StartFacts): string | undefined;
   /** Returns the simulated network of the device, which replaces the network of its cohort. */
-  link?(parameters: Parameters): NetworkShape;
+  network?(parameters: Parameters): NetworkShape;
   /** Returns how far the device's clock is ahead of the run's clock; negative when it is behind. */
   clockSkewMs?(parameters: Parameters): number;
   /** Returns true when the device requests a new token after its token expired or was refused. */

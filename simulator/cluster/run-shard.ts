@@ -4,7 +4,7 @@
 import type { Clock, Timer } from '../../fixtures/base/clock.ts';
 import type { RunDeployment } from '../api-client/management.ts';
 import type { FleetEvent } from '../device/events.ts';
-import type { CoordinatorLink } from '../engine/coordinator-link.ts';
+import type { CoordinatorConnection } from '../engine/coordinator-connection.ts';
 import { Deferred } from '../engine/deferred.ts';
 import { simulateFleet } from '../engine/simulate-fleet.ts';
 import type { SampledExchangeJudge } from '../metrics/check-metrics.ts';
@@ -43,17 +43,17 @@ export async function runShard(
   options: ShardRunOptions,
 ): Promise<void> {
   const { channel, clock, version, describeError } = options;
-  const link = new ShardLink(assignment, channel, clock);
+  const coordinator = new ShardConnection(assignment, channel, clock);
   const events = assignment.sendsEvents ? new EventBatches(channel, clock) : undefined;
   try {
     const result = await simulateFleet(assignment.plan, {
-      signal: link.signal,
-      forceStop: link.forceStop,
+      signal: coordinator.signal,
+      forceStop: coordinator.forceStop,
       clock,
-      coordinator: link,
+      coordinator,
       ...(version !== undefined && { version }),
       onProgress: (progress) => {
-        const figures = link.figuresOnce();
+        const figures = coordinator.figuresOnce();
         channel.send({ type: 'progress', progress, ...(figures && { figures }) });
       },
       judge: options.judge,
@@ -69,7 +69,7 @@ export async function runShard(
 }
 
 /** Implements the shard's interface to the coordinator with messages. */
-class ShardLink implements CoordinatorLink {
+class ShardConnection implements CoordinatorConnection {
   readonly #channel: WorkerChannel;
   readonly #clock: Clock;
   readonly #stop = new AbortController();

@@ -76,7 +76,7 @@ function networkOf(
   environment: DeviceEnvironment,
 ): SimulatedNetwork | undefined {
   const { hooks, parameters } = device.behaviour;
-  const shape = hooks.link?.(parameters) ?? device.cohort.policy.link;
+  const shape = hooks.network?.(parameters) ?? device.cohort.policy.network;
   if (shape === undefined) return undefined;
   const { clock, random, transport } = environment;
   const { requestTimeLimitMs } = transport;

@@ -9,7 +9,7 @@ import { beginDeployment, type SimulatedDevice } from '../device/device.ts';
 import { StatusError } from '../network/errors.ts';
 import { givenPhases } from '../plan/deployment-phases.ts';
 import type { FleetPlan } from '../plan/plan.ts';
-import type { CoordinatorLink } from './coordinator-link.ts';
+import type { CoordinatorConnection } from './coordinator-connection.ts';
 
 /**
  * Function that returns the deployment. It is called with the IDs of all devices once every device
@@ -24,7 +24,7 @@ export interface DeploymentSourceFacts {
   readonly management: ManagementClient;
   readonly devices: readonly SimulatedDevice[];
   readonly clock: Clock;
-  readonly coordinator: CoordinatorLink | undefined;
+  readonly coordinator: CoordinatorConnection | undefined;
   /**
    * Returns the deployment that an earlier process of this run had created; undefined without one.
    */
@@ -94,7 +94,7 @@ export async function createPlannedDeployment(
 }
 
 async function fromCoordinator(
-  coordinator: CoordinatorLink,
+  coordinator: CoordinatorConnection,
   deviceIds: readonly string[],
   { plan, management, devices, adopted: adopt, earlierDeployment }: DeploymentSourceFacts,
 ): Promise<RunDeployment> {

@@ -25,7 +25,7 @@ import type { Reconciliation } from '../result/result-devices.ts';
 import { scopesIn } from '../result/scopes.ts';
 import { noStorage, type RunStorage } from '../state/storage.ts';
 import { buildDevices } from './build-devices.ts';
-import type { CoordinatorLink } from './coordinator-link.ts';
+import type { CoordinatorConnection } from './coordinator-connection.ts';
 import { deploymentSource } from './deployment.ts';
 import type { DeviceControl } from './device-control.ts';
 import { firstFailure, throwOwnError, waitAtMost } from './device-loops.ts';
@@ -56,7 +56,7 @@ const FORCE_STOP_MAX_MS = 2000;
 export interface FleetEnvironment {
   readonly identities: Identities;
   readonly events?: EventSink;
-  readonly coordinator?: CoordinatorLink | undefined;
+  readonly coordinator?: CoordinatorConnection | undefined;
   readonly judge?: SampledExchangeJudge | undefined;
   readonly inProcess?: InProcessTransport | undefined;
   /** Milliseconds between two rounds of the user; the default when undefined. */
@@ -79,7 +79,7 @@ interface FleetRunOptions {
 export class Fleet {
   readonly #plan: FleetPlan;
   readonly #isVirtualNetwork: boolean;
-  readonly #coordinator: CoordinatorLink | undefined;
+  readonly #coordinator: CoordinatorConnection | undefined;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #scheduler: Scheduler;

@@ -1,7 +1,7 @@
 /** The end of a run and its reason: duration, interruption, coordinator, or an explicit reason. */
 import type { Clock } from '../../fixtures/base/clock.ts';
 import type { EndReason } from '../result/result.ts';
-import type { CoordinatorLink } from './coordinator-link.ts';
+import type { CoordinatorConnection } from './coordinator-connection.ts';
 
 /** Minimum remaining time of a restarted shard in milliseconds, however late it starts. */
 const LATE_MIN_MS = 5000;
@@ -9,7 +9,7 @@ const LATE_MIN_MS = 5000;
 interface RunLimits {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  readonly coordinator: CoordinatorLink | undefined;
+  readonly coordinator: CoordinatorConnection | undefined;
   readonly durationMs: number | undefined;
   /** Milliseconds since the common start of the other shards. */
   readonly lateMs: number;

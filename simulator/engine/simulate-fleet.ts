@@ -24,7 +24,7 @@ import { latencySoFar } from '../result/shard-figures.ts';
 import { ThresholdWatch } from '../result/thresholds-live.ts';
 import { trafficOf } from '../result/traffic.ts';
 import { openStorage } from '../state/storage.ts';
-import type { CoordinatorLink } from './coordinator-link.ts';
+import type { CoordinatorConnection } from './coordinator-connection.ts';
 import { Deferred } from './deferred.ts';
 import { Fleet } from './fleet.ts';
 import { measuresNow, shardFigures } from './fleet-measures.ts';
@@ -80,7 +80,7 @@ export interface FleetHooks {
   /** Version of Fleetbed, for the result. */
   readonly version?: string;
   /** Connection to the coordinator of the run, when the plan is that of a shard. */
-  readonly coordinator?: CoordinatorLink;
+  readonly coordinator?: CoordinatorConnection;
   /** Judges the exchanges of watched devices; required when the plan has a `checkShare`. */
   readonly judge?: SampledExchangeJudge | undefined;
 }

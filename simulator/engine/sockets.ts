@@ -186,7 +186,7 @@ export class FleetSockets {
     if (network === undefined || state.isOnWay) return true;
     const waitMs = network.handshakeMs(state.openings++);
     if (waitMs === undefined) {
-      this.#unreached(device, state, 'transport/LINK_LOST');
+      this.#unreached(device, state, 'transport/NETWORK_LOSS');
       return false;
     }
     state.isOnWay = true;

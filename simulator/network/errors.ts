@@ -79,7 +79,7 @@ const transportSentences: Readonly<Record<string, string>> = {
   ENOTFOUND: 'no host has that name (ENOTFOUND); check the base URL',
   EAI_AGAIN: 'the host name could not be looked up (EAI_AGAIN)',
   EMFILE: 'this process has too many open files (EMFILE); run fewer devices or raise ulimit -n',
-  LINK_LOST: 'the simulated network lost the exchange (LINK_LOST)',
+  NETWORK_LOSS: 'the simulated network lost the exchange (NETWORK_LOSS)',
   ECONNRESET: `${hungUp} (ECONNRESET)`,
   UND_ERR_SOCKET: `${hungUp} (UND_ERR_SOCKET)`,
   DEPTH_ZERO_SELF_SIGNED_CERT: `${untrusted} (DEPTH_ZERO_SELF_SIGNED_CERT)`,

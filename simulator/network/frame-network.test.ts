@@ -150,7 +150,7 @@ describe('a socket on the simulated network of a device', () => {
     const { websocket, socket } = await connected({ lossShare: 1 });
     websocket.send(encodeConnectMessage(question));
     while (socket.state !== 'closed') await nextIteration();
-    expect(socket.closedBy).toBe('transport/LINK_LOST');
+    expect(socket.closedBy).toBe('transport/NETWORK_LOSS');
   });
 });
 

@@ -110,9 +110,9 @@ describe('a simulated network', () => {
     const count = (outcome: string): number => outcomes.filter((each) => each === outcome).length;
     expect(count('through')).toBeGreaterThan(70);
     expect(count('through')).toBeLessThan(130);
-    expect(count('transport/LINK_LOST')).toBeGreaterThan(20);
+    expect(count('transport/NETWORK_LOSS')).toBeGreaterThan(20);
     expect(count('timeout')).toBeGreaterThan(20);
-    expect(count('through') + count('timeout') + count('transport/LINK_LOST')).toBe(200);
+    expect(count('through') + count('timeout') + count('transport/NETWORK_LOSS')).toBe(200);
     expect(waitsMs.filter((waitMs) => waitMs > 4000)).toHaveLength(count('timeout'));
     // Some responses were lost on the way back, so the server has received those requests.
     const asked = server.requestsFor('post-alerts').length;

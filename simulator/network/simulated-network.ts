@@ -202,6 +202,6 @@ function lostExchange(
   requestTimeLimitMs: number,
   circumstances: ErrorContext,
 ): ClientError {
-  if (byReset) return new TransportError('LINK_LOST', circumstances);
+  if (byReset) return new TransportError('NETWORK_LOSS', circumstances);
   return new TimeoutError(requestTimeLimitMs, circumstances);
 }

@@ -5,7 +5,7 @@ import { inGroup } from '../../fixtures/base/option-row.ts';
 import { keyTypes } from '../../fixtures/contract/vocabulary.ts';
 import { kinds, type UngroupedPlanOptions } from './option-row.ts';
 import { number, oneOf, share, weight, yesOrNo } from './plan-values.ts';
-import { backOff, downloadParts, link, pollSpreads } from './policy.ts';
+import { backOff, downloadParts, network, pollSpreads } from './policy.ts';
 
 /** Schema of the weights of the key types; at least one is above 0. */
 const keys = v.pipe(
@@ -144,12 +144,12 @@ export const policyOptions = inGroup('Devices', {
     }),
   },
   /** The network that this process simulates; when absent, traffic uses the real network only. */
-  link: {
-    flag: '--link <pairs>',
+  network: {
+    flag: '--network <pairs>',
     help: "network quality: 'latency: 300ms, loss: 0.02, bytesPerSecond: 3000'",
     cli: { kind: 'pairs', isList: false },
-    value: link,
-    field: 'link',
+    value: network,
+    field: 'network',
     result: v.exactOptional(
       v.object({ latencyMs: number, jitterMs: number, lossShare: number, bytesPerSecond: number }),
     ),

@@ -92,22 +92,22 @@ describe('the cohorts of a plan', () => {
     expect(new Set(calm.map(({ behaviour }) => behaviour.name)).size).toBe(2);
   });
 
-  it('change parts of the back-off and the link, and keep the rest', () => {
+  it('change parts of the back-off and the network, and keep the rest', () => {
     const backOff = { maxMs: 9000, obeysRetryAfter: false };
-    const link = { latencyMs: 300 };
+    const network = { latencyMs: 300 };
     const [calm, flaky] = cohortsOf({
       ...plan,
       backOff,
-      link,
+      network,
       cohorts: [
         { name: 'calm', weight: 1 },
-        { name: 'flaky', weight: 1, backOff: { kind: 'fixed' }, link: { lossShare: 0.1 } },
+        { name: 'flaky', weight: 1, backOff: { kind: 'fixed' }, network: { lossShare: 0.1 } },
       ],
     });
     expect(calm?.policy.backOff.kind).toBe('equal-jitter');
     expect(flaky?.policy).toMatchObject({
       backOff: { kind: 'fixed', minMs: 500, maxMs: 9000, obeysRetryAfter: false },
-      link: { latencyMs: 300, jitterMs: 0, lossShare: 0.1, bytesPerSecond: 0 },
+      network: { latencyMs: 300, jitterMs: 0, lossShare: 0.1, bytesPerSecond: 0 },
     });
   });
 
@@ -140,8 +140,8 @@ describe('the cohorts of a plan', () => {
       'cohort.0.backOff.kind must be one of fixed, exponential, equal-jitter, full-jitter',
     ],
     [
-      [{ name: 'a', weight: 1, link: { loss: 2 } }],
-      'cohort.0.link.loss must be a share: a number from 0 to 1, not 2',
+      [{ name: 'a', weight: 1, network: { loss: 2 } }],
+      'cohort.0.network.loss must be a share: a number from 0 to 1, not 2',
     ],
   ])('are refused with one sentence: %j', (cohorts, sentence) => {
     const [problem, ...others] = problemsOf({ cohort: cohorts });

@@ -16,7 +16,7 @@ type MixtureFields = FieldsOf<typeof mixtureOptions>;
 type PolicyFields = FieldsOf<typeof policyOptions>;
 
 /** The policy of a device towards the server, with all defaults applied. */
-export interface Policy extends Readonly<Omit<PolicyFields, 'backOff' | 'link'>> {
+export interface Policy extends Readonly<Omit<PolicyFields, 'backOff' | 'network'>> {
   readonly backOff: {
     readonly kind: BackOffKind;
     readonly minMs: number;
@@ -24,7 +24,7 @@ export interface Policy extends Readonly<Omit<PolicyFields, 'backOff' | 'link'>>
     /** True when a device waits as long as the server requests with Retry-After. */
     readonly obeysRetryAfter: boolean;
   };
-  readonly link?: NetworkShape;
+  readonly network?: NetworkShape;
 }
 
 /**
@@ -117,8 +117,8 @@ function policyFieldsOf(
 }
 
 /** Returns the policy that these options describe, with all defaults applied. */
-export function policyOf({ link, ...fields }: PolicyFields): Policy {
-  return { ...fields, backOff: backOffOf(fields), ...(link && { link: networkOf(link) }) };
+export function policyOf({ network, ...fields }: PolicyFields): Policy {
+  return { ...fields, backOff: backOffOf(fields), ...(network && { network: networkOf(network) }) };
 }
 
 /**
@@ -132,7 +132,7 @@ function backOffOf({ backOff = {}, pollIntervalMs }: PolicyFields): Policy['back
   return { kind, minMs, maxMs, obeysRetryAfter };
 }
 
-function networkOf(link: NonNullable<PolicyFields['link']>): NetworkShape {
-  const { latencyMs = 0, jitterMs = 0, lossShare = 0, bytesPerSecond = 0 } = link;
+function networkOf(network: NonNullable<PolicyFields['network']>): NetworkShape {
+  const { latencyMs = 0, jitterMs = 0, lossShare = 0, bytesPerSecond = 0 } = network;
   return { latencyMs, jitterMs, lossShare, bytesPerSecond };
 }

@@ -19,7 +19,7 @@ cohort:
   - { name: calm, weight: 3 }
   - name: lockstep
     pollSpread: lockstep
-    link: { latency: 300ms, loss: 0.02 }
+    network: { latency: 300ms, loss: 0.02 }
 stage:
   - { ramp: 30s, devices: 100 }
   - hold: 2m
@@ -57,7 +57,7 @@ describe('a plan file', () => {
           name: 'lockstep',
           weight: 1,
           pollSpread: 'lockstep',
-          link: { latencyMs: 300, lossShare: 0.02 },
+          network: { latencyMs: 300, lossShare: 0.02 },
         },
       ],
       stages: [
@@ -102,8 +102,8 @@ describe('a plan file', () => {
     ['acceptWith: admin', '1:1 acceptWith: is unknown; the nearest fields are '],
     ['checkShare: 120%', '1:13 checkShare: must be a share of the devices above 0'],
     ['checkShare: 0', '1:13 checkShare: must be a share of the devices above 0'],
-    ['link: { latency: 300 }', '1:18 link.latency: must be a duration with its unit'],
-    ['link: { jitter: "5" }', '1:17 link.jitter: must be a duration with its unit'],
+    ['network: { latency: 300 }', '1:21 network.latency: must be a duration with its unit'],
+    ['network: { jitter: "5" }', '1:20 network.jitter: must be a duration with its unit'],
     ['keys: { dsa: 1 }', '1:9 keys.dsa: is unknown; the fields are rsa, ecdsa, ed25519'],
   ])('is refused with line and column for %j', (text, problem) => {
     expect(problemsOf(() => readPlanInput(text))[0]).toContain(problem);
@@ -123,7 +123,7 @@ describe('a plan member on the command line', () => {
     ['incident', 'power-cut, at: 10s', { name: 'power-cut', at: '10s' }],
     ['cohort', 'lockstep', { name: 'lockstep' }],
     ['backOff', 'kind: fixed, min: 1s', { kind: 'fixed', min: '1s' }],
-    ['link', 'latency: 300ms', { latency: '300ms' }],
+    ['network', 'latency: 300ms', { latency: '300ms' }],
   ] as const)('is accepted for %s with the text %j', (name, text, input) => {
     expect(readPlanPart(name, text)).toEqual(input);
   });
@@ -134,8 +134,8 @@ describe('a plan member on the command line', () => {
     ['cohort', 'weight: 2', 'name: is required'],
     ['stage', 'ramp: 1s', 'must have devices if, and only if, it is a ramp or burst'],
     ['incident', 'update-night, lasting: 1s', 'must not have lasting unless it is a power-cut'],
-    ['link', 'lost: 2', 'lost: is unknown; the nearest fields are loss, '],
-    ['link', 'latency: 300', 'latency: must be a duration with its unit, such as 300ms'],
+    ['network', 'lost: 2', 'lost: is unknown; the nearest fields are loss, '],
+    ['network', 'latency: 300', 'latency: must be a duration with its unit, such as 300ms'],
     ['backOff', 'kind: [', ''],
   ] as const)('is refused for %s with the text %j', (name, text, problem) => {
     expect(problemsOf(() => readPlanPart(name, text))[0]).toContain(problem);

@@ -12,7 +12,7 @@ import { incident, stage } from './load-fields.ts';
 import { entriesOf } from './option-row.ts';
 import { options } from './options.ts';
 import type { PlanInput } from './plan.ts';
-import { backOff, link } from './policy.ts';
+import { backOff, network } from './policy.ts';
 
 const fileShape = v.pipe(
   v.strictObject(entriesOf(options)),
@@ -58,7 +58,7 @@ export function readPlanInput(text: string): PlanInput {
 }
 
 /** Schemas of the composite members of a plan that users can write as one line of text. */
-const parts = { backOff, link, cohort, deploymentPhase, stage, incident } as const;
+const parts = { backOff, network, cohort, deploymentPhase, stage, incident } as const;
 /** The name of a composite member of a plan. */
 export type PartName = keyof typeof parts;
 

@@ -27,8 +27,8 @@ export const backOff = v.pipe(
   v.transform(({ min, max, ...same }) => withoutUndefined({ ...same, minMs: min, maxMs: max })),
 );
 
-/** Schema of the plan member `link`: the network that this process simulates for a device. */
-export const link = v.pipe(
+/** Schema of the plan member `network`: the network that this process simulates for a device. */
+export const network = v.pipe(
   v.strictObject({
     latency: v.optional(networkDuration),
     jitter: v.optional(networkDuration),

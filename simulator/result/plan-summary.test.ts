@@ -18,7 +18,7 @@ const plan = planWith({
   keys: { rsa: 0, ecdsa: 1, ed25519: 1 },
   cohorts: [
     { name: 'town', weight: 1 },
-    { name: 'country', weight: 2, link: { latencyMs: 300 } },
+    { name: 'country', weight: 2, network: { latencyMs: 300 } },
   ],
   stages: [
     { kind: 'ramp', durationMs: 1000, devices: 12 },
@@ -49,9 +49,9 @@ describe('the plan in a result', () => {
     ],
     ['a back-off', { backOff: { kind: 'fixed' } }, 'cohorts[0].policy.backOff.kind is "equal-'],
     [
-      'a link',
-      { link: { lossShare: 0.5 } },
-      'cohorts[0].policy.link is absent in one and {"latencyMs"',
+      'a network',
+      { network: { lossShare: 0.5 } },
+      'cohorts[0].policy.network is absent in one and {"latencyMs"',
     ],
     [
       'a length of a stage',

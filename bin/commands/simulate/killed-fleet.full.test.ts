@@ -65,7 +65,7 @@ function argsOf(fleet: string): string[] {
     ...['simulate', '--url', baseUrl, '--accept', '--password', adminPassword],
     ...['--state', join(folder, fleet), '--seed', fleet, '--devices', String(DEVICES)],
     ...['--deploy', releaseName, '--keys', 'rsa=1,ecdsa=1,ed25519=1', '--rsa-pool', '2'],
-    ...['--poll', '200ms', '--ramp', '200ms', '--link', 'latency: 2ms, bytesPerSecond: 10000'],
+    ...['--poll', '200ms', '--ramp', '200ms', '--network', 'latency: 2ms, bytesPerSecond: 10000'],
     ...['--behaviour-parameter', 'crash-and-resume.offMs=1500', ...parameters],
     ...['--behaviour-parameter', 'big-logs.linesCount=20'],
     ...Object.keys(ends).flatMap((name) => ['--behaviour', `${name}=1`]),

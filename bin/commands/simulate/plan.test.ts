@@ -82,7 +82,7 @@ describe('the options of a simulation plan', () => {
   it.each([
     ['--stage', 'ramp: 1s, hold: 1s', 'must have exactly one of ramp, hold, burst and drain'],
     ['--incident', 'fire', 'must be one of power-cut'],
-    ['--link', 'latency: 300', 'must be a duration with its unit'],
+    ['--network', 'latency: 300', 'must be a duration with its unit'],
     ['--poll-jitter', '2', 'a number from 0 to 1'],
     ['--poll-spread', 'odd', 'even, random, lockstep'],
     ['--iterations', '0', 'from 1 to'],

@@ -143,9 +143,9 @@ async function runSpread(
     import('../../../simulator/cluster/redis/connection.ts'),
     import('../../../simulator/cluster/redis/run-on-workers.ts'),
   ]);
-  const link = await openRedis({ url: redis ?? '', caPem }, hooks.clock);
+  const connection = await openRedis({ url: redis ?? '', caPem }, hooks.clock);
   return onWorkers(plan, hooks, {
-    link,
+    redis: connection,
     input,
     secret,
     shards: Math.min(shards, plan.devices),

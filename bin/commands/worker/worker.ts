@@ -66,19 +66,27 @@ async function followedRuns(
   const secret = workerSecret(options.workerSecret);
   const caPem = redisCa === undefined ? undefined : await authorityIn('--redis-ca', redisCa);
   const signal = stopSignal();
-  const link = await openRedis({ url, caPem }, systemClock);
+  const connection = await openRedis({ url, caPem }, systemClock);
   progress(
-    `worker: ready for runs against ${workerPlan.url} at ${link.shown}; Ctrl-C ends it after the current run`,
+    `worker: ready for runs against ${workerPlan.url} at ${connection.shown}; Ctrl-C ends it after the current run`,
   );
   try {
     const random = systemRandom;
     const version = packageVersion();
     await followRuns(
-      { link, clock: systemClock, random, secret, workerPlan, version, print: progress },
+      {
+        redis: connection,
+        clock: systemClock,
+        random,
+        secret,
+        workerPlan,
+        version,
+        print: progress,
+      },
       signal,
     );
   } finally {
-    link.close();
+    connection.close();
   }
   return exitCodes.pass;
 }

@@ -33,7 +33,7 @@ const DoctorSection = lazy(() => import('./sections/doctor.tsx'));
 const FaultsSection = lazy(() => import('./sections/faults.tsx'));
 const ReferenceSection = lazy(() => import('./sections/reference.tsx'));
 const SimulatorSection = lazy(() => import('./sections/simulator.tsx'));
-const WorldsSection = lazy(() => import('./sections/worlds.tsx'));
+const StatesSection = lazy(() => import('./sections/states.tsx'));
 
 /** All sections, in the order of the navigation. */
 export const sections: readonly ConsoleSection[] = [
@@ -119,11 +119,11 @@ export const sections: readonly ConsoleSection[] = [
     routes: { '/clock': ClockSection },
   },
   {
-    title: 'Start state and snapshots',
+    title: 'States and tenants',
     group: 'Control',
-    href: '/worlds',
-    pattern: /^\/worlds/,
-    routes: { '/worlds': WorldsSection },
+    href: '/states',
+    pattern: /^\/states/,
+    routes: { '/states': StatesSection },
   },
   {
     title: 'Conformance',

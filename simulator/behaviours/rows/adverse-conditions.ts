@@ -18,7 +18,7 @@ export const adverseConditions: readonly Behaviour[] = [
       bandwidthBytesPerSecond: 5000,
     },
     hooks: {
-      link: ({ latencyMs, jitterMs, lossShare, bandwidthBytesPerSecond: bytesPerSecond }) => {
+      network: ({ latencyMs, jitterMs, lossShare, bandwidthBytesPerSecond: bytesPerSecond }) => {
         return { latencyMs, jitterMs, lossShare, bytesPerSecond };
       },
     },

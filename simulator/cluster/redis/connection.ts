@@ -18,7 +18,7 @@ export interface RedisAddress {
 }
 
 /** A connection that reconnects by itself. The owner must close it. */
-export class RedisLink {
+export class RedisConnection {
   readonly #address: RedisAddress;
   readonly #clock: Clock;
   readonly #others: Redis[] = [];
@@ -85,7 +85,7 @@ export class RedisLink {
  * Connects to Redis and checks that it accepts the credentials and is recent enough.
  * @throws ClusterError
  */
-export async function openRedis(address: RedisAddress, clock: Clock): Promise<RedisLink> {
+export async function openRedis(address: RedisAddress, clock: Clock): Promise<RedisConnection> {
   const shownUrl = shownRedis(address.url);
   const probe = redisClient(address, { retryStrategy: () => null, lazyConnect: true });
   let lastError: unknown;
@@ -103,7 +103,7 @@ export async function openRedis(address: RedisAddress, clock: Clock): Promise<Re
     const [info, [seconds, microseconds]] = received;
     checkVersion(shownUrl, info);
     const nowMs = Number(seconds) * 1000 + Number(microseconds) / 1000;
-    return new RedisLink(address, clock, nowMs - clock.now());
+    return new RedisConnection(address, clock, nowMs - clock.now());
   } catch (error) {
     if (error instanceof ClusterError) throw error;
     throw setUpProblem(shownUrl, reasonOf(lastError ?? error), error);

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../../fixtures/base/clock.ts';
 import type { CoordinatorMessage } from '../messages.ts';
-import type { RedisLink } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 import {
   type DownMessage,
   type FromWorker,
@@ -18,7 +18,7 @@ import type { RunSigner } from './run-signer.ts';
 
 /** Options of the channel to a coordinator. */
 export interface CoordinatorChannelOptions {
-  readonly link: RedisLink;
+  readonly redis: RedisConnection;
   readonly clock: Clock;
   readonly keys: RunKeys;
   readonly signer: RunSigner;
@@ -49,8 +49,8 @@ export class CoordinatorChannel {
 
   constructor(options: CoordinatorChannelOptions) {
     this.#options = options;
-    const { link, keys, signer } = options;
-    this.#client = link.another();
+    const { redis, keys, signer } = options;
+    this.#client = redis.another();
     const channel = { client: this.#client, stream: keys.down, signer, direction: 'down' } as const;
     const listening = listenOn<DownMessage>(channel, {
       onMessage: (message) => this.#receive(message),
@@ -129,7 +129,7 @@ export class CoordinatorChannel {
   }
 
   async #send(message: UpMessage): Promise<void> {
-    const { link, keys, signer } = this.#options;
-    await sendOn({ client: link.client, stream: keys.up, signer, direction: 'up' }, message);
+    const { redis, keys, signer } = this.#options;
+    await sendOn({ client: redis.client, stream: keys.up, signer, direction: 'up' }, message);
   }
 }

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { Clock } from '../../../fixtures/base/clock.ts';
 import type { Random } from '../../../fixtures/base/random.ts';
 import { missingIn, needsShape, type OwnPlan } from '../../plan/divided-plan.ts';
-import type { RedisLink } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 import { isReply, sendOn, unreadable } from './run-channel.ts';
 import { FORGOTTEN_AFTER_SECONDS, isRunId, RUNS_KEY, runKeys } from './run-keys.ts';
 import { RunSigner } from './run-signer.ts';
@@ -14,7 +14,7 @@ import { WorkerRun } from './worker-run.ts';
 export interface FollowOptions {
   /** Version of Fleetbed; a run with another version is refused. */
   readonly version: string;
-  readonly link: RedisLink;
+  readonly redis: RedisConnection;
   readonly clock: Clock;
   readonly random: Random;
   /** Secret shared with the coordinators of the runs. */
@@ -56,7 +56,7 @@ export async function followRuns(options: FollowOptions, signal: AbortSignal): P
   const follower = new Follower(options);
   const over = new AbortController();
   try {
-    const lost = options.link.lost(over.signal);
+    const lost = options.redis.lost(over.signal);
     await Promise.race([follower.follow(signal), lost]);
     await Promise.race([follower.finish(), lost]);
   } finally {
@@ -97,7 +97,7 @@ class Follower {
   }
 
   async #look(): Promise<void> {
-    const { client, offsetMs } = this.#options.link;
+    const { client, offsetMs } = this.#options.redis;
     const nowMs = this.#options.clock.now() + offsetMs;
     const live = await client.zrangebyscore(RUNS_KEY, nowMs, '+inf', 'LIMIT', 0, RUNS_MAX);
     for (const run of this.#refused) if (!live.includes(run)) this.#refused.delete(run);
@@ -126,7 +126,7 @@ class Follower {
 
   async #see(run: string): Promise<void> {
     if (this.#refused.has(run)) return;
-    const { client } = this.#options.link;
+    const { client } = this.#options.redis;
     const signed = await client.getrange(runKeys(run).info, 0, INFO_MAX_CHARACTERS);
     // The run has ended and its keys have been removed.
     if (signed === '') return;
@@ -159,14 +159,14 @@ class Follower {
 
   async #refuse(run: string, reason: string): Promise<void> {
     this.#refused.add(run);
-    const { link, secret, print } = this.#options;
+    const { redis, secret, print } = this.#options;
     const refuses = `does not take part in run ${run}: ${reason}`;
     print(`${this.#name} ${refuses}`);
     const endedRun = this.#runs.get(run);
     if (endedRun) await this.#leave(run, endedRun.close());
     const signer = new RunSigner(secret, run);
     const channel = {
-      client: link.client,
+      client: redis.client,
       stream: runKeys(run).up,
       signer,
       direction: 'up',
@@ -177,7 +177,7 @@ class Follower {
   async #join(run: string, { needs, takeoverAfterMs }: RunInfo): Promise<WorkerRun> {
     const keys = runKeys(run);
     const { secret, version: _, ...options } = this.#options;
-    const { client } = options.link;
+    const { client } = options.redis;
     await client.hset(keys.workers, this.#name, 1);
     await client.expire(keys.workers, FORGOTTEN_AFTER_SECONDS);
     const joined = new WorkerRun({
@@ -196,6 +196,6 @@ class Follower {
   async #leave(run: string, left: Promise<void>): Promise<void> {
     this.#runs.delete(run);
     await left;
-    await this.#options.link.client.hdel(runKeys(run).workers, this.#name);
+    await this.#options.redis.client.hdel(runKeys(run).workers, this.#name);
   }
 }

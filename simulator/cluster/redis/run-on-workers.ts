@@ -7,7 +7,7 @@ import { dividedPlan, type OwnPlan } from '../../plan/divided-plan.ts';
 import { ClusterError } from '../cluster-error.ts';
 import { type ClusterOutcome, Coordinator } from '../coordinator.ts';
 import { deploymentOf, forwardStops } from '../local-workers.ts';
-import type { RedisLink } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 import {
   type DownMessage,
   isReply,
@@ -35,7 +35,7 @@ import { ShardAssignments } from './shard-assignments.ts';
 export interface WorkersRunOptions {
   /** Version of Fleetbed; all workers must have the same version. */
   readonly version: string;
-  readonly link: RedisLink;
+  readonly redis: RedisConnection;
   /** The plan in the notation of users; each worker adds its own part. */
   readonly input: OwnPlan;
   /** Secret shared with the workers. */
@@ -96,7 +96,7 @@ export async function runOnWorkers(
   const over = new AbortController();
   const removeListeners = forwardStops(hooks, coordinator);
   try {
-    const lost = run.link.lost(over.signal);
+    const lost = run.redis.lost(over.signal);
     return await Promise.race([coordinator.run(), lost]);
   } finally {
     over.abort();
@@ -138,7 +138,7 @@ class RedisCoordinator {
       shards: run.shards,
       plan,
       // The coordinator uses the clock of Redis, which its workers share.
-      clock: clockStartingAt(clock.now() + run.link.offsetMs, clock),
+      clock: clockStartingAt(clock.now() + run.redis.offsetMs, clock),
       startLeadMs: START_LEAD_MS,
       send: (message) => this.#send(message),
       deploy: deploymentOf(plan, clock, signal),
@@ -157,20 +157,20 @@ class RedisCoordinator {
       print: run.print,
     });
     const { prefix } = this.#keys;
-    const connection = run.link.client;
+    const connection = run.redis.client;
     this.#queue = new Queue(QUEUE_NAME, { prefix, connection, skipVersionCheck: true });
-    // Errors can be ignored here, because the link reports the loss of Redis.
+    // Errors can be ignored here, because the connection reports the loss of Redis.
     this.#queue.on('error', () => undefined);
   }
 
   async run(): Promise<ClusterOutcome> {
-    const { link, print, shards } = this.#run;
+    const { redis, print, shards } = this.#run;
     const channel = { stream: this.#keys.up, signer: this.#signer, direction: 'up' } as const;
     const listening = listenOn<UpMessage>(
-      { ...channel, client: link.another() },
+      { ...channel, client: redis.another() },
       {
         onMessage: (message) => this.#receive(message),
-        onUnsigned: () => this.#refuse(unsignedAt(link.shown)),
+        onUnsigned: () => this.#refuse(unsignedAt(redis.shown)),
         onAllRead: () => this.#assignments.endIdle(),
         consumes: true,
       },
@@ -179,7 +179,7 @@ class RedisCoordinator {
     await this.#publish().catch((error: unknown) => {
       throw isReply(error) ? unreadable(`what begins with ${this.#keys.prefix}`, error) : error;
     });
-    print(`run ${this.#id}: ${shards} shards wait for workers at ${link.shown}`);
+    print(`run ${this.#id}: ${shards} shards wait for workers at ${redis.shown}`);
     this.#pulse = this.#clock.every(PULSE_PERIOD_MS, () => this.#onPulse());
     return this.#coordinator.outcome;
   }
@@ -197,26 +197,26 @@ class RedisCoordinator {
   async close(): Promise<void> {
     this.#pulse?.cancel();
     this.#coordinator.close();
-    const { client } = this.#run.link;
+    const { client } = this.#run.redis;
     const released = this.#releaseWorkers().catch(() => undefined);
     await Promise.race([released, this.#clock.sleep(2 * RELEASE_MAX_MS)]);
     if (client.status === 'ready') await this.#queue.close();
-    this.#run.link.close();
+    this.#run.redis.close();
   }
 
   async #releaseWorkers(): Promise<void> {
-    const { link, shards } = this.#run;
-    await link.client.zrem(RUNS_KEY, this.#id);
+    const { redis, shards } = this.#run;
+    await redis.client.zrem(RUNS_KEY, this.#id);
     const untilMs = this.#clock.monotonicMs() + RELEASE_MAX_MS;
     while (this.#clock.monotonicMs() < untilMs) {
-      if ((await link.client.hlen(this.#keys.workers)) === 0) break;
+      if ((await redis.client.hlen(this.#keys.workers)) === 0) break;
       await this.#clock.sleep(RELEASE_PERIOD_MS);
     }
-    await removeKeys(link.client, this.#keys, shards);
+    await removeKeys(redis.client, this.#keys, shards);
   }
 
   async #publish(): Promise<void> {
-    const { link, shards } = this.#run;
+    const { redis, shards } = this.#run;
     await this.#publishInfo();
     const { input } = dividedPlan(this.#run.input);
     const jobs = Array.from({ length: shards }, (_, index) => {
@@ -230,14 +230,14 @@ class RedisCoordinator {
     });
     await this.#queue.addBulk(jobs);
     await this.#announce();
-    await keepKeys(link.client, this.#keys, shards);
+    await keepKeys(redis.client, this.#keys, shards);
   }
 
   async #publishInfo(): Promise<void> {
-    const { link, takeoverAfterMs, version } = this.#run;
+    const { redis, takeoverAfterMs, version } = this.#run;
     const { needs } = dividedPlan(this.#run.input);
     const info = { version, needs, takeoverAfterMs, atOnce: this.#atOnce };
-    await link.client.set(
+    await redis.client.set(
       this.#keys.info,
       this.#signer.sign(['info'], JSON.stringify(info)),
       'EX',
@@ -247,18 +247,18 @@ class RedisCoordinator {
 
   /** Announces the run. Workers follow it only while its coordinator keeps announcing it. */
   async #announce(): Promise<void> {
-    const { client, offsetMs } = this.#run.link;
+    const { client, offsetMs } = this.#run.redis;
     const untilMs = this.#clock.now() + offsetMs + COORDINATOR_SILENCE_MAX_MS;
     await client.zadd(RUNS_KEY, untilMs, this.#id);
     await client.pexpire(RUNS_KEY, COORDINATOR_SILENCE_MAX_MS);
   }
 
   #onPulse(): void {
-    const { link, shards } = this.#run;
+    const { redis, shards } = this.#run;
     this.#announce().catch(() => undefined);
     this.#pulses++;
     if (this.#pulses <= KEEP_AT_FIRST_PULSES || this.#pulses % KEEP_EVERY_PULSES === 0) {
-      keepKeys(link.client, this.#keys, shards).catch(() => undefined);
+      keepKeys(redis.client, this.#keys, shards).catch(() => undefined);
     }
     this.#lookForWorkers();
   }
@@ -300,11 +300,11 @@ class RedisCoordinator {
   }
 
   #endWithoutWorkers(begun: number): void {
-    const { link, shards, workerWaitMs } = this.#run;
+    const { redis, shards, workerWaitMs } = this.#run;
     const refused = [...this.#refusals].join('; ');
     const sentence =
       `${begun} of ${shards} shards found a worker within ${workerWaitMs / 1000} s; ` +
-      `start more of them with npx fleetbed worker --redis ${link.shown} ` +
+      `start more of them with npx fleetbed worker --redis ${redis.shown} ` +
       `--url ${this.#plan.baseUrl}` +
       (refused === '' ? '' : ` (${refused})`);
     this.#coordinator.fail(new ClusterError(sentence));
@@ -318,7 +318,7 @@ class RedisCoordinator {
   }
 
   #send(message: DownMessage['message']): void {
-    const { client } = this.#run.link;
+    const { client } = this.#run.redis;
     const channel = { stream: this.#keys.down, signer: this.#signer, direction: 'down' } as const;
     void sendOn({ ...channel, client }, { sequence: this.#nextSequence++, message });
   }

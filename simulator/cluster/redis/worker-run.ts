@@ -10,7 +10,7 @@ import type { OwnPlan, WorkerNeeds } from '../../plan/divided-plan.ts';
 import { SILENCE_MAX_MS } from '../coordinator.ts';
 import type { CoordinatorMessage, ShardAssignment, WorkerMessage } from '../messages.ts';
 import { type ShardProcess, startShardProcess } from '../shard-process.ts';
-import type { RedisLink } from './connection.ts';
+import type { RedisConnection } from './connection.ts';
 import { CoordinatorChannel, type MessageSender } from './coordinator-channel.ts';
 import { type OwnerMessage, unsignedAt } from './run-channel.ts';
 import { QUEUE_NAME, type RunKeys } from './run-keys.ts';
@@ -19,7 +19,7 @@ import { jobIn, type ShardJob } from './shard-job.ts';
 
 /** Options of a worker's part in a run. */
 export interface WorkerRunOptions {
-  readonly link: RedisLink;
+  readonly redis: RedisConnection;
   readonly clock: Clock;
   readonly random: Random;
   readonly keys: RunKeys;
@@ -76,7 +76,7 @@ export class WorkerRun {
       ...options,
       onMessage: (message) => this.#receive(message),
       onOwner: (message) => this.#onOwner(message),
-      onUnsigned: () => options.print(`${options.name}: ${unsignedAt(options.link.shown)}`),
+      onUnsigned: () => options.print(`${options.name}: ${unsignedAt(options.redis.shown)}`),
     });
   }
 
@@ -99,9 +99,9 @@ export class WorkerRun {
   }
 
   #newQueueWorker(): Worker<unknown> {
-    const { link, keys, name, takeoverAfterMs } = this.#options;
+    const { redis, keys, name, takeoverAfterMs } = this.#options;
     const queueWorker = new Worker<unknown>(QUEUE_NAME, (job) => this.#take(job), {
-      connection: link.another(),
+      connection: redis.another(),
       prefix: keys.prefix,
       name,
       concurrency: 1,
@@ -112,7 +112,7 @@ export class WorkerRun {
       maxStalledCount: STALLED_MAX,
       skipVersionCheck: true,
     });
-    // Errors can be ignored here: the link reports the loss of Redis, and invalid jobs need no
+    // Errors can be ignored here: the connection reports the loss of Redis, and invalid jobs need no
     // handling.
     queueWorker.on('error', () => undefined);
     // Another worker may run the shard by now, so this process must not continue.
@@ -212,7 +212,7 @@ export class WorkerRun {
   /** Converts the start time from the clock of Redis to the local clock. */
   #localTime(message: CoordinatorMessage): CoordinatorMessage {
     if (message.type !== 'start') return message;
-    return { ...message, atMs: message.atMs - this.#options.link.offsetMs };
+    return { ...message, atMs: message.atMs - this.#options.redis.offsetMs };
   }
 
   /**
@@ -221,7 +221,7 @@ export class WorkerRun {
    */
   #sharedTime(message: WorkerMessage): WorkerMessage {
     if (message.type !== 'events') return message;
-    const { offsetMs } = this.#options.link;
+    const { offsetMs } = this.#options.redis;
     const events = message.events.map((event) => {
       return { ...event, atMs: Math.round(event.atMs + offsetMs) };
     });

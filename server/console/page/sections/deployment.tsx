@@ -133,7 +133,7 @@ function Devices({ deploymentId }: { deploymentId: string }) {
     <>
       <search class="filters">
         <Choice
-          label="State of the device"
+          label="Status of the device"
           value={status}
           choices={statusChoices(deviceDeploymentStatuses)}
           onChoose={setStatus}
@@ -142,7 +142,7 @@ function Devices({ deploymentId }: { deploymentId: string }) {
       <View what="its devices" loaded={loaded}>
         {(devices) =>
           devices.length === 0 ? (
-            <Empty title="No devices in this state" />
+            <Empty title="No devices with this status" />
           ) : (
             <LongTable
               caption="Devices of the deployment"

@@ -219,7 +219,7 @@ function VariationList() {
             </ActionButton>
           </div>
           <Table
-            caption="Legal variations"
+            caption="Variations"
             isCaptionHidden
             rows={variations}
             keyOf={({ id }) => id}

@@ -59,7 +59,7 @@ function Counts({ counts }: { counts: Overview['deviceCounts'] }) {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const positiveCounts = Object.entries(counts).filter(([, count]) => count > 0);
   return (
-    <ul class="counts" aria-label="Devices by state">
+    <ul class="counts" aria-label="Devices by status">
       <li>
         <Link href="/devices">
           <b>{all}</b> devices

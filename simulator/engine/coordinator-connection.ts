@@ -8,7 +8,7 @@ import type { EndReason } from '../result/result.ts';
 import type { ShardFigures } from '../result/shard-figures.ts';
 
 /** The connection of a shard to its coordinator. */
-export interface CoordinatorLink {
+export interface CoordinatorConnection {
   /**
    * True when an earlier worker of this shard was lost, so that the server already knows its
    * devices.

@@ -14,10 +14,10 @@ import { View } from '../parts/view.tsx';
 
 const replaces = 'All devices, deployments and artifacts of this tenant are replaced.';
 
-export default function WorldsSection() {
+export default function StatesSection() {
   return (
     <>
-      <h1>Start state and snapshots</h1>
+      <h1>States and tenants</h1>
       <div class="two-columns">
         <Snapshots />
         <WorldFile />
