@@ -104,7 +104,7 @@ function printActions({ json = false }: { readonly json?: boolean }): void {
   }
   output.line('\nNamed actions, which need no fields:');
   for (const { name, act } of named) output.line(`${name}\n  ${act}`);
-  output.line('\nLegal variations, for serve --variation:');
+  output.line('\nVariations, for serve --variation:');
   for (const { id, varies, rule } of variations) {
     output.line(`${id}\n  ${varies}\n  rule: ${rule}`);
   }

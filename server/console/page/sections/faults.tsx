@@ -204,7 +204,7 @@ function VariationList() {
   return (
     <View what="the variations" loaded={loaded}>
       {({ seed, variations }) => (
-        <Card title="Legal variations">
+        <Card title="Variations">
           <p>
             {variations.filter(({ isOn }) => isOn).length} of {variations.length} on
             {seed !== null && `, with the seed “${seed}”`}. A variation that is switched here
