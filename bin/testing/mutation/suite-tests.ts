@@ -2,7 +2,8 @@
  * The suite as tests of mutants of the reference server. Each test runs one area against a fresh
  * server in this process, and fails when a result differs from the recorded result of the
  * unmodified server. The first server follows the contract, first for judging cases, then for
- * observations of open points; the other server uses dialects that some of the code exists for. Only `npm run mutation` runs this file.
+ * observations of open points; the other server uses dialects that some of the code exists for.
+ * Only `npm run mutation` runs this file.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { listCases, runConformance } from '../../../conformance/conformance.ts';
