@@ -178,8 +178,8 @@ export async function openServer(options: ServerOptions): Promise<OpenServer> {
     return { server, services, states, openInside, openInMemory, watchdog, clients };
   } catch (error) {
     for (const each of open) await each.close();
-    const isOfDisk = dataFolder !== undefined && storageProblem(error) !== undefined;
-    throw isOfDisk ? stateError(dataFolder, error) : error;
+    const isStorageError = dataFolder !== undefined && storageProblem(error) !== undefined;
+    throw isStorageError ? stateError(dataFolder, error) : error;
   }
 }
 

@@ -145,8 +145,8 @@ function recordingError(file: string, error: unknown): unknown {
   if (error instanceof RecordingError) {
     return new CommandError(error.message, exitCodes.setUp, error);
   }
-  const isOfFile = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
-  return isOfFile ? fileError(`cannot read ${file}`, error) : error;
+  const isFileProblem = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
+  return isFileProblem ? fileError(`cannot read ${file}`, error) : error;
 }
 
 function scheduleAs(schedule: Schedule, { format }: CalendarPlan, nowMs: number): string {

@@ -50,7 +50,7 @@ async function cleanUp(
   options: CleanupCommandOptions,
   command: Command,
 ): Promise<ExitCode> {
-  const ofFleets = locations.filter(isOfFleet);
+  const ofFleets = locations.filter(isFleetLedger);
   const ofRuns = locations.filter((location) => !ofFleets.includes(location));
   if (ofRuns.length > 0 && options.cert !== undefined) {
     throw new CommandError(
@@ -68,7 +68,7 @@ async function cleanUp(
  * Returns true when the path names the ledger of a fleet: a folder, or a file whose first line has
  * the kind of a fleet's ledger.
  */
-function isOfFleet(location: string): boolean {
+function isFleetLedger(location: string): boolean {
   try {
     if (statSync(location).isDirectory()) return true;
     const file = openSync(plainFile(location), 'r');

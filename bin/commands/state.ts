@@ -77,7 +77,7 @@ export function configure(command: Command): void {
 async function exportFolder({ data, out, json = false }: StateExportOptions): Promise<ExitCode> {
   await requireWritable('--out', out);
   const newToken = () => systemRandom.bytes(TOKEN_BYTES).toString('base64url');
-  const saved = await exportState({ folder: data, out, newToken }).catch(refused);
+  const saved = await exportState({ folder: data, out, newToken }).catch(throwCommandError);
   const output = createOutput(json);
   for (const sentence of saved.lost) output.warn(`lost: ${sentence}`);
   const { tenants, rows, artifactFiles } = saved;
@@ -90,7 +90,7 @@ async function importFolder(
   file: string,
   { data, json = false }: ImportOptions,
 ): Promise<ExitCode> {
-  const result = await importState(file, data).catch(refused);
+  const result = await importState(file, data).catch(throwCommandError);
   const output = createOutput(json);
   const { tenants, rows, artifactFiles, rowsLeftOut } = result;
   if (rowsLeftOut > 0)
@@ -100,7 +100,7 @@ async function importFolder(
   return exitCodes.pass;
 }
 
-function refused(error: unknown): never {
+function throwCommandError(error: unknown): never {
   if (!(error instanceof StateError)) throw error;
   throw new CommandError(error.message, exitCodes.setUp, error);
 }

@@ -92,19 +92,19 @@ export async function runVirtually(
     inProcess: new MemoryTransport(way),
     random: random.stream('virtual/unauthorized-device'),
   });
-  const trouble = new AbortController();
-  server.onTrouble = (error) => trouble.abort(error);
+  const failure = new AbortController();
+  server.onTrouble = (error) => failure.abort(error);
   for (const { device, atMs, lastingMs } of virtualRun.restarts) {
     if (device === undefined) server.restartAfter(atMs, lastingMs);
   }
-  const visits = unauthorizedDevice.live().catch((error: unknown) => trouble.abort(error));
+  const visits = unauthorizedDevice.live().catch((error: unknown) => failure.abort(error));
   try {
     const result = await simulateFleet(plan, {
       ...hooks,
-      signal: AbortSignal.any([hooks.signal, trouble.signal]),
+      signal: AbortSignal.any([hooks.signal, failure.signal]),
       clock,
       inProcess: new MemoryTransport({ ...way, listener: between(server.listener), planOf }),
-      looks: looksAt(plan, pollIntervalMs),
+      inspectionIntervals: looksAt(plan, pollIntervalMs),
       machine: () => idleMachine,
       drive: (isIdle) => {
         const isBusy = (): boolean => unauthorizedDevice.isBusy || server.isBusy;
@@ -114,7 +114,7 @@ export async function runVirtually(
     });
     unauthorizedDevice.stop();
     await visits;
-    if (trouble.signal.aborted) throw trouble.signal.reason;
+    if (failure.signal.aborted) throw failure.signal.reason;
     return { result, violations: [...violationsIn(result), ...unauthorizedDevice.violations] };
   } finally {
     unauthorizedDevice.stop();

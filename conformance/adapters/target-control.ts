@@ -221,7 +221,7 @@ function compareGiven(
 }
 
 function probeOn(client: TargetClient, part: Capability, userToken?: string): Promise<ProbeResult> {
-  const isOfUsers = operationsOf(part).includes('list-audit-logs');
-  const headers = isOfUsers && userToken !== undefined ? bearer(userToken) : {};
+  const listsAuditLogs = operationsOf(part).includes('list-audit-logs');
+  const headers = listsAuditLogs && userToken !== undefined ? bearer(userToken) : {};
   return probePart(part, client, new ApiCaller(client, headers));
 }

@@ -14,11 +14,10 @@ import { artifactListCases } from './artifacts/artifact-lists.ts';
 import { artifactLifeCases } from './artifacts/artifact-lives.ts';
 import { artifactVariantCases } from './artifacts/artifact-variants.ts';
 import { artifactCases } from './artifacts/artifacts.ts';
-import { auditActStateCases } from './audit-log/audit-act-states.ts';
+import { auditActionStateCases } from './audit-log/audit-action-states.ts';
 import { auditActionCases } from './audit-log/audit-actions.ts';
 import { auditActorCases } from './audit-log/audit-actors.ts';
-import { auditActCases } from './audit-log/audit-acts.ts';
-import { auditDeviceActs } from './audit-log/audit-device-acts.ts';
+import { auditDeviceActions } from './audit-log/audit-device-actions.ts';
 import { auditEntryCases } from './audit-log/audit-entry.ts';
 import { auditExportCases } from './audit-log/audit-export.ts';
 import { auditExportCombinedCases } from './audit-log/audit-export-combined.ts';
@@ -27,6 +26,7 @@ import { auditListCombinedCases } from './audit-log/audit-list-combined.ts';
 import { auditLogCases } from './audit-log/audit-log.ts';
 import { auditPagingCases } from './audit-log/audit-paging.ts';
 import { auditShownValueCases } from './audit-log/audit-shown-values.ts';
+import { auditUserActionCases } from './audit-log/audit-user-actions.ts';
 import { auditValueCases } from './audit-log/audit-values.ts';
 import { authenticationCases } from './authentication/authentication.ts';
 import { authenticationEffectCases } from './authentication/authentication-effects.ts';
@@ -163,12 +163,12 @@ export const allCases: readonly RunnableCase[] = [
   ...auditValueCases,
   ...auditEntryCases,
   ...auditActionCases,
-  ...auditActCases,
-  ...auditActStateCases,
+  ...auditUserActionCases,
+  ...auditActionStateCases,
   ...auditActorCases,
   ...auditShownValueCases,
   ...userTokenCases,
-  ...auditDeviceActs,
+  ...auditDeviceActions,
   ...auditExportCases,
   ...auditExportCombinedCases,
   ...auditExportValueCases,

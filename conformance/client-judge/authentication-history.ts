@@ -40,7 +40,11 @@ export class AuthenticationHistory {
   }
 
   /** Records an authentication request. @param lastPoll the last poll before it */
-  requested(exchange: JudgedExchange, event: ClientExchange, lastPoll: LastPoll | undefined): void {
+  recordRequest(
+    exchange: JudgedExchange,
+    event: ClientExchange,
+    lastPoll: LastPoll | undefined,
+  ): void {
     this.tooFrequentRequests = this.isTooFrequent(exchange) ? this.tooFrequentRequests + 1 : 0;
     const pause = pauseMs(this.last, exchange);
     const isRefused = [401, 403].includes(this.last?.status ?? 0);
@@ -77,7 +81,7 @@ export class AuthenticationHistory {
   }
 
   /** Records whether a request was refused for its token, and which token it had. */
-  usedToken({ token, operation, status }: JudgedExchange, event: ClientExchange): void {
+  recordTokenUse({ token, operation, status }: JudgedExchange, event: ClientExchange): void {
     const { id, authorization } = operation;
     if (status === 401 && hasReceivedResponse(event))
       this.unauthorized.keep(id, (this.unauthorized.get(id) ?? 0) + 1);
@@ -90,7 +94,7 @@ export class AuthenticationHistory {
   }
 
   /** Records what the server or its user did. */
-  interrupted(happened: ServerEvent): void {
+  recordServerEvent(happened: ServerEvent): void {
     this.isRestarted ||= happened.event === 'client-started';
     this.isRejected ||= happened.event === 'rejected';
     if (happened.event === 'folder-cleaned') {

@@ -133,18 +133,18 @@ export class ClientHistory {
     this.serverNowMs = event.serverNowMs;
     if (exchange.requestId !== undefined) this.requestIds += 1;
     if (id === 'post-auth-request') {
-      this.authentication.requested(exchange, event, this.lastPoll);
+      this.authentication.recordRequest(exchange, event, this.lastPoll);
       this.deployments.isIdleKnown ||= exchange.status === 401;
-    } else this.authentication.usedToken(exchange, event);
-    if (isPollOperation(operation)) this.#polled(exchange, event);
-    if (downloadOperations.includes(id)) this.deployments.downloaded(exchange, event);
-    if (id === 'put-deployment-status') this.deployments.reported(exchange, event);
+    } else this.authentication.recordTokenUse(exchange, event);
+    if (isPollOperation(operation)) this.#recordPoll(exchange, event);
+    if (downloadOperations.includes(id)) this.deployments.recordDownload(exchange, event);
+    if (id === 'put-deployment-status') this.deployments.recordReport(exchange, event);
     if (id === 'get-update-control-map') this.#fetchedMap(exchange, event);
-    if (id === 'put-deployment-log') this.deployments.logged(exchange, event);
+    if (id === 'put-deployment-log') this.deployments.recordLog(exchange, event);
     if (id === 'post-alerts') {
       for (const key of alertKeys(exchange)) this.alerts.keep(key, request.sentMs);
     }
-    if (id === 'put-attributes' || id === 'patch-attributes') this.#inventoried(exchange);
+    if (id === 'put-attributes' || id === 'patch-attributes') this.#recordInventory(exchange);
     if (id === 'connect') {
       this.handshakeKeys.keep(digestOf(exchange.header('sec-websocket-key') ?? ''), true);
     }
@@ -152,23 +152,23 @@ export class ClientHistory {
   }
 
   /** Records what the server or its user did. */
-  interrupted(happened: ServerEvent): void {
+  recordServerEvent(happened: ServerEvent): void {
     if (happened.event === 'scene-began') this.scene = happened.about;
     if (happened.event === 'scene-ended') this.scene = undefined;
     if (happened.event === 'client-killed')
       for (const { progress } of this.deployments.offers.values) progress.cut();
     this.isClockMoved ||= happened.event === 'clock-moved';
-    this.authentication.interrupted(happened);
+    this.authentication.recordServerEvent(happened);
     if (!interruptsClient(happened)) return;
     this.tooFrequentPolls = 0;
     this.lastMap = undefined;
-    this.retries.interrupted();
+    this.retries.recordServerEvent();
     this.deployments.failedDownloadMs = undefined;
     this.sockets.clear();
   }
 
   /** Records an event of a WebSocket. */
-  socket({ event, from, socket, atMs, payload }: ClientSocketEvent): void {
+  recordSocketEvent({ event, from, socket, atMs, payload }: ClientSocketEvent): void {
     this.areas.add('connect');
     if (event === 'opened') this.sockets.keep(socket, atMs);
     if (event === 'closed') this.sockets.delete(socket);
@@ -201,12 +201,12 @@ export class ClientHistory {
   }
 
   /** Records a poll that repeats the last one and was answered in the same way. */
-  pollRepeated(times: Times): void {
+  recordRepeatedPoll(times: Times): void {
     const { lastPoll } = this;
     if (lastPoll === undefined) return;
     const { sentMs, endedMs } = times;
     this.tooFrequentPolls = isSoonAfter(lastPoll, times) ? this.tooFrequentPolls + 1 : 0;
-    if (endedMs > lastPoll.endedMs) this.#idled(sentMs - lastPoll.endedMs);
+    if (endedMs > lastPoll.endedMs) this.#recordIdlePause(sentMs - lastPoll.endedMs);
     // Changed in place, because nearly every poll of a fleet is a repeat.
     lastPoll.sentMs = sentMs;
     lastPoll.endedMs = endedMs;
@@ -236,18 +236,19 @@ export class ClientHistory {
     return this.lastMap?.deploymentId === deploymentId ? this.lastMap : undefined;
   }
 
-  #idled(pause: number): void {
+  #recordIdlePause(pause: number): void {
     this.intervals.push(pause);
     if (this.intervals.length > INTERVALS_MAX) this.intervals.shift();
   }
 
-  #polled(exchange: JudgedExchange, event: ClientExchange): void {
+  #recordPoll(exchange: JudgedExchange, event: ClientExchange): void {
     const { operation, status, request } = exchange;
     this.apiHost = excerptOf(hostOf(request.url), HOST_MAX_CHARACTERS);
     this.tooFrequentPolls = this.isTooFrequentPoll(exchange) ? this.tooFrequentPolls + 1 : 0;
     const idle = pauseMs(this.lastPoll, exchange);
     this.lastPollPauseMs = idle ?? 0;
-    if (this.lastPoll?.status === 204 && status === 204 && idle !== undefined) this.#idled(idle);
+    if (this.lastPoll?.status === 204 && status === 204 && idle !== undefined)
+      this.#recordIdlePause(idle);
     const text = jsonInOrder(pollData(exchange));
     const pollText = text.length > POLL_TEXT_MAX_CHARACTERS ? undefined : text;
     this.lastPoll = { ...timesOf(exchange), pollText, operation: operation.id, status };
@@ -255,7 +256,7 @@ export class ClientHistory {
     this.announcesMaps = membersOf(exchange.requestJson).update_control_map === true;
     const isV2 = operation.id === 'post-next-deployment-v2';
     this.v2Absences = isV2 && status === 404 ? this.v2Absences + 1 : 0;
-    this.deployments.polled(exchange, event, this.lastPoll, this.announcesMaps);
+    this.deployments.recordPoll(exchange, event, this.lastPoll, this.announcesMaps);
   }
 
   #fetchedMap(exchange: JudgedExchange, event: ClientExchange): void {
@@ -270,7 +271,7 @@ export class ClientHistory {
     if (isRead) offer.pauses = pausesIn(responseJson);
   }
 
-  #inventoried({ operation, requestJson, isSuccess, request }: JudgedExchange): void {
+  #recordInventory({ operation, requestJson, isSuccess, request }: JudgedExchange): void {
     if (!isSuccess) return;
     const before = this.inventoryMs;
     if (before !== undefined) this.inventoryIntervalMs = request.sentMs - before;

@@ -103,9 +103,9 @@ export class ClientJudge {
 
   /** Judges an event. Call it in the order in which the events ended. */
   judge(event: ClientEvent): void {
-    if (event.kind === 'server') this.#serverEvent(event);
-    else if (event.kind === 'socket') this.#socket(event);
-    else this.#exchange(event);
+    if (event.kind === 'server') this.#judgeServerEvent(event);
+    else if (event.kind === 'socket') this.#judgeSocketEvent(event);
+    else this.#judgeExchange(event);
   }
 
   /**
@@ -117,7 +117,7 @@ export class ClientJudge {
     if (!client?.unchanged || client.history.breaksPollLimit(times)) return false;
     client.exchanges += 1;
     this.#exchanges += 1;
-    client.history.pollRepeated(times);
+    client.history.recordRepeatedPoll(times);
     return true;
   }
 
@@ -170,7 +170,7 @@ export class ClientJudge {
     for (const client of this.#clients.values()) this.#endOf(client, nowMs, hasCrashed);
   }
 
-  #exchange(event: ClientExchange): void {
+  #judgeExchange(event: ClientExchange): void {
     const known = this.#clients.get(event.client);
     const isUnchanged = known !== undefined && isRepeat(known, event);
     const row = isUnchanged ? undefined : rowOf(event, known?.history);
@@ -179,7 +179,7 @@ export class ClientJudge {
     client.exchanges += 1;
     this.#exchanges += 1;
     if (row === undefined) {
-      client.history.pollRepeated(event);
+      client.history.recordRepeatedPoll(event);
       return;
     }
     const exchange = judgedExchange(row, event);
@@ -235,7 +235,7 @@ export class ClientJudge {
     }
   }
 
-  #socket(event: ClientSocketEvent): void {
+  #judgeSocketEvent(event: ClientSocketEvent): void {
     const client = this.#clientOf(event.client);
     const history = { client: client.history, fleet: this.#fleet };
     client.unchanged = undefined;
@@ -257,10 +257,10 @@ export class ClientJudge {
         client.history.due.keep(duty.id, newDue(event.sequence, event.atMs));
       }
     }
-    client.history.socket(event);
+    client.history.recordSocketEvent(event);
   }
 
-  #serverEvent(serverEvent: ServerEvent): void {
+  #judgeServerEvent(serverEvent: ServerEvent): void {
     const { client: name, event, atMs, count = 1 } = serverEvent;
     // What an event without a device says concerns those that are known.
     const all = name === undefined ? [...this.#clients.values()] : [this.#clientOf(name)];
@@ -284,7 +284,7 @@ export class ClientJudge {
             this.#decide(client, duty, undefined, location);
         }
       }
-      client.history.interrupted(serverEvent);
+      client.history.recordServerEvent(serverEvent);
       for (const { id, sequence } of duties) {
         const { serverEvents, when } = sequence?.dueAfter ?? {};
         const isDue = serverEvents?.includes(event) && (when?.(client.history) ?? true);

@@ -44,7 +44,7 @@ export class DeploymentHistory {
   /** The offer that the device should work on: the newest one that has not ended. */
   get active(): Offer | undefined {
     const latest = this.offers.values.at(-1);
-    return latest?.final === undefined && latest?.isOver === false ? latest : undefined;
+    return latest?.final === undefined && latest?.isWithdrawn === false ? latest : undefined;
   }
 
   /** Returns the offer with this ID, or with another form of it if both are UUIDs. */
@@ -62,7 +62,7 @@ export class DeploymentHistory {
   /**
    * Records the response to a poll. @param announcesMaps true if the poll requested control maps
    */
-  polled(
+  recordPoll(
     exchange: JudgedExchange,
     event: ClientExchange,
     { pollText }: LastPoll,
@@ -71,7 +71,7 @@ export class DeploymentHistory {
     const { operation, status, responseJson, request } = exchange;
     // No update and a conflict both tell the device that its deployment is over.
     if ((status === 204 || status === 409) && hasReceivedResponse(event)) {
-      for (const offer of this.offers.values) offer.isOver = true;
+      for (const offer of this.offers.values) offer.isWithdrawn = true;
       this.isIdleKnown = true;
     }
     const { id, artifact } = membersOf(responseJson);
@@ -112,13 +112,13 @@ export class DeploymentHistory {
       conflicts: known?.conflicts ?? 0,
       conflictMs: undefined,
       isConflictOfFinal: false,
-      isOver: false,
+      isWithdrawn: false,
       hasLog: known?.hasLog ?? false,
     });
   }
 
   /** Records a request for a file. */
-  downloaded(exchange: JudgedExchange, event: ClientExchange): void {
+  recordDownload(exchange: JudgedExchange, event: ClientExchange): void {
     const { request, status, response } = exchange;
     const link = linkOf(request.url);
     const { location } = response.headers;
@@ -144,7 +144,7 @@ export class DeploymentHistory {
   }
 
   /** Records the report of a status. */
-  reported(exchange: JudgedExchange, event: ClientExchange): void {
+  recordReport(exchange: JudgedExchange, event: ClientExchange): void {
     const { deploymentId, requestJson, status: answered, isSuccess, request } = exchange;
     const offer = this.ofId(deploymentId);
     if (offer === undefined) return;
@@ -163,11 +163,11 @@ export class DeploymentHistory {
       if (offer.conflictMs === undefined) offer.isConflictOfFinal = isReportableFinal(status);
       offer.conflictMs ??= request.endedMs;
     }
-    if (answered === 404 || answered === 409) offer.isOver = true;
+    if (answered === 404 || answered === 409) offer.isWithdrawn = true;
   }
 
   /** Records the upload of a log. */
-  logged(exchange: JudgedExchange, event: ClientExchange): void {
+  recordLog(exchange: JudgedExchange, event: ClientExchange): void {
     const { deploymentId, status, request } = exchange;
     const offer = this.ofId(deploymentId);
     if (offer && isLogDone(exchange)) offer.hasLog = true;

@@ -26,7 +26,7 @@ export function isReportableFinal(status: unknown): boolean {
 }
 
 /** Returns true if devices call the operation: with their token, a signature or a link. */
-export function isOfDevice({ authorization }: Operation): boolean {
+export function isDeviceOperation({ authorization }: Operation): boolean {
   return ['device', 'socket', 'signature', 'link'].includes(authorization);
 }
 

@@ -59,7 +59,7 @@ export interface Offer {
   conflictMs: number | undefined;
   isConflictOfFinal: boolean;
   /** True once a response has said that the deployment is over: 404, 409, or no update. */
-  isOver: boolean;
+  isWithdrawn: boolean;
   hasLog: boolean;
 }
 

@@ -9,13 +9,15 @@ import type { ClientExchange, HeaderList } from '../../fixtures/control/client-e
 import { JudgedExchange } from '../passive/judged-exchange.ts';
 import { recognizeRequest } from '../target/operation-at.ts';
 import type { ClientHistory } from './client-history.ts';
-import { isOfDevice, linkOf } from './exchange-facts.ts';
+import { isDeviceOperation, linkOf } from './exchange-facts.ts';
 
 const { requestId: requestIdHeader } = vendorNames(defaultHeaderPrefix);
 
 /** The operations that devices call, by ID. */
 const deviceRows = new Map<string, Operation>(
-  Object.entries({ ...operations, ...storageOperations }).filter(([, row]) => isOfDevice(row)),
+  Object.entries({ ...operations, ...storageOperations }).filter(([, row]) =>
+    isDeviceOperation(row),
+  ),
 );
 const download = storageOperations['download-artifact'];
 

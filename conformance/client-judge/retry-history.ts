@@ -21,9 +21,9 @@ export class RetryHistory {
   record(exchange: JudgedExchange, event: ClientExchange): void {
     if (!hasReceivedResponse(event))
       this.slowestMs = Math.max(this.slowestMs, event.endedMs - event.sentMs);
-    this.#failed(exchange, event);
-    this.#askedToWait(exchange);
-    this.#malformed(exchange);
+    this.#recordFailure(exchange, event);
+    this.#recordRetryAfter(exchange);
+    this.#recordMalformed(exchange);
   }
 
   /** The longest pause that the device has chosen after a failure. */
@@ -36,12 +36,12 @@ export class RetryHistory {
   }
 
   /** Forgets what proves nothing after an interruption. */
-  interrupted(): void {
+  recordServerEvent(): void {
     this.failures.clear();
     this.waits.clear();
   }
 
-  #failed(exchange: JudgedExchange, event: ClientExchange): void {
+  #recordFailure(exchange: JudgedExchange, event: ClientExchange): void {
     const { operation, status } = exchange;
     const isFailure = status >= 500 || status === 429 || !hasReceivedResponse(event);
     const before = this.failures.get(operation.id);
@@ -64,7 +64,7 @@ export class RetryHistory {
     this.failures.keep(operation.id, run);
   }
 
-  #askedToWait(exchange: JudgedExchange): void {
+  #recordRetryAfter(exchange: JudgedExchange): void {
     const { operation, status, response, serverNowMs } = exchange;
     const seconds = waitSeconds(response.headers['retry-after'] ?? '', serverNowMs);
     const hasPause = (status === 429 || status === 503) && seconds !== undefined;
@@ -72,7 +72,7 @@ export class RetryHistory {
     else this.waits.delete(operation.id);
   }
 
-  #malformed(exchange: JudgedExchange): void {
+  #recordMalformed(exchange: JudgedExchange): void {
     const { operation, status } = exchange;
     if (status !== 400) {
       this.malformed.delete(operation.id);

@@ -42,7 +42,7 @@ describe('a cleanup ledger', () => {
       await ledger.announce(device('1'), 'a/one');
       const gone = await ledger.announce(device('2'), 'a/one');
       (await ledger.announce(deployment, 'a/two')).made('d7');
-      gone.removed();
+      gone.removeWithRetries();
     });
     const { remainders, announced, baseUrls } = readLedger(path);
     expect(remainders.map(({ resource, id }) => [resource, id])).toEqual([

@@ -82,7 +82,7 @@ export interface LedgerEntry {
   /** Records the ID that the target gave the resource. */
   made(id: string): void;
   /** Records that the resource was removed or never created. */
-  removed(): void;
+  removeWithRetries(): void;
 }
 
 /** The interface by which a run records the resources that it creates. */
@@ -99,7 +99,7 @@ export interface CleanupLedger {
  * that is recorded, such as the devices of a tenant.
  */
 export const noLedger: CleanupLedger = {
-  announce: async () => ({ made: () => undefined, removed: () => undefined }),
+  announce: async () => ({ made: () => undefined, removeWithRetries: () => undefined }),
 };
 
 /** A ledger that is open for writing. The owner must close it. */
@@ -145,7 +145,7 @@ export class CleanupLedgerFile implements CleanupLedger {
     await this.#flushed();
     return {
       made: (id) => this.#append({ run: runId, entry: number, made: id }),
-      removed: () => this.#append({ run: runId, entry: number, removed: true }),
+      removeWithRetries: () => this.#append({ run: runId, entry: number, removed: true }),
     };
   }
 

@@ -69,7 +69,7 @@ export class CreatedResources {
         count();
         throw error;
       }
-      entry.removed();
+      entry.removeWithRetries();
     });
     return {
       made: (given) => {

@@ -77,8 +77,8 @@ export class DeviceHistory {
     const { bodyBytes } = exchange.request;
     if (exchange.isSuccess)
       this.acceptedBytes.set(id, Math.max(this.acceptedBytes.get(id) ?? 0, bodyBytes));
-    if (id === 'post-auth-request') this.#authenticated(exchange);
-    else this.#used(exchange);
+    if (id === 'post-auth-request') this.#recordAuthentication(exchange);
+    else this.#recordUse(exchange);
     if (id === 'put-deployment-status') this.#recordReport(exchange);
     if (exchange.status === 200 && id.includes('next-deployment')) this.#recordOffer(exchange);
   }
@@ -91,7 +91,13 @@ export class DeviceHistory {
     deployment.lastReport = undefined;
   }
 
-  #authenticated({ status, requestJson, response, serverNowMs, hasBody }: JudgedExchange): void {
+  #recordAuthentication({
+    status,
+    requestJson,
+    response,
+    serverNowMs,
+    hasBody,
+  }: JudgedExchange): void {
     this.refusal = undefined;
     if (status !== 200 || !hasBody) return;
     const { pubkey } = membersOf(requestJson);
@@ -100,7 +106,7 @@ export class DeviceHistory {
     keep(this.#grants, response.text, grant, TOKENS_MAX);
   }
 
-  #used(exchange: JudgedExchange): void {
+  #recordUse(exchange: JudgedExchange): void {
     const grant = this.grantOf(exchange.token);
     if (grant === undefined) return;
     if (acceptsToken(exchange)) grant.hasOpened = true;

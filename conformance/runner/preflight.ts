@@ -54,7 +54,7 @@ export async function preflight(
     const [first] = responses;
     const down = isStarting ? responses.find(isGatewayError) : undefined;
     if (down) throw wrongTarget(baseUrl, down);
-    if (first && !responses.some(isOfThisApi)) throw wrongTarget(baseUrl, first);
+    if (first && !responses.some(comesFromThisApi)) throw wrongTarget(baseUrl, first);
   } catch (error) {
     if (!(error instanceof TransportFailure)) throw error;
     if (error.code !== 'interrupted') throw await setupErrorOf(error, client, baseUrl);
@@ -98,7 +98,7 @@ export async function whenStarted<Started>(
 
 async function refusedRequests(caller: ApiCaller, both: boolean): Promise<readonly HttpResponse[]> {
   const response = await caller.call('post-auth-request', { body: {} });
-  if (isOfThisApi(response) && !both) return [response];
+  if (comesFromThisApi(response) && !both) return [response];
   return [response, await caller.call('get-next-deployment')];
 }
 
@@ -106,7 +106,7 @@ function isGatewayError({ status }: HttpResponse): boolean {
   return gatewayErrors.includes(status);
 }
 
-function isOfThisApi(response: HttpResponse): boolean {
+function comesFromThisApi(response: HttpResponse): boolean {
   return refusals.includes(response.status) && !isMarkup(response);
 }
 

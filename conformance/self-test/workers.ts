@@ -37,14 +37,14 @@ export function forkedWorkers(
   const env = { ...process.env, ...secrets };
   const children = Array.from({ length: processes }, () => fork(script, [...args], { env }));
   return {
-    workers: children.map((child) => (defect, ids) => ordered(child, defect, ids)),
+    workers: children.map((child) => (defect, ids) => runInWorker(child, defect, ids)),
     close: () => {
       for (const child of children) if (child.connected) child.disconnect();
     },
   };
 }
 
-async function ordered(
+async function runInWorker(
   child: ChildProcess,
   { id }: Defect,
   ids: ReadonlySet<string>,

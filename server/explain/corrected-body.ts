@@ -44,40 +44,42 @@ export function correctBody(operation: Operation, refused: InvalidBody): Correct
   const { body: schema } = operation;
   const { request } = refused;
   if (!schema) return undefined;
-  if (hasUnknownBody(request)) return refused.status === 413 ? smaller(refused) : inFile;
+  if (hasUnknownBody(request)) return refused.status === 413 ? askForSmallerBody(refused) : inFile;
   if (!request.body && operation.bodyOptional) return undefined;
   const text = textOf(request);
   const sentJson = request.body ? jsonOf(text) : { value: {} };
-  if (operation.bodyOptional && sentJson && saysNothing(sentJson.value, schema)) return undefined;
+  if (operation.bodyOptional && sentJson && hasNoKnownMember(sentJson.value, schema))
+    return undefined;
   const better = sentJson && correctedValue(schema, sentJson.value);
   // An empty body would be valid, but it would remove existing data.
   const isEmpty = !request.body && Object.keys(better?.needs ?? {}).length === 0;
-  const isSound =
+  const isValidBody =
     request.body !== undefined && sentJson !== undefined && v.is(schema, sentJson.value);
-  if (!better || isEmpty || (!isSound && hasOtherNumbers(text ?? ''))) {
-    return corrected(refused, schema);
+  if (!better || isEmpty || (!isValidBody && hasOtherNumbers(text ?? ''))) {
+    return askForCorrectedBody(refused, schema);
   }
   // The body has the right shape, but a rule says that it does nothing or too much.
-  const isOfWhole =
+  const concernsWholeBody =
     refused.location === 'body' && (refused.status === 400 || refused.status === 422);
-  if (isSound && isOfWhole && !isDeployment(operation)) return corrected(refused, schema);
+  if (isValidBody && concernsWholeBody && !isDeployment(operation))
+    return askForCorrectedBody(refused, schema);
   const needs = { ...better.needs };
-  const ruled = isSound
-    ? improved(sentJson.value, { operation, schema, refused, needs })
+  const ruled = isValidBody
+    ? markRefusedValue(sentJson.value, { operation, schema, refused, needs })
     : better.value;
-  const maskedValue = withoutSecrets(inOwnForm(ruled));
-  const ofSound = isSound && ruled === sentJson.value && inOwnForm(ruled) === ruled;
-  if (ofSound && maskedValue === sentJson.value)
+  const maskedValue = withoutSecrets(withVariables(ruled));
+  const isUncorrected = isValidBody && ruled === sentJson.value && withVariables(ruled) === ruled;
+  if (isUncorrected && maskedValue === sentJson.value)
     return { text: [text ?? ''], needs, isAsSent: true };
   const marked = jsonWithVariables(maskedValue);
-  return { text: marked, needs, ...(ofSound && { isAsSent: true as const }) };
+  return { text: marked, needs, ...(isUncorrected && { isAsSent: true as const }) };
 }
 
 /**
  * Returns true if no member of the object belongs to this operation, as with credentials that
  * belong in a header.
  */
-function saysNothing(value: unknown, schema: v.GenericSchema): boolean {
+function hasNoKnownMember(value: unknown, schema: v.GenericSchema): boolean {
   const names = memberNames(schema);
   return isObject(value) && names.length > 0 && !names.some((name) => name in value);
 }
@@ -94,13 +96,16 @@ function hasOtherNumbers(text: string): boolean {
 const inFile: CorrectedBody = { text: [{ variable: 'BODY_FILE' }], needs: {}, isFile: true };
 
 /** Asks the reader for a file with the body, because only the sender knows what was meant. */
-function corrected({ expected, location }: InvalidBody, schema: v.GenericSchema): CorrectedBody {
+function askForCorrectedBody(
+  { expected, location }: InvalidBody,
+  schema: v.GenericSchema,
+): CorrectedBody {
   const whole = location === 'body' ? (describeMembers(schema) ?? expected) : undefined;
   const what = whole === undefined ? '' : `: ${whole}`;
   return { ...inFile, needs: { BODY_FILE: `a file with the corrected body${what}` } };
 }
 
-function smaller({ expected = 'less than was sent' }: InvalidBody): CorrectedBody {
+function askForSmallerBody({ expected = 'less than was sent' }: InvalidBody): CorrectedBody {
   return { ...inFile, needs: { BODY_FILE: `a file with a smaller body: ${expected}` } };
 }
 
@@ -112,19 +117,22 @@ interface BodyFacts {
 }
 
 /** Returns the value with a mark at a place that a rule refused although its shape is valid. */
-function improved(value: unknown, { operation, schema, refused, needs }: BodyFacts): unknown {
+function markRefusedValue(
+  value: unknown,
+  { operation, schema, refused, needs }: BodyFacts,
+): unknown {
   const { status, location, expected } = refused;
   // Another user may be allowed to send the body unchanged.
   if (!isObject(value) || status === 403) return value;
   const [where, ...keys] = location.split('.');
-  const isOfRule = where === 'body' && (status === 400 || status === 409 || status === 422);
+  const isRefusedByRule = where === 'body' && (status === 400 || status === 409 || status === 422);
   // The correction never deploys to all devices, because the caller did not request that.
   if (isDeployment(operation) && (location === 'body.devices' || isUnclear(value))) {
     const devices =
       Array.isArray(value.devices) && keys[0] !== 'devices' ? value.devices : oneDevice;
     return { ...value, devices, all_devices: undefined };
   }
-  if (!isOfRule || keys.length === 0) return value;
+  if (!isRefusedByRule || keys.length === 0) return value;
   const marked = markedAt(schema, value, keys);
   const meaning = expected ?? (status === 409 ? 'a different one than was sent' : undefined);
   const form = marked.isText ? '' : ', as JSON';
@@ -148,7 +156,7 @@ function isUnclear(value: Readonly<Record<string, unknown>>): boolean {
  * Replaces an invalid public key, or a missing list of devices, by variables in the format that they
  * need.
  */
-function inOwnForm(value: unknown): unknown {
+function withVariables(value: unknown): unknown {
   if (!isObject(value)) return value;
   const { pubkey, devices } = value;
   const isNoKey = typeof pubkey === 'string' && 'reason' in readPublicKey(pubkey);

@@ -61,9 +61,9 @@ export function correctedValue(
       const problem = { schema, value, issue, keys: reachable(value, keysOf(issue)) };
       const better = converted(problem, options);
       // A problem of the whole value is only a consequence of the marks inside it.
-      const isOfMarked = problem.keys.length === 0 && marked.size > 0;
+      const concernsMarkedValues = problem.keys.length === 0 && marked.size > 0;
       if (better) value = better.value;
-      else if (isOfMarked) return { value, needs };
+      else if (concernsMarkedValues) return { value, needs };
       else if (!canBeMarked(problem)) return undefined;
       else {
         const replaced = markedAt(schema, value, problem.keys, options);
@@ -86,7 +86,7 @@ export function correctedValue(
 function canBeMarked(problem: ValueProblem): boolean {
   const { schema, issue, keys } = problem;
   const isLocation = keys.length > 0 && shapeAt(schema, keys) !== undefined;
-  return isLocation && !isOfName(problem) && issue.expected !== 'never';
+  return isLocation && !isNameProblem(problem) && issue.expected !== 'never';
 }
 
 /**
@@ -120,7 +120,7 @@ function converted(
   options: CorrectionOptions,
 ): { readonly value: unknown } | undefined {
   const { schema, value, issue, keys } = problem;
-  if (isOfName(problem)) {
+  if (isNameProblem(problem)) {
     // An unknown member may be what the caller wants, so it is not removed. Only a member that the
     // shape explicitly refuses is removed.
     const isNeedless = issue.expected === 'never' && !issue.message.startsWith('Invalid ');
@@ -147,7 +147,7 @@ const wrapperNames = /^(?:attributes|body|config|configuration|data|settings|val
 /**
  * Returns true if the name of a member is wrong. The problem of a missing member has the same form.
  */
-function isOfName({ issue, value, keys }: ValueProblem): boolean {
+function isNameProblem({ issue, value, keys }: ValueProblem): boolean {
   const last = issue.path?.[keys.length - 1];
   const isName = last?.origin === 'key' && !Array.isArray(last.input);
   return isName && valueAt(value, keys) !== undefined;
@@ -176,8 +176,8 @@ function nameOf(schema: v.GenericSchema, keys: readonly Key[]): string {
   const at = keys.findLastIndex((key) => !isIndex(key));
   const word = String(keys[at] ?? 'value');
   const outer = shapeAt(schema, keys.slice(0, Math.max(at, 0)));
-  const isOfContract = outer !== undefined && memberNames(outer).includes(word);
-  return [...(isOfContract ? [] : ['value']), word, ...keys.filter(isIndex)].join('_');
+  const isContractMember = outer !== undefined && memberNames(outer).includes(word);
+  return [...(isContractMember ? [] : ['value']), word, ...keys.filter(isIndex)].join('_');
 }
 
 /** Returns the keys up to the first value that cannot have members, such as a string. */

@@ -78,7 +78,7 @@ export function findRemedy(refused: CorrectionInput): Remedy {
     remedyOf(refused, request.operation, steps),
     warning,
     id === operations.connect.id ? takesOver : undefined,
-    replacementOf(request, refused),
+    replacementWarning(request, refused),
     isForced(request) ? 'force: true ends the access of the accepted key of the device' : undefined,
   ];
   const before = texts.filter((one) => one !== undefined).join('; ');
@@ -93,21 +93,23 @@ export function findRemedy(refused: CorrectionInput): Remedy {
 }
 
 /** Returns a warning if a corrected write removes more than was sent. */
-function replacementOf(
+function replacementWarning(
   { operation, isAsSent }: CorrectedRequest,
   { refusal, mounts }: CorrectionInput,
 ) {
   if (refusal.status !== 400 || isAsSent || operation.method !== 'PUT') return undefined;
   const patch = operationAt(operation.path, ['PATCH'], operationsOf(mounts));
   if (patch) return 'PUT replaces everything; PATCH changes only what is sent';
-  const isOfAll = operation.id === managementOperations['set-configuration'].id;
-  return isOfAll ? 'PUT replaces all settings, including those that are not sent' : undefined;
+  const replacesSettings = operation.id === managementOperations['set-configuration'].id;
+  return replacesSettings
+    ? 'PUT replaces all settings, including those that are not sent'
+    : undefined;
 }
 
 /** Returns true if the request also preauthorizes a key for a device that has an accepted key. */
 function isForced({ operation, body }: CorrectedRequest): boolean {
-  const isOfKey = operation.id === managementOperations['preauthorize-device'].id;
-  return isOfKey && /"force":true/.test(readable(body ?? []));
+  const preauthorizes = operation.id === managementOperations['preauthorize-device'].id;
+  return preauthorizes && /"force":true/.test(readable(body ?? []));
 }
 
 const takesOver = 'the command opens a new WebSocket, which closes the current one of the device';

@@ -112,8 +112,8 @@ function remedyView(
   const correctedRequest = correctedView(correction);
   const isUnchanged = isSame(correctedRequest, refused, correction.request.isAsSent);
   // Nothing in the request was corrected, so it would be refused again for the same reason.
-  const isOfRequest = /^(body|query|path)\b/.test(problem.path);
-  if (isUnchanged && isOfRequest && correction.steps.length === 0) {
+  const concernsInput = /^(body|query|path)\b/.test(problem.path);
+  if (isUnchanged && concernsInput && correction.steps.length === 0) {
     return { before: before ?? `correct ${problem.path} as the message says`, variables: {} };
   }
   // A request that cannot be fulfilled would be refused again with 422.
@@ -153,11 +153,11 @@ function isSame(
   // A body that was too large has not been read.
   const isRead = request.body !== undefined || request.bodyBytes === 0;
   const isKept = isRead && refusal.status !== 413;
-  const isOfHeader = problem.path.startsWith('header');
+  const concernsHeader = problem.path.startsWith('header');
   return (
     !isElsewhere &&
     isKept &&
-    !isOfHeader &&
+    !concernsHeader &&
     method === request.method &&
     path === maskText(target) &&
     (isBodyAsSent || body === textOf(request))

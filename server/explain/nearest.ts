@@ -134,9 +134,9 @@ export function listOperationFor(
       !deprecated &&
       !(101 in success),
   );
-  const isOfService = ({ path }: Operation): boolean =>
+  const isServiceOperation = ({ path }: Operation): boolean =>
     segmentsWithoutParameters(path)[2] === wanted[2];
-  const candidateLists = lists.some(isOfService) ? lists.filter(isOfService) : lists;
+  const candidateLists = lists.some(isServiceOperation) ? lists.filter(isServiceOperation) : lists;
   const rated = candidateLists.map((list) => {
     const pathSegments = segmentsWithoutParameters(list.path);
     const same = pathSegments.findIndex((word, index) => word !== wanted[index]);

@@ -55,7 +55,7 @@ export function safePoll(
   const isWhole = required.every((name) => name in sent);
   if (again && isLastData && !isWhole && !isUnknown) return again;
   const warning = endedBy(isUnknown ? undefined : request, deviceDeployments.open(deviceId));
-  if (isWhole && isOfOtherVersion(request, operation)) {
+  if (isWhole && hasOtherVersionForm(request, operation)) {
     return { operation, request: inVersion(request, operation, sent), ...warning };
   }
   const isNothing = Object.keys(sent).length === 0 && bodyOf(request) === undefined && !isUnknown;
@@ -98,12 +98,12 @@ function withDataOf(request: ReceivedRequest, { operation, content }: KnownPoll)
 }
 
 /** Returns true if the body is that of the other version of the operation. */
-export function isOfOtherVersion(request: ReceivedRequest, operation: Operation): boolean {
+export function hasOtherVersionForm(request: ReceivedRequest, operation: Operation): boolean {
   const body = bodyOf(request);
   if (!isPollOperation(operation) || operation === inQuery || !body) return false;
-  const isOfSecond = isObject(body.device_provides);
-  if (operation === inBody) return isOfSecond;
-  return !isOfSecond && required.some((name) => name in body);
+  const isVersion2Form = isObject(body.device_provides);
+  if (operation === inBody) return isVersion2Form;
+  return !isVersion2Form && required.some((name) => name in body);
 }
 
 function providesIn(request: Pick<ReceivedRequest, 'search' | 'body'>): ReceivedProvides {

@@ -12,7 +12,7 @@ import { OTHER_KEYS_MAX } from '../crypto/refused-signature.ts';
 import { type MountedServer, UnknownPath } from '../pipeline/mounted.ts';
 import type { StoredAuthSet } from '../store/devices.ts';
 import { nearestOperation, operationAt } from './nearest.ts';
-import { isOfOtherVersion } from './polls.ts';
+import { hasOtherVersionForm } from './polls.ts';
 import {
   hasUnknownBody,
   jsonOf,
@@ -24,8 +24,8 @@ import type { RefusedRequest } from './request-problem.ts';
 import { operationsOf, similarOperationOf } from './similar-operation.ts';
 import {
   authSetIn,
+  concernsToken,
   hasOtherKey,
-  isOfToken,
   isUnaccepted,
   type KnownStore,
   type PreparationStep,
@@ -64,7 +64,7 @@ export function remedyOf(
   const { evidence } = refusal.detail ?? {};
   if (evidence instanceof UnknownPath) return similarOperationOf(request, evidence).remedy;
   if (isUnaccepted(refused)) return acceptanceText(refused, steps);
-  if (operation && isOfOtherVersion(request, operation)) {
+  if (operation && hasOtherVersionForm(request, operation)) {
     const isFirst = operation.id === operations['post-next-deployment'].id;
     return `this is the body of the other version: version ${isFirst ? 1 : 2} of this operation has the provides of the device ${isFirst ? 'at the top level' : 'in device_provides'}`;
   }
@@ -89,7 +89,7 @@ export function remedyOf(
   const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
   const first =
     remedy ?? (isRole ? 'use another user, or a role that permits it' : texts[refusal.status]);
-  if (!next || next === operation || isOfLink(refusal.status) || !operation) return first;
+  if (!next || next === operation || isLinkStatus(refusal.status) || !operation) return first;
   const look = lookUpText(next);
   return first === undefined ? look : `${first}; ${look}`;
 }
@@ -97,8 +97,8 @@ export function remedyOf(
 /** Returns a hint at another operation that a malformed request may have meant. */
 function otherWay({ request, refusal, operation, location }: RemedyInput): string | undefined {
   if (refusal.status !== 400) return undefined;
-  const isOfQuery = location.startsWith('query.') && operation?.body === undefined;
-  if (isOfQuery && (request.bodyBytes > 0 || hasUnknownBody(request))) {
+  const concernsQuery = location.startsWith('query.') && operation?.body === undefined;
+  if (concernsQuery && (request.bodyBytes > 0 || hasUnknownBody(request))) {
     return `put it into the query: the body of a ${request.method} is not read`;
   }
   const users = managementOperations;
@@ -138,7 +138,7 @@ function namesGroup(request: ReceivedRequest): boolean {
  * Returns true if a link has expired, or if the link is valid but the request does not fit the
  * file.
  */
-function isOfLink(status: number): boolean {
+function isLinkStatus(status: number): boolean {
   return status === 410 || status === 412 || status === 416;
 }
 
@@ -166,7 +166,7 @@ function remedyOf401(refused: RemedyInput, steps: readonly PreparationStep[]): s
     const isSignature = location.startsWith('header.');
     return isSignature ? 'sign the bytes of the body exactly as they are sent' : undefined;
   }
-  if (!isOfToken(location)) return undefined;
+  if (!concernsToken(location)) return undefined;
   if (operation?.authorization === 'basic') return 'use the email address and password of a user';
   if (isDeviceAsUser(refused)) {
     return `use the token of a user; devices have their own operations below ${apiPrefixes.device}`;

@@ -103,7 +103,7 @@ function wildcards(part: string): number {
 
 /** Returns the requirement on all operations; a path of an operation is refused by its own. */
 function general(status: number, operation: Operation | undefined): Requirement | undefined {
-  const isOfPath = status === 404 || status === 405;
-  if (isOfPath && operation) return undefined;
+  const concernsPath = status === 404 || status === 405;
+  if (concernsPath && operation) return undefined;
   return refusing.find(({ operations, refuses }) => operations.length === 0 && refuses === status);
 }

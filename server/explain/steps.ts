@@ -48,7 +48,7 @@ export function stepsOf(refused: PreparationInput, operation: Operation): Prepar
   const wait = Number(refusal.headers['Retry-After']);
   if (Number.isInteger(wait) && wait > 0) return [{ kind: 'wait', seconds: wait }];
   const isRole = refusal.detail?.requirement === 'errors.role-forbidden-is-403';
-  if (!isOfToken(location) && !isRole) return acceptance(refused);
+  if (!concernsToken(location) && !isRole) return acceptance(refused);
   // A malformed Authorization header may contain a valid token.
   if (refusal.detail?.requirement === 'tokens.malformed-is-401' && refusal.detail.remedy) return [];
   if (operation.authorization === 'user') return [userToken(refused)];
@@ -56,7 +56,7 @@ export function stepsOf(refused: PreparationInput, operation: Operation): Prepar
 }
 
 /** Returns true if the caller's token was refused, in either of its headers. */
-export function isOfToken(location: string): boolean {
+export function concernsToken(location: string): boolean {
   return location === 'header.Authorization' || location === 'header.Cookie';
 }
 

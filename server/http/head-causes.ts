@@ -21,87 +21,89 @@ export interface RefusalCause {
 const crlf = 'end each line with CR LF ("\\r\\n")';
 const oneLine = 'send the header as "Name: value" on one line';
 
-const isOfMethod = ({ code }: UnparsedInput): boolean => code === 'HPE_INVALID_METHOD';
+const isMethodInvalid = ({ code }: UnparsedInput): boolean => code === 'HPE_INVALID_METHOD';
 
 /** The method, and what stands before it. */
 const methods: readonly RefusalCause[] = [
   {
     id: 'byte-order-mark',
-    is: (input) => isOfMethod(input) && /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/.test(input.rest),
+    is: (input) => isMethodInvalid(input) && /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/.test(input.rest),
     what: ({ firstBytes }) => `the request begins with a byte order mark: ${firstBytes}`,
     remedy: 'begin with the method, in ASCII',
   },
   {
     id: 'blank-before-method',
-    is: (input) => isOfMethod(input) && /^[ \t]/.test(input.rest),
+    is: (input) => isMethodInvalid(input) && /^[ \t]/.test(input.rest),
     what: ({ firstBytes }) => `a blank stands before the method: ${firstBytes}`,
     remedy: 'begin with the method',
   },
   {
     id: 'no-space-after-method',
-    is: (input) => isOfMethod(input) && /space after method/.test(input.reason),
+    is: (input) => isMethodInvalid(input) && /space after method/.test(input.reason),
     what: ({ requestLine }) => `no space stands after the method: ${requestLine}`,
     remedy: 'write "GET /path HTTP/1.1", with single spaces',
   },
   {
     id: 'method-in-lower-case',
     is: (input) =>
-      isOfMethod(input) && /^(?:get|post|put|patch|delete|head|options)[ \t]/i.test(input.line),
+      isMethodInvalid(input) &&
+      /^(?:get|post|put|patch|delete|head|options)[ \t]/i.test(input.line),
     what: ({ requestLine }) => `the method is not in capital letters: ${requestLine}`,
     remedy: 'write "GET /path HTTP/1.1"; methods are case-sensitive',
   },
   {
     id: 'response-sent',
-    is: (input) => isOfMethod(input) && /^HTTP\//i.test(input.line),
+    is: (input) => isMethodInvalid(input) && /^HTTP\//i.test(input.line),
     what: ({ requestLine }) =>
       `the line begins with the version, as a response does: ${requestLine}`,
     remedy: 'write "GET /path HTTP/1.1"',
   },
   {
     id: 'no-method',
-    is: (input) => isOfMethod(input) && /^(?:\/|https?:\/\/)/i.test(input.line),
+    is: (input) => isMethodInvalid(input) && /^(?:\/|https?:\/\/)/i.test(input.line),
     what: ({ requestLine }) => `the request line begins with the URL: ${requestLine}`,
     remedy: 'write the method before it, such as "GET /path HTTP/1.1"',
   },
   {
     id: 'no-request-line',
-    is: (input) => isOfMethod(input) && /^[\w-]+:/.test(input.line) && !/ HTTP\//.test(input.line),
+    is: (input) =>
+      isMethodInvalid(input) && /^[\w-]+:/.test(input.line) && !/ HTTP\//.test(input.line),
     what: ({ header }) => `the request begins with the header ${header}`,
     remedy: 'begin with a request line, such as "GET /path HTTP/1.1"',
   },
   {
     id: 'unknown-method',
-    is: (input) => isOfMethod(input) && requestLikeText.test(input.line),
+    is: (input) => isMethodInvalid(input) && requestLikeText.test(input.line),
     what: ({ requestLine }) => `the method is not one of HTTP: ${requestLine}`,
     remedy: 'use GET, POST, PUT, PATCH, DELETE, HEAD or OPTIONS',
   },
 ];
 
-const isOfUrl = ({ code }: UnparsedInput): boolean => code === 'HPE_INVALID_URL';
+const isUrlInvalid = ({ code }: UnparsedInput): boolean => code === 'HPE_INVALID_URL';
 
 /** The URL and the version. */
 const requestLines: readonly RefusalCause[] = [
   {
     id: 'no-url',
-    is: (input) => isOfUrl(input) && /^[A-Z]+ +HTTP\/\d/.test(input.line),
+    is: (input) => isUrlInvalid(input) && /^[A-Z]+ +HTTP\/\d/.test(input.line),
     what: ({ requestLine }) => `the URL is missing: ${requestLine}`,
     remedy: 'write it between method and version, at least "/"',
   },
   {
     id: 'url-not-ascii',
-    is: (input) => isOfUrl(input) && /[\x7f-\xff]/.test(input.line),
+    is: (input) => isUrlInvalid(input) && /[\x7f-\xff]/.test(input.line),
     what: ({ requestLine }) => `the URL has a character that is not ASCII: ${requestLine}`,
     remedy: 'percent-encode its UTF-8 bytes, such as %C3%BC',
   },
   {
     id: 'control-character-in-url',
-    is: (input) => isOfUrl(input) && /\p{Cc}/u.test(input.line),
+    is: (input) => isUrlInvalid(input) && /\p{Cc}/u.test(input.line),
     what: ({ requestLine }) => `the URL has a control character: ${requestLine}`,
     remedy: 'remove it, or percent-encode it, such as %09 for a tab',
   },
   {
     id: 'url-without-slash',
-    is: isOfUrl,
+    is: isUrlInvalid,
     what: ({ requestLine }) =>
       `the URL is neither a path that begins with "/" nor a whole URL: ${requestLine}`,
     remedy: 'send "/path", or "http://host/path" through a proxy',
@@ -158,60 +160,62 @@ const requestLines: readonly RefusalCause[] = [
   },
 ];
 
-const isOfName = ({ code, reason }: UnparsedInput): boolean =>
+const isHeaderNameInvalid = ({ code, reason }: UnparsedInput): boolean =>
   code === 'HPE_INVALID_HEADER_TOKEN' && reason === 'Invalid header token';
 
 /** Causes in the header lines of a request. */
 const headers: readonly RefusalCause[] = [
   {
     id: 'line-end-in-url',
-    is: (input) => isOfName(input) && / HTTP\/\d/.test(input.line),
+    is: (input) => isHeaderNameInvalid(input) && / HTTP\/\d/.test(input.line),
     what: ({ requestLine }) =>
       `a line end stands before the end of the request line: ${requestLine}`,
     remedy: 'send method, URL and version on one line',
   },
   {
     id: 'no-empty-line',
-    is: (input) => isOfName(input) && /^[[{"<]/.test(input.line),
+    is: (input) => isHeaderNameInvalid(input) && /^[[{"<]/.test(input.line),
     what: ({ bodyLine }) =>
       `the body follows the headers without an empty line between them: ${bodyLine}`,
     remedy: 'send an empty line ("\\r\\n") after the last header',
   },
   {
     id: 'space-before-colon',
-    is: (input) => isOfName(input) && /^[ \t]+:/.test(input.line.slice(input.lineAt)),
+    is: (input) => isHeaderNameInvalid(input) && /^[ \t]+:/.test(input.line.slice(input.lineAt)),
     what: ({ header }) => `a blank stands between the header name ${header} and its colon`,
     remedy: 'write "Name: value"',
   },
   {
     id: 'line-end-in-header',
     is: (input) =>
-      isOfName(input) && input.previousHeader.name !== '' && /^[\w+/=.-]*$/.test(input.line),
+      isHeaderNameInvalid(input) &&
+      input.previousHeader.name !== '' &&
+      /^[\w+/=.-]*$/.test(input.line),
     what: ({ previousHeader, header }) =>
       `the header ${previousHeader.name} is broken by a line end; the next line is ${header}`,
     remedy: `remove the line end from the value (base64 -w0 writes one line), and ${oneLine}`,
   },
   {
     id: 'header-without-colon',
-    is: (input) => isOfName(input) && !input.line.includes(':'),
+    is: (input) => isHeaderNameInvalid(input) && !input.line.includes(':'),
     what: ({ header }) => `a header line has no colon: ${header}`,
     remedy: `${oneLine}; a value must not contain a line end`,
   },
   {
     id: 'header-without-name',
-    is: (input) => isOfName(input) && input.line.startsWith(':'),
+    is: (input) => isHeaderNameInvalid(input) && input.line.startsWith(':'),
     what: () => 'a header line begins with a colon',
     remedy: oneLine,
   },
   {
     id: 'blank-in-header-name',
-    is: (input) => isOfName(input) && /[ \t]/.test(input.character),
+    is: (input) => isHeaderNameInvalid(input) && /[ \t]/.test(input.character),
     what: ({ header }) => `the name of a header contains a blank: ${header}`,
     remedy: 'join the words of the name by "-"',
   },
   {
     id: 'character-in-header-name',
-    is: isOfName,
+    is: isHeaderNameInvalid,
     what: ({ header }) =>
       `the name of a header contains a character that names do not have: ${header}`,
     remedy: 'use ASCII letters, digits and "-"',

@@ -155,23 +155,23 @@ const leftovers: readonly RefusalCause[] = [
 ];
 
 function isLeftover({ code, before, rest }: UnparsedInput): boolean {
-  const isOfStart = code === 'HPE_INVALID_METHOD' || code === 'HPE_CLOSED_CONNECTION';
-  return isOfStart && before !== undefined && !requestLikeText.test(rest);
+  const isAtStart = code === 'HPE_INVALID_METHOD' || code === 'HPE_CLOSED_CONNECTION';
+  return isAtStart && before !== undefined && !requestLikeText.test(rest);
 }
 
-const isOfSize = ({ code }: UnparsedInput): boolean => code === 'HPE_INVALID_CHUNK_SIZE';
+const isChunkSizeInvalid = ({ code }: UnparsedInput): boolean => code === 'HPE_INVALID_CHUNK_SIZE';
 
 /** Causes in a body that is sent in chunks. */
 const chunks: readonly RefusalCause[] = [
   {
     id: 'chunk-size-with-prefix',
-    is: (input) => isOfSize(input) && /^0x/i.test(input.line),
+    is: (input) => isChunkSizeInvalid(input) && /^0x/i.test(input.line),
     what: ({ bodyLine }) => `the chunk size has the prefix 0x: ${bodyLine}`,
     remedy: 'write hexadecimal digits alone, such as 1f',
   },
   {
     id: 'body-not-in-chunks',
-    is: (input) => isOfSize(input) && !/^\s*-?[\da-z]{1,20}\s*(?:$|;)/i.test(input.line),
+    is: (input) => isChunkSizeInvalid(input) && !/^\s*-?[\da-z]{1,20}\s*(?:$|;)/i.test(input.line),
     what: ({ bodyLine }) =>
       `"Transfer-Encoding: chunked" announces a body in chunks, but no chunk size stands at ${bodyLine}`,
     remedy:
@@ -179,7 +179,7 @@ const chunks: readonly RefusalCause[] = [
   },
   {
     id: 'chunk-size-not-hexadecimal',
-    is: isOfSize,
+    is: isChunkSizeInvalid,
     what: ({ bodyLine }) => `the chunk size is not a hexadecimal number: ${bodyLine}`,
     remedy: 'write the number of bytes in hexadecimal digits, and CR LF after it',
   },

@@ -30,8 +30,8 @@ export class ParseFailure {
     this.line = input.startLineText;
     this.endsEarly = stop.code === cutOffCode;
     // Within a handshake no request was sent yet.
-    const isOfHttp = !isLimit && !tlsCauses.includes(cause);
-    this.#start = isOfHttp ? 'the request is not valid HTTP: ' : '';
+    const isSyntaxError = !isLimit && !tlsCauses.includes(cause);
+    this.#start = isSyntaxError ? 'the request is not valid HTTP: ' : '';
     this.cause = id;
     this.what = what(input);
     this.remedy = typeof remedy === 'string' ? remedy : remedy(input);

@@ -238,7 +238,7 @@ export class ResponseWriter {
       record.responseBytes += Buffer.byteLength(part);
       if (response.write(part)) continue;
       unreadData.set(STREAM_BYTES + response.writableLength);
-      await drained(response);
+      await untilDrained(response);
       unreadData.set(0);
     }
     response.end();
@@ -277,7 +277,7 @@ export const tooManyOpenFiles = refuse.unavailable(
 );
 
 /** Resolves when the response accepts more data, or is closed. */
-function drained(response: Exchange['response']): Promise<void> {
+function untilDrained(response: Exchange['response']): Promise<void> {
   return new Promise((resolve) => {
     const goOn = (): void => {
       // Both listeners are removed, or the unused one would accumulate with every wait.

@@ -24,7 +24,7 @@ const statuses: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-const isOfTls = /^ERR_(SSL|TLS)_/;
+const tlsErrorCode = /^ERR_(SSL|TLS)_/;
 /** Node's code for plain HTTP in place of a TLS handshake; it is answered in plain HTTP. */
 export const plainHttpCode = 'ERR_SSL_HTTP_REQUEST';
 
@@ -136,7 +136,7 @@ export function answerUnparsableRequest(
 
 /** Returns true for an error after which nothing can be sent on the connection. */
 function isLost(code: string): boolean {
-  return code === 'ECONNRESET' || (isOfTls.test(code) && code !== plainHttpCode);
+  return code === 'ECONNRESET' || (tlsErrorCode.test(code) && code !== plainHttpCode);
 }
 
 /**

@@ -84,8 +84,8 @@ export class Callers {
     if (kind !== 'device' && kind !== 'user' && kind !== 'socket') return anonymous;
     const caller = this.#holderOfToken(request, kind, id);
     const { authorization, cookie } = request.headers;
-    const isOfCookie = kind !== 'device' && authorization === undefined && cookie !== undefined;
-    return isOfCookie && caller instanceof Refusal ? ofCookie(caller) : caller;
+    const isCookieToken = kind !== 'device' && authorization === undefined && cookie !== undefined;
+    return isCookieToken && caller instanceof Refusal ? ofCookie(caller) : caller;
   }
 
   #holderOfToken(
@@ -119,10 +119,10 @@ export class Callers {
 
   /** Returns a refused caller, of which only what the token or link names is known. */
   unauthenticated(exchange: Exchange, operation: RequestedOperation): Caller {
-    const isOfLink = operation.authorization === 'link';
+    const usesLink = operation.authorization === 'link';
     const tenant = this.named(exchange, operation);
     if (!tenant) return anonymous;
-    return { tenant, linkedDeviceId: isOfLink ? deviceOfLink(exchange) : undefined };
+    return { tenant, linkedDeviceId: usesLink ? deviceOfLink(exchange) : undefined };
   }
 
   /**
@@ -303,7 +303,7 @@ function refuseForeignPage(
   const needsOrigin = isUser && upgrade !== undefined;
   if (authorization !== undefined || (origin === undefined && !needsOrigin)) return undefined;
   const host = hostOf(request, trustProxy) ?? '';
-  if (origin !== undefined && isOfHost(origin, host)) return undefined;
+  if (origin !== undefined && isHostOf(origin, host)) return undefined;
   return refuse.forbidden(
     'the cookie JWT is accepted only from pages of this server (Origin must match Host); other clients must send the Authorization header',
     {
@@ -315,7 +315,7 @@ function refuseForeignPage(
   );
 }
 
-function isOfHost(origin: string, host: string): boolean {
+function isHostOf(origin: string, host: string): boolean {
   const [scheme = ''] = origin.split('//', 1);
   // Origin and Host may each include or omit the default port of the scheme.
   const [page, serverOrigin] = [origin, `${scheme}//${host}`].map((url) =>

@@ -68,13 +68,13 @@ export function mountRoutes(
   const operations = endpoints.map(({ operation }) => operation);
   const unknown = unknownIn(pipeline, new UnknownPath(operations, pipeline.mounts));
   const refuseAny = pipeline.refuseUnmatched.bind(pipeline);
-  let isComplete = false;
+  let hasExpressRoutes = false;
   const find = (path: string): Handler | undefined => {
     const handler = exact.get(path) ?? findOneParameterRoute(frequent, path);
     // Express is set up on the first miss: most test servers, and devices that only poll, never
     // need it.
-    if (!handler && !isComplete) {
-      isComplete = true;
+    if (!handler && !hasExpressRoutes) {
+      hasExpressRoutes = true;
       for (const other of parameterRoutes) addRoute(app, other);
       addFallbacks(app, pipeline, unknown);
     }

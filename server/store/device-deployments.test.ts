@@ -22,10 +22,10 @@ beforeEach(async () => {
 
 afterEach(() => store.close());
 
-const offer = { pollData: 'r', artifactId: 'art', nowMs: 20 };
+const pollFacts = { pollData: 'r', artifactId: 'art', nowMs: 20 };
 const running = reportableStatuses.filter((status) => !finalStatuses.includes(status));
 const finals = reportableStatuses.filter((status) => finalStatuses.includes(status));
-const wide = { page: 1, perPage: 500 };
+const allRows = { page: 1, perPage: 500 };
 
 function create(id: string, ...deviceIds: readonly string[]): StoredDeployment {
   store.deployments.create({
@@ -53,8 +53,8 @@ function deviceDeploymentOf(id: string, deviceId = 'a'): StoredDeviceDeployment 
   return deviceDeployment;
 }
 
-function offered(id: string, deviceId = 'a'): StoredDeviceDeployment {
-  return recordOffer(deviceDeployments, deviceDeploymentOf(id, deviceId), offer);
+function offer(id: string, deviceId = 'a'): StoredDeviceDeployment {
+  return recordOffer(deviceDeployments, deviceDeploymentOf(id, deviceId), pollFacts);
 }
 
 function report(
@@ -87,7 +87,7 @@ describe('a stored device deployment', () => {
   it('counts as offered only after an offer', () => {
     create('one', 'a');
     expect(deviceDeployments.findOffered('one', 'a')).toBeUndefined();
-    offered('one');
+    offer('one');
     expect(deviceDeployments.findOffered('one', 'a')).toMatchObject({
       pollData: 'r',
       artifactId: 'art',
@@ -97,7 +97,7 @@ describe('a stored device deployment', () => {
 
   it('keeps the time of its first offer', () => {
     create('one', 'a');
-    recordOffer(deviceDeployments, offered('one'), { pollData: 'r2', nowMs: 99 });
+    recordOffer(deviceDeployments, offer('one'), { pollData: 'r2', nowMs: 99 });
     expect(deviceDeploymentOf('one')).toMatchObject({ pollData: 'r2', offeredMs: 20 });
     expect(deviceDeploymentOf('one').artifactId).toBeUndefined();
   });
@@ -107,37 +107,37 @@ describe('the device deployment chosen for a device', () => {
   it('begins before an offer and goes on afterwards', () => {
     create('one', 'a');
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['offer', 'one']);
-    offered('one');
+    offer('one');
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['continue', 'one']);
   });
 
   it('is the oldest of the waiting, or of the active ones', () => {
     for (const id of ['one', 'two', 'three']) create(id, 'a');
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['offer', 'one']);
-    for (const id of ['three', 'two']) offered(id);
+    for (const id of ['three', 'two']) offer(id);
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['continue', 'two']);
   });
 
   it.each(running)('goes on while it is %s', (status) => {
     create('one', 'a');
-    offered('one');
+    offer('one');
     report('one', status);
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['continue', 'one']);
   });
 
   it.each(finals)('is none after it ended in %s', (status) => {
     create('one', 'a');
-    offered('one');
+    offer('one');
     report('one', status);
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['nothing']);
   });
 
   it('is never older than the last one that the device finished', () => {
     for (const id of ['one', 'two', 'three']) create(id, 'a');
-    offered('two');
+    offer('two');
     report('two', 'failure');
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['offer', 'three']);
-    offered('three');
+    offer('three');
     report('three', 'success');
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['nothing']);
   });
@@ -175,7 +175,7 @@ describe('a stored report of a device', () => {
     'sets the status, the start time and, at an end, the finish time: %s',
     (status) => {
       create('one', 'a');
-      offered('one');
+      offer('one');
       const deviceDeployment = report('one', status);
       expect(deviceDeployment).toMatchObject({ status, startedMs: 30 });
       expect(deviceDeployment.finishedMs).toBe(finalStatuses.includes(status) ? 30 : undefined);
@@ -191,7 +191,7 @@ describe('a stored report of a device', () => {
 
   it('reopens a finished device deployment and its deployment', () => {
     create('one', 'a');
-    offered('one');
+    offer('one');
     report('one', 'failure');
     deviceDeployments.cacheNoUpdate('a', noDeployment);
     expect(report('one', 'installing').finishedMs).toBeUndefined();
@@ -303,7 +303,7 @@ describe('the device deployments of a deployment', () => {
       recordStatus(deviceDeployments, deviceDeploymentOf('all', status), { status, nowMs: 30 });
     }
     const listed = (status?: string): readonly string[] =>
-      deviceDeployments.list(deployment, { status }, wide).map(({ deviceId }) => deviceId);
+      deviceDeployments.list(deployment, { status }, allRows).map(({ deviceId }) => deviceId);
     const without = (statuses: readonly string[]): readonly string[] =>
       deviceDeploymentStatuses.filter((status) => !statuses.includes(status)).toSorted();
     expect(listed()).toEqual(deviceDeploymentStatuses.toSorted());
@@ -321,7 +321,7 @@ describe('the device deployments of a deployment', () => {
     store.groups.assign('a', 'north');
     store.groups.assign('b', 'south');
     const inside = (...groups: readonly string[]): readonly unknown[] => [
-      deviceDeployments.list(deployment, { groups }, wide).map(({ deviceId }) => deviceId),
+      deviceDeployments.list(deployment, { groups }, allRows).map(({ deviceId }) => deviceId),
       deviceDeployments.count(deployment, { groups }),
       deviceDeployments.deviceIds(deployment, { groups }),
     ];

@@ -170,9 +170,9 @@ export class ManagementClient {
       const response = await this.#send({ operation, path: `${pathOf(operation)}?${query}` });
       return bodyOf(artifactsShape, response, this.#context(operation));
     } catch (error) {
-      const isOfList = error instanceof ClientError && error.operation === operation.id;
+      const failsToList = error instanceof ClientError && error.operation === operation.id;
       const isResponse = error instanceof StatusError || error instanceof ResponseError;
-      if (isOfList && isResponse) return undefined;
+      if (failsToList && isResponse) return undefined;
       throw error;
     }
   }

@@ -46,7 +46,7 @@ export async function runUpdate(
     };
     enterUpdateState(subject, deployment, deployment.state);
   }
-  return completed(subject, deployment, new UpdateRun(subject, deployment, instructions));
+  return runToEnd(subject, deployment, new UpdateRun(subject, deployment, instructions));
 }
 
 /**
@@ -59,10 +59,10 @@ export async function continueUpdate(
   subject: DeviceInRun,
   deployment: DeploymentRecord,
 ): Promise<boolean> {
-  return completed(subject, deployment, new UpdateRun(subject, deployment));
+  return runToEnd(subject, deployment, new UpdateRun(subject, deployment));
 }
 
-async function completed(
+async function runToEnd(
   subject: DeviceInRun,
   deployment: DeploymentRecord,
   run: UpdateRun,

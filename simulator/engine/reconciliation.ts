@@ -67,16 +67,16 @@ async function compareRecords(
     for (const deployment of deployments) idsOfDeployments.add(deployment.deploymentId);
   const deploymentIds = [...idsOfDeployments].slice(0, DEPLOYMENTS_MAX);
   const differences: ReconciliationDifference[] = [];
-  const sums = new ServersSums(management);
+  const sums = new ServerTotals(management);
   let withoutArtifact = 0;
   for (const deploymentId of deploymentIds) {
-    const servers = await listDeviceDeployments(management, deploymentId);
+    const serverRecords = await listDeviceDeployments(management, deploymentId);
     if (deploymentId === runDeployment?.deploymentId)
-      withoutArtifact = unfitCount(devices, servers);
+      withoutArtifact = unfitCount(devices, serverRecords);
     const isAborted = subject.isAborted === true && deploymentId === runDeployment?.deploymentId;
-    const compared = { deploymentId, servers, runDeployment, isAborted };
+    const compared = { deploymentId, servers: serverRecords, runDeployment, isAborted };
     differences.push(...devices.flatMap((device) => differenceOf(device, compared)));
-    if (!subject.isShard) await sums.compare(deploymentId, servers);
+    if (!subject.isShard) await sums.compare(deploymentId, serverRecords);
   }
   const partly = `only ${deploymentIds.length} of ${idsOfDeployments.size} deployments were compared`;
   return {
@@ -94,7 +94,7 @@ async function compareRecords(
 }
 
 /** Compares the server's totals with the server's own list. */
-class ServersSums {
+class ServerTotals {
   readonly #management: ManagementClient;
   readonly differences: Reconciliation['statistics'][number][] = [];
   readonly sources = new Set<ServerRecord>();
@@ -173,7 +173,7 @@ function differenceOf(
       deviceId: device.id ?? 'unknown',
       deviceIndex: device.index,
       kind: isDoubled ? 'doubled' : kindOf(deployment, serverStatus),
-      fleetStatus: deployment ? oursOf(deployment, serverStatus) : NO_DEPLOYMENT,
+      fleetStatus: deployment ? fleetStatusOf(deployment, serverStatus) : NO_DEPLOYMENT,
       serverStatus: isDoubled
         ? `${serverStatus}, listed ${listed?.times} times`
         : (serverStatus ?? NOT_LISTED),
@@ -202,11 +202,11 @@ function kindOf(
  * listed status, because such a server may have offered the artifact again and recorded a later
  * status.
  */
-function lacksSuccess({ reported }: DeploymentRecord, theirs: string | undefined): boolean {
-  return reported.includes('success') && theirs !== 'success';
+function lacksSuccess({ reported }: DeploymentRecord, serverStatus: string | undefined): boolean {
+  return reported.includes('success') && serverStatus !== 'success';
 }
 
-function oursOf(deployment: DeploymentRecord, theirs: string | undefined): string {
+function fleetStatusOf(deployment: DeploymentRecord, theirs: string | undefined): string {
   return lacksSuccess(deployment, theirs) ? 'success' : expectedServerStatus(deployment);
 }
 
@@ -239,7 +239,8 @@ function absenceAgrees(
     return true;
   const { runDeployment, deploymentId, isAborted } = compared;
   if (isAborted && serverStatus === 'aborted') return true;
-  const isOfRun = runDeployment !== undefined && runDeployment.deploymentId === deploymentId;
-  const hasIt = isOfRun && device.provides.artifact_name === runDeployment.artifactName;
+  const isRunDeployment =
+    runDeployment !== undefined && runDeployment.deploymentId === deploymentId;
+  const hasIt = isRunDeployment && device.provides.artifact_name === runDeployment.artifactName;
   return hasIt && serverStatus === 'already-installed';
 }

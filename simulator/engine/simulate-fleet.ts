@@ -74,7 +74,7 @@ export interface FleetHooks {
   /** Carries the requests in place of connections. */
   readonly inProcess?: InProcessTransport | undefined;
   /** Intervals of the work that visits all devices, which is the largest cost in virtual time. */
-  readonly looks?: FleetIntervals | undefined;
+  readonly inspectionIntervals?: FleetIntervals | undefined;
   /** Starts measuring the resources of the process; without it, Node's measurements are used. */
   readonly machine?: () => Machine;
   /** Version of Fleetbed, for the result. */
@@ -125,7 +125,7 @@ export async function simulateFleet(plan: FleetPlan, hooks: FleetHooks): Promise
   });
   const summary = await planSummary(plan);
   coordinator?.planned(summary.digest);
-  const { inProcess, looks } = hooks;
+  const { inProcess, inspectionIntervals: looks } = hooks;
   const roundMs = looks?.userMs;
   const fleetOptions = { identities, events, coordinator, judge, inProcess, roundMs };
   const fleet = new Fleet(plan, clock, fleetOptions);

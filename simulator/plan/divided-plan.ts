@@ -44,14 +44,14 @@ const needsFields = {
 export const needsShape = v.strictObject(needsFields);
 export type WorkerNeeds = v.InferOutput<typeof needsShape>;
 
-const isOfCoordinator = (name: string): boolean => coordinatorFields.has(name);
+const belongsToCoordinator = (name: string): boolean => coordinatorFields.has(name);
 
 /**
  * Schema of the coordinator's part as stored in a job. Its values are checked later, with the whole
  * plan.
  */
 export const sentPlanShape = v.record(
-  v.pipe(v.string(), v.check(isOfCoordinator, 'is not known in a job')),
+  v.pipe(v.string(), v.check(belongsToCoordinator, 'is not known in a job')),
   v.unknown(),
 );
 
@@ -63,7 +63,7 @@ export interface OwnPlan
 
 /** Returns the coordinator's part of the plan, and the values that a worker needs of its own. */
 export function dividedPlan(input: OwnPlan) {
-  const entries = Object.entries(input).filter(([name]) => isOfCoordinator(name));
+  const entries = Object.entries(input).filter(([name]) => belongsToCoordinator(name));
   const needs: WorkerNeeds = {
     url: input.url,
     ...(input.acceptWith && { login: userName(input.acceptWith) }),

@@ -78,6 +78,6 @@ function recordingError(file: string, error: unknown): unknown {
       error.location === '' ? '' : ' Record the traffic again, or remove the damaged part.';
     return new CommandError(`${error.message}${remedy}`, exitCodes.setUp, error);
   }
-  const isOfFile = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
-  return isOfFile ? fileError(`cannot read ${file}`, error) : error;
+  const isFileProblem = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
+  return isFileProblem ? fileError(`cannot read ${file}`, error) : error;
 }

@@ -138,9 +138,9 @@ async function replay(file: string, options: ReplayOptions): Promise<ExitCode> {
 function asCommandError(error: unknown, file: string, url: string): unknown {
   if (error instanceof RecordingError) return new CommandError(error.message, exitCodes.setUp);
   if (!(error instanceof Error)) return error;
-  return isOfFile(error) ? fileError(`cannot read ${file}`, error) : setupError(error, url);
+  return isFileProblem(error) ? fileError(`cannot read ${file}`, error) : setupError(error, url);
 }
 
-function isOfFile(error: Error): boolean {
+function isFileProblem(error: Error): boolean {
   return error instanceof NotAFile || ('path' in error && 'syscall' in error);
 }

@@ -85,7 +85,7 @@ export class Children {
       child.once('error', reject);
       child.once('exit', (code) => reject(endedEarly(args, code)));
       createInterface({ input: child.stdout }).once('line', (firstLine) =>
-        resolve({ firstLine, pid: child.pid ?? 0, end: () => ended(child) }),
+        resolve({ firstLine, pid: child.pid ?? 0, end: () => exitOf(child) }),
       );
     });
   }
@@ -103,7 +103,7 @@ export class Children {
 
   /** Stops all running processes and waits for their exit. */
   async end(): Promise<void> {
-    await Promise.all([...this.#running].map(ended));
+    await Promise.all([...this.#running].map(exitOf));
   }
 }
 
@@ -133,7 +133,7 @@ function endedEarly([script]: CommandArgs, code: number | null): CommandError {
   return new CommandError(sentence, exitCodes.internal);
 }
 
-function ended(child: ChildProcess): Promise<void> {
+function exitOf(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.once('exit', () => resolve());
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');

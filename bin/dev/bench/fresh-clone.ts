@@ -93,7 +93,7 @@ async function secondsOf(clone: string, program: string, args: readonly string[]
   const startedMs = systemClock.monotonicMs();
   const child = spawn(program, args, { cwd: clone, stdio: ['ignore', 'ignore', 'inherit'] });
   const [code] = await once(child, 'close');
-  if (code !== 0) throw failed([program, ...args].join(' '));
+  if (code !== 0) throw stepFailure([program, ...args].join(' '));
   return (systemClock.monotonicMs() - startedMs) / SECOND_MS;
 }
 
@@ -115,7 +115,7 @@ async function firstLineSeconds(clone: string): Promise<number> {
     await ended;
     return seconds;
   }
-  throw failed('npm start');
+  throw stepFailure('npm start');
 }
 
 /** Ends the whole process group, because npm does not forward signals. */
@@ -123,7 +123,7 @@ function endGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) process.kill(-pid, 'SIGTERM');
 }
 
-function failed(what: string): CommandError {
+function stepFailure(what: string): CommandError {
   return new CommandError(
     `${what} failed in a fresh clone; see its output above.`,
     exitCodes.internal,

@@ -66,7 +66,7 @@ async function outcomeOf(
   // A hook may close its standard input without reading it.
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(input);
-  const { code, error } = await ended(child);
+  const { code, error } = await exitOf(child);
   signal.throwIfAborted();
   if (error) throw new HookEnded(`it could not be started: ${error.message}`, stderr, error);
   if (length > OUTPUT_MAX_BYTES) {
@@ -76,7 +76,7 @@ async function outcomeOf(
   return { code, output: Buffer.concat(chunks).toString('utf8'), stderr: stderr.trim() };
 }
 
-function ended(child: ChildProcess): Promise<{ code: number | null; error?: Error }> {
+function exitOf(child: ChildProcess): Promise<{ code: number | null; error?: Error }> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ code: null, error }));
     child.once('close', (code) => resolve({ code }));

@@ -63,7 +63,7 @@ export class Hooks {
         const outcome = await runHook({ command, folder, input: `${text}\n`, signal });
         return { response: recorded(outcome), result: responseOf(step, outcome) };
       } catch (error) {
-        throw error instanceof HookEnded ? failed(step, error.message) : error;
+        throw error instanceof HookEnded ? hookFailure(step, error.message) : error;
       }
     });
   }
@@ -72,14 +72,15 @@ export class Hooks {
 function responseOf<Step extends HookStep>(step: Step, outcome: HookOutcome): StepResponse<Step> {
   const { code, output, stderr } = outcome;
   if (code === exitCodes.notHere) throw missing(step, stderr || 'the hook ended with exit code 3');
-  if (code !== exitCodes.done) throw failed(step, `exit code ${code}: ${stderr || 'no message'}`);
+  if (code !== exitCodes.done)
+    throw hookFailure(step, `exit code ${code}: ${stderr || 'no message'}`);
   const text = output.trim() === '' ? '{}' : output;
   const shape: v.GenericSchema = hookSteps[step].shape;
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), shape), text);
   if (parsed.success) return parsed.output as StepResponse<Step>;
   const location = v.getDotPath(parsed.issues[0]);
   const why = `${location === null ? '' : `${location}: `}${parsed.issues[0].message}`;
-  throw failed(step, `${describeValue(output)} (${why})`);
+  throw hookFailure(step, `${describeValue(output)} (${why})`);
 }
 
 function recorded({ code, output, stderr }: HookOutcome) {
@@ -91,6 +92,6 @@ function missing(step: HookStep, reason: string): MissingCapability {
   return new MissingCapability(`user/${step}`, `the step ${step} is not possible: ${reason}`);
 }
 
-function failed(step: HookStep, response: string): AdminFailure {
+function hookFailure(step: HookStep, response: string): AdminFailure {
   return new AdminFailure(hookSteps[step].title, response, `the hook ${step}`);
 }

@@ -51,7 +51,7 @@ async function listedArtifact(device: SuiteDevice, { id, name }: EditedArtifact)
   throw new StartStateNotReached('a list with the artifact', describeValue(response.text));
 }
 
-async function uploaded(context: TestContext): Promise<EditedArtifact> {
+async function uploadArtifact(context: TestContext): Promise<EditedArtifact> {
   const device = await acceptedDevice(context);
   const { name, bytes } = await sampleOfRun('signed', context.newName());
   const id = await context.upload({ name, deviceType: boardType, bytes });
@@ -126,7 +126,7 @@ const edited = defineScenario<EditedArtifact>({
   start: 'an artifact that a user has uploaded and a device has been shown',
   effect: 'write',
   needs: ['user', 'artifact-listing'],
-  arrange: uploaded,
+  arrange: uploadArtifact,
   cases: [
     {
       id: 'edit-is-shown',

@@ -67,7 +67,7 @@ async function removedDevice(context: TestContext): Promise<string> {
   return id;
 }
 
-const deploymentActs = defineScenario({
+const deploymentActions = defineScenario({
   area: 'audit-log',
   name: 'Actions on a deployment',
   start: 'a user who has created a deployment and aborted it',
@@ -100,7 +100,7 @@ const deploymentActs = defineScenario({
   ],
 });
 
-const deviceActs = defineScenario({
+const deviceActions = defineScenario({
   area: 'audit-log',
   name: 'Actions on a device',
   start: 'a device that a user has accepted, rejected and decommissioned',
@@ -121,4 +121,4 @@ const deviceActs = defineScenario({
   ],
 });
 
-export const auditActionCases = [...deploymentActs, ...deviceActs];
+export const auditActionCases = [...deploymentActions, ...deviceActions];

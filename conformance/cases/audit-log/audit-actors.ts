@@ -29,7 +29,7 @@ const LIFETIME_SECONDS = 86_400;
 type Who = 'first user' | 'second user' | 'token of the first user';
 
 /** An action of one of them, with its entry. */
-interface EntryOfAct {
+interface EntryOfAction {
   readonly who: Who;
   readonly action: string;
   readonly entry: ReceivedEntry;
@@ -40,13 +40,16 @@ interface EntryOfAct {
 /** The actions of two users of a tenant. */
 interface TwoUsers {
   readonly second: SecondUser;
-  readonly found: readonly EntryOfAct[];
+  readonly found: readonly EntryOfAction[];
 }
 
-type UserAct = Omit<EntryOfAct, 'entry'> & { readonly objectId: string };
+type UserAction = Omit<EntryOfAction, 'entry'> & { readonly objectId: string };
 
 /** Lets both users and the token act in turn on two deployments of one name, and other objects. */
-async function everyoneActs(context: TestContext, second: SecondUser): Promise<readonly UserAct[]> {
+async function performActions(
+  context: TestContext,
+  second: SecondUser,
+): Promise<readonly UserAction[]> {
   const admins = {
     'first user': context.admin,
     'second user': await second.logIn(),
@@ -57,7 +60,7 @@ async function everyoneActs(context: TestContext, second: SecondUser): Promise<r
   };
   const device = await acceptedDevice(context);
   const name = context.newName();
-  const acts: UserAct[] = [];
+  const actions: UserAction[] = [];
   const releases = [await context.artifact('plain'), await context.artifact('dependent')];
   const turns = [
     ['second user', 'first user'],
@@ -68,28 +71,28 @@ async function everyoneActs(context: TestContext, second: SecondUser): Promise<r
     const requested = { name, artifact_name: release, devices: [device.id] };
     const objectId = await admins[creator].deploy(requested);
     await admins[aborter].abort(objectId);
-    acts.push({ who: creator, action: 'create', objectId, release });
-    acts.push({ who: aborter, action: 'abort', objectId, release });
+    actions.push({ who: creator, action: 'create', objectId, release });
+    actions.push({ who: aborter, action: 'abort', objectId, release });
   }
   await admins['second user'].decide(device.id, device.key, 'rejected');
   await admins['token of the first user'].decommission(device.id);
-  acts.push({ who: 'second user', action: 'reject', objectId: device.id });
-  acts.push({ who: 'token of the first user', action: 'decommission', objectId: device.id });
-  return acts;
+  actions.push({ who: 'second user', action: 'reject', objectId: device.id });
+  actions.push({ who: 'token of the first user', action: 'decommission', objectId: device.id });
+  return actions;
 }
 
 async function twoUsers(context: TestContext): Promise<TwoUsers> {
   const second = await secondUser(context);
-  const acts = await everyoneActs(context, second);
+  const actions = await performActions(context, second);
   const all = await context.eventually(
     () => entries(context, { per_page: 100 }),
-    (read) => acts.every((act) => entryOf(act, read) !== undefined),
+    (read) => actions.every((userAction) => entryOf(userAction, read) !== undefined),
     ENTRY_WAIT_MAX_MS,
   );
-  const found = acts.map(({ objectId, ...act }) => {
-    const entry = entryOf({ ...act, objectId }, all);
-    if (entry) return { ...act, entry };
-    throw new StartStateNotReached(`an entry \`${act.action}\``, 'there is none');
+  const found = actions.map(({ objectId, ...userAction }) => {
+    const entry = entryOf({ ...userAction, objectId }, all);
+    if (entry) return { ...userAction, entry };
+    throw new StartStateNotReached(`an entry \`${userAction.action}\``, 'there is none');
   });
   return { second, found };
 }
@@ -98,7 +101,7 @@ function isOn(entry: ReceivedEntry, objectId: string | undefined): boolean {
   return textAt(entry, 'object.id') === objectId;
 }
 
-function entryOf({ action, objectId }: UserAct, read: readonly ReceivedEntry[]) {
+function entryOf({ action, objectId }: UserAction, read: readonly ReceivedEntry[]) {
   return read.find((entry) => textAt(entry, 'action') === action && isOn(entry, objectId));
 }
 
@@ -109,7 +112,7 @@ function entryOf({ action, objectId }: UserAct, read: readonly ReceivedEntry[]) 
 async function afterRemoval(
   context: TestContext,
   { email }: SecondUser,
-  found: readonly EntryOfAct[],
+  found: readonly EntryOfAction[],
 ): Promise<readonly ReceivedEntry[]> {
   const hasIt = (entry: ReceivedEntry): boolean => textAt(entry, 'actor.email') === email;
   const wasShown = found.some(({ entry }) => hasIt(entry));
@@ -123,7 +126,7 @@ async function afterRemoval(
 }
 
 /** Returns the actor's ID in the entries of one user; asserts that it is the same in all. */
-function actorIn(found: readonly EntryOfAct[], ofSecond: boolean): string {
+function actorIn(found: readonly EntryOfAction[], ofSecond: boolean): string {
   const actsOfUser = found.filter(({ who }) => (who === 'second user') === ofSecond);
   const ids = actsOfUser.map(({ entry }) => textAt(entry, 'actor.id'));
   const [id = ''] = ids;
@@ -160,11 +163,11 @@ export const auditActorCases = defineScenario<TwoUsers>({
           throw new ExpectationFailure('the address of the actor', actual, ['audit.actor-email']);
         }
         const entriesOfActor = await entries(context, { actor_id: ids[1] ?? '', per_page: 100 });
-        const acts = found.filter(({ who }) => who === 'second user').map(({ entry }) => entry);
-        const selected = acts.filter((act) =>
-          entriesOfActor.some((each) => isSameEntry(each, act)),
+        const actions = found.filter(({ who }) => who === 'second user').map(({ entry }) => entry);
+        const selected = actions.filter((userAction) =>
+          entriesOfActor.some((each) => isSameEntry(each, userAction)),
         );
-        expectEqual('entries selected by actor_id', selected.length, acts.length);
+        expectEqual('entries selected by actor_id', selected.length, actions.length);
       },
     },
     {

@@ -42,7 +42,7 @@ interface DeploymentWithEntries extends DeviceInDeployment {
   readonly createAndAbortEntries: readonly ReceivedEntry[];
 }
 
-async function recorded(context: TestContext): Promise<DeploymentWithEntries> {
+async function arrangeTwoEntries(context: TestContext): Promise<DeploymentWithEntries> {
   const arranged = await withdrawnDeployment(context);
   return { ...arranged, createAndAbortEntries: await entriesOn(context, arranged.deploymentId, 2) };
 }
@@ -126,7 +126,7 @@ const document = defineScenario({
   start: 'a user who has created a deployment and aborted it',
   effect: 'write',
   needs: ['user'],
-  arrange: recorded,
+  arrange: arrangeTwoEntries,
   cases: [
     {
       id: 'export-is-csv',
@@ -376,7 +376,7 @@ const filtered = defineScenario({
   start: 'a user who has created a deployment and aborted it',
   effect: 'write',
   needs: ['user'],
-  arrange: recorded,
+  arrange: arrangeTwoEntries,
   cases: [
     ...Object.entries(auditFilters).map(filterCase),
     {

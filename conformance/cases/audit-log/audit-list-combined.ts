@@ -70,8 +70,8 @@ async function expectList(context: TestContext, request: CombinedRequest): Promi
   const ofFilters = ['audit.filters-combine' as const, ...filters.map(({ ofList }) => ofList)];
   const total = response.headers['x-total-count'];
   if (found.join() !== expected.join()) {
-    const isOfFilters = total !== '2' || found.length === 0;
-    const violated = isOfFilters ? ofFilters : pageRequirements(found, request);
+    const violatesFilters = total !== '2' || found.length === 0;
+    const violated = violatesFilters ? ofFilters : pageRequirements(found, request);
     throw failure(describeValue(expected), describeValue(found), query, violated);
   }
   if (total !== '2') {

@@ -124,7 +124,7 @@ interface DeploymentWithEntries extends DeviceInDeployment {
   readonly createAndAbortEntries: readonly ReceivedEntry[];
 }
 
-async function recorded(context: TestContext): Promise<DeploymentWithEntries> {
+async function arrangeTwoEntries(context: TestContext): Promise<DeploymentWithEntries> {
   const arranged = await withdrawnDeployment(context);
   return { ...arranged, createAndAbortEntries: await entriesOn(context, arranged.deploymentId, 2) };
 }
@@ -184,7 +184,7 @@ const rows = defineScenario({
   start: 'a user who has created a deployment and aborted it',
   effect: 'write',
   needs: ['user'],
-  arrange: recorded,
+  arrange: arrangeTwoEntries,
   cases: [
     orderCase('newest-comes-first', {
       query: {},
@@ -373,7 +373,7 @@ const filtered = defineScenario({
   start: 'a user who has created a deployment and aborted it',
   effect: 'write',
   needs: ['user'],
-  arrange: recorded,
+  arrange: arrangeTwoEntries,
   cases: Object.entries(auditFilters).flatMap((row) => [filterCase(row), filteredPageCase(row)]),
 });
 

@@ -36,7 +36,7 @@ interface Recorded {
   readonly createAndAbortEntries: readonly ReceivedEntry[];
 }
 
-async function recorded(context: TestContext): Promise<Recorded> {
+async function arrangeTwoEntries(context: TestContext): Promise<Recorded> {
   const { deploymentId, deploymentName } = await withdrawnDeployment(context);
   return {
     deploymentId,
@@ -88,7 +88,7 @@ const beside = defineScenario<Recorded>({
   start: 'a user who has created a deployment and aborted it',
   effect: 'write',
   needs: ['user'],
-  arrange: recorded,
+  arrange: arrangeTwoEntries,
   cases: Object.entries(auditFilters).map(besideCase),
 });
 

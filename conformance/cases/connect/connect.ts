@@ -145,7 +145,11 @@ function refusedCase({ id, requirement, title, requests, statuses }: HandshakeRe
 }
 
 /** Returns the headers of a successful handshake. */
-async function granted(context: TestContext, { token }: SuiteDevice, headers: Headers = {}) {
+async function handshakeHeaders(
+  context: TestContext,
+  { token }: SuiteDevice,
+  headers: Headers = {},
+) {
   const response = await requestUpgrade(context, {
     ...upgradeHeaders,
     ...headers,
@@ -176,7 +180,7 @@ const handshake = defineScenario({
       title: 'The 101 has the header Upgrade: websocket.',
       requirements: ['connect.response-upgrade'],
       run: async (device, context) => {
-        const { upgrade } = await granted(context, device);
+        const { upgrade } = await handshakeHeaders(context, device);
         expectEqual('Upgrade', upgrade?.toLowerCase(), 'websocket');
       },
     },
@@ -185,7 +189,7 @@ const handshake = defineScenario({
       title: 'The 101 has the header Connection: Upgrade.',
       requirements: ['connect.response-connection'],
       run: async (device, context) => {
-        const { connection = '' } = await granted(context, device);
+        const { connection = '' } = await handshakeHeaders(context, device);
         const connectionOptions = connection
           .toLowerCase()
           .split(',')
@@ -199,7 +203,7 @@ const handshake = defineScenario({
       requirements: ['connect.accept-matches-the-key'],
       run: async (device, context) => {
         for (const each of keys) {
-          const headers = await granted(context, device, { 'sec-websocket-key': each });
+          const headers = await handshakeHeaders(context, device, { 'sec-websocket-key': each });
           const accept = createHash('sha1').update(`${each}${acceptSuffix}`).digest('base64');
           expectEqual('Sec-Websocket-Accept', headers['sec-websocket-accept'], accept);
         }
@@ -210,7 +214,7 @@ const handshake = defineScenario({
       title: 'A device that requests no subprotocol gets none.',
       requirements: ['connect.no-subprotocol'],
       run: async (device, context) => {
-        const headers = await granted(context, device);
+        const headers = await handshakeHeaders(context, device);
         expectEqual('Sec-Websocket-Protocol', headers['sec-websocket-protocol'], undefined);
       },
     },
@@ -219,7 +223,7 @@ const handshake = defineScenario({
       title: 'A device that requests no extension gets none.',
       requirements: ['connect.no-extension'],
       run: async (device, context) => {
-        const headers = await granted(context, device);
+        const headers = await handshakeHeaders(context, device);
         expectEqual('Sec-Websocket-Extensions', headers['sec-websocket-extensions'], undefined);
       },
     },

@@ -76,8 +76,8 @@ async function fetchedMap(arranged: DeviceWithMap): Promise<Readonly<Record<stri
 
 /** Asserts that the map has the deployment's ID, or the ID that version 2 gives the device. */
 function expectIdOf({ id, deploymentId }: DeviceWithMap, seen: unknown): void {
-  const isOfDeployment = seen === deploymentId || seen === id;
-  expectThat(isOfDeployment, `the ID ${deploymentId} in the map`, describeValue(seen ?? 'none'));
+  const namesDeployment = seen === deploymentId || seen === id;
+  expectThat(namesDeployment, `the ID ${deploymentId} in the map`, describeValue(seen ?? 'none'));
 }
 
 const inInstructions = defineScenario({

@@ -8,7 +8,7 @@ import { isPollOperation } from '../../../fixtures/contract/operation-ids.ts';
 import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
-import { digestOf, isOfDevice, pauseMs } from '../exchange-facts.ts';
+import { digestOf, isDeviceOperation, pauseMs } from '../exchange-facts.ts';
 import {
   hasReceivedResponse,
   isInFlight,
@@ -74,7 +74,7 @@ const requestDuties: readonly Duty[] = [
     applies: ({ operation, status }, { client }) =>
       operation.id === 'post-auth-request'
         ? client.authentication.unauthorized.size > 0
-        : status === 401 && isOfDevice(operation) && operation.authorization === 'device',
+        : status === 401 && isDeviceOperation(operation) && operation.authorization === 'device',
     violation: ({ operation }, { client }) => {
       if (client.authentication.unauthorized.get(operation.id) !== REPEATS_IN_FLIGHT_MAX)
         return undefined;

@@ -6,7 +6,7 @@ import { keyTypeOf } from '../../signing/verify.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { isMap, membersOf } from '../../target/json-members.ts';
 import type { Duty, DutyHistory } from '../duty.ts';
-import { digestOf, identityIn, isOfDevice } from '../exchange-facts.ts';
+import { digestOf, identityIn, isDeviceOperation } from '../exchange-facts.ts';
 import { doubledName } from '../json-names.ts';
 import { holdsSecret, MASK } from '../secret-text.ts';
 
@@ -157,7 +157,7 @@ export const credentialDuties: readonly Duty[] = [
     evidence: 'the member pubkey of an authentication request, and every body',
     remedy: 'send only the public key, as PEM SubjectPublicKeyInfo, and replace the revealed key',
     applies: ({ operation, requestJson }, { event }) =>
-      isOfDevice(operation) &&
+      isDeviceOperation(operation) &&
       (typeof membersOf(requestJson).pubkey === 'string' || holdsPrivateKey(event)),
     violation: ({ operation, requestJson }, { event }) => {
       if (

@@ -10,7 +10,7 @@ import type { JudgedExchange } from '../../passive/judged-exchange.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
 import type { Duty } from '../duty.ts';
-import { contentOf, downloadOperations, isOfDevice, pauseMs } from '../exchange-facts.ts';
+import { contentOf, downloadOperations, isDeviceOperation, pauseMs } from '../exchange-facts.ts';
 import { hasReceivedResponse, TOO_FREQUENT_REPEATS_MAX } from '../exemptions.ts';
 import type { SceneName } from '../scene-names.ts';
 import { MASK } from '../secret-text.ts';
@@ -31,7 +31,7 @@ const requestDuties: readonly Duty[] = [
     exemptions:
       'a device without a token, as before the first authentication request after a restart',
     remedy: 'send "Authorization: Bearer TOKEN"; a URL is written into logs on its way',
-    applies: ({ operation }) => isOfDevice(operation) && operation.authorization !== 'link',
+    applies: ({ operation }) => isDeviceOperation(operation) && operation.authorization !== 'link',
     violation: (exchange, { client }) => {
       const { request, operation } = exchange;
       const names = [...new URL(request.url).searchParams.keys()];
@@ -60,7 +60,7 @@ const requestDuties: readonly Duty[] = [
       const wait = client.retries.waits.get(exchange.operation.id);
       // A request that was in flight when the response came is exempt.
       const pause = pauseMs(wait, exchange);
-      return isOfDevice(exchange.operation) && pause !== undefined && pause >= 0;
+      return isDeviceOperation(exchange.operation) && pause !== undefined && pause >= 0;
     },
     violation: (exchange, { client }) => {
       const wait = client.retries.waits.get(exchange.operation.id);
@@ -79,7 +79,7 @@ const requestDuties: readonly Duty[] = [
     remedy: 'take a 400 as final: the same bytes get the same response; read its error member',
     scene: 'bad-request',
     applies: ({ operation, status }) =>
-      isOfDevice(operation) && operation.authorization !== 'link' && status === 400,
+      isDeviceOperation(operation) && operation.authorization !== 'link' && status === 400,
     violation: (exchange, { client }) => {
       const before = client.retries.malformed.get(exchange.operation.id);
       const isRepeat = before?.content === contentOf(exchange) && before.times === REPEATS_MAX;
@@ -130,7 +130,7 @@ const requestDuties: readonly Duty[] = [
     evidence: 'the bytes of a body',
     remedy: 'let a JSON library write the body, without a byte order mark or a null byte',
     applies: ({ operation, request }, { event }) =>
-      isOfDevice(operation) &&
+      isDeviceOperation(operation) &&
       operation.body !== undefined &&
       request.bodyBytes > 0 &&
       event.requestBody !== undefined &&
@@ -148,7 +148,7 @@ const requestDuties: readonly Duty[] = [
     evidence: 'Content-Length and Transfer-Encoding of a request, and its body',
     exemptions: 'a body that was not kept',
     remedy: 'count the bytes, not the characters, and send one of the two headers',
-    applies: ({ operation }) => isOfDevice(operation),
+    applies: ({ operation }) => isDeviceOperation(operation),
     violation: (exchange, { event }) => {
       const length = exchange.header('content-length');
       const coding = exchange.header('transfer-encoding');
@@ -176,7 +176,7 @@ const requestDuties: readonly Duty[] = [
     source: 'RFC 9110, 5.6.7 and 13.1.3',
     evidence: 'If-Modified-Since and If-Unmodified-Since of a request',
     remedy: 'send the Last-Modified of the response as it is; a date of another form is ignored',
-    applies: ({ operation }) => isOfDevice(operation),
+    applies: ({ operation }) => isDeviceOperation(operation),
     violation: (exchange) => {
       const name = datedHeaders.find((each) => !isHttpDate(exchange.header(each)));
       if (name === undefined) return undefined;
@@ -192,7 +192,7 @@ const requestDuties: readonly Duty[] = [
     evidence: 'the Host headers of a request',
     exemptions: 'HTTP/2, where the target is :authority',
     remedy: 'send one Host header with the name and port of the URL',
-    applies: ({ operation }) => isOfDevice(operation),
+    applies: ({ operation }) => isDeviceOperation(operation),
     violation: (_, { event: { requestHeaders } }) => {
       const hosts = requestHeaders.filter(([name]) => /^(host|:authority)$/i.test(name));
       const [host] = hosts;
@@ -252,7 +252,7 @@ function isHttpDate(value: string | undefined): boolean {
 
 /** Returns the name of a query parameter that the operation lacks, except for one of a token. */
 function unknownParameter({ operation, request }: JudgedExchange): string | undefined {
-  if (!isOfDevice(operation) || operation.authorization === 'link') return undefined;
+  if (!isDeviceOperation(operation) || operation.authorization === 'link') return undefined;
   const known = new Set(Object.keys(operation.query ?? {}));
   const names = [...new URL(request.url).searchParams.keys()];
   return names.find((name) => !known.has(name) && !tokenName.test(name));

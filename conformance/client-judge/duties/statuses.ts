@@ -39,7 +39,8 @@ export const statusDuties: readonly Duty[] = [
       brokenBy: ({ operation, deploymentId }, { client }) => {
         const [before, latest] = client.deployments.offers.values.slice(-2);
         if (!reporting.includes(operation.id) || latest?.id !== deploymentId) return undefined;
-        if (before === undefined || before.final !== undefined || before.isOver) return undefined;
+        if (before === undefined || before.final !== undefined || before.isWithdrawn)
+          return undefined;
         const isFetched = before.link !== undefined && client.deployments.fetched.has(before.link);
         if (before.reports.length === 0 && !before.hasLog && !isFetched) return undefined;
         return {

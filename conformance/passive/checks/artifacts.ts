@@ -125,9 +125,9 @@ function changedInstruction(
 ): Violation | undefined {
   const artifact = memberAt(exchange.responseJson, ['artifact']);
   const [id, uri] = [memberAt(artifact, ['id']), memberAt(artifact, ['source', 'uri'])];
-  const isOfFile = typeof uri === 'string' && !uri.includes('/download/configuration/');
+  const isFileUri = typeof uri === 'string' && !uri.includes('/download/configuration/');
   const operation = exchange.contractOperation;
-  if (typeof id !== 'string' || !isOfFile || operation === undefined) return undefined;
+  if (typeof id !== 'string' || !isFileUri || operation === undefined) return undefined;
   for (const [said, name] of [
     ['artifact_name', 'name'],
     ['device_types_compatible', 'device_types_compatible'],

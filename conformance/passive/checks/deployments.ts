@@ -219,7 +219,7 @@ function deploymentOf(
   return device.deployments.get(deploymentId);
 }
 
-const finalStatuses: readonly unknown[] = ['success', 'failure'];
+const finalByContract: readonly unknown[] = ['success', 'failure'];
 
 /**
  * Returns true if a server must accept the report although the contract leaves the order of
@@ -232,7 +232,7 @@ function isInOrder(exchange: JudgedExchange, history: ExchangeHistory): boolean 
   const position = intermediateStatuses.indexOf(String(lastReport?.status));
   return (
     position >= 0 &&
-    (finalStatuses.includes(status) || intermediateStatuses.indexOf(String(status)) > position)
+    (finalByContract.includes(status) || intermediateStatuses.indexOf(String(status)) > position)
   );
 }
 

@@ -76,12 +76,12 @@ function effectOf(
 ): Pick<Effect<Configuration>, 'nextStates'> {
   const { requestJson, operation } = exchange;
   if (!isMap(requestJson) || !isPlainJson(exchange)) return { nextStates: () => [undefined] };
-  const isOfUser = operation.id === 'set-configuration';
+  const isUserWrite = operation.id === 'set-configuration';
   return {
     nextStates: (earlierState) =>
       earlierState === undefined
         ? [undefined]
-        : [stateAfter(earlierState, requestJson, { isOfUser, allows })],
+        : [stateAfter(earlierState, requestJson, { isOfUser: isUserWrite, allows })],
   };
 }
 

@@ -10,7 +10,7 @@ import { type KnownDevices, locationOf } from './known-devices.ts';
 import { type Span, TrackedValue, withUnknownEnd } from './tracked-value.ts';
 import type { TrackedViolation, Tracker } from './tracker.ts';
 
-const endStatuses = ['success', 'failure', 'already-installed'];
+const finalReports = ['success', 'failure', 'already-installed'];
 const ABORTED = 'aborted';
 
 /** Tracks the deployments of one case. */
@@ -56,11 +56,11 @@ export class DeploymentTracker implements Tracker {
       const states = this.#deployments.get(exchange.deploymentId)?.values() ?? [];
       for (const state of states) state.mayWrite(undefined, span);
     }
-    const isOfDevice =
+    const mayEndDeployments =
       operation.id.includes('next-deployment') || operation.id === 'decommission-device';
     const deviceId =
       operation.id === 'decommission-device' ? exchange.segment() : this.#devices.idOf(exchange);
-    if (!isOfDevice || deviceId === undefined) return;
+    if (!mayEndDeployments || deviceId === undefined) return;
     for (const states of this.#deployments.values()) {
       states.get(deviceId)?.mayWrite(undefined, span);
     }
@@ -82,7 +82,7 @@ export class DeploymentTracker implements Tracker {
     for (const state of states) {
       // The contract leaves open what an abort changes after the end.
       const possibleStatuses = state.possibleAt(request);
-      const isActive = possibleStatuses?.every((each) => !endStatuses.includes(each)) ?? false;
+      const isActive = possibleStatuses?.every((each) => !finalReports.includes(each)) ?? false;
       if (isSuccess) state.mayWrite(isActive ? ABORTED : undefined, withUnknownEnd(request));
       else if (status >= 500) state.mayWrite(undefined, request);
     }
@@ -202,9 +202,9 @@ function isOnly(
 function followsAll(status: string, possibleStatuses: readonly string[] | undefined): boolean {
   return (possibleStatuses ?? []).every((each) => {
     if (each === status) return true;
-    if (endStatuses.includes(each) || each === ABORTED) return false;
+    if (finalReports.includes(each) || each === ABORTED) return false;
     return (
-      endStatuses.includes(status) ||
+      finalReports.includes(status) ||
       intermediateStatuses.indexOf(status) > intermediateStatuses.indexOf(each)
     );
   });

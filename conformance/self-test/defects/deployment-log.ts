@@ -34,7 +34,7 @@ function accepts(what: string, requirement: RequirementId, appliesTo: RequestFil
 }
 
 /** A defect: a valid log is refused. */
-function refused(what: string, requirement: RequirementId, appliesTo: RequestFilter): Defect {
+function refusesValid(what: string, requirement: RequirementId, appliesTo: RequestFilter): Defect {
   return {
     id: `log-with-${what.replaceAll(' ', '-')}-is-400`,
     title: `A log with ${what} is answered with 400.`,
@@ -110,11 +110,15 @@ export const deploymentLogDefects: readonly Defect[] = [
     'log.message-is-string',
     memberDoesNotFit('messages.last.message', isText),
   ),
-  refused('an offset in a timestamp', 'log.timestamp-is-a-date-time', (request) =>
+  refusesValid('an offset in a timestamp', 'log.timestamp-is-a-date-time', (request) =>
     String(bodyMemberAt(request, 'messages.last.timestamp')).endsWith('+05:30'),
   ),
-  refused('a level of its own', 'log.level-is-string', memberEquals('messages.last.level', 'text')),
-  refused(
+  refusesValid(
+    'a level of its own',
+    'log.level-is-string',
+    memberEquals('messages.last.level', 'text'),
+  ),
+  refusesValid(
     'a short message',
     'log.message-is-string',
     memberEquals('messages.last.message', 'text'),

@@ -39,7 +39,11 @@ function acceptedReport(
 }
 
 /** A defect: a valid report is refused. */
-function refused(what: string, violates: Defect['violates'], appliesTo: RequestFilter): Defect {
+function refusesValid(
+  what: string,
+  violates: Defect['violates'],
+  appliesTo: RequestFilter,
+): Defect {
   return {
     id: `report-with-${what.replaceAll(' ', '-')}-is-400`,
     title: `A report with ${what} is answered with 400.`,
@@ -147,8 +151,8 @@ export const deploymentStatusDefects: readonly Defect[] = [
     const { substate } = objectOf(request);
     return substate !== undefined && substate !== null && !isText(substate);
   }),
-  refused('a substate', ['status.substate'], memberEquals('substate', 'text')),
-  refused(
+  refusesValid('a substate', ['status.substate'], memberEquals('substate', 'text')),
+  refusesValid(
     'no substate',
     [
       'status.substate-is-optional',
@@ -160,7 +164,7 @@ export const deploymentStatusDefects: readonly Defect[] = [
   ),
   ...Object.entries(statusRequirements).map(
     ([status, requirement]): Defect =>
-      refused(
+      refusesValid(
         `the status ${status.replaceAll('_', ' ')}`,
         [
           requirement,

@@ -5,7 +5,7 @@ import { artifactLifeDefects } from './artifact-lives.ts';
 import { artifactVariantDefects } from './artifact-variants.ts';
 import { artifactDefects } from './artifacts.ts';
 import { atOnceDefects } from './at-once.ts';
-import { auditActStateDefects } from './audit-act-states.ts';
+import { auditActionStateDefects } from './audit-action-states.ts';
 import { auditEntryDefects } from './audit-entry.ts';
 import { auditExportDefects } from './audit-export.ts';
 import { auditLogDefects } from './audit-log.ts';
@@ -105,7 +105,7 @@ export const allDefects: readonly Defect[] = [
   ...auditLogDefects,
   ...auditValueDefects,
   ...auditExportDefects,
-  ...auditActStateDefects,
+  ...auditActionStateDefects,
   ...connectDefects,
   ...faultDefects,
   ...roleDefects,

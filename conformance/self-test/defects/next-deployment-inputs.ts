@@ -34,7 +34,7 @@ function acceptedRequest(
 }
 
 /** A defect: a valid request is refused. */
-function refused(
+function refusesValid(
   poll: PollOperation,
   [what, requirement]: readonly [string, RequirementId],
   appliesTo: RequestFilter,
@@ -81,8 +81,10 @@ export const nextDeploymentInputDefects: readonly Defect[] = [
     ['no device type', 'next.get-device-type'],
     (request) => !queryOf(request).has('device_type'),
   ),
-  refused('get-next-deployment', ['letters of other scripts', 'next.get-parameters'], (request) =>
-    /[^\0-\x7f]/.test(queryOf(request).get('device_type') ?? ''),
+  refusesValid(
+    'get-next-deployment',
+    ['letters of other scripts', 'next.get-parameters'],
+    (request) => /[^\0-\x7f]/.test(queryOf(request).get('device_type') ?? ''),
   ),
   acceptedRequest(v1, ['no body', 'next.post-body'], isBodiless),
   acceptedRequest(v1, ['a body that is no object', 'next.post-body'], isNoObject),
@@ -103,12 +105,12 @@ export const nextDeploymentInputDefects: readonly Defect[] = [
     memberDoesNotFit('device_type', isText),
   ),
   acceptedRequest(v1, ['a pair of another type', 'next.post-values-are-strings'], hasOtherPair(v1)),
-  refused(
+  refusesValid(
     v1,
     ['its two keys only', 'next.post-keys'],
     allOf(isInput(v1), memberIsMissing('colour')),
   ),
-  refused(
+  refusesValid(
     v1,
     ['a free pair', 'next.free-pairs'],
     allOf(isInput(v1), memberEquals('colour', 'text')),
@@ -147,22 +149,22 @@ export const nextDeploymentInputDefects: readonly Defect[] = [
     ['a flag of another type', 'next.v2-flag-is-a-boolean'],
     memberDoesNotFit('update_control_map', isBoolean),
   ),
-  refused(
+  refusesValid(
     v2,
     ['its two keys only', 'next.v2-keys'],
     allOf(isInput(v2), memberIsMissing('device_provides.colour')),
   ),
-  refused(
+  refusesValid(
     v2,
     ['no flag', 'next.v2-keys'],
     allOf(isInput(v2), memberIsMissing('update_control_map')),
   ),
-  refused(
+  refusesValid(
     v2,
     ['a free pair', 'next.v2-free-pairs'],
     allOf(isInput(v2), memberEquals('device_provides.colour', 'text')),
   ),
-  refused(
+  refusesValid(
     v2,
     ['a flag that is true', 'next.v2-flag'],
     allOf(isInput(v2), memberEquals('update_control_map', true)),

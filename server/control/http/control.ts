@@ -222,10 +222,10 @@ function controlApp(
   }
   const admission = createConsoleAuthorization(management);
   const handlers = handlersOf(options, admission, streams);
-  const isOfManagement = (path: string) => path.startsWith(managementPrefix);
+  const isManagementPath = (path: string) => path.startsWith(managementPrefix);
   mountOperations(app, { tenants, handlers }, (_, { isOpen }) => isOpen === true);
   app.use(requireToken(controlToken));
-  mountOperations(app, { tenants, handlers }, isOfManagement);
+  mountOperations(app, { tenants, handlers }, isManagementPath);
   app.use(managementPrefix, passRequests(admission, tenants, management.internalApi));
   app.use(boundBodies());
   app.use([...controlPathsOf((_, { body }) => typeof body === 'string')], textBodies());
@@ -237,7 +237,7 @@ function controlApp(
   mountOperations(
     app,
     { tenants, handlers },
-    (path, { isOpen }) => isOpen !== true && !isOfManagement(path),
+    (path, { isOpen }) => isOpen !== true && !isManagementPath(path),
   );
   app.use(({ path }) => {
     const hint = knownNames(

@@ -44,7 +44,7 @@ export function sendListing(
 export async function sendChunks(response: Response, chunks: Iterable<string>): Promise<void> {
   for await (const chunk of inTurns(chunks)) {
     if (response.destroyed) return;
-    if (!response.write(chunk)) await drained(response);
+    if (!response.write(chunk)) await untilDrained(response);
   }
   response.end();
 }
@@ -73,7 +73,7 @@ function* chunksOf(members: object, lists: Lists<unknown>): Generator<string> {
 }
 
 /** Resolves when the response accepts more data or is closed. */
-function drained(response: Response): Promise<void> {
+function untilDrained(response: Response): Promise<void> {
   return new Promise((resolve) => {
     const goOn = (): void => {
       response.off('drain', goOn).off('close', goOn);

@@ -169,8 +169,8 @@ function makeDataFolder(path: string): void {
   try {
     makeFolder(path, 0o700);
   } catch (cause) {
-    const isOfNone = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-    if (!isOfNone) throw cause;
+    const isAbsent = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    if (!isAbsent) throw cause;
     // Here ENOENT does not mean a missing folder: the system does not permit to create one at this
     // path.
     throw new StateError('unreadable', `${path} cannot be created (${cause.message})`, { cause });

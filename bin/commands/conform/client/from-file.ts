@@ -66,6 +66,6 @@ function requestLine({ method, url, status }: ClientExchange): string {
 function readError(file: string, error: unknown): unknown {
   if (error instanceof RecordingError)
     return new CommandError(error.message, exitCodes.setUp, error);
-  const isOfFile = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
-  return isOfFile ? fileError(`--from cannot read ${file}`, error) : error;
+  const isFileProblem = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
+  return isFileProblem ? fileError(`--from cannot read ${file}`, error) : error;
 }

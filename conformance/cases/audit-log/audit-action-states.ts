@@ -33,7 +33,7 @@ import {
 import { actions, ENTRY_WAIT_MAX_MS, entries, list, listIn, textAt } from './audit-reading.ts';
 
 /** An action that a user has performed, or that the target has refused. */
-interface Act {
+interface PerformedAction {
   /** The action and the state of its object, as a phrase. */
   readonly what: string;
   readonly action: string;
@@ -57,8 +57,11 @@ async function isRefused(context: TestContext, id: ManagementId, call: AnyCall):
 }
 
 /** Asserts that each action is one entry on its object, and each refused one is none. */
-async function expectRecorded(context: TestContext, acts: readonly Act[]): Promise<void> {
-  for (const { what, action, objectId, requirement, mayBeTwice } of acts) {
+async function expectRecorded(
+  context: TestContext,
+  performedActions: readonly PerformedAction[],
+): Promise<void> {
+  for (const { what, action, objectId, requirement, mayBeTwice } of performedActions) {
     const least = requirement === undefined ? 0 : 1;
     const loggedActions = await context.eventually(
       async () => {
@@ -87,13 +90,13 @@ const deviceStates = {
 } satisfies Readonly<Record<string, (context: TestContext) => Promise<SuiteDevice>>>;
 
 /** Rejects a pending device, and decommissions a device of each state twice. */
-async function actsOnDevices(context: TestContext): Promise<readonly Act[]> {
-  const acts: Act[] = [];
+async function performOnDevices(context: TestContext): Promise<readonly PerformedAction[]> {
+  const actions: PerformedAction[] = [];
   for (const [state, arrange] of Object.entries(deviceStates)) {
     const { id: objectId } = await arrange(context);
     await context.admin.decommission(objectId);
     const again = await isRefused(context, 'decommission-device', { path: { id: objectId } });
-    acts.push({
+    actions.push({
       what: `the decommissioning of ${state}`,
       action: 'decommission',
       objectId,
@@ -105,7 +108,7 @@ async function actsOnDevices(context: TestContext): Promise<readonly Act[]> {
   await context.admin.decide(objectId, key, 'rejected');
   const requirement = 'audit.device-rejected';
   const what = 'the rejection of a pending device';
-  return [...acts, { what, action: 'reject', objectId, requirement, mayBeTwice: false }];
+  return [...actions, { what, action: 'reject', objectId, requirement, mayBeTwice: false }];
 }
 
 /** A deployment: the devices in it, and what becomes of it before a user aborts it. */
@@ -132,11 +135,11 @@ async function follow(context: TestContext, device: SuiteDevice, status: string)
 }
 
 /** Creates the deployment of a row, and aborts it twice. */
-async function actsOnDeployment(
+async function performOnDeployment(
   context: TestContext,
   all: readonly SuiteDevice[],
   { what, size, statuses }: DeploymentRow,
-): Promise<readonly Act[]> {
+): Promise<readonly PerformedAction[]> {
   const { name } = await context.artifact('plain');
   const devices = all.slice(0, size);
   const requested = { artifact_name: name, devices: devices.map(({ id }) => id) };
@@ -201,7 +204,7 @@ async function expectConfigurationDeployed(
 }
 
 /** Edits an artifact, deletes it while a deployment uses it, and twice after the abort. */
-async function actsOnArtifact(context: TestContext): Promise<readonly Act[]> {
+async function performOnArtifact(context: TestContext): Promise<readonly PerformedAction[]> {
   const name = context.newName();
   const { id: objectId } = await ownArtifact(context, { name, content: Buffer.from('one') });
   await context.admin.describeArtifact(objectId, 'described once');
@@ -237,7 +240,7 @@ async function requireArtifactEntries(context: TestContext): Promise<void> {
 }
 
 /** Spec: AuditLog entry; Audit logs */
-export const auditActStateCases = defineScenario<TestContext>({
+export const auditActionStateCases = defineScenario<TestContext>({
   area: 'audit-log',
   name: 'Actions in every state',
   start: 'a user',
@@ -254,7 +257,7 @@ export const auditActStateCases = defineScenario<TestContext>({
         'audit.device-decommissioned',
         'audit.one-entry-per-action',
       ],
-      run: async (context) => expectRecorded(context, await actsOnDevices(context)),
+      run: async (context) => expectRecorded(context, await performOnDevices(context)),
     },
     {
       id: 'acts-on-deployments-of-every-state',
@@ -268,11 +271,11 @@ export const auditActStateCases = defineScenario<TestContext>({
       run: async (context) => {
         const devices = [];
         for (let made = 0; made < 3; made += 1) devices.push(await acceptedDevice(context));
-        const acts = [];
+        const actions = [];
         for (const row of deploymentRows) {
-          acts.push(...(await actsOnDeployment(context, devices, row)));
+          actions.push(...(await performOnDeployment(context, devices, row)));
         }
-        await expectRecorded(context, acts);
+        await expectRecorded(context, actions);
       },
     },
     {
@@ -292,9 +295,9 @@ export const auditActStateCases = defineScenario<TestContext>({
         'The edit and the deletion of an artifact are one entry each; a refused deletion is none.',
       requirements: ['audit.artifact-changed', 'audit.one-entry-per-action'],
       run: async (context) => {
-        const acts = await actsOnArtifact(context);
+        const actions = await performOnArtifact(context);
         await requireArtifactEntries(context);
-        await expectRecorded(context, acts);
+        await expectRecorded(context, actions);
       },
     },
   ],

@@ -350,7 +350,7 @@ const tokens: readonly Defect[] = [
 ];
 
 /** Spec: AuditLog entry; Audit logs; Authentication */
-export const auditActStateDefects: readonly Defect[] = [
+export const auditActionStateDefects: readonly Defect[] = [
   ...acts,
   ...actors,
   ...selections,

@@ -28,7 +28,7 @@ async function actsOf(context: TestContext, deviceId: string): Promise<readonly 
   return (await entries(context, query)).map((entry) => textAt(entry, 'action') ?? 'nothing');
 }
 
-export const auditDeviceActs = defineScenario({
+export const auditDeviceActions = defineScenario({
   area: 'audit-log',
   name: 'Actions of devices',
   start: 'an unknown device that came with two keys, and a pre-authorized device',
@@ -46,7 +46,7 @@ export const auditDeviceActs = defineScenario({
           ([unknown, known]) => unknown.length > 1 && known.length > 0,
           ENTRY_WAIT_MAX_MS,
         );
-        const reported = (acts: readonly string[]): string => acts.join(', ') || 'none';
+        const reported = (actions: readonly string[]): string => actions.join(', ') || 'none';
         return observationOf(
           `of a pending device: ${reported(ofPending)}; of an accepted one: ${reported(ofTrusted)}`,
         );

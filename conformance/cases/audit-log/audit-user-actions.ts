@@ -23,7 +23,7 @@ interface UserAction {
 
 /** The actions of the user, oldest first, and their start and end by the target's clock. */
 interface PerformedActions {
-  readonly acts: readonly UserAction[];
+  readonly actions: readonly UserAction[];
   readonly startedMs: number;
   readonly endedMs: number;
 }
@@ -33,7 +33,7 @@ async function nowMs(context: TestContext): Promise<number> {
 }
 
 /** Performs once each action that the contract names. */
-async function everyAct(context: TestContext): Promise<PerformedActions> {
+async function performEveryAction(context: TestContext): Promise<PerformedActions> {
   const startedMs = await nowMs(context);
   const { device, deploymentId } = await withdrawnDeployment(context);
   await context.admin.decide(device.id, device.key, 'rejected');
@@ -41,7 +41,7 @@ async function everyAct(context: TestContext): Promise<PerformedActions> {
   const onDeployment = { objectId: deploymentId, objectType: 'deployment' } as const;
   const onDevice = { objectId: device.id, objectType: 'device' } as const;
   return {
-    acts: [
+    actions: [
       { action: 'create', ...onDeployment },
       { action: 'abort', ...onDeployment },
       { action: 'reject', ...onDevice },
@@ -68,31 +68,33 @@ function entriesOf(
 }
 
 /** Returns the first entry of an action; throws NotObservable if there is none. */
-async function entryOf(context: TestContext, act: UserAction): Promise<ReceivedEntry> {
-  const [entry] = await entriesOf(context, act);
+async function entryOf(context: TestContext, userAction: UserAction): Promise<ReceivedEntry> {
+  const [entry] = await entriesOf(context, userAction);
   if (entry) return entry;
-  throw new NotObservable(`the log has no entry \`${act.action}\` on ${act.objectId}`);
+  throw new NotObservable(
+    `the log has no entry \`${userAction.action}\` on ${userAction.objectId}`,
+  );
 }
 
 /** Spec: AuditLog entry; Audit logs */
-export const auditActCases = defineScenario<PerformedActions>({
+export const auditUserActionCases = defineScenario<PerformedActions>({
   area: 'audit-log',
   name: 'Actions of a user',
   start:
     'a user who has created and aborted a deployment and rejected and decommissioned its device',
   effect: 'write',
   needs: ['user'],
-  arrange: everyAct,
+  arrange: performEveryAction,
   cases: [
     {
       id: 'each-act-is-recorded-once',
       title: 'Each action of the user is one entry, which appears within seconds and only once.',
       requirements: ['audit.one-entry-per-action'],
-      run: async ({ acts }, context) => {
-        for (const act of acts) await entryOf(context, act);
-        for (const act of acts) {
-          const { length } = await entriesOf(context, act);
-          expectEqual(`entries \`${act.action}\` on ${act.objectId}`, length, 1);
+      run: async ({ actions }, context) => {
+        for (const userAction of actions) await entryOf(context, userAction);
+        for (const userAction of actions) {
+          const { length } = await entriesOf(context, userAction);
+          expectEqual(`entries \`${userAction.action}\` on ${userAction.objectId}`, length, 1);
         }
       },
     },
@@ -100,12 +102,12 @@ export const auditActCases = defineScenario<PerformedActions>({
       id: 'entries-name-the-object',
       title: 'The entry of each action names its object by ID and type.',
       requirements: ['audit.object-id', 'audit.object-type'],
-      run: async ({ acts }, context) => {
-        for (const act of acts) {
-          const entry = await entryOf(context, act);
+      run: async ({ actions }, context) => {
+        for (const userAction of actions) {
+          const entry = await entryOf(context, userAction);
           const named = { id: textAt(entry, 'object.id'), type: textAt(entry, 'object.type') };
-          const expected = { id: act.objectId, type: act.objectType };
-          expectEqual(`object of \`${act.action}\``, named, expected);
+          const expected = { id: userAction.objectId, type: userAction.objectType };
+          expectEqual(`object of \`${userAction.action}\``, named, expected);
         }
       },
     },
@@ -113,12 +115,16 @@ export const auditActCases = defineScenario<PerformedActions>({
       id: 'acts-of-one-user-have-one-actor',
       title: 'All actions of one user have one actor: a user, with the same ID in each entry.',
       requirements: ['audit.actor-id', 'audit.actor-type'],
-      run: async ({ acts }, context) => {
+      run: async ({ actions }, context) => {
         const ids = new Set<string>();
-        for (const act of acts) {
-          const entry = await entryOf(context, act);
-          expectEqual(`actor.type of \`${act.action}\``, textAt(entry, 'actor.type'), 'user');
-          ids.add(expectPresent(`actor.id of \`${act.action}\``, textAt(entry, 'actor.id')));
+        for (const userAction of actions) {
+          const entry = await entryOf(context, userAction);
+          expectEqual(
+            `actor.type of \`${userAction.action}\``,
+            textAt(entry, 'actor.type'),
+            'user',
+          );
+          ids.add(expectPresent(`actor.id of \`${userAction.action}\``, textAt(entry, 'actor.id')));
         }
         expectThat(ids.size === 1, 'one actor', describeValue([...ids]));
       },
@@ -128,9 +134,9 @@ export const auditActCases = defineScenario<PerformedActions>({
       title:
         'The time of each entry is the time of the action, by the clock that the target shows.',
       requirements: ['audit.time-of-the-act'],
-      run: async ({ acts, startedMs, endedMs }, context) => {
-        for (const act of acts) {
-          const time = textAt(await entryOf(context, act), 'time') ?? 'none';
+      run: async ({ actions, startedMs, endedMs }, context) => {
+        for (const userAction of actions) {
+          const time = textAt(await entryOf(context, userAction), 'time') ?? 'none';
           const ms = Date.parse(time);
           const isThen = ms > startedMs - CLOCKS_APART_MS && ms < endedMs + CLOCKS_APART_MS;
           const span = [startedMs, endedMs].map((each) => new Date(each).toISOString());
@@ -142,13 +148,13 @@ export const auditActCases = defineScenario<PerformedActions>({
       id: 'entries-stand-in-the-order-of-the-acts',
       title: 'An action that follows another has no earlier time.',
       requirements: ['audit.time-of-the-act'],
-      run: async ({ acts }, context) => {
+      run: async ({ actions }, context) => {
         let before = Number.NEGATIVE_INFINITY;
-        for (const act of acts) {
-          const time = textAt(await entryOf(context, act), 'time') ?? 'none';
+        for (const userAction of actions) {
+          const time = textAt(await entryOf(context, userAction), 'time') ?? 'none';
           // One second is tolerated: some servers round times, or write entries asynchronously.
           const second = Math.floor(Date.parse(time) / 1000);
-          const earlier = `\`${act.action}\` at ${time}, before the action that it followed`;
+          const earlier = `\`${userAction.action}\` at ${time}, before the action that it followed`;
           expectThat(second >= before - 1, 'times in the order of the actions', earlier);
           before = second;
         }
