@@ -51,24 +51,28 @@ describe('the conformance cases', () => {
   });
 
   it.each(operationIds)('cover every status that the contract defines for %s', (id) => {
-    const missing = contractStatuses(id).filter((status) => !covered.has(`${id} ${status}`));
-    expect(missing).toEqual([]);
+    const missingStatuses = contractStatuses(id).filter(
+      (status) => !covered.has(`${id} ${status}`),
+    );
+    expect(missingStatuses).toEqual([]);
   });
 
   it('cover no status that the contract does not define', () => {
-    const named = new Set(
+    const namedRequirements = new Set(
       operationIds.flatMap((id) => contractStatuses(id).map((status) => `${id} ${status}`)),
     );
-    expect([...covered].filter((each) => !named.has(each))).toEqual([]);
+    expect([...covered].filter((each) => !namedRequirements.has(each))).toEqual([]);
   });
 
   it('test every requirement that is neither excluded nor judged on every exchange', () => {
-    const named = new Set<string>([
+    const namedRequirements = new Set<string>([
       ...allCases.flatMap((each) => each.requirements),
       ...generalRequirements,
     ]);
-    const missing = records.filter(({ id, excluded }) => excluded === undefined && !named.has(id));
-    expect(missing.map(({ id }) => id)).toEqual([]);
+    const missingRequirements = records.filter(
+      ({ id, excluded }) => excluded === undefined && !namedRequirements.has(id),
+    );
+    expect(missingRequirements.map(({ id }) => id)).toEqual([]);
   });
 
   it('test no requirement that is excluded', () => {

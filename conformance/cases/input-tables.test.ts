@@ -186,8 +186,8 @@ describe.each(completeTables)(
   'the complete inputs of $operation',
   ({ table, validBody, fields }) => {
     it('cover every field of the contract and no other field', () => {
-      const named = new Set(Object.values(table).map(({ field }) => field));
-      expect([...named].sort()).toEqual(['', ...fields].sort());
+      const namedFields = new Set(Object.values(table).map(({ field }) => field));
+      expect([...namedFields].sort()).toEqual(['', ...fields].sort());
     });
 
     it('contain each kind of value exactly once for each field', () => {
@@ -262,8 +262,8 @@ describe('an input of a table', () => {
       field: '',
       refused: ['missing', 'not JSON'],
     } as const;
-    const [missing, noJson] = inputsOf(row, goodReport);
-    expect(missing?.raw).toBeUndefined();
+    const [missingInput, noJson] = inputsOf(row, goodReport);
+    expect(missingInput?.raw).toBeUndefined();
     expect(() => JSON.parse(noJson?.raw ?? '')).toThrow(SyntaxError);
   });
 });
@@ -271,8 +271,10 @@ describe('an input of a table', () => {
 describe('the other values that cases send', () => {
   it('are attributes that the contract accepts', () => {
     for (const { label, values } of kinds) {
-      const refused = values.filter((value) => !v.is(attributesShape, [{ name: 'a', value }]));
-      expect([label, refused]).toEqual([label, []]);
+      const refusedValues = values.filter(
+        (value) => !v.is(attributesShape, [{ name: 'a', value }]),
+      );
+      expect([label, refusedValues]).toEqual([label, []]);
     }
   });
 

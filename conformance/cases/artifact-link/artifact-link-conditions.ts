@@ -38,13 +38,20 @@ const olderFormats: Readonly<Record<string, (date: Date) => string>> = {
 
 async function datedLink(context: TestContext) {
   const file = await linkedSample(context, 'plain');
-  const said = file.download.headers['last-modified'];
+  const lastModified = file.download.headers['last-modified'];
   // Without the header, any time from the response onwards is after the last change.
-  const changed = said ?? new Date(context.serverNowMs(file.download)).toUTCString();
-  const later = new Date(Date.parse(changed) + SECOND_MS).toUTCString();
-  const since = beforeMs.map((ms) => new Date(Date.parse(changed) - ms).toUTCString());
+  const changeTime = lastModified ?? new Date(context.serverNowMs(file.download)).toUTCString();
+  const later = new Date(Date.parse(changeTime) + SECOND_MS).toUTCString();
+  const since = beforeMs.map((ms) => new Date(Date.parse(changeTime) - ms).toUTCString());
   // Without the header, only a time before any upload is surely before the last change.
-  return { file, follow: file.follow, changed, later, said, earlier: said ? since : [early] };
+  return {
+    file,
+    follow: file.follow,
+    changed: changeTime,
+    later,
+    said: lastModified,
+    earlier: lastModified ? since : [early],
+  };
 }
 
 const conditions = defineScenario({

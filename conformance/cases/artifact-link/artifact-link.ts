@@ -21,7 +21,7 @@ import {
 import { isMap } from '../../target/json-members.ts';
 import { malformedIds } from '../artifacts/artifacts.ts';
 
-const requested = defineScenario({
+const requestedLinkCases = defineScenario({
   area: 'artifact-link',
   name: 'Requests for a link',
   start: 'an accepted device, and an uploaded artifact',
@@ -78,7 +78,7 @@ const requested = defineScenario({
   ],
 });
 
-const reported = defineScenario({
+const reportedLinkCases = defineScenario({
   area: 'artifact-link',
   name: 'Fields of a link',
   start: 'the response to a device that requested a link',
@@ -220,9 +220,9 @@ const used = defineScenario({
       title: 'With another expiry time in its query, the link returns no file.',
       requirements: ['link.is-signed'],
       run: async ({ uri }, context) => {
-        const changed = withOtherExpiry(uri);
-        if (changed.length === 0) throw new NotObservable('no expiry time is seen in the link');
-        for (const url of changed) {
+        const alteredUri = withOtherExpiry(uri);
+        if (alteredUri.length === 0) throw new NotObservable('no expiry time is seen in the link');
+        for (const url of alteredUri) {
           expectStatus(await context.client.send({ method: 'GET', url }), 400, 401, 403, 404);
         }
       },
@@ -276,4 +276,10 @@ const gone = defineScenario({
   ],
 });
 
-export const artifactLinkCases = [...requested, ...reported, ...following, ...used, ...gone];
+export const artifactLinkCases = [
+  ...requestedLinkCases,
+  ...reportedLinkCases,
+  ...following,
+  ...used,
+  ...gone,
+];

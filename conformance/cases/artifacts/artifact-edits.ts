@@ -45,9 +45,10 @@ async function shownArtifact(device: SuiteDevice, id: string): Promise<Members> 
 async function listedArtifact(device: SuiteDevice, { id, name }: EditedArtifact): Promise<Members> {
   const query = { release_name: name, device_type: boardType };
   const response = await device.call('list-artifacts', { query });
-  const listed = response.status === 200 ? expectJson(response) : undefined;
-  const found: unknown = Array.isArray(listed) && listed.find((each) => Object(each).id === id);
-  if (isMap(found)) return found;
+  const listBody = response.status === 200 ? expectJson(response) : undefined;
+  const listEntry: unknown =
+    Array.isArray(listBody) && listBody.find((each) => Object(each).id === id);
+  if (isMap(listEntry)) return listEntry;
   throw new StartStateNotReached('a list with the artifact', describeValue(response.text));
 }
 
@@ -135,8 +136,8 @@ const edited = defineScenario<EditedArtifact>({
       requirements: ['artifacts.edit-is-shown'],
       run: async (arranged, context) => {
         const { description } = await edit(context, arranged);
-        const listed = await listedArtifact(arranged.device, arranged);
-        expectEqualIfThere('description in the list', listed.description, description);
+        const artifactInList = await listedArtifact(arranged.device, arranged);
+        expectEqualIfThere('description in the list', artifactInList.description, description);
         await emptyDescription(context, arranged);
       },
     },
@@ -147,8 +148,8 @@ const edited = defineScenario<EditedArtifact>({
       run: async (arranged, context) => {
         const { before } = arranged;
         expectRest(await edit(context, arranged), before, 'of the artifact');
-        const listed = await listedArtifact(arranged.device, arranged);
-        expectRest(listed, before, 'in the list');
+        const artifactInList = await listedArtifact(arranged.device, arranged);
+        expectRest(artifactInList, before, 'in the list');
       },
     },
     {
@@ -163,8 +164,8 @@ const edited = defineScenario<EditedArtifact>({
           expectThat(timeOf(after) > timeOf(before), expected, describeValue(after.modified));
           before = after;
         }
-        const listed = await listedArtifact(arranged.device, arranged);
-        expectEqual('modified in the list', timeOf(listed), timeOf(before));
+        const artifactInList = await listedArtifact(arranged.device, arranged);
+        expectEqual('modified in the list', timeOf(artifactInList), timeOf(before));
       },
     },
     {

@@ -121,8 +121,8 @@ export const ownFields: readonly ArtifactField[] = [
     title: 'The compatible device types are present: an array of the strings in the file.',
     requirement: 'artifacts.device-types',
     holds: ({ where, members }, { deviceTypes }) => {
-      const reported = sortedTexts(members.device_types_compatible);
-      expectEqual(`device types ${where}`, reported, sorted(deviceTypes));
+      const reportedValues = sortedTexts(members.device_types_compatible);
+      expectEqual(`device types ${where}`, reportedValues, sorted(deviceTypes));
     },
   },
   {
@@ -144,8 +144,8 @@ export const ownFields: readonly ArtifactField[] = [
     title: 'The depends, if present, map strings to arrays of strings, as in the file.',
     requirement: 'artifacts.depends',
     holds: ({ where, members }, { depends }) => {
-      const reported = eachSorted(members.artifact_depends);
-      expectEqualIfThere(`depends ${where}`, reported, eachSorted(depends));
+      const reportedValues = eachSorted(members.artifact_depends);
+      expectEqualIfThere(`depends ${where}`, reportedValues, eachSorted(depends));
     },
   },
   {
@@ -153,8 +153,8 @@ export const ownFields: readonly ArtifactField[] = [
     title: 'The provides to clear, if present, are the array of patterns in the file.',
     requirement: 'artifacts.clears',
     holds: ({ where, members }, { clears }) => {
-      const reported = sortedTexts(members.clears_artifact_provides);
-      expectEqualIfThere(`clears ${where}`, reported, sorted(clears));
+      const reportedValues = sortedTexts(members.clears_artifact_provides);
+      expectEqualIfThere(`clears ${where}`, reportedValues, sorted(clears));
     },
   },
   {
@@ -241,9 +241,9 @@ export const nestedFields: readonly ArtifactField[] = [
     title: 'If updates list their files, they list as many as the artifact has.',
     requirement: 'artifacts.from-the-file',
     holds: (source, { files }) => {
-      const reported = updatesOf(source).map((update) => update.files);
-      if (reported.length === 0 || !reported.every(Array.isArray)) return;
-      expectEqual(`number of files ${source.where}`, reported.flat().length, files.length);
+      const reportedValues = updatesOf(source).map((update) => update.files);
+      if (reportedValues.length === 0 || !reportedValues.every(Array.isArray)) return;
+      expectEqual(`number of files ${source.where}`, reportedValues.flat().length, files.length);
     },
   },
   {

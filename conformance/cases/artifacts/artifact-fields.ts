@@ -38,8 +38,8 @@ async function describedArtifact(
   const query = { release_name: artifact.name, device_type: boardType };
   const list = await device.call('list-artifacts', { query });
   expectStatus(list, 200);
-  const listed = entriesOf(expectJson(list)).map(membersOf);
-  const inList = listed.find(({ id }) => id === artifact.id) ?? listed[0];
+  const listedArtifacts = entriesOf(expectJson(list)).map(membersOf);
+  const inList = listedArtifacts.find(({ id }) => id === artifact.id) ?? listedArtifacts[0];
   expectThat(inList !== undefined, 'a listed artifact', 'none');
   const one = await device.call('get-artifact', { path: { id: artifact.id } });
   expectStatus(one, 200);

@@ -102,13 +102,16 @@ export const artifactListCases = defineScenario<SuiteDevice>({
         'Of releases with similar names, the list has the artifact of the requested one alone.',
       requirements: ['artifacts.list-selects-release', 'artifacts.list-is-complete'],
       run: async (device, context) => {
-        const made = new Map<string, string>();
+        const artifactIds = new Map<string, string>();
         for (const name of resembling(context.newName())) {
-          made.set(name, (await ownArtifact(context, { name, content: Buffer.from(name) })).id);
+          artifactIds.set(
+            name,
+            (await ownArtifact(context, { name, content: Buffer.from(name) })).id,
+          );
         }
-        for (const [name, wanted] of made) {
+        for (const [name, expectedId] of artifactIds) {
           const ids = await idsIn(device, name, boardType);
-          expectOnly(name, ids, { wanted, other: 'artifacts.list-selects-release' });
+          expectOnly(name, ids, { wanted: expectedId, other: 'artifacts.list-selects-release' });
         }
       },
     },
@@ -118,19 +121,19 @@ export const artifactListCases = defineScenario<SuiteDevice>({
       requirements: ['artifacts.list-selects', 'artifacts.list-is-complete'],
       run: async (device, context) => {
         const name = context.newName();
-        const made = new Map<string, string>();
+        const artifactIds = new Map<string, string>();
         for (const type of resembling('board')) {
-          const requested = {
+          const spec = {
             name,
             content: Buffer.from(type),
             deviceTypes: [type, `${type} too`],
           };
-          made.set(type, (await ownArtifact(context, requested)).id);
+          artifactIds.set(type, (await ownArtifact(context, spec)).id);
         }
-        for (const [type, wanted] of made) {
-          for (const requested of [type, `${type} too`]) {
-            const ids = await idsIn(device, name, requested);
-            expectOnly(requested, ids, { wanted, other: 'artifacts.list-selects' });
+        for (const [type, expectedId] of artifactIds) {
+          for (const requestedType of [type, `${type} too`]) {
+            const ids = await idsIn(device, name, requestedType);
+            expectOnly(requestedType, ids, { wanted: expectedId, other: 'artifacts.list-selects' });
           }
         }
       },

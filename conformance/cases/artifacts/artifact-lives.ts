@@ -66,11 +66,11 @@ async function expectListed(
   const expected = [...ids].sort().join();
   const settled = await context.eventually(
     () => idsFor(device, release, otherType),
-    (found) => found.join() === expected,
+    (ids) => ids.join() === expected,
   );
-  for (const found of [settled, await idsFor(device, release, boardType)]) {
-    if (found.join() === expected) continue;
-    throw new ExpectationFailure(`the artifacts ${expected}`, describeValue(found), [missed]);
+  for (const ids of [settled, await idsFor(device, release, boardType)]) {
+    if (ids.join() === expected) continue;
+    throw new ExpectationFailure(`the artifacts ${expected}`, describeValue(ids), [missed]);
   }
 }
 
@@ -88,8 +88,8 @@ async function releaseOfTwo(context: TestContext): Promise<ReleaseOfTwo> {
   // The list is read before each change, so that a copy of it would be noticed.
   await idsFor(device, release, boardType);
   const upload = async (flavour: string): Promise<OneOfTwo> => {
-    const requested = { name: release, content, deviceTypes, depends: { flavour: [flavour] } };
-    return { ...(await ownArtifact(context, requested)), flavour };
+    const spec = { name: release, content, deviceTypes, depends: { flavour: [flavour] } };
+    return { ...(await ownArtifact(context, spec)), flavour };
   };
   return { device, release, first: await upload('first'), second: await upload('second') };
 }

@@ -211,9 +211,9 @@ function canonical(value: unknown): string {
 /**
  * Returns true if each listed file is another one of the expected files; its members are optional.
  */
-function areFiles(listed: unknown, expected: unknown): boolean {
+function areFiles(listedFiles: unknown, expected: unknown): boolean {
   const rest = entriesOf(expected).map(membersOf);
-  const found = entriesOf(listed)
+  const files = entriesOf(listedFiles)
     .map((file) => Object.entries(membersOf(file)).filter(([, value]) => value !== undefined))
     // Those with the most members first, since others fit more files.
     .toSorted((one, other) => other.length - one.length);
@@ -222,20 +222,21 @@ function areFiles(listed: unknown, expected: unknown): boolean {
     if (index !== -1) rest.splice(index, 1);
     return index !== -1;
   };
-  return found.every(isOne) && rest.length === 0;
+  return files.every(isOne) && rest.length === 0;
 }
 
 /** Asserts that the response shows of the artifact what is in its file. */
 function expectShown(where: string, artifact: Members, expected: Judged): void {
-  const listed = shownMembersOf(artifact);
+  const listedMembers = shownMembersOf(artifact);
   for (const member of judgedMembers) {
-    const [is, should] = [listed[member], expected[member]];
-    const isSame = member === 'files' ? areFiles(is, should) : canonical(is) === canonical(should);
+    const [is, expectedValue] = [listedMembers[member], expected[member]];
+    const isSame =
+      member === 'files' ? areFiles(is, expectedValue) : canonical(is) === canonical(expectedValue);
     if (is === undefined || isSame) continue;
     const requirement = memberRequirements[member];
     const what = `${member} ${where}`;
     throw new ExpectationFailure(
-      `${what} ${describeValue(should)}`,
+      `${what} ${describeValue(expectedValue)}`,
       `${what} ${describeValue(is)}`,
       [requirement],
     );
@@ -243,7 +244,7 @@ function expectShown(where: string, artifact: Members, expected: Judged): void {
 }
 
 /** Lists the artifacts of a release for a device type. */
-async function listed(
+async function findListed(
   device: SuiteDevice,
   release: string,
   deviceType: string,
@@ -301,14 +302,14 @@ function variantCase([id, [phrase, variant]]: [
       expectStatus(one, 200);
       expectShown('alone', membersOf(expectJson(one)), expected);
       for (const type of new Set([deviceType, spec.deviceTypes.at(-1) ?? deviceType])) {
-        const found = (await listed(device, spec.name, type)).find(
+        const listedArtifact = (await findListed(device, spec.name, type)).find(
           (each) => each.id === artifactId,
         );
-        if (found === undefined) {
+        if (listedArtifact === undefined) {
           const violated = ['artifacts.list-is-complete'] as const;
           throw new ExpectationFailure(`the artifact in the list for ${type}`, 'none', violated);
         }
-        expectShown('in the list', found, expected);
+        expectShown('in the list', listedArtifact, expected);
       }
       await expectFile(context, device, { id: artifactId, bytes });
     },

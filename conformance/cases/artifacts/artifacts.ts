@@ -53,7 +53,7 @@ function expectNotListed(response: HttpResponse, unwanted: string): void {
   expectThat(!ids.includes(unwanted), `no artifact ${unwanted}`, describeValue(ids));
 }
 
-const listed = defineScenario({
+const listCases = defineScenario({
   area: 'artifacts',
   name: 'The list',
   start: 'an accepted device, and two uploaded artifacts of different releases',
@@ -266,4 +266,4 @@ const one = defineScenario({
 });
 
 /** Spec: Device deployments v1, "GET /artifacts" */
-export const artifactCases = [...listed, ...large, ...one];
+export const artifactCases = [...listCases, ...large, ...one];

@@ -71,15 +71,17 @@ async function expectRecorded(
       (read) => read.filter((each) => each === action).length >= least,
       ENTRY_WAIT_MAX_MS,
     );
-    const found = loggedActions.filter((each) => each === action);
+    const matchingActions = loggedActions.filter((each) => each === action);
     // Another case checks the names of actions.
-    if (found.length < least && loggedActions.some((each) => !actions.includes(each))) {
+    if (matchingActions.length < least && loggedActions.some((each) => !actions.includes(each))) {
       throw new StartStateNotReached('actions of the contract', describeValue(loggedActions));
     }
-    if (found.length === least || (found.length > least && mayBeTwice)) continue;
-    const missed = found.length < least && requirement ? requirement : 'audit.one-entry-per-action';
+    if (matchingActions.length === least || (matchingActions.length > least && mayBeTwice))
+      continue;
+    const missed =
+      matchingActions.length < least && requirement ? requirement : 'audit.one-entry-per-action';
     const expected = `${least} entries \`${action}\` after ${what}`;
-    throw new ExpectationFailure(expected, `${found.length} entries`, [missed]);
+    throw new ExpectationFailure(expected, `${matchingActions.length} entries`, [missed]);
   }
 }
 
@@ -95,13 +97,15 @@ async function performOnDevices(context: TestContext): Promise<readonly Performe
   for (const [state, arrange] of Object.entries(deviceStates)) {
     const { id: objectId } = await arrange(context);
     await context.admin.decommission(objectId);
-    const again = await isRefused(context, 'decommission-device', { path: { id: objectId } });
+    const isRefusedAgain = await isRefused(context, 'decommission-device', {
+      path: { id: objectId },
+    });
     actions.push({
       what: `the decommissioning of ${state}`,
       action: 'decommission',
       objectId,
       requirement: 'audit.device-decommissioned',
-      mayBeTwice: !again,
+      mayBeTwice: !isRefusedAgain,
     });
   }
   const { id: objectId, key } = await pendingDevice(context);
@@ -130,8 +134,8 @@ async function follow(context: TestContext, device: SuiteDevice, status: string)
     device.call('get-next-deployment', { query: factoryProvides }),
   );
   if (status === '') return;
-  const reported = await report({ device, id: instructedId(offer) }, { status });
-  requireResponse('put-deployment-status', reported, 204);
+  const reportResponse = await report({ device, id: instructedId(offer) }, { status });
+  requireResponse('put-deployment-status', reportResponse, 204);
 }
 
 /** Creates the deployment of a row, and aborts it twice. */
@@ -142,15 +146,15 @@ async function performOnDeployment(
 ): Promise<readonly PerformedAction[]> {
   const { name } = await context.artifact('plain');
   const devices = all.slice(0, size);
-  const requested = { artifact_name: name, devices: devices.map(({ id }) => id) };
-  const { id: objectId } = await context.deploy(requested);
+  const spec = { artifact_name: name, devices: devices.map(({ id }) => id) };
+  const { id: objectId } = await context.deploy(spec);
   for (const [index, status] of statuses.entries()) {
     const device = devices[index];
     if (device) await follow(context, device, status);
   }
   const call = { path: { id: objectId }, body: { status: 'aborted' } };
-  const refused = await isRefused(context, 'abort-deployment', call);
-  const again = await isRefused(context, 'abort-deployment', call);
+  const isFirstRefused = await isRefused(context, 'abort-deployment', call);
+  const isRefusedAgain = await isRefused(context, 'abort-deployment', call);
   const isOver = statuses.includes('success');
   return [
     {
@@ -161,12 +165,12 @@ async function performOnDeployment(
       mayBeTwice: false,
     },
     {
-      what: `${refused ? 'the refused abort' : 'the abort'} of ${what}`,
+      what: `${isFirstRefused ? 'the refused abort' : 'the abort'} of ${what}`,
       action: 'abort',
       objectId,
       // Whether a server records an abort that it accepts but that changes nothing is left open.
-      ...(refused || isOver ? {} : { requirement: 'audit.deployment-aborted' }),
-      mayBeTwice: !again || (isOver && !refused),
+      ...(isFirstRefused || isOver ? {} : { requirement: 'audit.deployment-aborted' }),
+      mayBeTwice: !isRefusedAgain || (isOver && !isFirstRefused),
     },
   ];
 }
@@ -176,8 +180,8 @@ async function expectNoCreation(context: TestContext, device: SuiteDevice): Prom
   const name = context.newName();
   const body = { name, artifact_name: context.newName(), devices: [device.id] };
   if (!(await isRefused(context, 'create-deployment', { body }))) return;
-  const found = await entries(context, { object_deployment_name: name });
-  expectEqual('entries after a refused creation', found.length, 0);
+  const deploymentEntries = await entries(context, { object_deployment_name: name });
+  expectEqual('entries after a refused creation', deploymentEntries.length, 0);
 }
 
 /** Asserts that deploying a configuration is recorded, on the deployment or on the device. */
@@ -189,7 +193,7 @@ async function expectConfigurationDeployed(
   await context.admin.configure(device.id, { colour: 'red' });
   const before = await entries(context, { object_id: device.id, per_page: 100 });
   const id = await context.deployConfiguration(device);
-  const recorded = await context.eventually(
+  const loggedEntries = await context.eventually(
     async () => {
       if ((await entries(context, { object_id: id })).length > 0) return true;
       const after = await entries(context, { object_id: device.id, per_page: 100 });
@@ -198,7 +202,7 @@ async function expectConfigurationDeployed(
     (isThere) => isThere,
     ENTRY_WAIT_MAX_MS,
   );
-  if (recorded) return;
+  if (loggedEntries) return;
   const expected = 'an entry on the configuration deployment, or on its device';
   throw new ExpectationFailure(expected, 'none', ['audit.one-entry-per-action']);
 }
@@ -214,7 +218,7 @@ async function performOnArtifact(context: TestContext): Promise<readonly Perform
   const early = await isRefused(context, 'delete-artifact', call);
   await context.admin.abort(used);
   await context.admin.deleteArtifact(objectId);
-  const again = await isRefused(context, 'delete-artifact', call);
+  const isRefusedAgain = await isRefused(context, 'delete-artifact', call);
   const requirement = 'audit.artifact-changed';
   const onIt = { objectId, requirement } as const;
   return [
@@ -222,7 +226,7 @@ async function performOnArtifact(context: TestContext): Promise<readonly Perform
       ...onIt,
       what: 'the deletion of an artifact',
       action: 'delete',
-      mayBeTwice: !early || !again,
+      mayBeTwice: !early || !isRefusedAgain,
     },
     // The upload may be an `update` too.
     { ...onIt, what: 'the edit of an artifact', action: 'update', mayBeTwice: true },
@@ -231,12 +235,13 @@ async function performOnArtifact(context: TestContext): Promise<readonly Perform
 
 /** Throws NotObservable if the log has no entries on artifacts at all. */
 async function requireArtifactEntries(context: TestContext): Promise<void> {
-  const found = await context.eventually(
+  const deploymentEntries = await context.eventually(
     async () => listIn(await list(context, { object_type: 'artifact', per_page: 1 })) ?? [],
     ({ length }) => length > 0,
     ENTRY_WAIT_MAX_MS,
   );
-  if (found.length === 0) throw new NotObservable('the log has no entries on artifacts');
+  if (deploymentEntries.length === 0)
+    throw new NotObservable('the log has no entries on artifacts');
 }
 
 /** Spec: AuditLog entry; Audit logs */
@@ -270,7 +275,7 @@ export const auditActionStateCases = defineScenario<TestContext>({
       ],
       run: async (context) => {
         const devices = [];
-        for (let made = 0; made < 3; made += 1) devices.push(await acceptedDevice(context));
+        for (let count = 0; count < 3; count += 1) devices.push(await acceptedDevice(context));
         const actions = [];
         for (const row of deploymentRows) {
           actions.push(...(await performOnDeployment(context, devices, row)));

@@ -26,12 +26,12 @@ async function actionsOn(
   id: string,
   action: string,
 ): Promise<readonly string[]> {
-  const found = await context.eventually(
+  const loggedEntries = await context.eventually(
     () => entries(context, { object_id: id }),
     (read) => read.some((entry) => textAt(entry, 'action') === action),
     ENTRY_WAIT_MAX_MS,
   );
-  for (const entry of found) {
+  for (const entry of loggedEntries) {
     const isOwn = [id, undefined].includes(textAt(entry, 'object.id'));
     if (isOwn && actions.includes(textAt(entry, 'action') ?? '')) continue;
     throw new StartStateNotReached(
@@ -39,7 +39,7 @@ async function actionsOn(
       `got ${describeValue(entry)}`,
     );
   }
-  return found.map((entry) => textAt(entry, 'action') ?? '');
+  return loggedEntries.map((entry) => textAt(entry, 'action') ?? '');
 }
 
 interface ActionRow {
@@ -54,8 +54,12 @@ function actionCase({ action, requirements, title }: ActionRow): JudgingCase<str
     title,
     requirements,
     run: async (id, context) => {
-      const seen = await actionsOn(context, id, action);
-      expectThat(seen.includes(action), `an entry \`${action}\``, describeValue(seen));
+      const loggedActions = await actionsOn(context, id, action);
+      expectThat(
+        loggedActions.includes(action),
+        `an entry \`${action}\``,
+        describeValue(loggedActions),
+      );
     },
   };
 }

@@ -68,8 +68,8 @@ async function performActions(
   ] as const;
   for (const [index, [creator, aborter]] of turns.entries()) {
     const release = releases[index]?.name ?? '';
-    const requested = { name, artifact_name: release, devices: [device.id] };
-    const objectId = await admins[creator].deploy(requested);
+    const spec = { name, artifact_name: release, devices: [device.id] };
+    const objectId = await admins[creator].deploy(spec);
     await admins[aborter].abort(objectId);
     actions.push({ who: creator, action: 'create', objectId, release });
     actions.push({ who: aborter, action: 'abort', objectId, release });
@@ -89,12 +89,12 @@ async function twoUsers(context: TestContext): Promise<TwoUsers> {
     (read) => actions.every((userAction) => entryOf(userAction, read) !== undefined),
     ENTRY_WAIT_MAX_MS,
   );
-  const found = actions.map(({ objectId, ...userAction }) => {
+  const entriesOfActs = actions.map(({ objectId, ...userAction }) => {
     const entry = entryOf({ ...userAction, objectId }, all);
     if (entry) return { ...userAction, entry };
     throw new StartStateNotReached(`an entry \`${userAction.action}\``, 'there is none');
   });
-  return { second, found };
+  return { second, found: entriesOfActs };
 }
 
 function isOn(entry: ReceivedEntry, objectId: string | undefined): boolean {
@@ -112,10 +112,10 @@ function entryOf({ action, objectId }: UserAction, read: readonly ReceivedEntry[
 async function afterRemoval(
   context: TestContext,
   { email }: SecondUser,
-  found: readonly EntryOfAction[],
+  entriesOfActs: readonly EntryOfAction[],
 ): Promise<readonly ReceivedEntry[]> {
   const hasIt = (entry: ReceivedEntry): boolean => textAt(entry, 'actor.email') === email;
-  const wasShown = found.some(({ entry }) => hasIt(entry));
+  const wasShown = entriesOfActs.some(({ entry }) => hasIt(entry));
   const after = await context.eventually(
     () => entries(context, { per_page: 100 }),
     (read) => !wasShown || read.some(hasIt),
@@ -126,8 +126,8 @@ async function afterRemoval(
 }
 
 /** Returns the actor's ID in the entries of one user; asserts that it is the same in all. */
-function actorIn(found: readonly EntryOfAction[], ofSecond: boolean): string {
-  const actsOfUser = found.filter(({ who }) => (who === 'second user') === ofSecond);
+function actorIn(entriesOfActs: readonly EntryOfAction[], ofSecond: boolean): string {
+  const actsOfUser = entriesOfActs.filter(({ who }) => (who === 'second user') === ofSecond);
   const ids = actsOfUser.map(({ entry }) => textAt(entry, 'actor.id'));
   const [id = ''] = ids;
   if (ids.every((each) => each === id)) return id;
@@ -177,8 +177,8 @@ export const auditActorCases = defineScenario<TwoUsers>({
       run: async ({ found }) => {
         for (const { action, release, entry } of found) {
           if (release === undefined) continue;
-          const named = textAt(entry, 'object.deployment.artifact_name');
-          expectEqual(`artifact_name of \`${action}\``, named, release);
+          const artifactName = textAt(entry, 'object.deployment.artifact_name');
+          expectEqual(`artifact_name of \`${action}\``, artifactName, release);
         }
       },
     },

@@ -46,9 +46,9 @@ export const auditDeviceActions = defineScenario({
           ([unknown, known]) => unknown.length > 1 && known.length > 0,
           ENTRY_WAIT_MAX_MS,
         );
-        const reported = (actions: readonly string[]): string => actions.join(', ') || 'none';
+        const actsText = (actions: readonly string[]): string => actions.join(', ') || 'none';
         return observationOf(
-          `of a pending device: ${reported(ofPending)}; of an accepted one: ${reported(ofTrusted)}`,
+          `of a pending device: ${actsText(ofPending)}; of an accepted one: ${actsText(ofTrusted)}`,
         );
       },
     },

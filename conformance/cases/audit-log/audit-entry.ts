@@ -40,7 +40,11 @@ interface EntryField {
   readonly path: string;
   /** The expected value, as a phrase. */
   readonly expected: string;
-  readonly isValid: (value: unknown, recorded: EntriesWithFacts, context: TestContext) => boolean;
+  readonly isValid: (
+    value: unknown,
+    entriesWithFacts: EntriesWithFacts,
+    context: TestContext,
+  ) => boolean;
   /** Present if a server may omit the field. */
   readonly isOptional?: true;
 }
@@ -202,8 +206,8 @@ function fieldCase({
     id: `entry-has-${path.replaceAll(/[._]/g, '-')}`,
     title: `In an entry, ${title}.`,
     requirements: [requirement],
-    run: async (recorded, context) => {
-      for (const entry of recorded.entries) {
+    run: async (entriesWithFacts, context) => {
+      for (const entry of entriesWithFacts.entries) {
         if (parent !== '' && !isEntry(at(entry, parent))) {
           throw new StartStateNotReached(
             `an object ${parent}`,
@@ -213,7 +217,7 @@ function fieldCase({
         const value = at(entry, path);
         if (value === undefined && isOptional) continue;
         expectThat(
-          isValid(value, recorded, context),
+          isValid(value, entriesWithFacts, context),
           `${path}: ${expected}`,
           describeValue(value ?? 'nothing'),
         );
@@ -223,8 +227,8 @@ function fieldCase({
 }
 
 /** Asserts that entries on a type fill the member of that type and no other. */
-function expectFilledByType(found: readonly ReceivedEntry[], type: string): void {
-  for (const entry of found) {
+function expectFilledByType(objectEntries: readonly ReceivedEntry[], type: string): void {
+  for (const entry of objectEntries) {
     if (at(entry, 'object.type') !== type) {
       throw new StartStateNotReached(
         `entries on a ${type}`,
@@ -251,8 +255,8 @@ function byTypeCase(type: 'deployment' | 'device'): JudgingCase<EntriesWithFacts
 async function ofDeployment(context: TestContext): Promise<EntriesWithFacts> {
   const { deploymentId, deploymentName: name, artifact } = await withdrawnDeployment(context);
   const nowMs = String(context.serverNowMs(await list(context)));
-  const found = await entriesOn(context, deploymentId, 2);
-  return { entries: found, facts: { name, artifactName: artifact.name, nowMs } };
+  const objectEntries = await entriesOn(context, deploymentId, 2);
+  return { entries: objectEntries, facts: { name, artifactName: artifact.name, nowMs } };
 }
 
 const onDeployment = defineScenario({
@@ -270,8 +274,8 @@ async function ofDevice(context: TestContext): Promise<EntriesWithFacts> {
   const { id } = device;
   await context.admin.decide(id, device.key, 'rejected');
   await context.admin.decommission(id);
-  const found = await entriesOn(context, id, 2);
-  return { entries: found, facts: { id, serial: device.identity.serial ?? '' } };
+  const objectEntries = await entriesOn(context, id, 2);
+  return { entries: objectEntries, facts: { id, serial: device.identity.serial ?? '' } };
 }
 
 const onDevice = defineScenario({
@@ -300,12 +304,13 @@ const onDevice = defineScenario({
 async function ofAccess(context: TestContext, type: string): Promise<EntriesWithFacts> {
   const { client, maskSecret } = context;
   await context.control.powerlessUser({ client: client, name: context.newName(), maskSecret });
-  const found = await entries(context, { object_type: type });
-  if (found.length === 0) throw new StartStateNotReached(`an entry on a ${type}`, 'there is none');
-  const other = found.find((entry) => at(entry, 'object.type') !== type);
+  const objectEntries = await entries(context, { object_type: type });
+  if (objectEntries.length === 0)
+    throw new StartStateNotReached(`an entry on a ${type}`, 'there is none');
+  const other = objectEntries.find((entry) => at(entry, 'object.type') !== type);
   if (other)
     throw new StartStateNotReached(`entries on a ${type} only`, `got ${describeValue(other)}`);
-  return { entries: found, facts: {} };
+  return { entries: objectEntries, facts: {} };
 }
 
 const onUser = defineScenario({

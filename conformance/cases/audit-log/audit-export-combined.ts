@@ -77,16 +77,18 @@ function expectNames(
 ): void {
   const { query, separator, ignored } = request;
   const keptFields = fields.filter((name) => name !== ignored);
-  const wanted = keptFields.map((name) => name.replaceAll('.', separator));
-  const surplus = table.names.find((name) => !wanted.includes(name));
+  const expectedNames = keptFields.map((name) => name.replaceAll('.', separator));
+  const surplus = table.names.find((name) => !expectedNames.includes(name));
   // A server may leave out the fields that none of the exported entries has.
-  const missing =
-    table.records.length < 2 ? undefined : wanted.find((name) => !table.names.includes(name));
-  if (surplus === undefined && missing === undefined) return;
+  const missingName =
+    table.records.length < 2
+      ? undefined
+      : expectedNames.find((name) => !table.names.includes(name));
+  if (surplus === undefined && missingName === undefined) return;
   const isIgnored = surplus === ignored && ignored !== '';
-  const isWhole = fields.includes(missing ?? '');
+  const isWhole = fields.includes(missingName ?? '');
   const violated = isIgnored || isWhole ? 'audit.export-ignore' : 'audit.export-separator';
-  throw failure(`the fields ${describeValue(wanted)}`, describeValue(table.names), {
+  throw failure(`the fields ${describeValue(expectedNames)}`, describeValue(table.names), {
     query,
     violated: [violated],
   });
@@ -203,9 +205,9 @@ export const auditExportCombinedCases = defineScenario<DeploymentWithEntries>({
         const fields = await fieldsOf(context, arranged);
         for (const parameters of combinationsOf(exportParameters, context)) {
           const request = requestOf(parameters, arranged);
-          const found = await exportedTable(context, request.query);
-          expectNames(found, request, fields);
-          expectRecords(found, request);
+          const exportTable = await exportedTable(context, request.query);
+          expectNames(exportTable, request, fields);
+          expectRecords(exportTable, request);
         }
       },
     },

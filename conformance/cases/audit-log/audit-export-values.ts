@@ -58,14 +58,14 @@ function comparable(path: string, value: unknown): string {
   return text.replaceAll('\r\n', '\n').replace(/^'(?=[=+\-@])/, '');
 }
 
-function areSame(some: readonly string[], others: readonly string[]): boolean {
-  return some.toSorted().join('\0') === others.toSorted().join('\0');
+function areSame(marks: readonly string[], otherMarks: readonly string[]): boolean {
+  return marks.toSorted().join('\0') === otherMarks.toSorted().join('\0');
 }
 
 /** Returns true if `others` has every text of `some` that is not empty, at least as often. */
-function isWithin(some: readonly string[], container: readonly string[]): boolean {
+function isWithin(exportMarks: readonly string[], container: readonly string[]): boolean {
   const rest = [...container];
-  return some.every((text) => {
+  return exportMarks.every((text) => {
     if (text === '') return true;
     const index = rest.indexOf(text);
     if (index !== -1) rest.splice(index, 1);
@@ -74,15 +74,17 @@ function isWithin(some: readonly string[], container: readonly string[]): boolea
 }
 
 /** Asserts that the document has exactly these entries, with equal values of all fields. */
-function expectSameEntries(document: string, listed: readonly ReceivedEntry[]): void {
+function expectSameEntries(document: string, listEntries: readonly ReceivedEntry[]): void {
   const [names = [], ...records] = readCsv(document);
-  const missing = valuePaths.find(({ path, isRequired }) => isRequired && !names.includes(path));
-  expectThat(missing === undefined, `a field ${missing?.path}`, describeValue(names));
-  expectEqual('records', records.length, listed.length);
+  const missingColumn = valuePaths.find(
+    ({ path, isRequired }) => isRequired && !names.includes(path),
+  );
+  expectThat(missingColumn === undefined, `a field ${missingColumn?.path}`, describeValue(names));
+  expectEqual('records', records.length, listEntries.length);
   for (const { path, isRequired } of valuePaths.filter((each) => names.includes(each.path))) {
     const index = names.indexOf(path);
     const inExport = records.map((record) => comparable(path, record[index]));
-    const inList = listed.map((entry) => comparable(path, at(entry, path)));
+    const inList = listEntries.map((entry) => comparable(path, at(entry, path)));
     // One of the two responses may omit an optional value that the other has.
     const isSame = isRequired || !inList.includes('') ? areSame : isWithin;
     if (isSame(inList, inExport)) continue;
@@ -107,13 +109,13 @@ async function awkwardDeployment(
   [end, tamer]: (typeof awkwardEnds)[number],
 ): Promise<string> {
   const { device, artifact } = await deviceAndArtifact(context, 'plain');
-  const requested = { artifact_name: artifact.name, devices: [device.id] };
+  const spec = { artifact_name: artifact.name, devices: [device.id] };
   const name = context.newName();
   try {
-    return (await context.deploy({ ...requested, name: `${name} ${end}` })).id;
+    return (await context.deploy({ ...spec, name: `${name} ${end}` })).id;
   } catch (error) {
     if (!(error instanceof AdminFailure)) throw error;
-    return (await context.deploy({ ...requested, name: `${name} ${tamer}` })).id;
+    return (await context.deploy({ ...spec, name: `${name} ${tamer}` })).id;
   }
 }
 
@@ -129,7 +131,7 @@ async function awkward(context: TestContext): Promise<ObjectsToQuote> {
 /** Returns a case that passes the export and the list of each object's entries to `judge`. */
 function exportCase(
   facts: Pick<JudgingCase<ObjectsToQuote>, 'id' | 'title' | 'requirements'>,
-  judge: (document: string, listed: readonly ReceivedEntry[]) => void,
+  judge: (document: string, listEntries: readonly ReceivedEntry[]) => void,
 ): JudgingCase<ObjectsToQuote> {
   return {
     ...facts,
@@ -184,21 +186,21 @@ async function totalOf(context: TestContext, query: AuditQuery): Promise<number>
 async function manyEntries(context: TestContext): Promise<AuditQuery> {
   const nowMs = context.serverNowMs(await list(context, { per_page: 1 }));
   const before = Math.floor(nowMs / 1000) - WRITTEN_WITHIN_SECONDS;
-  const written = { created_before: before };
-  if ((await totalOf(context, written)) >= MANY) return written;
+  const timeQuery = { created_before: before };
+  if ((await totalOf(context, timeQuery)) >= MANY) return timeQuery;
   const name = context.newName();
   const { device, artifact } = await deviceAndArtifact(context, 'plain');
   const one = async (): Promise<void> => {
-    const requested = { name, artifact_name: artifact.name, devices: [device.id] };
-    const { id } = await context.deploy(requested);
+    const spec = { name, artifact_name: artifact.name, devices: [device.id] };
+    const { id } = await context.deploy(spec);
     await context.admin.abort(id);
   };
   // Only one deployment is active at a time, since a server may refuse a duplicate.
-  for (let made = 0; made < MANY; made += 2) await one();
+  for (let deploymentCount = 0; deploymentCount < MANY; deploymentCount += 2) await one();
   const nameFilter = { object_deployment_name: name };
   const total = await context.eventually(
     () => totalOf(context, nameFilter),
-    (found) => found >= MANY,
+    (entryCount) => entryCount >= MANY,
     ENTRY_WAIT_MAX_MS,
   );
   if (total >= MANY) return nameFilter;
@@ -210,14 +212,14 @@ async function pagedEntries(
   context: TestContext,
   query: AuditQuery,
 ): Promise<readonly ReceivedEntry[]> {
-  const found: ReceivedEntry[] = [];
-  for (let page = 1; found.length < PAGED; page += 1) {
+  const pagedEntryList: ReceivedEntry[] = [];
+  for (let page = 1; pagedEntryList.length < PAGED; page += 1) {
     const more = await entries(context, { ...query, per_page: 100, page });
     if (more.length === 0)
-      throw new StartStateNotReached(`${PAGED} entries`, `${found.length} came`);
-    found.push(...more);
+      throw new StartStateNotReached(`${PAGED} entries`, `${pagedEntryList.length} came`);
+    pagedEntryList.push(...more);
   }
-  return found.slice(0, PAGED);
+  return pagedEntryList.slice(0, PAGED);
 }
 
 /** Returns a text that identifies an entry, and the time of the entry. */
@@ -227,9 +229,9 @@ function markOf(valueAt: (path: string) => string) {
 }
 
 /** Returns the texts of `some` that `others` lacks or has less often. */
-function lacking(some: readonly string[], container: readonly string[]): readonly string[] {
+function lacking(exportMarks: readonly string[], container: readonly string[]): readonly string[] {
   const rest = [...container];
-  return some.filter((text) => {
+  return exportMarks.filter((text) => {
     const index = rest.indexOf(text);
     if (index !== -1) rest.splice(index, 1);
     return index === -1;
@@ -263,7 +265,7 @@ const large = defineScenario<AuditQuery>({
       requirements: ['audit.export-same-entries', 'audit.export-limit'],
       run: async (query, context) => {
         const sorted = { ...query, sort: 'asc' };
-        const listed = await pagedEntries(context, sorted);
+        const listEntries = await pagedEntries(context, sorted);
         const { names, records } = await exportedTable(context, {
           ...sorted,
           limit: PAGED,
@@ -273,15 +275,21 @@ const large = defineScenario<AuditQuery>({
         const inExport = records.map((record) =>
           markOf((path) => comparable(path, record[names.indexOf(path)])),
         );
-        const inList = listed.map((entry) => markOf((path) => comparable(path, at(entry, path))));
+        const inList = listEntries.map((entry) =>
+          markOf((path) => comparable(path, at(entry, path))),
+        );
         // The order of entries with the same time is left open.
         const last = inList.at(-1)?.time;
-        const [some, others] = [inExport, inList].map((marks) =>
+        const [exportMarks, listMarks] = [inExport, inList].map((marks) =>
           marks.filter(({ time }) => time !== last).map(({ text }) => text),
         );
-        const missing = lacking(others ?? [], some ?? []);
-        const surplus = lacking(some ?? [], others ?? []);
-        expectThat(missing.length === 0, 'each listed entry in the export', describeValue(missing));
+        const missingMarks = lacking(listMarks ?? [], exportMarks ?? []);
+        const surplus = lacking(exportMarks ?? [], listMarks ?? []);
+        expectThat(
+          missingMarks.length === 0,
+          'each listed entry in the export',
+          describeValue(missingMarks),
+        );
         expectThat(surplus.length === 0, 'listed entries alone, each once', describeValue(surplus));
       },
     },

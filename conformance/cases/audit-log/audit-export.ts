@@ -52,10 +52,13 @@ async function arrangeTwoEntries(context: TestContext): Promise<DeploymentWithEn
  * fields than there are names.
  */
 async function table(context: TestContext, query: AuditQuery): Promise<ExportTable> {
-  const found = await exportedTable(context, query);
-  expectNames(found);
-  if (irregularRecord(found) === undefined) return found;
-  throw new StartStateNotReached('an export with as many fields as names', describeValue(found));
+  const exportTable = await exportedTable(context, query);
+  expectNames(exportTable);
+  if (irregularRecord(exportTable) === undefined) return exportTable;
+  throw new StartStateNotReached(
+    'an export with as many fields as names',
+    describeValue(exportTable),
+  );
 }
 
 /** Returns the values of the field, one per record. */
@@ -91,8 +94,8 @@ function orderCase(
     requirements: [requirement],
     run: async ({ deploymentId, createAndAbortEntries }, context) => {
       actionsOf(createAndAbortEntries);
-      const found = await table(context, { object_id: deploymentId, ...query });
-      const actions = column(found, 'action');
+      const exportTable = await table(context, { object_id: deploymentId, ...query });
+      const actions = column(exportTable, 'action');
       requireCreateAndAbort(actions);
       expectEqual('actions', actions, order);
     },
@@ -104,17 +107,19 @@ const requiredPaths = ['actor.id', 'actor.type', 'time', 'action', 'object.id', 
 const deploymentPaths = ['object.deployment.name', 'object.deployment.artifact_name'];
 
 /** Asserts that the record has the same field values as the entry. */
-function expectSame(entry: ReceivedEntry, found: ExportTable, row: number): void {
+function expectSame(entry: ReceivedEntry, exportTable: ExportTable, row: number): void {
   for (const path of [...requiredPaths, ...deploymentPaths, 'actor.email', 'change']) {
-    const reported = at(entry, path);
-    const index = found.names.indexOf(path);
-    if (typeof reported !== 'string' || (index < 0 && !requiredPaths.includes(path))) continue;
-    const value = found.records[row]?.[index];
+    const expectedValue = at(entry, path);
+    const index = exportTable.names.indexOf(path);
+    if (typeof expectedValue !== 'string' || (index < 0 && !requiredPaths.includes(path))) continue;
+    const value = exportTable.records[row]?.[index];
     const isSame =
-      path === 'time' ? Date.parse(value ?? '') === Date.parse(reported) : value === reported;
+      path === 'time'
+        ? Date.parse(value ?? '') === Date.parse(expectedValue)
+        : value === expectedValue;
     if (isSame) continue;
     throw new ExpectationFailure(
-      `${path} ${describeValue(reported)}`,
+      `${path} ${describeValue(expectedValue)}`,
       describeValue(value ?? 'nothing'),
     );
   }
@@ -160,11 +165,12 @@ const document = defineScenario({
       requirements: ['audit.export-same-entries'],
       run: async ({ deploymentId, createAndAbortEntries }, context) => {
         const query = { object_id: deploymentId, format_separator: '.' };
-        const found = await table(context, query);
-        expectEqual('records', found.records.length, createAndAbortEntries.length);
-        const rows = column(found, 'action');
+        const exportTable = await table(context, query);
+        expectEqual('records', exportTable.records.length, createAndAbortEntries.length);
+        const rows = column(exportTable, 'action');
         if (!rows.includes('create') || actionsOf(createAndAbortEntries)[0] === rows[0]) {
-          for (const [row, entry] of createAndAbortEntries.entries()) expectSame(entry, found, row);
+          for (const [row, entry] of createAndAbortEntries.entries())
+            expectSame(entry, exportTable, row);
         }
       },
     },
@@ -191,8 +197,8 @@ const document = defineScenario({
           [2, 2],
           [3, 2],
         ] as const) {
-          const found = await count(context, { object_id: deploymentId, limit });
-          expectEqual(`records with limit=${limit}`, found, records);
+          const exportTable = await count(context, { object_id: deploymentId, limit });
+          expectEqual(`records with limit=${limit}`, exportTable, records);
         }
       },
     },
@@ -217,12 +223,16 @@ const document = defineScenario({
         const query = { object_id: deploymentId, format_separator: '.' };
         const fullTable = await table(context, query);
         for (const ignore of ['actor.id', 'action']) {
-          const found = await exportedTable(context, { ...query, ignore });
-          const odd = irregularRecord(found);
-          const what = `a value for each of ${describeValue(found.names)}`;
+          const exportTable = await exportedTable(context, { ...query, ignore });
+          const odd = irregularRecord(exportTable);
+          const what = `a value for each of ${describeValue(exportTable.names)}`;
           expectThat(odd === undefined, what, describeValue(odd));
           const expected = fullTable.names.filter((name) => name !== ignore);
-          expectEqual(`names without ${ignore}`, [...found.names].sort(), [...expected].sort());
+          expectEqual(
+            `names without ${ignore}`,
+            [...exportTable.names].sort(),
+            [...expected].sort(),
+          );
         }
       },
     },
@@ -264,8 +274,8 @@ const document = defineScenario({
           const [names = []] = readCsv(response.text);
           // Other cases check that the separator is used.
           if (names.join() === plain.names.join()) continue;
-          const wanted = plain.names.map((name) => name.replaceAll('.', separator));
-          expectEqual(`names with the separator ${separator}`, names, wanted);
+          const expectedNames = plain.names.map((name) => name.replaceAll('.', separator));
+          expectEqual(`names with the separator ${separator}`, names, expectedNames);
         }
       },
     },
@@ -296,13 +306,13 @@ const document = defineScenario({
       title: 'Whether ignore takes names with dots, with the separator, or both.',
       requirements: ['audit.export-form'],
       observe: async ({ deploymentId }, context) => {
-        const kept = async (ignore: string): Promise<string> => {
+        const keptNames = async (ignore: string): Promise<string> => {
           const query = { object_id: deploymentId, format_separator: '/', ignore };
           const isThere = (await table(context, query)).names.includes('actor/id');
           return isThere ? 'is there' : 'is omitted';
         };
         return observationOf(
-          `actor/id ${await kept('actor/id')}, actor.id ${await kept('actor.id')}`,
+          `actor/id ${await keptNames('actor/id')}, actor.id ${await keptNames('actor.id')}`,
         );
       },
     },
@@ -329,8 +339,11 @@ const formula = defineScenario({
       title: 'How the export writes a value that starts like a spreadsheet formula.',
       requirements: ['audit.export-form'],
       observe: async ({ deploymentId, name }, context) => {
-        const found = await table(context, { object_id: deploymentId, format_separator: '.' });
-        const [value = ''] = column(found, 'object.deployment.artifact_name');
+        const exportTable = await table(context, {
+          object_id: deploymentId,
+          format_separator: '.',
+        });
+        const [value = ''] = column(exportTable, 'object.deployment.artifact_name');
         return observationOf(
           value === name ? 'as it is' : `as ${describeValue(value.replace(name, '=name'))}`,
         );

@@ -79,7 +79,7 @@ export const auditFilters: Readonly<Record<string, FilterParameter>> = {
     ofList: 'audit.actor-filters',
     ofExport: 'audit.export-actor-id',
     matchingQuery: (_, createAndAbortEntries) =>
-      reported(createAndAbortEntries, 'actor.id', 'actor_id'),
+      queryOfValue(createAndAbortEntries, 'actor.id', 'actor_id'),
     nonMatchingQueries: (createAndAbortEntries) => [
       ...emptyQueries('actor_id'),
       ...nearQueries('actor_id', textAt(createAndAbortEntries[0] ?? {}, 'actor.id')),
@@ -98,7 +98,7 @@ export const auditFilters: Readonly<Record<string, FilterParameter>> = {
     ofExport: 'audit.export-actor-email',
     // The email is optional in an entry; without it only the non-matching queries can be checked.
     matchingQuery: (_, createAndAbortEntries) =>
-      reported(createAndAbortEntries, 'actor.email', 'actor_email'),
+      queryOfValue(createAndAbortEntries, 'actor.email', 'actor_email'),
     nonMatchingQueries: (createAndAbortEntries) => [
       ...emptyQueries('actor_email'),
       { actor_email: 'nobody@example.com' },
@@ -130,7 +130,7 @@ export const auditFilters: Readonly<Record<string, FilterParameter>> = {
 };
 
 /** Returns a query by a value that both entries share; empty when they do not report it. */
-function reported(
+function queryOfValue(
   createAndAbortEntries: readonly ReceivedEntry[],
   path: string,
   name: string,

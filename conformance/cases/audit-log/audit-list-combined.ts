@@ -66,13 +66,13 @@ function requestsOf(context: TestContext, arranged: DeploymentWithEntries) {
 async function expectList(context: TestContext, request: CombinedRequest): Promise<void> {
   const { query, filters, expected } = request;
   const response = await list(context, query);
-  const found = entryKeys(entriesIn(response));
+  const keys = entryKeys(entriesIn(response));
   const ofFilters = ['audit.filters-combine' as const, ...filters.map(({ ofList }) => ofList)];
   const total = response.headers['x-total-count'];
-  if (found.join() !== expected.join()) {
-    const violatesFilters = total !== '2' || found.length === 0;
-    const violated = violatesFilters ? ofFilters : pageRequirements(found, request);
-    throw failure(describeValue(expected), describeValue(found), query, violated);
+  if (keys.join() !== expected.join()) {
+    const violatesFilters = total !== '2' || keys.length === 0;
+    const violated = violatesFilters ? ofFilters : pageRequirements(keys, request);
+    throw failure(describeValue(expected), describeValue(keys), query, violated);
   }
   if (total !== '2') {
     throw failure('X-Total-Count: 2', `X-Total-Count: ${total}`, query, ['audit.total']);
@@ -80,17 +80,17 @@ async function expectList(context: TestContext, request: CombinedRequest): Promi
 }
 
 function pageRequirements(
-  found: readonly string[],
+  keys: readonly string[],
   { query, expected }: CombinedRequest,
 ): readonly RequirementId[] {
-  if (found.length !== expected.length) return ['audit.per-page'];
+  if (keys.length !== expected.length) return ['audit.per-page'];
   const order: RequirementId =
     query.sort === undefined
       ? 'audit.newest-first'
       : query.sort === 'asc'
         ? 'audit.sort-asc'
         : 'audit.sort-desc';
-  return found.length === 1 ? ['audit.pages', order] : [order];
+  return keys.length === 1 ? ['audit.pages', order] : [order];
 }
 
 function failure(

@@ -136,8 +136,8 @@ async function orderBy(
   query: AuditQuery,
 ) {
   actionsOf(createAndAbortEntries);
-  const found = await entries(context, { object_id: deploymentId, ...query });
-  return actionsOf(found);
+  const listedEntries = await entries(context, { object_id: deploymentId, ...query });
+  return actionsOf(listedEntries);
 }
 
 function orderCase(
@@ -210,8 +210,8 @@ const rows = defineScenario({
       requirements: ['audit.per-page'],
       run: async (arranged, context) => {
         for (const size of [1, 2]) {
-          const found = entriesIn(await page(context, arranged, { per_page: size }));
-          expectEqual(`entries with per_page=${size}`, found.length, size);
+          const listedEntries = entriesIn(await page(context, arranged, { per_page: size }));
+          expectEqual(`entries with per_page=${size}`, listedEntries.length, size);
         }
       },
     },
@@ -234,7 +234,9 @@ const rows = defineScenario({
       run: async (arranged, context) => {
         const first = entriesIn(await page(context, arranged, { per_page: 1, page: 1 }));
         const other = entriesIn(await page(context, arranged, { per_page: 1 }));
-        const [one, two] = [first, other].map((found) => found.map((e) => textAt(e, 'action')));
+        const [one, two] = [first, other].map((listedEntries) =>
+          listedEntries.map((e) => textAt(e, 'action')),
+        );
         expectEqual('actions', two, one);
       },
     },
@@ -258,8 +260,12 @@ const rows = defineScenario({
       requirements: ['audit.links'],
       run: async (arranged, context) => {
         for (const number of [1, 2]) {
-          const found = Object.keys(await relations(context, arranged, number));
-          expectThat(found.includes('first'), `first on page ${number}`, describeValue(found));
+          const listedEntries = Object.keys(await relations(context, arranged, number));
+          expectThat(
+            listedEntries.includes('first'),
+            `first on page ${number}`,
+            describeValue(listedEntries),
+          );
         }
       },
     },
@@ -319,8 +325,12 @@ function filterCase([name, filter]: [string, FilterParameter]): JudgingCase<Depl
     run: async (arranged, context) => {
       const query = { object_id: arranged.deploymentId };
       const matchingQuery = filter.matchingQuery(arranged, arranged.createAndAbortEntries);
-      const found = await entries(context, { ...query, ...matchingQuery });
-      expectEqual('entries that match', found.length, arranged.createAndAbortEntries.length);
+      const listedEntries = await entries(context, { ...query, ...matchingQuery });
+      expectEqual(
+        'entries that match',
+        listedEntries.length,
+        arranged.createAndAbortEntries.length,
+      );
       for (const nonMatchingQuery of filter.nonMatchingQueries(
         arranged.createAndAbortEntries,
         arranged,
@@ -360,8 +370,8 @@ function filteredPageCase([name, filter]: [
 
 /** Asserts that a filter by object lists only entries on that object. */
 async function expectOwn(context: TestContext, objectId: string): Promise<void> {
-  const found = await entries(context, { object_id: objectId });
-  const ids = found.map((entry) => at(entry, 'object.id'));
+  const listedEntries = await entries(context, { object_id: objectId });
+  const ids = listedEntries.map((entry) => at(entry, 'object.id'));
   const other = ids.find((id) => id !== objectId && id !== undefined);
   if (other === undefined) return;
   throw new ExpectationFailure(`entries on ${objectId}`, `one on ${describeValue(other)}`);
@@ -397,8 +407,8 @@ const byObject = defineScenario({
         for (const { deploymentId } of deployments) {
           await expectOwn(context, deploymentId);
           const isThere = recent.some((entry) => at(entry, 'object.id') === deploymentId);
-          const found = await entries(context, { object_id: deploymentId });
-          if (isThere) expectPresent(`an entry on ${deploymentId}`, found[0]);
+          const listedEntries = await entries(context, { object_id: deploymentId });
+          if (isThere) expectPresent(`an entry on ${deploymentId}`, listedEntries[0]);
         }
         for (const query of emptyQueries('object_id')) {
           expectEqual(

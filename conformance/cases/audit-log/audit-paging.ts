@@ -72,8 +72,8 @@ async function pagesFrom(
 }
 
 /** Returns a text for each entry that identifies it, in the order of the entries. */
-export function entryKeys(found: readonly ReceivedEntry[]): readonly string[] {
-  return found.map((entry) => `${timeAt(entry)} ${textAt(entry, 'action')}`);
+export function entryKeys(listedEntries: readonly ReceivedEntry[]): readonly string[] {
+  return listedEntries.map((entry) => `${timeAt(entry)} ${textAt(entry, 'action')}`);
 }
 
 /** Returns the time of an entry in UTC, since a server may use several time zones. */
@@ -148,20 +148,20 @@ export async function deviceWithManyEntries(context: TestContext): Promise<strin
     if (rejections === REJECTIONS) break;
     await context.admin.decide(id, key, 'accepted');
   }
-  const found = await context.eventually(
+  const listedEntries = await context.eventually(
     () => entries(context, { object_id: id, per_page: 100 }),
     (read) => rejectionsIn(read) >= REJECTIONS,
     ENTRY_WAIT_MAX_MS,
   );
-  if (rejectionsIn(found) === REJECTIONS) return id;
+  if (rejectionsIn(listedEntries) === REJECTIONS) return id;
   throw new StartStateNotReached(
     `${REJECTIONS} entries \`reject\``,
-    describeValue(entryKeys(found)),
+    describeValue(entryKeys(listedEntries)),
   );
 }
 
-function rejectionsIn(found: readonly ReceivedEntry[]): number {
-  return found.filter((entry) => textAt(entry, 'action') === 'reject').length;
+function rejectionsIn(listedEntries: readonly ReceivedEntry[]): number {
+  return listedEntries.filter((entry) => textAt(entry, 'action') === 'reject').length;
 }
 
 /** Returns a case that passes the list, and the walk through its pages of two, to `judge`. */

@@ -76,16 +76,18 @@ export async function entriesOn(
   objectId: string,
   atLeast: number,
 ): Promise<readonly ReceivedEntry[]> {
-  const found = await context.eventually(
+  const listedEntries = await context.eventually(
     () => entries(context, { object_id: objectId }),
     ({ length }) => length >= atLeast,
     ENTRY_WAIT_MAX_MS,
   );
-  const isOwn = found.every((entry) => [objectId, undefined].includes(textAt(entry, 'object.id')));
-  if (found.length >= atLeast && isOwn) return found;
+  const isOwn = listedEntries.every((entry) =>
+    [objectId, undefined].includes(textAt(entry, 'object.id')),
+  );
+  if (listedEntries.length >= atLeast && isOwn) return listedEntries;
   throw new StartStateNotReached(
     `${atLeast} entries on ${objectId}`,
-    `there are ${describeValue(found)}`,
+    `there are ${describeValue(listedEntries)}`,
   );
 }
 
@@ -128,8 +130,8 @@ export function isSameEntry(one: ReceivedEntry, other: ReceivedEntry): boolean {
  * Returns the actions of a deployment's two entries, in their order; throws StartStateNotReached when
  * they are not one `create` and one `abort`.
  */
-export function actionsOf(found: readonly ReceivedEntry[]): readonly string[] {
-  const actions = found.map((entry) => textAt(entry, 'action') ?? '');
+export function actionsOf(listedEntries: readonly ReceivedEntry[]): readonly string[] {
+  const actions = listedEntries.map((entry) => textAt(entry, 'action') ?? '');
   requireCreateAndAbort(actions);
   return actions;
 }
@@ -148,15 +150,15 @@ export function requireCreateAndAbort(actions: readonly string[]): void {
  * `after`: the time of the newest entry, rounded up. `later`: a second that is after the newest
  * entry even if its time has no fraction.
  */
-export function secondsAround(found: readonly ReceivedEntry[]): {
+export function secondsAround(listedEntries: readonly ReceivedEntry[]): {
   readonly before: number;
   readonly after: number;
   readonly later: number;
 } {
-  const times = found.map((entry) => Date.parse(textAt(entry, 'time') ?? ''));
+  const times = listedEntries.map((entry) => Date.parse(textAt(entry, 'time') ?? ''));
   // Another case checks implausible times.
   if (times.length === 0 || !times.every((time) => time > CENTURY_BEGAN_MS)) {
-    throw new StartStateNotReached('entries with a time', `got ${describeValue(found)}`);
+    throw new StartStateNotReached('entries with a time', `got ${describeValue(listedEntries)}`);
   }
   return {
     before: Math.floor(Math.min(...times) / 1000),

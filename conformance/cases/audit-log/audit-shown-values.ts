@@ -76,10 +76,10 @@ export const shownValueRequirements: readonly [RequirementId, ...RequirementId[]
 ];
 
 /** Returns the newest entry for each pair of an actor's type and an object's type. */
-export function ofEachKind(found: readonly ReceivedEntry[]): readonly ReceivedEntry[] {
+export function ofEachKind(shownEntries: readonly ReceivedEntry[]): readonly ReceivedEntry[] {
   const kindOf = (entry: ReceivedEntry): string =>
     `${textAt(entry, 'actor.type')} ${textAt(entry, 'object.type')}`;
-  const newest = new Map(found.toReversed().map((entry) => [kindOf(entry), entry]));
+  const newest = new Map(shownEntries.toReversed().map((entry) => [kindOf(entry), entry]));
   return [...newest.values()];
 }
 
@@ -105,11 +105,11 @@ export function isWithinASecond(entry: ReceivedEntry): boolean {
 /** Asserts that each entry is selected by all its values together, in the list and the export. */
 export async function expectShownValuesSelect(
   context: TestContext,
-  found: readonly ReceivedEntry[],
+  shownEntries: readonly ReceivedEntry[],
 ): Promise<void> {
-  const probe = found.find(isWithinASecond);
+  const probe = shownEntries.find(isWithinASecond);
   const isWholeSecond = probe !== undefined && (await selectsItsSecond(context, probe));
-  for (const entry of found) {
+  for (const entry of shownEntries) {
     const filterValues = shownValues(entry);
     const { before: created_after, after } = secondsAround([entry]);
     const times = { created_after, created_before: isWholeSecond ? created_after : after };
@@ -148,11 +148,11 @@ async function isListed(
   query: AuditQuery,
   entry: ReceivedEntry,
 ): Promise<boolean> {
-  const listed = await entries(context, { ...query, per_page: 100 });
+  const listedEntries = await entries(context, { ...query, per_page: 100 });
   const isIt = (each: ReceivedEntry): boolean =>
     textAt(each, 'object.id') === textAt(entry, 'object.id') &&
     entryKeys([each]).join() === entryKeys([entry]).join();
-  return listed.some(isIt);
+  return listedEntries.some(isIt);
 }
 
 /** Returns the failure that names the filters which alone do not select the entry. */
@@ -183,22 +183,22 @@ export const auditShownValueCases = defineScenario<readonly ReceivedEntry[]>({
     await context.admin.decide(id, key, 'rejected');
     const artifact = await ownArtifact(context, { content: Buffer.from('for a while') });
     await context.admin.deleteArtifact(artifact.id);
-    const [ofDevice, others] = await context.eventually(
+    const [ofDevice, otherEntries] = await context.eventually(
       async () => [
         await entries(context, { object_id: id }),
         await entries(context, { per_page: 100 }),
       ],
-      ([own = []]) => own.length > 0,
+      ([deviceEntries = []]) => deviceEntries.length > 0,
       ENTRY_WAIT_MAX_MS,
     );
-    return [...(others ?? []), ...(ofDevice ?? [])];
+    return [...(otherEntries ?? []), ...(ofDevice ?? [])];
   },
   cases: [
     {
       id: 'shown-values-select',
       title: 'An entry is selected by each value that it shows, in the list and in the export.',
       requirements: shownValueRequirements,
-      run: (found, context) => expectShownValuesSelect(context, ofEachKind(found)),
+      run: (shownEntries, context) => expectShownValuesSelect(context, ofEachKind(shownEntries)),
     },
   ],
 });

@@ -16,10 +16,18 @@ describe('the tables of the audit log', () => {
   });
 
   it('have a filter for each filtering parameter of the list and the export', () => {
-    const others = ['page', 'per_page', 'sort', 'limit', 'format_separator', 'ignore', 'object_id'];
+    const otherParameters = [
+      'page',
+      'per_page',
+      'sort',
+      'limit',
+      'format_separator',
+      'ignore',
+      'object_id',
+    ];
     for (const id of ['list-audit-logs', 'export-audit-logs'] as const) {
       const parameters = Object.keys(operations[id].query ?? {});
-      const filters = parameters.filter((name) => !others.includes(name));
+      const filters = parameters.filter((name) => !otherParameters.includes(name));
       expect(filters.map((name) => name.replaceAll('_', '-')).sort()).toEqual(
         Object.keys(auditFilters).sort(),
       );

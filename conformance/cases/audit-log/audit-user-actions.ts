@@ -59,8 +59,8 @@ function entriesOf(
 ): Promise<readonly ReceivedEntry[]> {
   return context.eventually(
     async () => {
-      const found = await entries(context, { object_id: objectId, per_page: 100 });
-      return found.filter((entry) => textAt(entry, 'action') === action);
+      const objectEntries = await entries(context, { object_id: objectId, per_page: 100 });
+      return objectEntries.filter((entry) => textAt(entry, 'action') === action);
     },
     ({ length }) => length > 0,
     ENTRY_WAIT_MAX_MS,
@@ -105,9 +105,9 @@ export const auditUserActionCases = defineScenario<PerformedActions>({
       run: async ({ actions }, context) => {
         for (const userAction of actions) {
           const entry = await entryOf(context, userAction);
-          const named = { id: textAt(entry, 'object.id'), type: textAt(entry, 'object.type') };
+          const object = { id: textAt(entry, 'object.id'), type: textAt(entry, 'object.type') };
           const expected = { id: userAction.objectId, type: userAction.objectType };
-          expectEqual(`object of \`${userAction.action}\``, named, expected);
+          expectEqual(`object of \`${userAction.action}\``, object, expected);
         }
       },
     },

@@ -47,8 +47,8 @@ async function arrangeTwoEntries(context: TestContext): Promise<Recorded> {
 
 /** Returns a query with all filters that match the deployment's entries, except the named one. */
 function allBut(name: string, arranged: Recorded): AuditQuery {
-  const others = Object.entries(auditFilters).filter(([each]) => each !== name);
-  const matchingQueries = others.map(([, filter]) =>
+  const otherAuditFilters = Object.entries(auditFilters).filter(([each]) => each !== name);
+  const matchingQueries = otherAuditFilters.map(([, filter]) =>
     filter.matchingQuery(arranged, arranged.createAndAbortEntries),
   );
   return Object.assign({ object_id: arranged.deploymentId, sort: 'asc' }, ...matchingQueries);
@@ -95,7 +95,7 @@ const beside = defineScenario<Recorded>({
 /** Ends of names that a careless filter confuses, or does not find. */
 const nameEnds = ['', '0', ' größer ☃', ' GRÖSSER ☃', ' 100%_*', ', also', ` a+b&c=d "e" 'f'`];
 
-const named = defineScenario<readonly Omit<Recorded, 'createAndAbortEntries'>[]>({
+const nameCases = defineScenario<readonly Omit<Recorded, 'createAndAbortEntries'>[]>({
   area: 'audit-log',
   name: 'Names of deployments',
   start: 'deployments whose names begin alike, each created and aborted by a user',
@@ -104,28 +104,30 @@ const named = defineScenario<readonly Omit<Recorded, 'createAndAbortEntries'>[]>
   arrange: async (context) => {
     const { device, artifact } = await withdrawnDeployment(context);
     const prefix = context.newName();
-    const made = [];
+    const deployments = [];
     for (const end of nameEnds) {
       const name = `${prefix}${end}`;
       const newDeployment = { name, artifact_name: artifact.name, devices: [device.id] };
       const { id } = await context.deploy(newDeployment);
       await context.admin.abort(id);
-      made.push({ deploymentId: id, deploymentName: name });
+      deployments.push({ deploymentId: id, deploymentName: name });
     }
-    for (const { deploymentId } of made) await entriesOn(context, deploymentId, 2);
-    return made;
+    for (const { deploymentId } of deployments) await entriesOn(context, deploymentId, 2);
+    return deployments;
   },
   cases: [
     {
       id: 'names-of-every-form-filter',
       title: 'With object_deployment_name, each of several similar names finds its own entries.',
       requirements: ['audit.object-deployment-name-filter'],
-      run: async (made, context) => {
-        for (const { deploymentId, deploymentName } of made) {
-          const found = await entries(context, { object_deployment_name: deploymentName });
-          const ids = found.map((entry) => textAt(entry, 'object.id'));
-          const wanted = [deploymentId, deploymentId];
-          expectEqual(`objects with the name ${describeValue(deploymentName)}`, ids, wanted);
+      run: async (deployments, context) => {
+        for (const { deploymentId, deploymentName } of deployments) {
+          const matchingEntries = await entries(context, {
+            object_deployment_name: deploymentName,
+          });
+          const ids = matchingEntries.map((entry) => textAt(entry, 'object.id'));
+          const expectedIds = [deploymentId, deploymentId];
+          expectEqual(`objects with the name ${describeValue(deploymentName)}`, ids, expectedIds);
         }
       },
     },
@@ -216,8 +218,8 @@ const addresses = defineScenario({
         const email = textAt(createAndAbortEntries[0] ?? {}, 'actor.email');
         if (!email?.includes('+')) throw new NotObservable('the entries have no such address');
         const query = { object_id: deploymentId, actor_email: email };
-        const listed = await entries(context, query);
-        expectEqual('entries of the list', listed.length, createAndAbortEntries.length);
+        const listedEntries = await entries(context, query);
+        expectEqual('entries of the list', listedEntries.length, createAndAbortEntries.length);
         // Other cases judge the records of an export, and the names above them.
         const lines = (await exported(context, query)).text.trim().split('\n');
         const isExported = lines.length >= createAndAbortEntries.length;
@@ -243,4 +245,4 @@ async function failureOf(check: () => Promise<void>): Promise<ExpectationFailure
 }
 
 /** Spec: Audit logs, "GET /logs" */
-export const auditValueCases = [...beside, ...named, ...pages, ...addresses];
+export const auditValueCases = [...beside, ...nameCases, ...pages, ...addresses];

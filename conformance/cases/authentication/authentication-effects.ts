@@ -114,12 +114,12 @@ const contacts = defineScenario<SuiteDevice>({
         await witness.authenticate();
         const shownDevice = await context.eventually(
           () => context.admin.findDevice(witness.identity),
-          (found) => found !== undefined,
+          (matchingDevice) => matchingDevice !== undefined,
         );
         if (!shownDevice)
           throw new NotObservable('users do not see a device after its first request');
-        const found = await context.admin.findDevice(device.identity);
-        expectThat(found === undefined, 'no device', describeValue(found));
+        const matchingDevice = await context.admin.findDevice(device.identity);
+        expectThat(matchingDevice === undefined, 'no device', describeValue(matchingDevice));
       },
     },
     {
@@ -129,13 +129,13 @@ const contacts = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         await sendRefused(device, context);
         await device.authenticate();
-        const found = await context.eventually(
+        const matchingDevice = await context.eventually(
           () => context.admin.findDevice(device.identity),
           (each) => each !== undefined,
         );
         const keys = [[device.key.publicKeyPem.trim(), 'pending']];
-        const recorded = decisionsOf(expectPresent('the device', found));
-        expectEqual('recorded', recorded, { status: 'pending', keys });
+        const decisions = decisionsOf(expectPresent('the device', matchingDevice));
+        expectEqual('recorded', decisions, { status: 'pending', keys });
       },
     },
     {
@@ -148,11 +148,13 @@ const contacts = defineScenario<SuiteDevice>({
         );
         for (const response of await Promise.all(requests))
           requireRefusal(toFirstContact, response);
-        const found = await context.eventually(
+        const matchingDevice = await context.eventually(
           () => context.admin.findDevice(device.identity),
           (each) => each?.auth_sets.length === REQUESTS_AT_ONCE,
         );
-        const statuses = expectPresent('the device', found).auth_sets.map(({ status }) => status);
+        const statuses = expectPresent('the device', matchingDevice).auth_sets.map(
+          ({ status }) => status,
+        );
         const pending = Array.from({ length: REQUESTS_AT_ONCE }, () => 'pending');
         expectEqual('statuses of the keys', statuses, pending);
       },
@@ -256,7 +258,7 @@ const decisionRequirements = {
   pending: 'auth.undecided-is-401',
 } as const;
 
-const changed = defineScenario<SuiteDevice>({
+const changedKeyCases = defineScenario<SuiteDevice>({
   area: 'authentication',
   name: 'Decisions that follow one another',
   start: 'a device that a user has pre-authorized',
@@ -401,4 +403,9 @@ const identities = defineScenario<SuiteDevice>({
 });
 
 /** Spec: States and transitions; Device authentication */
-export const authenticationEffectCases = [...contacts, ...decided, ...changed, ...identities];
+export const authenticationEffectCases = [
+  ...contacts,
+  ...decided,
+  ...changedKeyCases,
+  ...identities,
+];

@@ -42,18 +42,18 @@ const known = defineScenario({
       requirements: ['auth.external-id-seen'],
       observe: async (device, context) => {
         await device.authenticate({ members: { external_id: 'first' } });
-        const reported = await shownExternalId(context, device);
+        const earlierExternalId = await shownExternalId(context, device);
         await authenticateByAnotherKey(context, device, { external_id: 'second' });
         const byPendingKey = await shownExternalId(context, device);
         await device.authenticate({ members: { external_id: 'third' } });
-        const changed = await shownExternalId(context, device);
+        const laterExternalId = await shownExternalId(context, device);
         await context.admin.decide(device.id, device.key, 'rejected');
         await device.authenticate({ members: { external_id: 'fourth' } });
         const rejected = await shownExternalId(context, device);
         const fresh = await context.newDevice();
         const { status } = await fresh.authenticate({ members: { external_id: 'fifth' } });
         return observationOf(
-          `first contact: ${status}; reported: ${reported}; by a pending key: ${byPendingKey}; changed: ${changed}; while it is rejected: ${rejected}`,
+          `first contact: ${status}; reported: ${earlierExternalId}; by a pending key: ${byPendingKey}; changed: ${laterExternalId}; while it is rejected: ${rejected}`,
         );
       },
     },

@@ -49,9 +49,12 @@ async function isAlone(device: SuiteDevice, context: TestContext): Promise<boole
   const find = () => context.admin.findDevice(device.identity);
   const first = expectPresent('a device of this identity', await context.eventually(find, Boolean));
   await context.admin.decommission(first.id);
-  const left = await context.eventually(find, (found) => found?.id !== first.id);
-  device.id = left?.id ?? '';
-  return left === undefined;
+  const remainingDevice = await context.eventually(
+    find,
+    (shownDevice) => shownDevice?.id !== first.id,
+  );
+  device.id = remainingDevice?.id ?? '';
+  return remainingDevice === undefined;
 }
 
 const contacts = defineScenario({
@@ -128,13 +131,13 @@ const decisions = defineScenario({
         const [, removal] = ends;
         const lost = ends.find((end) => 'reason' in end && end.reason instanceof TransportFailure);
         if (lost && 'reason' in lost) throw lost.reason;
-        const left = await context.eventually(
+        const remainingDevice = await context.eventually(
           () => admin.device(device.id),
-          (found) => found === undefined || removal.status === 'rejected',
+          (shownDevice) => shownDevice === undefined || removal.status === 'rejected',
         );
         // An authentication request of a removed device creates a new device with another ID.
-        device.id = left?.id ?? '';
-        expectStatus(await device.authenticate(), left === undefined ? 401 : 200);
+        device.id = remainingDevice?.id ?? '';
+        expectStatus(await device.authenticate(), remainingDevice === undefined ? 401 : 200);
       },
     },
   ],

@@ -157,11 +157,11 @@ const identities = defineScenario({
       needs: ['user'],
       run: async (device, context) => {
         await device.authenticate();
-        const found = await context.eventually(
+        const shownDevice = await context.eventually(
           () => context.admin.findDevice(device.identity),
           (each) => each !== undefined,
         );
-        const { identity_data: identity } = expectPresent('a device of this identity', found);
+        const { identity_data: identity } = expectPresent('a device of this identity', shownDevice);
         expectEqual('identity data', identity, device.identity);
       },
     },

@@ -272,14 +272,14 @@ const SIGNATURES_MAX = 20_000;
  * Returns signatures of the text, the shortest kinds of which are rare, by their length in bytes.
  */
 function signaturesByLength(device: SuiteDevice, text: string): Readonly<Record<string, string>> {
-  const found = new Map<number, string>();
+  const statusById = new Map<number, string>();
   // One in 128 has a short R, and one in 128 a short S.
   for (let tries = 0; tries < SIGNATURES_MAX; tries += 1) {
     const signature = device.key.sign(Buffer.from(text));
-    found.set(signature.length, signature.toString('base64'));
-    if (Math.min(...found.keys()) < DER_USUAL_MIN_BYTES && found.size > 3) break;
+    statusById.set(signature.length, signature.toString('base64'));
+    if (Math.min(...statusById.keys()) < DER_USUAL_MIN_BYTES && statusById.size > 3) break;
   }
-  return Object.fromEntries([...found].map(([bytes, base64]) => [`${bytes} bytes`, base64]));
+  return Object.fromEntries([...statusById].map(([bytes, base64]) => [`${bytes} bytes`, base64]));
 }
 
 /** Keys in the field besides those of 2048 bits; its clients make keys of 3072 bits by default. */

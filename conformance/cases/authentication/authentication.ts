@@ -46,10 +46,10 @@ const toUnknown = {
 async function expectRecorded(device: SuiteDevice, context: TestContext): Promise<void> {
   const shownDevice = await context.eventually(
     () => context.admin.findDevice(device.identity),
-    (found) => found !== undefined,
+    (userDevice) => userDevice !== undefined,
   );
-  const found = expectPresent('a device of this identity', shownDevice);
-  expectEqual('identity data', found.identity_data, device.identity);
+  const userDevice = expectPresent('a device of this identity', shownDevice);
+  expectEqual('identity data', userDevice.identity_data, device.identity);
 }
 
 async function expectRefusedEachTime(
@@ -293,8 +293,8 @@ const known = defineScenario({
         const response = await device.authenticate();
         expectStatus(response, 200);
         const query = factoryProvides;
-        const renewed = context.caller(response.text);
-        expectStatus(await renewed.call('get-next-deployment', { query }), ...anySuccess);
+        const renewedCaller = context.caller(response.text);
+        expectStatus(await renewedCaller.call('get-next-deployment', { query }), ...anySuccess);
       },
     },
     {

@@ -56,9 +56,9 @@ describe('the authorisation matrix', () => {
 
   it.each(rows)('contains for %s only statuses that the contract names', (id, row) => {
     const { success, refusals } = operations[id];
-    const named = new Set([...Object.keys(success).map(Number), ...refusals, 401, 403]);
+    const namedStatuses = new Set([...Object.keys(success).map(Number), ...refusals, 401, 403]);
     const statuses = Object.values(row).filter((cell) => typeof cell === 'number');
-    expect(statuses.filter((status) => !named.has(status))).toEqual([]);
+    expect(statuses.filter((status) => !namedStatuses.has(status))).toEqual([]);
   });
 
   it.each(rows)('expects 404 for a foreign ID only if %s takes an ID', (id, row) => {

@@ -169,7 +169,7 @@ function writeCase(write: DeviceWrite): JudgingCase<TwoDevices> {
       const response = await device.call(operation, { body });
       requireResponse(operation, response, status);
       // When users see the text at the writing device, a wrong copy would be visible as well.
-      const isThere = (seen: unknown) => JSON.stringify(seen).includes(mark);
+      const isThere = (shownData: unknown) => JSON.stringify(shownData).includes(mark);
       const ownState = await context.eventually(() => look(context, device), isThere);
       if (!isThere(ownState)) throw new NotObservable('users do not see what was written');
       const otherState = await look(context, other);
@@ -178,7 +178,7 @@ function writeCase(write: DeviceWrite): JudgingCase<TwoDevices> {
   };
 }
 
-const own = defineScenario<TwoDevices>({
+const ownDataCases = defineScenario<TwoDevices>({
   area: 'authorization',
   name: 'Data of another device',
   start: 'two accepted devices with tokens',
@@ -206,4 +206,4 @@ const own = defineScenario<TwoDevices>({
   ],
 });
 
-export const authorizationOtherDeviceCases = [...foreign, ...own];
+export const authorizationOtherDeviceCases = [...foreign, ...ownDataCases];

@@ -60,8 +60,8 @@ class QueryCaller extends ApiCaller {
     this.#parameter = `${name}=${encodeURIComponent(value)}`;
   }
 
-  override request: ApiCaller['request'] = (id, ...given) => {
-    const request = super.request(id, ...given);
+  override request: ApiCaller['request'] = (id, ...args) => {
+    const request = super.request(id, ...args);
     const mark = request.url.includes('?') ? '&' : '?';
     return { ...request, url: `${request.url}${mark}${this.#parameter}` };
   };

@@ -91,10 +91,10 @@ const roles = defineScenario({
       title: 'Users, roles, artifacts, devices and deployments answer 403 to this user too.',
       requirements: ['errors.role-forbidden-on-management'],
       run: async (token, { client }) =>
-        expectEach(403, Object.fromEntries(Object.entries(permittedOnly)), (given, name) => {
+        expectEach(403, Object.fromEntries(Object.entries(permittedOnly)), (call, name) => {
           const operation = managementOperations[name as ManagementId];
           const headers = bearer(token);
-          return client.send(requestOf<string>(operation, { ...given, headers } as never));
+          return client.send(requestOf<string>(operation, { ...call, headers } as never));
         }),
     },
   ],

@@ -187,9 +187,9 @@ const apart = defineScenario({
       run: async ({ owner, foreignDevice }) => {
         const [deviceType = ''] = owner.artifact.deviceTypes;
         const query = { release_name: owner.artifact.name, device_type: deviceType };
-        const listed = await foreignDevice.call('list-artifacts', { query });
-        const isListed = bodyIncludes(listed, owner.artifact.id);
-        expectThat(!isListed, 'no artifact of it', responseSummary(listed));
+        const listResponse = await foreignDevice.call('list-artifacts', { query });
+        const isListed = bodyIncludes(listResponse, owner.artifact.id);
+        expectThat(!isListed, 'no artifact of it', responseSummary(listResponse));
       },
     },
   ],
@@ -223,11 +223,11 @@ const sameIdentity = defineScenario({
         const { key } = device;
         const changes = { members: { pubkey: key.publicKeyPem }, signedBy: key };
         expectStatus(await other.authenticate(changes), 401);
-        const found = await elsewhere.eventually(
+        const foreignDeviceEntry = await elsewhere.eventually(
           () => elsewhere.admin.findDevice(other.identity, 'pending'),
           (each) => each !== undefined,
         );
-        other.id = expectPresent('a pending device in the other tenant', found).id;
+        other.id = expectPresent('a pending device in the other tenant', foreignDeviceEntry).id;
         await elsewhere.admin.decide(other.id, key, 'accepted');
         expectStatus(await other.authenticate(changes), 200);
         expectThat(other.id !== device.id, 'two devices', `one device ${device.id}`);

@@ -55,7 +55,7 @@ const logins = defineScenario<TestContext>({
       run: async (context) => {
         const { logIn } = await secondUser(context);
         const admins = [];
-        for (let made = 0; made < LOGINS; made += 1) admins.push(await logIn());
+        for (let loginCount = 0; loginCount < LOGINS; loginCount += 1) admins.push(await logIn());
         for (const { caller } of admins) expectStatus(await caller.call('list-audit-logs'), 200);
       },
     },

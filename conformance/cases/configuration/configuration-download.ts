@@ -342,10 +342,10 @@ const large = defineScenario<TestContext>({
         const { uri, get } = await configurationOffer(context, { pairs: configuration });
         const response = await get(uri);
         requireResponse('download-configuration', response, 200);
-        const found = await pairsIn(response.bytes);
-        if (!found) throw new NotObservable('the configuration has a form of its own');
+        const downloadedPairs = await pairsIn(response.bytes);
+        if (!downloadedPairs) throw new NotObservable('the configuration has a form of its own');
         const wrong = Object.keys(configuration).filter(
-          (name) => found[name] !== configuration[name],
+          (name) => downloadedPairs[name] !== configuration[name],
         );
         expectEqual('names of lost or changed pairs', wrong, []);
       },

@@ -45,7 +45,7 @@ function pairsOfRound(round: number): Pairs {
 }
 
 /** Returns the pairs that a store has after a request that names every key. */
-function kept(pairs: Pairs): Pairs {
+function keptPairs(pairs: Pairs): Pairs {
   return Object.fromEntries(Object.entries(pairs).filter(([, value]) => value !== ''));
 }
 
@@ -62,9 +62,9 @@ const pairRequirements = [
 ] as const satisfies readonly RequirementId[];
 
 /** Returns the requirements that a wrong value may miss. */
-function violatedBy(sent: unknown, before: unknown, read: unknown): readonly RequirementId[] {
-  if (sent === undefined) return ['configuration.any-name'];
-  if (sent === '') return ['configuration.empty-removes'];
+function violatedBy(sentPairs: unknown, before: unknown, read: unknown): readonly RequirementId[] {
+  if (sentPairs === undefined) return ['configuration.any-name'];
+  if (sentPairs === '') return ['configuration.empty-removes'];
   if (before === undefined) return pairRequirements;
   return read === before || read === undefined
     ? ['configuration.update', ...pairRequirements]
@@ -72,20 +72,20 @@ function violatedBy(sent: unknown, before: unknown, read: unknown): readonly Req
 }
 
 /** Sets the pairs, and asserts that the device then reads exactly those with a value. */
-async function expectSet(device: SuiteDevice, before: Pairs, sent: Pairs): Promise<void> {
-  expectStatus(await device.call('put-configuration', { body: sent }), 204);
+async function expectSet(device: SuiteDevice, before: Pairs, sentPairs: Pairs): Promise<void> {
+  expectStatus(await device.call('put-configuration', { body: sentPairs }), 204);
   const read = await readPairs(device);
-  const should = kept(sent);
-  const wrong = [...Object.keys(should), ...Object.keys(read)].find(
-    (name) => at(read, name) !== at(should, name),
+  const expectedPairs = keptPairs(sentPairs);
+  const wrong = [...Object.keys(expectedPairs), ...Object.keys(read)].find(
+    (name) => at(read, name) !== at(expectedPairs, name),
   );
   if (wrong === undefined) return;
   const text = (value: unknown): string => (value === undefined ? 'absent' : describeValue(value));
-  const was = `which was ${text(at(before, wrong))}`;
+  const earlierValue = `which was ${text(at(before, wrong))}`;
   throw new ExpectationFailure(
-    `${describeValue(wrong)}, ${was}: ${text(at(should, wrong))}`,
+    `${describeValue(wrong)}, ${earlierValue}: ${text(at(expectedPairs, wrong))}`,
     text(at(read, wrong)),
-    violatedBy(at(sent, wrong), at(before, wrong), at(read, wrong)),
+    violatedBy(at(sentPairs, wrong), at(before, wrong), at(read, wrong)),
   );
 }
 
@@ -104,9 +104,9 @@ const together = defineScenario<SuiteDevice>({
       run: async (device) => {
         let before: Pairs = {};
         for (let round = 0; round < ROUNDS; round += 1) {
-          const sent = pairsOfRound(round);
-          await expectSet(device, before, sent);
-          before = kept(sent);
+          const sentPairs = pairsOfRound(round);
+          await expectSet(device, before, sentPairs);
+          before = keptPairs(sentPairs);
         }
       },
     },
@@ -191,9 +191,13 @@ const delivered = defineScenario({
         for (const { pairs, offer } of offers) {
           const response = await offer.get(offer.uri);
           if (response.status !== 200) throw new NotObservable('the link returns nothing');
-          const found = await pairsIn(response.bytes);
-          if (!found) throw new NotObservable('the configuration has a form of its own');
-          expectEqual('pairs', sorted(Object.entries(found)), sorted(Object.entries(pairs)));
+          const downloadedPairs = await pairsIn(response.bytes);
+          if (!downloadedPairs) throw new NotObservable('the configuration has a form of its own');
+          expectEqual(
+            'pairs',
+            sorted(Object.entries(downloadedPairs)),
+            sorted(Object.entries(pairs)),
+          );
         }
       },
     },

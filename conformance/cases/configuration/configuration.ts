@@ -332,8 +332,8 @@ const several = defineScenario({
       requirements: ['configuration.read-all'],
       run: async (device) => {
         const read = Object.keys(await readPairs(device));
-        const missing = ['timezone', 'colour'].filter((name) => !read.includes(name));
-        expectThat(missing.length === 0, 'timezone and colour', describeValue(read));
+        const missingKeys = ['timezone', 'colour'].filter((name) => !read.includes(name));
+        expectThat(missingKeys.length === 0, 'timezone and colour', describeValue(read));
       },
     },
     {

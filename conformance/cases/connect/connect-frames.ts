@@ -193,9 +193,9 @@ function forbiddenFrameCase({
     title,
     requirements: [requirement],
     run: async (device, context) => {
-      for (const [name, sent] of Object.entries(frames)) {
+      for (const [name, frame] of Object.entries(frames)) {
         const connection = await connectionOf(context, device);
-        connection.send(...sent);
+        connection.send(...frame);
         const isOver = await connection.until(
           (each) => each.ended || each.close !== undefined,
           FRAME_WAIT_MAX_MS,

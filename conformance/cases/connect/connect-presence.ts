@@ -171,7 +171,7 @@ const ending = defineScenario({
         // The target may process the end of the first connection late, so the state is polled.
         const status = await context.eventually(
           () => context.admin.connection(device.id),
-          (seen) => seen !== 'connected',
+          (presence) => presence !== 'connected',
           500,
         );
         expectEqual('status', status, 'connected');

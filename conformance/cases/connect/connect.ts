@@ -67,7 +67,7 @@ interface HandshakeRequirement {
   readonly statuses: readonly number[];
 }
 
-const refused: readonly HandshakeRequirement[] = [
+const refusedHandshakes: readonly HandshakeRequirement[] = [
   {
     id: 'no-upgrade-is-400',
     requirement: 'connect.upgrade-is-needed',
@@ -283,7 +283,7 @@ const handshake = defineScenario({
         );
       },
     },
-    ...refused.map(refusedCase),
+    ...refusedHandshakes.map(refusedCase),
     {
       id: 'other-protocol-opens-no-websocket',
       title: 'An upgrade to h2c, or to a word that starts like WebSocket, opens no WebSocket.',

@@ -168,8 +168,12 @@ const onlyInV2 = defineScenario({
       requirements: ['next.v2-id-is-usable'],
       run: async ({ device, response }) => {
         const id = textIn(requireInstructions(response), 'id');
-        const reported = await report({ device, id }, { status: 'downloading' });
-        expectThat(reported.status !== 404, 'a deployment of that ID', responseSummary(reported));
+        const reportResponse = await report({ device, id }, { status: 'downloading' });
+        expectThat(
+          reportResponse.status !== 404,
+          'a deployment of that ID',
+          responseSummary(reportResponse),
+        );
       },
     },
     {

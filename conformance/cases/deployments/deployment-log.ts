@@ -59,7 +59,7 @@ async function shownLog(
 ): Promise<string> {
   const log = await context.eventually(
     () => context.admin.deploymentLog(deploymentId, device.id),
-    (found) => found?.includes(text) ?? false,
+    (shownLog) => shownLog?.includes(text) ?? false,
   );
   return log ?? '';
 }
@@ -72,7 +72,7 @@ async function expectStatusKept(
 ): Promise<void> {
   const shownDeployment = await context.eventually(
     () => context.admin.deviceDeployment(deploymentId, device.id),
-    (found) => found === undefined || found.status === status,
+    (shownDeployment) => shownDeployment === undefined || shownDeployment.status === status,
   );
   if (shownDeployment === undefined || shownDeployment.status === status) return;
   const violated = ['status.becomes-the-state'] as const;
@@ -155,15 +155,15 @@ const active = defineScenario({
         'Users read the messages in the order in which they were sent, whatever their timestamps.',
       requirements: ['log.keeps-its-order'],
       run: async (arranged, context) => {
-        const sent = ['first line', 'second line', 'third line', 'last line'];
-        const messages = sent.map((message, index) => ({
+        const sentLines = ['first line', 'second line', 'third line', 'last line'];
+        const messages = sentLines.map((message, index) => ({
           ...goodMessage,
           message,
           timestamp: backwards[index],
         }));
         await arrangeUpload(arranged, ...messages);
         const log = await shownLog(context, arranged, 'last line');
-        const positions = sent.map((message) => log.indexOf(message));
+        const positions = sentLines.map((message) => log.indexOf(message));
         if (positions.includes(-1)) throw new NotObservable('the log does not show every message');
         const isInOrder = positions.every(
           (position, index) => position > (positions[index - 1] ?? -1),
@@ -295,7 +295,7 @@ const active = defineScenario({
   ],
 });
 
-const others = defineScenario({
+const otherDeviceCases = defineScenario({
   area: 'deployment-log',
   name: 'Two devices in one deployment',
   start: 'two devices that have been offered the same deployment',
@@ -348,4 +348,4 @@ const foreign = defineScenario({
   ],
 });
 
-export const deploymentLogCases = [...active, ...others, ...foreign];
+export const deploymentLogCases = [...active, ...otherDeviceCases, ...foreign];

@@ -135,8 +135,8 @@ const matrix = defineScenario<void>({
       run: async (_, context) => {
         const { id } = await activeDeployment(context);
         const device = await acceptedDevice(context);
-        const named = Object.fromEntries(statusColumns.map((status) => [status, status]));
-        await expectEach(404, named, (status) => report({ device, id }, { status }));
+        const statusByName = Object.fromEntries(statusColumns.map((status) => [status, status]));
+        await expectEach(404, statusByName, (status) => report({ device, id }, { status }));
       },
     },
   ],

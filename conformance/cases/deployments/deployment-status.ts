@@ -160,8 +160,9 @@ const active = defineScenario({
         const [first, second] = ['step 1 of 2', 'step 2 of 2'] as const;
         for (const substate of [first, second]) {
           await report(arranged, { status: 'installing', substate });
-          const found = await shownSubstate(context, arranged, substate);
-          if (found !== substate) return observationOf(describeValue(found ?? 'none'));
+          const substateText = await shownSubstate(context, arranged, substate);
+          if (substateText !== substate)
+            return observationOf(describeValue(substateText ?? 'none'));
         }
         return observationOf(second);
       },
@@ -176,7 +177,7 @@ const active = defineScenario({
   ],
 });
 
-const others = defineScenario({
+const otherDeviceCases = defineScenario({
   area: 'deployment-status',
   name: 'Two devices in one deployment',
   start: 'two devices that have been offered the same deployment',
@@ -270,7 +271,7 @@ const aborted = defineScenario({
 
 export const deploymentStatusCases = [
   ...active,
-  ...others,
+  ...otherDeviceCases,
   ...notYetPolled,
   ...foreign,
   ...aborted,

@@ -21,8 +21,8 @@ describe('the inputs for status reports that must be refused', () => {
     const reportable: readonly string[] = reportableStatuses;
     const ofServer = deviceDeploymentStatuses.filter((state) => !reportable.includes(state));
     const row = reportInputs['other-status-is-400'];
-    const refused = (row ? inputsOf(row, goodReport) : []).map(({ value }) => value);
-    expect(refused).toEqual(expect.arrayContaining(ofServer));
+    const refusedValues = (row ? inputsOf(row, goodReport) : []).map(({ value }) => value);
+    expect(refusedValues).toEqual(expect.arrayContaining(ofServer));
   });
 });
 
@@ -72,7 +72,7 @@ describe('the table of instruction fields', () => {
 
   it.each(['v1', 'v2'] as const)('matches the table of %s in the contract', (version) => {
     const resource = tables.find(({ name }) => name === `DeploymentInstructions (${version})`);
-    const reported = (resource ? fieldsOf(resource) : [])
+    const reportedFields = (resource ? fieldsOf(resource) : [])
       .map(({ path, isRequired, type }) => [path.join('.'), isRequired, forms[type]])
       .filter(([field]) => field !== 'artifact.update_control_map');
     const judged = instructionFields
@@ -84,6 +84,6 @@ describe('the table of instruction fields', () => {
         type === 'an absolute URL' ? 'a string' : type,
       ]);
     expect(judged.length).toBeGreaterThan(6);
-    expect(judged).toEqual(reported);
+    expect(judged).toEqual(reportedFields);
   });
 });

@@ -48,10 +48,18 @@ async function inTurn(
   const former = await arrange(context);
   await arrangeReports(former, 'downloading', end);
   const { artifact, device } = former;
-  const made = await context.deploy({ artifact_name: artifact.name, devices: [device.id] });
+  const newDeployment = await context.deploy({
+    artifact_name: artifact.name,
+    devices: [device.id],
+  });
   const query = factoryProvides;
   const id = instructedId(await device.call('get-next-deployment', { query }));
-  const next = { ...former, id, deploymentId: made.id, deploymentName: made.name };
+  const next = {
+    ...former,
+    id,
+    deploymentId: newDeployment.id,
+    deploymentName: newDeployment.name,
+  };
   if (next.id === former.id) throw new NotObservable('two deployments have one ID');
   return { former, next };
 }
@@ -88,11 +96,11 @@ function lateReportCase(end: 'success' | 'failure'): JudgingCase<void> {
         const shownDeployment = await shownDeviceDeployment(context, next, activeStatus);
         const isKept =
           shownDeployment?.status === activeStatus && shownDeployment.substate !== 'late';
-        const wanted = `the next deployment still ${activeStatus}`;
-        if (!isKept) throw failure(wanted, JSON.stringify(shownDeployment));
+        const expectedLog = `the next deployment still ${activeStatus}`;
+        if (!isKept) throw failure(expectedLog, JSON.stringify(shownDeployment));
       }
-      const again = await next.device.call('get-next-deployment', { query: factoryProvides });
-      if (offersAny(again)) expectEqual('deployment', instructedId(again), next.id);
+      const secondOffer = await next.device.call('get-next-deployment', { query: factoryProvides });
+      if (offersAny(secondOffer)) expectEqual('deployment', instructedId(secondOffer), next.id);
     },
   };
 }
@@ -114,8 +122,8 @@ async function uploadLog(
     () => context.admin.deploymentLog(deploymentId, device.id),
     (text) => text?.includes(message) ?? false,
   );
-  const wanted = `the log of the deployment ${id}`;
-  expectThat(log?.includes(message) ?? false, wanted, describeValue(log ?? 'none'));
+  const expectedOffer = `the log of the deployment ${id}`;
+  expectThat(log?.includes(message) ?? false, expectedOffer, describeValue(log ?? 'none'));
 }
 
 const turns = defineScenario<void>({
@@ -179,9 +187,11 @@ const turns = defineScenario<void>({
         const { former, next } = await inTurn(context, 'success', arrange);
         await context.admin.abort(former.deploymentId);
         expectStatus(await report(next, { status: 'downloading' }), 204);
-        const again = await next.device.call('get-next-deployment', { query: factoryProvides });
-        expectThat(offersAny(again), 'the next deployment', responseSummary(again));
-        expectEqual('deployment', instructedId(again), next.id);
+        const secondOffer = await next.device.call('get-next-deployment', {
+          query: factoryProvides,
+        });
+        expectThat(offersAny(secondOffer), 'the next deployment', responseSummary(secondOffer));
+        expectEqual('deployment', instructedId(secondOffer), next.id);
       },
     },
     ...(['success', 'failure', 'abort'] as const).map(waitingCase),
@@ -198,13 +208,16 @@ function waitingCase(end: 'success' | 'failure' | 'abort'): JudgingCase<void> {
       const former = await activeDeployment(context);
       const { artifact, device } = former;
       await arrangeReports(former, 'downloading');
-      const made = await context.deploy({ artifact_name: artifact.name, devices: [device.id] });
+      const newDeployment = await context.deploy({
+        artifact_name: artifact.name,
+        devices: [device.id],
+      });
       if (end === 'abort') await arrangeAbort(context, former);
       else await arrangeReports(former, end);
       const response = await device.call('get-next-deployment', { query: factoryProvides });
       expectThat(
         offersAny(response),
-        `the waiting deployment ${made.name}`,
+        `the waiting deployment ${newDeployment.name}`,
         responseSummary(response),
       );
     },
@@ -257,7 +270,8 @@ const active = defineScenario({
           );
           const shownDeployment = await context.eventually(
             () => context.admin.deviceDeployment(arranged.deploymentId, arranged.device.id),
-            (found) => found?.status === status && found.substate === substate,
+            (shownDeployment) =>
+              shownDeployment?.status === status && shownDeployment.substate === substate,
           );
           if (index === 0 && shownDeployment?.substate === undefined) {
             throw new NotObservable('users see no substate');
@@ -287,8 +301,9 @@ const together = defineScenario<SharedDeployment>({
         await arrangeAbort(context, one);
         for (const each of [one, other]) {
           const { status } = await report(each, { status: 'installing' });
-          const refused = ['status.aborted-is-409'] as const;
-          if (status !== 409) throw new ExpectationFailure('status 409', `${status}`, refused);
+          const refusalRequirements = ['status.aborted-is-409'] as const;
+          if (status !== 409)
+            throw new ExpectationFailure('status 409', `${status}`, refusalRequirements);
           const response = await each.device.call('get-next-deployment', {
             query: factoryProvides,
           });

@@ -96,13 +96,13 @@ async function devicesFor<Row>(
   release: string,
   settings: { readonly force_installation?: boolean } = {},
 ): Promise<ReadonlyMap<string, { readonly device: SuiteDevice; readonly row: Row }>> {
-  const made = new Map<string, { readonly device: SuiteDevice; readonly row: Row }>();
+  const deviceRows = new Map<string, { readonly device: SuiteDevice; readonly row: Row }>();
   for (const [name, row] of Object.entries(rows)) {
-    made.set(name, { device: await acceptedDevice(context), row });
+    deviceRows.set(name, { device: await acceptedDevice(context), row });
   }
-  const devices = [...made.values()].map(({ device }) => device.id);
+  const devices = [...deviceRows.values()].map(({ device }) => device.id);
   await context.deploy({ artifact_name: release, devices, ...settings });
-  return made;
+  return deviceRows;
 }
 
 /** Asserts that each device is offered a deployment, or that each is offered none. */
@@ -191,7 +191,7 @@ const types = [boardType, `${boardType} 2/ü & <b>`, 'плата,7', 'Board_%41+
 /** Types that only resemble one of the above. */
 const otherTypes = ['плата', '7', 'Boardx41+', 'Board_A+', `${boardType} 2`, types.join(',')];
 
-function named<Row>(
+function rowsOfTypes<Row>(
   texts: readonly string[],
   row: (text: string) => Row,
 ): Readonly<Record<string, Row>> {
@@ -200,13 +200,16 @@ function named<Row>(
 
 /** Asserts that the instructions have every device type of the artifact. */
 function expectAllTypes(response: HttpResponse): void {
-  const listed = fieldIn(requireInstructions(response), 'artifact.device_types_compatible');
-  if (!Array.isArray(listed)) throw new NotObservable('there is no list of device types');
-  if (sorted(listed).join('\n') === sorted(types).join('\n')) return;
+  const compatibleTypes = fieldIn(
+    requireInstructions(response),
+    'artifact.device_types_compatible',
+  );
+  if (!Array.isArray(compatibleTypes)) throw new NotObservable('there is no list of device types');
+  if (sorted(compatibleTypes).join('\n') === sorted(types).join('\n')) return;
   const violated = ['next.types-of-the-artifact'] as const;
   throw new ExpectationFailure(
     `the device types ${describeValue(types)}`,
-    describeValue(listed),
+    describeValue(compatibleTypes),
     violated,
   );
 }
@@ -221,7 +224,7 @@ function typeCases(variant: PollVariant): readonly JudgingCase<string>[] {
       requirements: [variant.pendingIs200, 'next.types-of-the-artifact'],
       needs,
       run: async (release, context) => {
-        const rows = named(types, providing);
+        const rows = rowsOfTypes(types, providing);
         for (const [name, { device, row }] of await devicesFor(context, rows, release)) {
           const response = await variant.poll(device, row);
           if (!offersAny(response)) {
@@ -244,7 +247,7 @@ function typeCases(variant: PollVariant): readonly JudgingCase<string>[] {
       run: async (release, context) =>
         expectOffers(
           variant,
-          await devicesFor(context, named(otherTypes, providing), release),
+          await devicesFor(context, rowsOfTypes(otherTypes, providing), release),
           false,
         ),
     },
@@ -285,9 +288,9 @@ async function releaseForAll(context: TestContext): Promise<ReleaseForAll> {
   for (const [index, [name, deviceType]] of Object.entries(kinds).entries()) {
     for (const flavour of ['vanilla', 'mint']) {
       const content = context.random.bytes(3000 * (3 - index) + (flavour === 'mint' ? 1000 : 0));
-      const requested = { name: release, content, deviceTypes: [deviceType] };
+      const spec = { name: release, content, deviceTypes: [deviceType] };
       const { bytes } = await ownArtifact(context, {
-        ...requested,
+        ...spec,
         depends: { flavour: [flavour] },
       });
       const provides = { ...factoryProvides, device_type: deviceType, flavour };
@@ -305,14 +308,15 @@ async function expectArtifact(
 ): Promise<void> {
   const url = textIn(requireInstructions(response), 'artifact.source.uri');
   const { bytes } = await context.client.send({ method: 'GET', url });
-  const found = Object.entries(rows).find(([, row]) => row.bytes.equals(bytes));
+  const servedEntry = Object.entries(rows).find(([, row]) => row.bytes.equals(bytes));
   // Other cases check that a source gives an artifact at all.
-  if (found === undefined) throw new NotObservable('the source gives no artifact of the release');
-  const [fits] = found;
-  if (fits === name) return;
+  if (servedEntry === undefined)
+    throw new NotObservable('the source gives no artifact of the release');
+  const [servedName] = servedEntry;
+  if (servedName === name) return;
   const source = 'next.source-gives-the-artifact';
   const all = [violated, 'next.compatible-types-only', source] as const;
-  throw new ExpectationFailure(`the artifact for ${name}`, `that for ${fits}`, all);
+  throw new ExpectationFailure(`the artifact for ${name}`, `that for ${servedName}`, all);
 }
 
 interface ExpectedArtifact extends Pick<ReleaseForAll, 'rows'> {

@@ -120,9 +120,11 @@ function seenCase(
     observe: async (arranged, context) => {
       const { status } = await facts.poll(arranged);
       const actualStatus = await shownStatus(context, arranged, facts.expected);
-      const again = await arranged.device.call('post-next-deployment', { body: factoryProvides });
+      const secondOffer = await arranged.device.call('post-next-deployment', {
+        body: factoryProvides,
+      });
       return observationOf(
-        `answered with ${status}, users see ${actualStatus}, then it is ${again.status}`,
+        `answered with ${status}, users see ${actualStatus}, then it is ${secondOffer.status}`,
       );
     },
   };

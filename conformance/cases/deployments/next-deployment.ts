@@ -62,8 +62,8 @@ function idleCases(variant: PollVariant): JudgingCase<SuiteDevice>[] {
         requireStatus('nothing to install', await poll(device, factoryProvides), 204);
         await context.deploy({ artifact_name: name, devices: [device.id, other.id] });
         const pollOfOther = () => poll(other, factoryProvides);
-        const offered = await context.eventually(pollOfOther, ({ status }) => status !== 204);
-        requireStatus('an offer to the other device', offered, 200);
+        const otherResponse = await context.eventually(pollOfOther, ({ status }) => status !== 204);
+        requireStatus('an offer to the other device', otherResponse, 200);
         expectStatus(await poll(device, factoryProvides), 200);
       },
     },
@@ -189,8 +189,8 @@ function activeIn(variant: PollVariant) {
         requirements: ['next.conflict-is-409'],
         covers: [`${operation} 409`],
         run: async ({ device }) => {
-          const changed = { ...factoryProvides, artifact_name: 'conformance-changed' };
-          expectStatus(await poll(device, changed), 409);
+          const changedProvides = { ...factoryProvides, artifact_name: 'conformance-changed' };
+          expectStatus(await poll(device, changedProvides), 409);
         },
       },
       {
@@ -198,8 +198,8 @@ function activeIn(variant: PollVariant) {
         title: `${label}: a device that names another type during a deployment gets 409.`,
         requirements: ['next.conflict-is-409'],
         run: async ({ device }) => {
-          const changed = { ...factoryProvides, device_type: 'conformance-changed' };
-          expectStatus(await poll(device, changed), 409);
+          const changedProvides = { ...factoryProvides, device_type: 'conformance-changed' };
+          expectStatus(await poll(device, changedProvides), 409);
         },
       },
       {

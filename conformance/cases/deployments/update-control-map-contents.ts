@@ -105,12 +105,12 @@ function expectMap(
       violated,
     ]);
   }
-  const [is, should] = [priorityAndActions(map), priorityAndActions(userMap)].map((each) =>
+  const [is, expectedMap] = [priorityAndActions(map), priorityAndActions(userMap)].map((each) =>
     JSON.stringify(each),
   );
-  if (is === should) return;
+  if (is === expectedMap) return;
   const violated = isInInstructions ? inInstructions : ofDeployment;
-  throw new ExpectationFailure(`the map ${should} ${where}`, describeValue(map), [violated]);
+  throw new ExpectationFailure(`the map ${expectedMap} ${where}`, describeValue(map), [violated]);
 }
 
 const inInstructions = 'next.control-map-as-given';
@@ -118,13 +118,13 @@ const ofDeployment = 'map.is-the-assigned-one';
 const ids = ['next.control-map-id', 'map.id-is-the-deployment'] as const;
 
 /** Asserts that the device gets the map of its deployment, with the contents that were given. */
-async function expectServed(offered: OfferedMap): Promise<void> {
-  const response = await fetchMap(offered);
+async function expectServed(mapOffer: OfferedMap): Promise<void> {
+  const response = await fetchMap(mapOffer);
   if (response.status !== 200) {
     const actual = responseSummary(response);
     throw new ExpectationFailure('status 200', actual, ['map.of-active-deployment']);
   }
-  expectMap('of the deployment', requireInstructions(response).update_control_map, offered);
+  expectMap('of the deployment', requireInstructions(response).update_control_map, mapOffer);
 }
 
 /** Spec: UpdateControlMap; Device deployments v2 */
@@ -149,17 +149,17 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         const former: OfferedMap[] = [];
         for (const userMap of maps) {
-          const offered = await offeredMap(context, device, userMap);
-          expectMap('in the instructions', offered.instructed, offered);
-          await expectServed(offered);
+          const mapOffer = await offeredMap(context, device, userMap);
+          expectMap('in the instructions', mapOffer.instructed, mapOffer);
+          await expectServed(mapOffer);
           for (const over of former.slice(-1)) {
             const response = await fetchMap(over);
             if (response.status === 404) continue;
             const actual = responseSummary(response);
             throw new ExpectationFailure('status 404 when over', actual, ['map.finished-is-404']);
           }
-          await arrangeReports(offered, 'installing', 'success');
-          former.push(offered);
+          await arrangeReports(mapOffer, 'installing', 'success');
+          former.push(mapOffer);
         }
       },
     },
@@ -169,9 +169,9 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
       requirements: ids,
       run: async (device, context) => {
         const id = '5f1e7a3c-9b0d-4c2e-8a6f-3d4b5c6e7f80';
-        const offered = await offeredMap(context, device, { id, ...maps[1] });
-        expectMap('in the instructions', offered.instructed, offered);
-        await expectServed(offered);
+        const mapOffer = await offeredMap(context, device, { id, ...maps[1] });
+        expectMap('in the instructions', mapOffer.instructed, mapOffer);
+        await expectServed(mapOffer);
       },
     },
     {
@@ -197,19 +197,19 @@ export const updateControlMapContentCases = defineScenario<SuiteDevice>({
         ...(['map.of-active-deployment', 'next.repeatable'] as const),
       ],
       run: async (device, context) => {
-        const offered = await offeredMap(context, device, maps[1] ?? {});
-        expectMap('in the instructions', offered.instructed, offered);
+        const mapOffer = await offeredMap(context, device, maps[1] ?? {});
+        expectMap('in the instructions', mapOffer.instructed, mapOffer);
         for (const status of abortableStates.slice(1)) {
-          await arrangeReports(offered, status);
-          await expectServed(offered);
-          const again = await poll(device);
-          expectStatus(again, 200);
-          const map = fieldIn(requireInstructions(again), 'artifact.update_control_map');
+          await arrangeReports(mapOffer, status);
+          await expectServed(mapOffer);
+          const secondOffer = await poll(device);
+          expectStatus(secondOffer, 200);
+          const map = fieldIn(requireInstructions(secondOffer), 'artifact.update_control_map');
           if (map === undefined) {
-            const wanted = `the map in the instructions of a device that reported ${status}`;
-            throw new ExpectationFailure(wanted, 'none', [inInstructions]);
+            const expectation = `the map in the instructions of a device that reported ${status}`;
+            throw new ExpectationFailure(expectation, 'none', [inInstructions]);
           }
-          expectMap('in the instructions', map, offered);
+          expectMap('in the instructions', map, mapOffer);
         }
       },
     },

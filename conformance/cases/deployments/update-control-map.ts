@@ -75,9 +75,9 @@ async function fetchedMap(arranged: DeviceWithMap): Promise<Readonly<Record<stri
 }
 
 /** Asserts that the map has the deployment's ID, or the ID that version 2 gives the device. */
-function expectIdOf({ id, deploymentId }: DeviceWithMap, seen: unknown): void {
-  const namesDeployment = seen === deploymentId || seen === id;
-  expectThat(namesDeployment, `the ID ${deploymentId} in the map`, describeValue(seen ?? 'none'));
+function expectIdOf({ id, deploymentId }: DeviceWithMap, mapId: unknown): void {
+  const namesDeployment = mapId === deploymentId || mapId === id;
+  expectThat(namesDeployment, `the ID ${deploymentId} in the map`, describeValue(mapId ?? 'none'));
 }
 
 const inInstructions = defineScenario({
@@ -157,7 +157,7 @@ async function mapFor(context: TestContext, body: unknown): Promise<string> {
 function fieldCase(
   requirement: 'map.id' | 'map.priority' | 'map.fields' | 'map.action',
   [what, title]: readonly [string, string],
-  fits: (map: Readonly<Record<string, unknown>>) => boolean,
+  isExpected: (map: Readonly<Record<string, unknown>>) => boolean,
 ): JudgingCase<DeviceWithMap> {
   return {
     id: `${what}-of-the-map`,
@@ -165,7 +165,7 @@ function fieldCase(
     requirements: [requirement],
     run: async (arranged) => {
       const map = await fetchedMap(arranged);
-      expectThat(fits(map), `a map with that ${what}`, describeValue(map));
+      expectThat(isExpected(map), `a map with that ${what}`, describeValue(map));
     },
   };
 }
@@ -288,14 +288,14 @@ const mapped = defineScenario({
             map.priority === priority &&
             isObject(map.states) &&
             !('ArtifactInstall_Enter' in map.states);
-          const found = await context.eventually(() => fetchedMap(arranged), isNew);
-          expectThat(isNew(found), `the map with priority ${priority}`, describeValue(found));
+          const newMap = await context.eventually(() => fetchedMap(arranged), isNew);
+          expectThat(isNew(newMap), `the map with priority ${priority}`, describeValue(newMap));
           const offer = requireInstructions(await pollForMap(context, arranged));
-          const offered = fieldIn(offer, 'artifact.update_control_map');
-          if (!isObject(offered) || isNew(offered)) continue;
+          const offeredUserMap = fieldIn(offer, 'artifact.update_control_map');
+          if (!isObject(offeredUserMap) || isNew(offeredUserMap)) continue;
           const violated = ['next.control-map-as-given'] as const;
           const expected = `the instructions with priority ${priority}`;
-          throw new ExpectationFailure(expected, describeValue(offered), violated);
+          throw new ExpectationFailure(expected, describeValue(offeredUserMap), violated);
         }
       },
     },

@@ -80,9 +80,9 @@ function attributes(operation: 'patch-attributes' | 'put-attributes'): ResourceB
     covered: () => true,
     send: ({ device }, attribute) => device.call(operation, { body: [attribute] }),
     stamped: (attribute, number) => ({ ...attribute, value: [`value ${number}`] }),
-    read: async ({ device }, { admin }, { value: own }) => {
+    read: async ({ device }, { admin }, { value: ownValue }) => {
       const all = await admin.attributes(device.id);
-      return textOf(all.filter(({ value }) => JSON.stringify(value) === JSON.stringify(own)));
+      return textOf(all.filter(({ value }) => JSON.stringify(value) === JSON.stringify(ownValue)));
     },
   };
 }
@@ -241,17 +241,21 @@ async function expectKept(
 ): Promise<void> {
   const inputs = inputsOf(body).filter(({ type }) => type === 'text');
   for (const [number, { what, value, resource }] of inputs.entries()) {
-    const sent = body.stamped?.(resource, number) ?? resource;
-    await body.send(sender, sent);
+    const sentResource = body.stamped?.(resource, number) ?? resource;
+    await body.send(sender, sentResource);
     const asJson = JSON.stringify(value).slice(1, -1);
-    const found = await context.eventually(
-      () => body.read(sender, context, sent),
+    const readValues = await context.eventually(
+      () => body.read(sender, context, sentResource),
       (text) => text.includes(asJson),
     );
-    if (found.includes(asJson)) continue;
-    if (found === '') throw new NotObservable(`users see nothing of ${body.operation}, ${what}`);
+    if (readValues.includes(asJson)) continue;
+    if (readValues === '')
+      throw new NotObservable(`users see nothing of ${body.operation}, ${what}`);
     const where = `${body.operation}, ${what}: `;
-    throw new ExpectationFailure(`${where}${describeValue(value)}`, where + describeValue(found));
+    throw new ExpectationFailure(
+      `${where}${describeValue(value)}`,
+      where + describeValue(readValues),
+    );
   }
 }
 

@@ -62,11 +62,11 @@ const replacements = defineScenario<SecondUser>({
       requirements: ['deprecated.own-user-v2-without-email'],
       run: async ({ logIn, password }, context) => {
         const headers = authorizationOf(await logIn());
-        const changed = `of ${context.newName()}`;
-        context.maskSecret(changed, 'password');
+        const changedText = `of ${context.newName()}`;
+        context.maskSecret(changedText, 'password');
         const body = {
           email: `${context.newName()}@conformance.example`,
-          password: changed,
+          password: changedText,
           current_password: password,
         };
         const response = await context.client.send(requestOf(updateOwn, { body, headers }));
@@ -85,9 +85,9 @@ async function deltaJob(
   to: string,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   const headers = authorizationOf(context.admin);
-  const listed = await context.client.send(requestOf(listJobs, { headers }));
-  const found = v.safeParse(jobs, parsedJson(listed.text));
-  for (const { id } of found.success ? found.output : []) {
+  const jobList = await context.client.send(requestOf(listJobs, { headers }));
+  const listedJobs = v.safeParse(jobs, parsedJson(jobList.text));
+  for (const { id } of listedJobs.success ? listedJobs.output : []) {
     const { text } = await context.client.send(requestOf(getJob, { path: { id }, headers }));
     const job = membersOf(parsedJson(text));
     const versions = [job.from_version, job.to_version];

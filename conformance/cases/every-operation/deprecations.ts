@@ -86,8 +86,8 @@ const listedRoles = v.array(v.looseObject({ id: v.optional(v.string()), name: v.
 /** Returns the ID of a role of the tenant; undefined if it lists none. */
 async function roleId(context: TestContext): Promise<string | undefined> {
   const roles = await call(context, { method: 'GET', version: 'v1', path: '/useradm/roles' });
-  const listed = v.safeParse(listedRoles, parsedJson(roles.text));
-  const [first] = listed.success ? listed.output : [];
+  const roleList = v.safeParse(listedRoles, parsedJson(roles.text));
+  const [first] = roleList.success ? roleList.output : [];
   return first && encodeURIComponent(first.id ?? first.name);
 }
 
@@ -121,9 +121,9 @@ export const deprecationCases = defineScenario<DeviceInDeployment>({
           const { method, version, path } = api;
           const row = `${method} ${version} ${path}`;
           const requirement = requirementOf[row];
-          const wanted = `${row} beside its replacement until ${endOfLife}`;
+          const expectation = `${row} beside its replacement until ${endOfLife}`;
           const violated = requirement === undefined ? [] : [requirement];
-          throw new ExpectationFailure(wanted, responseSummary(response), violated);
+          throw new ExpectationFailure(expectation, responseSummary(response), violated);
         }
       },
     },

@@ -147,8 +147,8 @@ export const writes: readonly Write[] = [
       'a number as substate': { status: 'rebooting', substate: 7 },
     },
     readEffect: async ({ device, deploymentId }, { admin }) => {
-      const found = await admin.deviceDeployment(deploymentId, device.id);
-      return [found?.status, found?.substate === refusedMarker];
+      const shownDeployment = await admin.deviceDeployment(deploymentId, device.id);
+      return [shownDeployment?.status, shownDeployment?.substate === refusedMarker];
     },
   },
   ofList('put-deployment-log', logs, {

@@ -76,9 +76,13 @@ async function expectSeen(
 ): Promise<void> {
   // A status report has no text of its own.
   if (write.operation === 'put-deployment-status') return;
-  const found = await eventualState(context, arranged, { write, text });
-  expectThat(found.includes(text), `${write.operation}: ${text}`, describeValue(found));
-  expectThat(!others.test(found), `${write.operation}: only ${text}`, describeValue(found));
+  const shownState = await eventualState(context, arranged, { write, text });
+  expectThat(shownState.includes(text), `${write.operation}: ${text}`, describeValue(shownState));
+  expectThat(
+    !others.test(shownState),
+    `${write.operation}: only ${text}`,
+    describeValue(shownState),
+  );
 }
 
 const ofOneDevice = defineScenario<OfferedDeployment>({

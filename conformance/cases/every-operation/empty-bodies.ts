@@ -40,8 +40,12 @@ async function withAttributes(context: TestContext): Promise<SuiteDevice> {
   const device = await acceptedDevice(context);
   const body = [described, { name: 'other', value: [1, 2] }];
   expectStatus(await device.call('put-attributes', { body }), 200);
-  const found = await readAttributes(context, device, (all) => 'probe' in all && 'other' in all);
-  if ('probe' in found && 'other' in found) return device;
+  const shownAttributes = await readAttributes(
+    context,
+    device,
+    (all) => 'probe' in all && 'other' in all,
+  );
+  if ('probe' in shownAttributes && 'other' in shownAttributes) return device;
   throw new NotObservable('users do not see the attributes that were written');
 }
 
@@ -64,12 +68,14 @@ const attributes = defineScenario<SuiteDevice>({
       requirements: ['inventory.empty-put-clears'],
       run: async (device, context) => {
         if (!(await isEmptyTaken(device, 'put-attributes'))) return;
-        const left = await readAttributes(
+        const remainingAttributes = await readAttributes(
           context,
           device,
           (all) => !('probe' in all || 'other' in all),
         );
-        const names = Object.keys(left).filter((name) => ['probe', 'other'].includes(name));
+        const names = Object.keys(remainingAttributes).filter((name) =>
+          ['probe', 'other'].includes(name),
+        );
         expectEqual('remaining attributes', names, []);
       },
     },
@@ -150,12 +156,12 @@ const settings = defineScenario<SuiteDevice>({
       title: 'Which keys remain after an empty object and after a request without a body.',
       requirements: ['configuration.other-keys'],
       observe: async (device) => {
-        const left = async (body?: object): Promise<string> => {
+        const remainingLog = async (body?: object): Promise<string> => {
           const { status } = await device.call('put-configuration', body && { body });
           const response = await device.call('get-configuration');
           return `answered with ${status}, and left ${describeValue(response.text)}`;
         };
-        return observationOf(`no body: ${await left()}; {}: ${await left({})}`);
+        return observationOf(`no body: ${await remainingLog()}; {}: ${await remainingLog({})}`);
       },
     },
   ],

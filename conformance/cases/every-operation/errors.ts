@@ -50,7 +50,11 @@ function requestIdOf(response: HttpResponse): string {
 /** Repeats a refused request until a response has a request_id, which is optional. */
 async function refusalWithId(context: TestContext, headers: Headers = {}): Promise<HttpResponse> {
   let response = await refusal(context, headers);
-  for (let sent = 1; sent < REFUSALS_MAX && requestIdIn(response) === undefined; sent++) {
+  for (
+    let requestCount = 1;
+    requestCount < REFUSALS_MAX && requestIdIn(response) === undefined;
+    requestCount++
+  ) {
     response = await refusal(context, headers);
   }
   return response;
@@ -74,9 +78,9 @@ const requestIds: readonly JudgingCase<TestContext>[] = [
     title: 'The request_id of an error is the request ID that the caller sent.',
     requirements: ['errors.request-id-of-the-caller'],
     run: async (context) => {
-      const sent = context.newName();
-      const headers = { [context.names.requestId.toLowerCase()]: sent };
-      expectEqual('request_id', requestIdOf(await refusalWithId(context, headers)), sent);
+      const requestId = context.newName();
+      const headers = { [context.names.requestId.toLowerCase()]: requestId };
+      expectEqual('request_id', requestIdOf(await refusalWithId(context, headers)), requestId);
     },
   },
   {
@@ -86,8 +90,8 @@ const requestIds: readonly JudgingCase<TestContext>[] = [
     run: async (context) => {
       const name = context.names.requestId.toLowerCase();
       for (const characters of [100, 200]) {
-        const sent = context.newName().padEnd(characters, '0123456789');
-        const response = await refusalWithId(context, { [name]: sent });
+        const requestId = context.newName().padEnd(characters, '0123456789');
+        const response = await refusalWithId(context, { [name]: requestId });
         const inHeader = headerOf(response, context);
         if (inHeader === undefined) throw new NotObservable('no header carries the request ID');
         expectEqual('request_id', requestIdOf(response), inHeader);
@@ -177,8 +181,10 @@ const anonymous = defineScenario<TestContext>({
       requirements: ['errors.request-id-form'],
       observe: async (context) => {
         const name = context.names.requestId.toLowerCase();
-        const outcome = async (sent: string) =>
-          requestIdOf(await refusal(context, { [name]: sent })) === sent ? 'kept' : 'replaced';
+        const outcome = async (requestId: string) =>
+          requestIdOf(await refusal(context, { [name]: requestId })) === requestId
+            ? 'kept'
+            : 'replaced';
         const long = await outcome('x'.repeat(LONG_ID_CHARACTERS));
         return observationOf(`long: ${long}; with a space: ${await outcome('two words')}`);
       },
@@ -332,10 +338,10 @@ const device = defineScenario({
         const [header = '', claims = ''] = token.split('.');
         const read = (part: string) => Buffer.from(part, 'base64url').toString('utf8');
         const names = v.safeParse(v.pipe(v.string(), v.parseJson(), errorBody), read(claims));
-        const reported = names.success
+        const reportedNames = names.success
           ? Object.keys(names.output).toSorted().join(', ')
           : 'no claims';
-        return observationOf(`${read(header)} with ${reported}`);
+        return observationOf(`${read(header)} with ${reportedNames}`);
       },
     },
   ],

@@ -40,11 +40,11 @@ async function acceptKey(
 ): Promise<void> {
   await context.admin.decide(device.id, key, 'accepted');
   const changes = { members: { pubkey: key.publicKeyPem }, signedBy: key };
-  const granted = await context.eventually(
+  const tokenResponse = await context.eventually(
     () => device.authenticate(changes),
     ({ status }) => status === 200,
   );
-  device.token = requireToken(granted).text;
+  device.token = requireToken(tokenResponse).text;
 }
 
 async function rejectAndAccept(device: SuiteDevice, context: TestContext): Promise<void> {

@@ -63,8 +63,8 @@ export async function deviceWithEverything(context: TestContext): Promise<Device
   const states = { ArtifactInstall_Enter: { action: 'pause' } } as const;
   const deployment = await deploymentOf(context, 'plain', { priority: 3, states });
   const body = { device_provides: factoryProvides, update_control_map: true };
-  const offered = await deployment.device.call('post-next-deployment-v2', { body });
-  return { ...arranged, mapped: { ...deployment, id: instructedId(offered) } };
+  const offerResponse = await deployment.device.call('post-next-deployment-v2', { body });
+  return { ...arranged, mapped: { ...deployment, id: instructedId(offerResponse) } };
 }
 
 /** A valid request, and a check of its effect. */

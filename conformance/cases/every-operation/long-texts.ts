@@ -55,9 +55,9 @@ function keptWhole<Start>(
         const values = await context.eventually(read, isKept);
         const cut = Object.entries(values).find(([, value]) => value !== text);
         if (cut === undefined) continue;
-        const wanted = `${length} characters in ${cut[0]} after ${responseSummary(written)}`;
+        const expectation = `${length} characters in ${cut[0]} after ${responseSummary(written)}`;
         const actual = typeof cut[1] === 'string' ? `${cut[1].length} characters` : 'none';
-        throw new ExpectationFailure(wanted, actual);
+        throw new ExpectationFailure(expectation, actual);
       }
     },
   };
@@ -120,11 +120,11 @@ const onDevice = defineScenario<SuiteDevice>({
             written: await sendAlerts(device, { ...alert, name: text, subject }),
             read: async () => {
               const alerts = await context.admin.alerts(device.id);
-              const found = alerts.find((each) => membersOf(each.subject).name === text);
-              const { name, type, status, details: shownDetails } = membersOf(found?.subject);
+              const shownAlert = alerts.find((each) => membersOf(each.subject).name === text);
+              const { name, type, status, details: shownDetails } = membersOf(shownAlert?.subject);
               const { description, line_matching: line } = membersOf(shownDetails);
               const { data } = membersOf(line);
-              return { alert: found?.name, name, type, status, description, data };
+              return { alert: shownAlert?.name, name, type, status, description, data };
             },
           };
         },
@@ -143,8 +143,12 @@ const onDevice = defineScenario<SuiteDevice>({
             status: text,
           }),
           read: async () => {
-            const [found] = await context.admin.monitorConfiguration(device.id);
-            return { name: found?.name, type: found?.type, status: found?.status };
+            const [shownMonitor] = await context.admin.monitorConfiguration(device.id);
+            return {
+              name: shownMonitor?.name,
+              type: shownMonitor?.type,
+              status: shownMonitor?.status,
+            };
           },
         }),
       ),
@@ -170,8 +174,8 @@ const inUpdate = defineScenario<OfferedDeployment>({
         return {
           written: await device.call('put-deployment-status', { path: { id }, body }),
           read: async () => {
-            const shown = await context.admin.deviceDeployment(deploymentId, device.id);
-            return { substate: shown?.substate };
+            const shownDeployment = await context.admin.deviceDeployment(deploymentId, device.id);
+            return { substate: shownDeployment?.substate };
           },
         };
       },

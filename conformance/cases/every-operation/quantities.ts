@@ -60,11 +60,15 @@ async function expectLogKept(
 /** Asserts that the log has each line at least as often as it was sent, in any order. */
 function expectEach(lines: readonly string[], log: string): void {
   if (areInOrder(lines, log)) return;
-  const found = log.split('\n');
+  const loggedLines = log.split('\n');
   for (const each of new Set(lines)) {
-    const sent = lines.filter((one) => one === each).length;
-    const read = found.filter((one) => one.includes(each)).length;
-    expectThat(read >= sent, `${sent} times ${describeValue(each)} in the log`, `${read} times`);
+    const sentCount = lines.filter((one) => one === each).length;
+    const read = loggedLines.filter((one) => one.includes(each)).length;
+    expectThat(
+      read >= sentCount,
+      `${sentCount} times ${describeValue(each)} in the log`,
+      `${read} times`,
+    );
   }
 }
 
@@ -194,17 +198,17 @@ const writes = defineScenario<SuiteDevice>({
         'Users read each of fifteen alerts that a device sends in one request, and three more.',
       requirements: ['alerts.are-accepted', 'alerts.are-shown'],
       run: async (device, context) => {
-        const sent = numbered(18, (number) => ({ ...alert, name: `alert ${number}` }));
-        expectStatus(await sendAlerts(device, ...sent.slice(0, 15)), 204);
-        for (const each of sent.slice(15)) expectStatus(await sendAlerts(device, each), 204);
+        const sentAlerts = numbered(18, (number) => ({ ...alert, name: `alert ${number}` }));
+        expectStatus(await sendAlerts(device, ...sentAlerts.slice(0, 15)), 204);
+        for (const each of sentAlerts.slice(15)) expectStatus(await sendAlerts(device, each), 204);
         const alerts = await context.eventually(
           () => context.admin.alerts(device.id),
-          ({ length }) => length >= sent.length,
+          ({ length }) => length >= sentAlerts.length,
         );
         const names = new Set(alerts.map(({ name }) => name));
-        const missing = sent.filter(({ name }) => !names.has(name));
-        if (missing.length === 0) return;
-        const actual = `${missing.length} are missing, such as ${missing[0]?.name}`;
+        const missingAlerts = sentAlerts.filter(({ name }) => !names.has(name));
+        if (missingAlerts.length === 0) return;
+        const actual = `${missingAlerts.length} are missing, such as ${missingAlerts[0]?.name}`;
         throw new ExpectationFailure('every alert', actual, ['alerts.are-shown']);
       },
     },
@@ -216,8 +220,8 @@ const writes = defineScenario<SuiteDevice>({
         const levels = ['CRITICAL', 'CRITICAL', 'OK', 'OK', 'CRITICAL'];
         for (const [index, level] of levels.entries()) {
           const timestamp = `2026-01-31T12:00:0${index}Z`;
-          const sent = await sendAlerts(device, { ...alert, level, timestamp });
-          requireStatus(`an alert of level ${level}`, sent, 204);
+          const alertResponse = await sendAlerts(device, { ...alert, level, timestamp });
+          requireStatus(`an alert of level ${level}`, alertResponse, 204);
         }
         const alerts = await context.eventually(
           () => context.admin.alerts(device.id),
@@ -268,15 +272,18 @@ const deployments = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         const artifact = await context.artifact('plain');
         for (const number of numbered(DEPLOYMENTS, (each) => each)) {
-          const made = await context.deploy({ artifact_name: artifact.name, devices: [device.id] });
+          const newDeployment = await context.deploy({
+            artifact_name: artifact.name,
+            devices: [device.id],
+          });
           const response = await device.call('get-next-deployment', { query: factoryProvides });
           expectStatus(response, 200);
           const id = instructedId(response);
           const end = number % 2 === 0 ? 'failure' : 'success';
           await arrangeReports({ device, id }, 'downloading', 'installing', end);
           const deviceDeployment = await context.eventually(
-            () => context.admin.deviceDeployment(made.id, device.id),
-            (found) => found?.status === end,
+            () => context.admin.deviceDeployment(newDeployment.id, device.id),
+            (shownDeployment) => shownDeployment?.status === end,
           );
           expectEqual(`status of deployment ${number}`, deviceDeployment?.status, end);
         }

@@ -98,9 +98,9 @@ const againstAbort = defineScenario({
       requirements: ['status.abort-is-one-moment'] as const,
       run: async (arranged: DeviceAndArtifact, context: TestContext) => {
         for (let round = 0; round < ROUNDS; round += 1) {
-          const offered = await nextRound(context, arranged);
-          const response = await race(context, offered, { status, round });
-          await expectConsistentState(context, offered, { status, response });
+          const activeRound = await nextRound(context, arranged);
+          const response = await race(context, activeRound, { status, round });
+          await expectConsistentState(context, activeRound, { status, response });
         }
       },
     })),
@@ -110,9 +110,9 @@ const againstAbort = defineScenario({
       requirements: ['status.aborted-is-409'],
       run: async (arranged, context) => {
         for (let round = 0; round < ROUNDS; round += 1) {
-          const offered = await nextRound(context, arranged);
-          await race(context, offered, { status: 'installing', round });
-          expectStatus(await report(offered, { status: 'success' }), 409);
+          const activeRound = await nextRound(context, arranged);
+          await race(context, activeRound, { status: 'installing', round });
+          expectStatus(await report(activeRound, { status: 'success' }), 409);
         }
       },
     },
@@ -221,12 +221,12 @@ const logAndStatus = defineScenario({
 async function logBesideReport(arranged: OfferedDeployment): Promise<void> {
   const path = { id: arranged.id };
   const messages = [{ timestamp: '2026-01-31T12:00:00Z', level: 'info', message: 'at once' }];
-  const [logged, reported] = await Promise.all([
+  const [logResponse, reportResponse] = await Promise.all([
     arranged.device.call('put-deployment-log', { path, body: { messages } }),
     report(arranged, { status: 'failure' }),
   ]);
-  requireResponse('put-deployment-log', logged, 204);
-  requireResponse('put-deployment-status', reported, 204);
+  requireResponse('put-deployment-log', logResponse, 204);
+  requireResponse('put-deployment-status', reportResponse, 204);
 }
 
 export const raceCases = [...againstAbort, ...polls, ...together, ...logAndStatus];

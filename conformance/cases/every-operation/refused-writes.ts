@@ -123,16 +123,17 @@ function effectCase(write: Write): JudgingCase<OfferedDeployment> {
     title: `A ${write.label} that is refused for its body or its token changes nothing.`,
     requirements: ['errors.refused-changes-nothing'],
     run: async (arranged, context) => {
-      const written = await send(
+      const writeResponse = await send(
         context.caller(arranged.device.token),
         write,
         arranged,
         write.body('before'),
       );
-      if (written.status >= 300) throw new NotObservable(`written: ${responseSummary(written)}`);
+      if (writeResponse.status >= 300)
+        throw new NotObservable(`written: ${responseSummary(writeResponse)}`);
       const readEffect = () => write.readEffect(arranged, context);
-      const isThere = (found: readonly unknown[]): boolean =>
-        /before|downloading/.test(JSON.stringify(found));
+      const isThere = (effect: readonly unknown[]): boolean =>
+        /before|downloading/.test(JSON.stringify(effect));
       const earlierEffect = await context.eventually(readEffect, isThere);
       if (!isThere(earlierEffect)) throw new NotObservable('users do not see what was written');
       for (const [what, request] of Object.entries(refusedRequests(write, arranged, context))) {

@@ -34,13 +34,13 @@ const refusedToDevices: OperationCalls = {
 async function expectOwnIds(context: TestContext, calls: OperationCalls, headers: Headers = {}) {
   for (const [id, call] of Object.entries(context.offered(calls))) {
     // Each class of characters that a server may normalize.
-    const sent = `${context.newName()}-No.7_A`;
+    const requestId = `${context.newName()}-No.7_A`;
     const name = context.names.requestId.toLowerCase();
     const { status, text } = await call(
-      new ApiCaller(context.client, { ...headers, [name]: sent }),
+      new ApiCaller(context.client, { ...headers, [name]: requestId }),
     );
     if (status < 400) continue;
-    expectEqualIfThere(`request_id of ${id}`, membersOf(parsed(text)).request_id, sent);
+    expectEqualIfThere(`request_id of ${id}`, membersOf(parsed(text)).request_id, requestId);
   }
 }
 

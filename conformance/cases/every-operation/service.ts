@@ -113,11 +113,11 @@ const anonymous = defineScenario<TestContext>({
         const headers = preflight(id);
         const url = pathOf(id);
         const response = await context.client.send({ method: 'OPTIONS', url, headers });
-        const reported = Object.entries(response.headers).filter(([name]) =>
+        const versionHeaders = Object.entries(response.headers).filter(([name]) =>
           /^(access|allow)/.test(name),
         );
         return observationOf(
-          reported.map(([name, value]) => `${name}: ${value}`).join('; ') || 'nothing',
+          versionHeaders.map(([name, value]) => `${name}: ${value}`).join('; ') || 'nothing',
         );
       },
     },
@@ -187,7 +187,7 @@ const verbs: Readonly<
 const unknownStatuses = [404, 405, 501];
 
 function verbCase([verb, [requirement, send]]: [string, (typeof verbs)[string]]) {
-  const made: JudgingCase<SuiteDevice> = {
+  const judgingCase: JudgingCase<SuiteDevice> = {
     id: `verb-${verb}-is-known`,
     title: `The server supports an operation with the verb ${verb.toUpperCase()}.`,
     requirements: [requirement],
@@ -203,7 +203,7 @@ function verbCase([verb, [requirement, send]]: [string, (typeof verbs)[string]])
       );
     },
   };
-  return made;
+  return judgingCase;
 }
 
 const device = defineScenario({

@@ -24,8 +24,8 @@ const versions = defineScenario({
       run: async (device) => {
         const old = await device.call('post-next-deployment', { body: provides });
         const body = { device_provides: provides };
-        const renewed = await device.call('post-next-deployment-v2', { body });
-        for (const response of [old, renewed]) {
+        const laterResponse = await device.call('post-next-deployment-v2', { body });
+        for (const response of [old, laterResponse]) {
           const isServed = ![404, 405, 410, 501].includes(response.status);
           expectThat(isServed, 'a version that is served', responseSummary(response));
         }

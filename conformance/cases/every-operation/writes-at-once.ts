@@ -92,11 +92,11 @@ const races: readonly Race[] = [
       return (round) => {
         const [one, two] = [{ one: `${round}` }, { two: `${round}` }];
         const isRemoval = round % 2 === 0;
-        const sent = [one, two, { three: isRemoval ? '' : 'again' }];
+        const bodies = [one, two, { three: isRemoval ? '' : 'again' }];
         const third: Values = isRemoval ? {} : { three: 'again' };
         const merged = pairs({ ...one, ...two, ...third });
         return {
-          send: sent.map((values) => setting(device, values)),
+          send: bodies.map((values) => setting(device, values)),
           // A server that replaces the whole store keeps the pairs of one request.
           allowed: hasKept ? [merged] : [one, two, third].map(pairs),
         };
@@ -109,12 +109,12 @@ const races: readonly Race[] = [
     title: 'Of two settings of the same keys at the same time, one takes effect for all keys.',
     needs: ['configuration', 'configuration-read-back'],
     prepare: async (device) => (round) => {
-      const sent = ['one', 'other'].map((name) => ({
+      const bodies = ['one', 'other'].map((name) => ({
         a: `${name} ${round}`,
         b: `${name} ${round}`,
         c: `${name} ${round}`,
       }));
-      return { send: sent.map((values) => setting(device, values)), allowed: sent.map(pairs) };
+      return { send: bodies.map((values) => setting(device, values)), allowed: bodies.map(pairs) };
     },
     read: pairsOf,
   },
@@ -123,10 +123,10 @@ const races: readonly Race[] = [
     title: 'Of two sets of attributes by PUT at the same time, exactly one is kept.',
     needs: ['inventory'],
     prepare: async (device) => (round) => {
-      const sent = twoSets(round);
+      const bodies = twoSets(round);
       return {
-        send: sent.map((values) => writing(device, 'put-attributes', values)),
-        allowed: sent.map(pairs),
+        send: bodies.map((values) => writing(device, 'put-attributes', values)),
+        allowed: bodies.map(pairs),
       };
     },
     read: attributesOf,
@@ -160,8 +160,11 @@ const races: readonly Race[] = [
     title: 'Of two monitor configurations at the same time, exactly one is kept.',
     needs: ['monitor'],
     prepare: async (device) => (round) => {
-      const sent = twoSets(round);
-      return { send: sent.map((values) => configuring(device, values)), allowed: sent.map(pairs) };
+      const bodies = twoSets(round);
+      return {
+        send: bodies.map((values) => configuring(device, values)),
+        allowed: bodies.map(pairs),
+      };
     },
     read: monitorsOf,
   },
@@ -180,11 +183,11 @@ function raceCase({ id, title, needs, prepare, read }: Race): JudgingCase<SuiteD
         const { send, allowed } = roundOf(round);
         await sendAtOnce(send, round);
         const states = allowed.map((state) => JSON.stringify(state));
-        const found = await context.eventually(
+        const shownValues = await context.eventually(
           async () => JSON.stringify(await read(device, context)),
           (state) => states.includes(state),
         );
-        expectThat(states.includes(found), states.join(' or '), found);
+        expectThat(states.includes(shownValues), states.join(' or '), shownValues);
       }
     },
   };
@@ -208,11 +211,11 @@ const ofOneResource = defineScenario<SuiteDevice>({
         const names = ['first', 'second', 'third', 'fourth'];
         const send = names.map((name) => () => sendAlerts(device, { ...alert, name }));
         await sendAtOnce(send, 0);
-        const found = await context.eventually(
+        const shownValues = await context.eventually(
           () => context.admin.alerts(device.id),
           ({ length }) => length >= names.length,
         );
-        expectEqual('alerts', found.map(({ name }) => name).sort(), [...names].sort());
+        expectEqual('alerts', shownValues.map(({ name }) => name).sort(), [...names].sort());
       },
     },
   ],

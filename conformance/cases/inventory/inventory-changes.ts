@@ -27,8 +27,8 @@ async function changeAttributes(
   { how, attributes, holds }: AttributeChange,
 ): Promise<Readonly<Record<string, unknown>>> {
   requireResponse(how, await write(device, how, ...attributes), 200);
-  const found = await shownAttributes(context, device, holds);
-  return Object.fromEntries(Object.values(found).map(({ name, value }) => [name, value]));
+  const shownValues = await shownAttributes(context, device, holds);
+  return Object.fromEntries(Object.values(shownValues).map(({ name, value }) => [name, value]));
 }
 
 interface AttributeChange {
@@ -37,7 +37,7 @@ interface AttributeChange {
   readonly holds: (attributes: Readonly<Record<string, ShownAttribute>>) => boolean;
 }
 
-const written = defineScenario({
+const writeCases = defineScenario({
   area: 'inventory',
   name: 'Writing again',
   start: 'a device that has the attributes kept and changed',
@@ -156,8 +156,10 @@ const written = defineScenario({
       requirements: ['inventory.empty-array'],
       observe: async (device, context) => {
         const response = await write(device, 'put-attributes');
-        const left = Object.keys(await shownAttributes(context, device, () => true));
-        return observationOf(`answered with ${response.status}, and left ${describeValue(left)}`);
+        const remainingNames = Object.keys(await shownAttributes(context, device, () => true));
+        return observationOf(
+          `answered with ${response.status}, and left ${describeValue(remainingNames)}`,
+        );
       },
     },
     {
@@ -168,8 +170,14 @@ const written = defineScenario({
         const described = { name: 'probe', value: 1, description: 'what it is' };
         await write(device, 'patch-attributes', described);
         await write(device, 'patch-attributes', { name: 'probe', value: 2 });
-        const found = await shownAttributes(context, device, ({ probe }) => probe?.value === 2);
-        return observationOf(`description ${describeValue(found.probe?.description ?? 'gone')}`);
+        const shownValues = await shownAttributes(
+          context,
+          device,
+          ({ probe }) => probe?.value === 2,
+        );
+        return observationOf(
+          `description ${describeValue(shownValues.probe?.description ?? 'gone')}`,
+        );
       },
     },
   ],
@@ -202,4 +210,4 @@ const two = defineScenario({
   ],
 });
 
-export const inventoryChangeCases = [...written, ...two];
+export const inventoryChangeCases = [...writeCases, ...two];

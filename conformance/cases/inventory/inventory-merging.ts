@@ -114,8 +114,11 @@ type Attributes = ReadonlyMap<string, Attribute>;
 
 /** Returns the attributes after a write, by the contract. */
 function after(before: Attributes, { how, attributes }: Write): Attributes {
-  const kept = how === 'put-attributes' ? [] : [...before];
-  return new Map([...kept, ...attributes.map((each): [string, Attribute] => [each.name, each])]);
+  const keptAttributes = how === 'put-attributes' ? [] : [...before];
+  return new Map([
+    ...keptAttributes,
+    ...attributes.map((each): [string, Attribute] => [each.name, each]),
+  ]);
 }
 
 /** One step: a write, and the attributes after it. */
@@ -153,26 +156,29 @@ async function ownAttributes(
 
 /** Returns the failure of the first attribute that is not as the model has it. */
 function differenceIn(
-  found: ReadonlyMap<string, Attribute | ShownAttribute>,
+  shownByName: ReadonlyMap<string, Attribute | ShownAttribute>,
   step: Step,
 ): ExpectationFailure | undefined {
-  const all = new Set([...step.wanted.keys(), ...found.keys()]);
+  const all = new Set([...step.wanted.keys(), ...shownByName.keys()]);
   for (const name of all) {
-    const [is, should] = [found.get(name), step.wanted.get(name)];
+    const [is, expectedAttribute] = [shownByName.get(name), step.wanted.get(name)];
     const what = `${name}, after ${step.made.how},`;
-    if (JSON.stringify(is?.value) !== JSON.stringify(should?.value)) {
-      const [wanted, actual] = [should, is].map((each) =>
+    if (JSON.stringify(is?.value) !== JSON.stringify(expectedAttribute?.value)) {
+      const [expectedText, actual] = [expectedAttribute, is].map((each) =>
         each ? describeValue(each.value) : 'absent',
       );
-      const violated = [violatedValue(step, name), ...kindsOf(should?.value)];
-      return new ExpectationFailure(`${what} ${wanted}`, String(actual), violated);
+      const violated = [violatedValue(step, name), ...kindsOf(expectedAttribute?.value)];
+      return new ExpectationFailure(`${what} ${expectedText}`, String(actual), violated);
     }
     // A server without descriptions may show an empty one.
-    const [description, givenDescription] = [is?.description || undefined, should?.description];
-    if (should === undefined || description === givenDescription) continue;
-    const violated = [violatedDescription(step, should)];
-    const wanted = `${what} the description ${givenDescription ?? 'none'}`;
-    return new ExpectationFailure(wanted, description ?? 'none', violated);
+    const [description, givenDescription] = [
+      is?.description || undefined,
+      expectedAttribute?.description,
+    ];
+    if (expectedAttribute === undefined || description === givenDescription) continue;
+    const violated = [violatedDescription(step, expectedAttribute)];
+    const expectation = `${what} the description ${givenDescription ?? 'none'}`;
+    return new ExpectationFailure(expectation, description ?? 'none', violated);
   }
   return undefined;
 }
@@ -212,15 +218,15 @@ export const inventoryMergingCases = defineScenario<SuiteDevice>({
       ],
       run: async (device, context) => {
         let before: Attributes = new Map();
-        for (const made of writes) {
-          const step: Step = { made, wanted: after(before, made) };
-          const response = await write(device, made.how, ...made.attributes);
-          requireResponse(made.how, response, 200);
-          const found = await context.eventually(
+        for (const inventoryWrite of writes) {
+          const step: Step = { made: inventoryWrite, wanted: after(before, inventoryWrite) };
+          const response = await write(device, inventoryWrite.how, ...inventoryWrite.attributes);
+          requireResponse(inventoryWrite.how, response, 200);
+          const shownByName = await context.eventually(
             () => ownAttributes(context, device),
             (all) => differenceIn(all, step) === undefined,
           );
-          const difference = differenceIn(found, step);
+          const difference = differenceIn(shownByName, step);
           if (difference) throw difference;
           before = step.wanted;
         }

@@ -54,7 +54,7 @@ const plain: readonly Attribute[] = combinations.map(({ name, value }) => ({ nam
 /**
  * Names that careless storage refuses or changes: punctuation, letter case, beyond ASCII, length.
  */
-const named: readonly Attribute[] = [
+const namedAttributes: readonly Attribute[] = [
   'two words',
   'mem_total.kB',
   'network/eth0:mac',
@@ -80,7 +80,7 @@ type Found = Readonly<Record<string, Attribute>>;
 /**
  * Returns the requirement that is violated when an attribute is missing or is there without reason.
  */
-type ViolatedBy = (name: string, found: Found) => RequirementId;
+type ViolatedBy = (name: string, shownByName: Found) => RequirementId;
 
 /** Asserts that users see exactly these attributes, with the values that were sent. */
 async function expectExactly(
@@ -91,18 +91,21 @@ async function expectExactly(
     violatedBy,
   }: { readonly expected: readonly Attribute[]; readonly violatedBy: ViolatedBy },
 ): Promise<void> {
-  const wanted = byName(expected);
-  const found = await context.eventually(
+  const expectedByName = byName(expected);
+  const shownByName = await context.eventually(
     async () => byName(await context.admin.attributes(device.id)),
-    (each) => differing(each, wanted) === undefined,
+    (each) => differing(each, expectedByName) === undefined,
   );
-  const name = differing(found, wanted);
+  const name = differing(shownByName, expectedByName);
   if (name === undefined) return;
-  const [is, should] = [found[name], wanted[name]];
-  const violated = is && should ? kindRequirement(should.value) : violatedBy(name, found);
+  const [is, expectedAttribute] = [shownByName[name], expectedByName[name]];
+  const violated =
+    is && expectedAttribute
+      ? kindRequirement(expectedAttribute.value)
+      : violatedBy(name, shownByName);
   const text = (attribute: Attribute | undefined): string =>
     attribute === undefined ? 'absent' : `the value ${describeValue(attribute.value)}`;
-  throw new ExpectationFailure(`${name}: ${text(should)}`, text(is), [violated]);
+  throw new ExpectationFailure(`${name}: ${text(expectedAttribute)}`, text(is), [violated]);
 }
 
 function byName(attributes: readonly Attribute[]): Found {
@@ -110,9 +113,10 @@ function byName(attributes: readonly Attribute[]): Found {
 }
 
 /** Returns the name of an attribute whose value is not as wanted. */
-function differing(found: Found, wanted: Found): string | undefined {
-  return Object.keys({ ...found, ...wanted }).find(
-    (name) => JSON.stringify(found[name]?.value) !== JSON.stringify(wanted[name]?.value),
+function differing(shownByName: Found, expectedByName: Found): string | undefined {
+  return Object.keys({ ...shownByName, ...expectedByName }).find(
+    (name) =>
+      JSON.stringify(shownByName[name]?.value) !== JSON.stringify(expectedByName[name]?.value),
   );
 }
 
@@ -144,8 +148,8 @@ export const inventoryVariantCases = defineScenario({
       run: async (device, context) => {
         for (const attributes of [...halves, [...plain].reverse()]) {
           expectStatus(await write(device, 'put-attributes', ...attributes), 200);
-          const violatedBy: ViolatedBy = (name, found) =>
-            name in found ? 'inventory.put-replaces' : 'inventory.put-assigns';
+          const violatedBy: ViolatedBy = (name, shownByName) =>
+            name in shownByName ? 'inventory.put-replaces' : 'inventory.put-assigns';
           await expectExactly(context, device, { expected: attributes, violatedBy });
         }
       },
@@ -173,11 +177,12 @@ export const inventoryVariantCases = defineScenario({
       requirements: ['inventory.name', 'inventory.put-assigns', 'inventory.put-replaces'],
       run: async (device, context) => {
         for (const operation of ['put-attributes', 'patch-attributes'] as const) {
-          expectStatus(await write(device, operation, ...named), 200);
-          const isSent = (name: string): boolean => named.some((each) => each.name === name);
+          expectStatus(await write(device, operation, ...namedAttributes), 200);
+          const isSent = (name: string): boolean =>
+            namedAttributes.some((each) => each.name === name);
           const violatedBy: ViolatedBy = (name) =>
             isSent(name) ? 'inventory.put-assigns' : 'inventory.put-replaces';
-          await expectExactly(context, device, { expected: named, violatedBy });
+          await expectExactly(context, device, { expected: namedAttributes, violatedBy });
         }
       },
     },
@@ -188,15 +193,15 @@ export const inventoryVariantCases = defineScenario({
       run: async (device, context) => {
         await write(device, 'put-attributes', ...combinations);
         const described = combinations.filter(({ description }) => description !== undefined);
-        const found = await context.eventually(
+        const shownByName = await context.eventually(
           async () => byName(await context.admin.attributes(device.id)),
           (all) =>
             described.every(({ name, description }) => all[name]?.description === description),
         );
         // Another case judges that each attribute is there.
-        const present = described.filter(({ name }) => name in found);
+        const present = described.filter(({ name }) => name in shownByName);
         const texts = (all: Found) => present.map(({ name }) => [name, all[name]?.description]);
-        expectEqual('descriptions', texts(found), texts(byName(described)));
+        expectEqual('descriptions', texts(shownByName), texts(byName(described)));
       },
     },
     {
@@ -204,7 +209,7 @@ export const inventoryVariantCases = defineScenario({
       title: 'Requests by PATCH at the same time, each with a name of its own, all take effect.',
       requirements: ['inventory.patch-adds', 'inventory.patch-keeps'],
       run: async (device, context) => {
-        const written: Attribute[] = [];
+        const writtenAttributes: Attribute[] = [];
         for (let round = 0; round < ROUNDS; round += 1) {
           const together = Array.from({ length: PATCHES_AT_ONCE }, (_, index) => ({
             name: `at-once-${round}-${index}`,
@@ -214,11 +219,11 @@ export const inventoryVariantCases = defineScenario({
             together.map((each) => write(device, 'patch-attributes', each)),
           );
           for (const response of responses) expectStatus(response, 200);
-          written.push(...together);
+          writtenAttributes.push(...together);
         }
-        const violatedBy: ViolatedBy = (_, found) =>
-          Object.keys(found).length === 0 ? 'inventory.patch-adds' : 'inventory.patch-keeps';
-        await expectExactly(context, device, { expected: written, violatedBy });
+        const violatedBy: ViolatedBy = (_, shownByName) =>
+          Object.keys(shownByName).length === 0 ? 'inventory.patch-adds' : 'inventory.patch-keeps';
+        await expectExactly(context, device, { expected: writtenAttributes, violatedBy });
       },
     },
   ],

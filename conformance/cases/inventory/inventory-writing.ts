@@ -44,7 +44,9 @@ export async function expectShown(
   expected: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const names = Object.keys(expected);
-  const found = await shownAttributes(context, device, (all) => names.every((name) => name in all));
-  const values = Object.fromEntries(names.map((name) => [name, found[name]?.value]));
+  const shownValues = await shownAttributes(context, device, (all) =>
+    names.every((name) => name in all),
+  );
+  const values = Object.fromEntries(names.map((name) => [name, shownValues[name]?.value]));
   expectEqual('values', values, expected);
 }

@@ -64,11 +64,13 @@ function kindCase({ id, label, requirement, values }: ValueKindRow): JudgingCase
     title: `A value that is ${label} is stored and shown as such, by PATCH and by PUT.`,
     requirements: [requirement],
     run: async (device, context) => {
-      const named = Object.fromEntries(values.map((value, index) => [`probe-${index}`, value]));
-      const attributes = Object.entries(named).map(([name, value]) => ({ name, value }));
+      const attributesByName = Object.fromEntries(
+        values.map((value, index) => [`probe-${index}`, value]),
+      );
+      const attributes = Object.entries(attributesByName).map(([name, value]) => ({ name, value }));
       for (const how of ['patch-attributes', 'put-attributes'] as const) {
         await write(device, how, ...attributes);
-        await expectShown(context, device, named);
+        await expectShown(context, device, attributesByName);
       }
     },
   };

@@ -60,14 +60,14 @@ const variants: readonly object[] = [
 ];
 
 /** The variants, each with a name of its own. */
-const sent = variants.map((variant, index) => ({
+const sentAlerts = variants.map((variant, index) => ({
   ...alert,
   ...variant,
   name: `variant ${index} é`,
 }));
 
 /** Returns an alert without empty lists, which a server may omit, and with its time as a number. */
-function contentOf(shownAlert: ShownAlert | (typeof sent)[number] | undefined): Members {
+function contentOf(shownAlert: ShownAlert | (typeof sentAlerts)[number] | undefined): Members {
   const { name, level, timestamp, subject: origin } = membersOf(shownAlert);
   const { details, ...named } = membersOf(origin);
   const filled = Object.entries(membersOf(details)).filter(
@@ -95,16 +95,16 @@ const alerts = defineScenario<SuiteDevice>({
       title: 'Users read every member of alerts that differ in one member, sent in two requests.',
       requirements: ['alerts.are-shown', 'service.legal-values-are-kept'],
       run: async (device, context) => {
-        const half = Math.ceil(sent.length / 2);
-        for (const part of [sent.slice(0, half), sent.slice(half)]) {
+        const half = Math.ceil(sentAlerts.length / 2);
+        for (const part of [sentAlerts.slice(0, half), sentAlerts.slice(half)]) {
           expectStatus(await sendAlerts(device, ...part), 204);
         }
-        const found = await context.eventually(
+        const shownAlerts = await context.eventually(
           () => context.admin.alerts(device.id),
-          ({ length }) => length >= sent.length,
+          ({ length }) => length >= sentAlerts.length,
         );
-        for (const each of sent) {
-          const same = found.filter(({ name }) => name === each.name);
+        for (const each of sentAlerts) {
+          const same = shownAlerts.filter(({ name }) => name === each.name);
           if (same.length !== 1) {
             const times = `${same.length} times`;
             throw new ExpectationFailure(`once ${describeValue(each)}`, times, [
@@ -143,16 +143,18 @@ const monitors = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         for (const list of lists) {
           expectStatus(await sendConfiguration(device, ...list), 204);
-          const wanted = sorted(list.map(({ name, status, type }) => ({ name, status, type })));
+          const expectedMonitors = sorted(
+            list.map(({ name, status, type }) => ({ name, status, type })),
+          );
           const read = async () => {
             const all = await context.admin.monitorConfiguration(device.id);
             return sorted(all.map(({ name, status, type }) => ({ name, status, type })));
           };
-          const found = await context.eventually(
+          const shownMonitors = await context.eventually(
             read,
-            (all) => describeValue(all) === describeValue(wanted),
+            (all) => describeValue(all) === describeValue(expectedMonitors),
           );
-          expectEqual('monitors', found, wanted);
+          expectEqual('monitors', shownMonitors, expectedMonitors);
         }
       },
     },

@@ -154,11 +154,11 @@ const alerts = defineScenario({
       requirements: ['alerts.are-shown'],
       run: async (device, context) => {
         await sendAlerts(device, alert);
-        const found = await context.eventually(
+        const shownAlerts = await context.eventually(
           () => context.admin.alerts(device.id),
           (all) => all.length > 0,
         );
-        expectEqual('names', [...new Set(found.map(({ name }) => name))], [alert.name]);
+        expectEqual('names', [...new Set(shownAlerts.map(({ name }) => name))], [alert.name]);
       },
     },
     {
@@ -171,11 +171,11 @@ const alerts = defineScenario({
           level: 'OK',
           timestamp: '2026-01-31T12:00:01Z',
         });
-        const found = await context.eventually(
+        const shownAlerts = await context.eventually(
           () => context.admin.alerts(device.id),
           (all) => all.length > 1,
         );
-        const levels = found.map(({ level }) => level).sort();
+        const levels = shownAlerts.map(({ level }) => level).sort();
         expectEqual('levels', levels, ['CRITICAL', 'OK']);
       },
     },
@@ -190,14 +190,17 @@ const alerts = defineScenario({
           name: `${name} is down`,
           subject: { ...subject, name },
         }));
-        const sent = [await sendAlerts(device, first, second), await sendAlerts(device, third)];
-        for (const response of sent) requireResponse('post-alerts', response, 204);
-        const found = await context.eventually(
+        const responses = [
+          await sendAlerts(device, first, second),
+          await sendAlerts(device, third),
+        ];
+        for (const response of responses) requireResponse('post-alerts', response, 204);
+        const shownAlerts = await context.eventually(
           () => context.admin.alerts(device.id),
           (all) => all.length > 2,
         );
         const names = [first, second, third].map((each) => each?.name);
-        expectEqual('names', found.map(({ name }) => name).sort(), names.sort());
+        expectEqual('names', shownAlerts.map(({ name }) => name).sort(), names.sort());
       },
     },
     ...inputCases<SuiteDevice>(alertBodies, {
@@ -297,7 +300,7 @@ const configuration = defineScenario({
         await sendConfiguration(device, service);
         const [first] = await context.eventually(
           () => context.admin.monitorConfiguration(device.id),
-          (found) => found.length > 0,
+          (shownAlerts) => shownAlerts.length > 0,
         );
         const { name, status, type } = first ?? {};
         expectEqual('configuration', { name, status, type }, service);
@@ -314,11 +317,11 @@ const configuration = defineScenario({
           204,
         );
         await sendConfiguration(device, { ...service, status: 'disabled' });
-        const found = await context.eventually(
+        const shownAlerts = await context.eventually(
           () => context.admin.monitorConfiguration(device.id),
           (all) => all.length === 1 && all[0]?.status === 'disabled',
         );
-        const statuses = found.map((entry) => entry.status);
+        const statuses = shownAlerts.map((entry) => entry.status);
         expectThat(statuses.join() === 'disabled', 'the last one only', describeValue(statuses));
       },
     },

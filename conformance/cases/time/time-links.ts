@@ -212,10 +212,11 @@ function sourcesOf(variant: PollVariant) {
           await context.control.advance(end.seconds + end.after);
           // The token may have expired too.
           device.token = expectToken(await device.authenticate());
-          const again = await variant.poll(device, factoryProvides);
-          requireStatus('an offered update', again, 200);
-          const { uri, expire } = sourceIn(again);
-          const isLater = expire === undefined || Date.parse(expire) > context.serverNowMs(again);
+          const secondOffer = await variant.poll(device, factoryProvides);
+          requireStatus('an offered update', secondOffer, 200);
+          const { uri, expire } = sourceIn(secondOffer);
+          const isLater =
+            expire === undefined || Date.parse(expire) > context.serverNowMs(secondOffer);
           const late = ['next.source-expires-later'] as const;
           if (!isLater) throw new ExpectationFailure('a time in the future', expire, late);
           const file = await context.client.send({ method: 'GET', url: uri });

@@ -65,9 +65,9 @@ const pending = defineScenario({
       run: async (device, context) => {
         await context.control.advance(DAYS_SECONDS);
         await device.authenticate();
-        const found = await context.admin.findDevice(device.identity);
-        const recorded = expectPresent('a device of this identity', found);
-        expectEqual('the ID of the device', recorded.id, device.id);
+        const shownDevice = await context.admin.findDevice(device.identity);
+        const recordedDevice = expectPresent('a device of this identity', shownDevice);
+        expectEqual('the ID of the device', recordedDevice.id, device.id);
         await context.admin.decide(device.id, device.key, 'accepted');
         const response = await context.eventually(
           () => device.authenticate(),
@@ -145,9 +145,9 @@ const active = defineScenario({
         const { device, id } = arranged;
         requireStatus('a report', await report(arranged, 'installing'), 204);
         await daysLater(device, context);
-        const again = await poll(device);
-        expectStatus(again, 200);
-        expectEqual('the ID of the deployment', instructedId(again), id);
+        const secondOffer = await poll(device);
+        expectStatus(secondOffer, 200);
+        expectEqual('the ID of the deployment', instructedId(secondOffer), id);
         expectStatus(await report(arranged, 'success'), 204);
       },
     },

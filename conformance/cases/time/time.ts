@@ -56,14 +56,14 @@ const tokens = defineScenario({
       requirements: ['tokens.device-token-lasts-a-week'],
       run: async (device, context) => {
         await context.control.advance(WEEK_SECONDS / 2);
-        const renewed = context.caller(expectToken(await device.authenticate()));
+        const renewedCaller = context.caller(expectToken(await device.authenticate()));
         const query = factoryProvides;
-        const first = await renewed.call('get-next-deployment', { query });
+        const first = await renewedCaller.call('get-next-deployment', { query });
         if (first.status >= 300) {
           throw new ExpectationFailure('a success', responseSummary(first), ['tokens.renewal']);
         }
         await context.control.advance(WEEK_SECONDS - MINUTE_SECONDS);
-        expectStatus(await renewed.call('get-next-deployment', { query }), ...anySuccess);
+        expectStatus(await renewedCaller.call('get-next-deployment', { query }), ...anySuccess);
       },
     },
     {
@@ -71,13 +71,15 @@ const tokens = defineScenario({
       title: 'A token is refused right after the second that it names as its end.',
       requirements: ['tokens.end-on-time'],
       run: async (device, context) => {
-        const granted = await device.authenticate();
-        const { exp } = claimsOf(expectToken(granted));
+        const tokenResponse = await device.authenticate();
+        const { exp } = claimsOf(expectToken(tokenResponse));
         const end = new Date(exp * 1000).toISOString();
-        const seconds = secondsUntil(context, granted, end);
-        await context.control.advance(seconds + justAfter(granted));
+        const seconds = secondsUntil(context, tokenResponse, end);
+        await context.control.advance(seconds + justAfter(tokenResponse));
         const query = factoryProvides;
-        const response = await context.caller(granted.text).call('get-next-deployment', { query });
+        const response = await context
+          .caller(tokenResponse.text)
+          .call('get-next-deployment', { query });
         expectStatus(response, 401);
       },
     },
@@ -124,9 +126,9 @@ const tokens = defineScenario({
       requirements: ['tokens.expired-is-renewed'],
       run: async (device, context) => {
         await context.control.advance(2 * WEEK_SECONDS);
-        const renewed = context.caller(expectToken(await device.authenticate()));
+        const renewedCaller = context.caller(expectToken(await device.authenticate()));
         expectStatus(
-          await renewed.call('get-next-deployment', { query: factoryProvides }),
+          await renewedCaller.call('get-next-deployment', { query: factoryProvides }),
           ...anySuccess,
         );
       },

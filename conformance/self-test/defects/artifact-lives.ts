@@ -8,12 +8,12 @@ const COPY_MAX_MS = 5000;
 
 /** Answers for deleted artifacts what was answered last while they existed. */
 function stillThere(): Alteration {
-  const shown = new Map<string, ProxiedResponse>();
+  const earlierResponses = new Map<string, ProxiedResponse>();
   return {
     response: (response, { operation, parameters }) => {
       const key = `${operation} ${parameters.id}`;
-      if (response.status === 200) shown.set(key, response);
-      return response.status === 404 ? (shown.get(key) ?? response) : response;
+      if (response.status === 200) earlierResponses.set(key, response);
+      return response.status === 404 ? (earlierResponses.get(key) ?? response) : response;
     },
   };
 }
@@ -25,8 +25,8 @@ function hidesReleases(): Alteration {
     request: async (request, ask) => {
       if (request.operation !== 'delete-artifact') return request;
       const token = tokenOf(request);
-      const shown = requestFor('show-artifact', { parameters: request.parameters, token });
-      hidden.add(objectOf(await ask(shown)).name);
+      const showRequest = requestFor('show-artifact', { parameters: request.parameters, token });
+      hidden.add(objectOf(await ask(showRequest)).name);
       return request;
     },
     response: (response, request) =>

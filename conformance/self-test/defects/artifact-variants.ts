@@ -176,43 +176,47 @@ const members: readonly MemberRow[] = [
 /** Adds artifacts whose name, or one of whose device types, is like the requested one. */
 function alsoLike(
   parameter: 'release_name' | 'device_type',
-  isLike: (text: string, requested: string) => boolean,
+  isLike: (text: string, requestedText: string) => boolean,
 ): () => Alteration {
-  return addsToList((artifact: Members, requested: URLSearchParams) => {
-    const isRelease = artifact.name === requested.get('release_name');
+  return addsToList((artifact: Members, parameters: URLSearchParams) => {
+    const isRelease = artifact.name === parameters.get('release_name');
     const types = entriesOf(artifact.device_types_compatible).map(String);
-    const isType = types.includes(requested.get('device_type') ?? '');
-    const wanted = requested.get(parameter) ?? '';
+    const isType = types.includes(parameters.get('device_type') ?? '');
+    const expectedText = parameters.get(parameter) ?? '';
     if (isRelease && isType) return false;
     return parameter === 'release_name'
-      ? isType && isLike(String(artifact.name), wanted)
-      : isRelease && types.some((type) => isLike(type, wanted));
+      ? isType && isLike(String(artifact.name), expectedText)
+      : isRelease && types.some((type) => isLike(type, expectedText));
   });
 }
 
 /** Ways to compare that take different texts for the same one. */
 const comparisons: Readonly<
-  Record<string, readonly [phrase: string, isLike: (text: string, requested: string) => boolean]>
+  Record<
+    string,
+    readonly [phrase: string, isLike: (text: string, requestedText: string) => boolean]
+  >
 > = {
-  beginnings: ['by their beginnings', (text, requested) => text.startsWith(requested)],
+  beginnings: ['by their beginnings', (text, requestedText) => text.startsWith(requestedText)],
   wildcards: [
     'as patterns of SQL',
-    (text, requested) => {
-      const source = requested.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('_', '.');
+    (text, requestedText) => {
+      const source = requestedText.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('_', '.');
       return new RegExp(`^${source.replaceAll('%', '.*')}$`, 'u').test(text);
     },
   ],
   stars: [
     'as patterns in which a star is wild',
-    (text, requested) => requested.endsWith('*') && text.startsWith(requested.slice(0, -1)),
+    (text, requestedText) =>
+      requestedText.endsWith('*') && text.startsWith(requestedText.slice(0, -1)),
   ],
   'letter-case': [
     'without regard to letter case',
-    (text, requested) => text.toLowerCase() === requested.toLowerCase(),
+    (text, requestedText) => text.toLowerCase() === requestedText.toLowerCase(),
   ],
   accents: [
     'without regard to umlauts',
-    (text, requested) => text.replaceAll('ß', 'ss') === requested.replaceAll('ß', 'ss'),
+    (text, requestedText) => text.replaceAll('ß', 'ss') === requestedText.replaceAll('ß', 'ss'),
   ],
 };
 
@@ -258,13 +262,13 @@ export const artifactVariantDefects: readonly Defect[] = [
     violates: ['artifacts.list-is-complete'],
     operations: lists,
     alter: responseBecomes((response, request) => {
-      const listed = jsonOf(response);
-      if (!isSuccess(response) || !Array.isArray(listed)) return response;
-      const requested = queryOf(request).get('device_type');
-      const kept = listed.filter(
-        (artifact) => entriesOf(Object(artifact).device_types_compatible)[0] === requested,
+      const listBody = jsonOf(response);
+      if (!isSuccess(response) || !Array.isArray(listBody)) return response;
+      const requestedText = queryOf(request).get('device_type');
+      const keptEntries = listBody.filter(
+        (artifact) => entriesOf(Object(artifact).device_types_compatible)[0] === requestedText,
       );
-      return kept.length === listed.length ? response : withJson(response, kept);
+      return keptEntries.length === listBody.length ? response : withJson(response, keptEntries);
     }),
   },
   {

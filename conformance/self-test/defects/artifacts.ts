@@ -25,8 +25,8 @@ export function addsToList(
 ): () => Alteration {
   return responseBecomes(async (response, request, send) => {
     if (response.status !== 200 || listOf(response).length > 1) return response;
-    const own = { token: send.userToken, query: { per_page: '500' } };
-    const all = listOf(await send(requestFor('list-all-artifacts', own))).map(membersOf);
+    const listParts = { token: send.userToken, query: { per_page: '500' } };
+    const all = listOf(await send(requestFor('list-all-artifacts', listParts))).map(membersOf);
     const more = all.filter((artifact) => appliesTo(artifact, queryOf(request)));
     return withJson(response, [...listOf(response), ...more]);
   });

@@ -33,18 +33,18 @@ function whileBusy(keyOf: KeyOf, change: WhileBusy): () => Alteration {
     return {
       needsOverlap: true,
       request: (request) => {
-        const others = open.get(keyOf(request)) ?? [];
-        open.set(keyOf(request), [...others, request]);
-        const [first] = others;
+        const otherRequests = open.get(keyOf(request)) ?? [];
+        open.set(keyOf(request), [...otherRequests, request]);
+        const [first] = otherRequests;
         if (first === undefined) return request;
-        const changed = change(request, first);
+        const changedRequest = change(request, first);
         // A request that the proxy answers has no response of the target that would end it.
-        if ('status' in changed) open.set(keyOf(request), others);
-        return changed;
+        if ('status' in changedRequest) open.set(keyOf(request), otherRequests);
+        return changedRequest;
       },
       response: (response, request) => {
-        const [, ...left] = open.get(keyOf(request)) ?? [];
-        open.set(keyOf(request), left);
+        const [, ...remainingRequests] = open.get(keyOf(request)) ?? [];
+        open.set(keyOf(request), remainingRequests);
         return response;
       },
     };
@@ -162,8 +162,10 @@ function configurationClearsAlerts(): Alteration {
     response: (response, request) => {
       const since = sentSince.get(request.parameters.id ?? '');
       if (request.operation !== 'list-alerts' || !since) return response;
-      const left = listOf(response).filter((alert) => since.has(membersOf(alert).name));
-      return left.length < listOf(response).length ? withJson(response, left) : response;
+      const remainingAlerts = listOf(response).filter((alert) => since.has(membersOf(alert).name));
+      return remainingAlerts.length < listOf(response).length
+        ? withJson(response, remainingAlerts)
+        : response;
     },
   };
 }

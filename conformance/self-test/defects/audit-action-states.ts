@@ -30,8 +30,8 @@ function changedList(
   response: ProxiedResponse,
   change: (entries: readonly unknown[]) => readonly unknown[],
 ): ProxiedResponse {
-  const listed = isSuccess(response) ? jsonOf(response) : undefined;
-  return Array.isArray(listed) ? withJson(response, change(listed)) : response;
+  const listBody = isSuccess(response) ? jsonOf(response) : undefined;
+  return Array.isArray(listBody) ? withJson(response, change(listBody)) : response;
 }
 
 /** Changes each entry of a list by what was recorded of earlier exchanges of other operations. */
@@ -48,7 +48,7 @@ function afterLearning<Fact>(
     return {
       response: async (response, request) => {
         if (request.operation === 'list-audit-logs') {
-          return changedList(response, (found) => found.flatMap((each) => change(each, facts)));
+          return changedList(response, (entries) => entries.flatMap((each) => change(each, facts)));
         }
         await record(response, request, facts);
         return response;
@@ -69,17 +69,17 @@ function deletionOfAccepted(): Alteration {
     request: async (request, ask) => {
       const { id = '' } = request.parameters;
       if (request.operation !== 'decommission-device') return request;
-      const shown = await ask(
+      const deviceResponse = await ask(
         requestFor('get-device', { parameters: { id }, token: tokenOf(request) }),
       );
-      if (objectOf(shown).status === 'accepted') accepted.add(id);
+      if (objectOf(deviceResponse).status === 'accepted') accepted.add(id);
       return request;
     },
     response: (response, request) =>
       request.operation !== 'list-audit-logs'
         ? response
-        : changedList(response, (found) =>
-            found.map((entry) =>
+        : changedList(response, (entries) =>
+            entries.map((entry) =>
               accepted.has(textAt(entry, 'object.id'))
                 ? changedAt(entry, 'action', (action) =>
                     action === 'decommission' ? 'delete' : action,
@@ -122,12 +122,13 @@ const acts: readonly Defect[] = [
     violates: ['audit.one-entry-per-action'],
     operations: [...list, 'create-deployment'],
     alter: afterLearning<{ readonly id: string; readonly count: number }>(
-      (response, request, made) => {
+      (response, request, creationTimes) => {
         const count = entriesOf(objectOf(request).devices).length;
-        if (response.status === 201) made.push({ id: createdId(response), count });
+        if (response.status === 201) creationTimes.push({ id: createdId(response), count });
       },
-      (entry, made) => {
-        const { count = 1 } = made.find(({ id }) => id === textAt(entry, 'object.id')) ?? {};
+      (entry, creationTimes) => {
+        const { count = 1 } =
+          creationTimes.find(({ id }) => id === textAt(entry, 'object.id')) ?? {};
         return textAt(entry, 'action') === 'create' ? Array(count).fill(entry) : [entry];
       },
     ),
@@ -138,11 +139,11 @@ const acts: readonly Defect[] = [
     violates: ['audit.one-entry-per-action'],
     operations: [...list, 'abort-deployment'],
     alter: afterLearning<string>(
-      ({ status }, { parameters }, refused) => {
-        if (status >= 400) refused.push(parameters.id ?? '');
+      ({ status }, { parameters }, refusedIds) => {
+        if (status >= 400) refusedIds.push(parameters.id ?? '');
       },
-      (entry, refused) => {
-        const isHit = refused.includes(textAt(entry, 'object.id'));
+      (entry, refusedIds) => {
+        const isHit = refusedIds.includes(textAt(entry, 'object.id'));
         const isFirst = textAt(entry, 'action') === 'create';
         return isHit && isFirst ? [changedAt(entry, 'action', () => 'abort'), entry] : [entry];
       },
@@ -219,8 +220,8 @@ const actors: readonly Defect[] = [
             aborted.add(parameters.id ?? '');
           }
           if (operation !== 'list-audit-logs') return response;
-          return changedList(response, (found) =>
-            found.map((entry) =>
+          return changedList(response, (entries) =>
+            entries.map((entry) =>
               textAt(entry, 'action') === 'abort' && aborted.has(textAt(entry, 'object.id'))
                 ? changedAt(entry, 'actor.id', (id) => `token of ${id}`)
                 : entry,
@@ -264,8 +265,8 @@ const selections: readonly Defect[] = [
     alter: responseBecomes((response, request) => {
       const query = queryOf(request);
       if (!query.has('actor_id') || query.has('actor_type')) return response;
-      return changedList(response, (found) =>
-        found.filter((entry) => textAt(entry, 'actor.type') !== 'device'),
+      return changedList(response, (entries) =>
+        entries.filter((entry) => textAt(entry, 'actor.type') !== 'device'),
       );
     }),
   },
@@ -300,9 +301,9 @@ const selections: readonly Defect[] = [
     operations: csv,
     alter: responseBecomes((response) => {
       if (!isSuccess(response)) return response;
-      const [first = '', ...others] = response.body.toString().split('\r\n');
+      const [first = '', ...otherLines] = response.body.toString().split('\r\n');
       const [names = []] = readCsv(`${first}\r\n`);
-      return withText(response, [names.join(','), ...others].join('\r\n'));
+      return withText(response, [names.join(','), ...otherLines].join('\r\n'));
     }),
   },
 ];

@@ -23,7 +23,7 @@ const requiredFields: Readonly<Record<string, RequirementId>> = {
   'object.tenant.id': 'audit.object-tenant-id',
 };
 
-function missing([path, requirement]: [string, RequirementId]): Defect {
+function withoutField([path, requirement]: [string, RequirementId]): Defect {
   return {
     id: `audit-entry-without-${path.replaceAll(/[._]/g, '-')}`,
     title: `Entries of the audit log lack \`${path}\`.`,
@@ -157,7 +157,7 @@ const unrecorded: Readonly<Record<string, Defect['violates']>> = {
 };
 
 export const auditEntryDefects: readonly Defect[] = [
-  ...Object.entries(requiredFields).map(missing),
+  ...Object.entries(requiredFields).map(withoutField),
   ...oddFields.map(odd),
   ...Object.entries(unrecorded).map(
     ([action, violates]): Defect => ({

@@ -14,8 +14,8 @@ const operations = ['export-audit-logs'] as const;
 
 function has(name: string, value?: string): (request: ProxiedRequest) => boolean {
   return (request) => {
-    const given = queryOf(request).get(name);
-    return value === undefined ? given !== null : given === value;
+    const filterValue = queryOf(request).get(name);
+    return value === undefined ? filterValue !== null : filterValue === value;
   };
 }
 

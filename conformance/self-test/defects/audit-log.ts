@@ -24,8 +24,8 @@ const operations = ['list-audit-logs'] as const;
 /** Matches requests with the parameter, and with that value if one is given. */
 function has(name: string, value?: string): (request: ProxiedRequest) => boolean {
   return (request) => {
-    const given = queryOf(request).get(name);
-    return value === undefined ? given !== null : given === value;
+    const filterValue = queryOf(request).get(name);
+    return value === undefined ? filterValue !== null : filterValue === value;
   };
 }
 

@@ -39,20 +39,20 @@ function textAt(entry: unknown, path: readonly string[]): string {
 /** Lists the entries whose value a looser or stricter comparison finds. */
 function comparedBy(
   { name, path }: Filter,
-  matches: (value: string, wanted: string) => boolean,
+  matches: (value: string, filterValue: string) => boolean,
 ): () => Alteration {
   return responseBecomes(async (response, request, send) => {
     const query = queryOf(request);
-    const wanted = query.get(name) ?? '';
-    if (!isSuccess(response) || wanted === '') return response;
+    const filterValue = query.get(name) ?? '';
+    if (!isSuccess(response) || filterValue === '') return response;
     const changes = { [name]: undefined, page: undefined, per_page: READ_MAX };
     const all = listOf(await send(withQuery(request, changes)));
-    const found = all.filter((entry) => matches(textAt(entry, path), wanted));
-    if (String(found.length) === response.headers['x-total-count']) return response;
+    const matchingEntries = all.filter((entry) => matches(textAt(entry, path), filterValue));
+    if (String(matchingEntries.length) === response.headers['x-total-count']) return response;
     const size = Number(query.get('per_page') ?? 20);
     const first = (Number(query.get('page') ?? 1) - 1) * size;
-    const page = withJson(response, found.slice(first, first + size));
-    return withHeaders(page, { 'x-total-count': String(found.length) });
+    const page = withJson(response, matchingEntries.slice(first, first + size));
+    return withHeaders(page, { 'x-total-count': String(matchingEntries.length) });
   });
 }
 
@@ -64,7 +64,7 @@ function comparison(
     matches,
   }: {
     readonly filter: Filter;
-    readonly matches: (value: string, wanted: string) => boolean;
+    readonly matches: (value: string, filterValue: string) => boolean;
   },
 ): Defect {
   const violates = [filter.requirement] as const;
@@ -83,15 +83,15 @@ function isLike(value: string, pattern: string): boolean {
 const comparisons: readonly Defect[] = [
   comparison('audit-deployment-name-matches-prefixes', 'A name also finds longer names.', {
     filter: deploymentName,
-    matches: (value, wanted) => value.startsWith(wanted),
+    matches: (value, filterValue) => value.startsWith(filterValue),
   }),
   comparison('audit-deployment-name-matches-anywhere', 'A name also finds names that contain it.', {
     filter: deploymentName,
-    matches: (value, wanted) => value.includes(wanted),
+    matches: (value, filterValue) => value.includes(filterValue),
   }),
   comparison('audit-deployment-name-in-any-letters', 'The letter case of a name is ignored.', {
     filter: deploymentName,
-    matches: (value, wanted) => value.toLowerCase() === wanted.toLowerCase(),
+    matches: (value, filterValue) => value.toLowerCase() === filterValue.toLowerCase(),
   }),
   comparison('audit-deployment-name-is-a-pattern', 'A name is a pattern of SQL.', {
     filter: deploymentName,
@@ -99,19 +99,19 @@ const comparisons: readonly Defect[] = [
   }),
   comparison('audit-deployment-name-is-ascii', 'A name beyond ASCII finds no entry.', {
     filter: deploymentName,
-    matches: (value, wanted) => value === wanted && !/[^\0-\x7f]/.test(wanted),
+    matches: (value, filterValue) => value === filterValue && !/[^\0-\x7f]/.test(filterValue),
   }),
   comparison('audit-deployment-name-loses-its-end', 'A name is read up to the sign `&`.', {
     filter: deploymentName,
-    matches: (value, wanted) => value === wanted.split('&')[0],
+    matches: (value, filterValue) => value === filterValue.split('&')[0],
   }),
   comparison('audit-actor-id-matches-prefixes', 'The beginning of an actor ID finds it.', {
     filter: actorId,
-    matches: (value, wanted) => value.startsWith(wanted),
+    matches: (value, filterValue) => value.startsWith(filterValue),
   }),
   comparison('audit-actor-id-matches-its-end', 'The end of an actor ID finds it.', {
     filter: actorId,
-    matches: (value, wanted) => value.endsWith(wanted),
+    matches: (value, filterValue) => value.endsWith(filterValue),
   }),
   comparison('audit-actor-email-is-a-pattern', 'An email address is a pattern of SQL.', {
     filter: actorEmail,

@@ -7,7 +7,7 @@ import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../def
 import { isRightlySigned } from './authentication-request.ts';
 
 const request = ['post-auth-request'] as const;
-const shown = ['list-devices', 'get-device'] as const;
+const deviceReads = ['list-devices', 'get-device'] as const;
 
 /** Characters of a PEM public key that no RSA key of 2048 bits has. */
 const LONG_KEY_CHARACTERS = 600;
@@ -15,8 +15,8 @@ const LONG_KEY_CHARACTERS = 600;
 type Device = Readonly<Record<string, unknown>>;
 
 /** Returns the identity in a request; undefined when there is none. */
-function identityOf(sent: ProxiedRequest): Device | undefined {
-  const { id_data: text } = objectOf(sent);
+function identityOf(request: ProxiedRequest): Device | undefined {
+  const { id_data: text } = objectOf(request);
   try {
     return typeof text === 'string' ? membersOf(JSON.parse(text)) : undefined;
   } catch {
@@ -31,25 +31,26 @@ function serialOf(identity: unknown): string {
 
 /** Changes the devices that users are shown, by what earlier authentication requests were. */
 function devicesBecome(
-  noted: (sent: ProxiedRequest, response: ProxiedResponse) => boolean,
-  change: (device: Device, sent: ProxiedRequest) => Device,
+  noted: (request: ProxiedRequest, response: ProxiedResponse) => boolean,
+  change: (device: Device, request: ProxiedRequest) => Device,
 ): () => Alteration {
   return () => {
-    const seen = new Map<string, ProxiedRequest>();
-    const changed = (device: unknown): Device => {
-      const sent = seen.get(serialOf(membersOf(device).identity_data));
-      return sent ? change(membersOf(device), sent) : membersOf(device);
+    const requestsBySerial = new Map<string, ProxiedRequest>();
+    const changeDevice = (device: unknown): Device => {
+      const request = requestsBySerial.get(serialOf(membersOf(device).identity_data));
+      return request ? change(membersOf(device), request) : membersOf(device);
     };
     return {
-      response: (response, sent) => {
-        if (sent.operation === 'post-auth-request') {
-          const identity = identityOf(sent);
-          if (identity && noted(sent, response)) seen.set(serialOf(identity), sent);
+      response: (response, request) => {
+        if (request.operation === 'post-auth-request') {
+          const identity = identityOf(request);
+          if (identity && noted(request, response))
+            requestsBySerial.set(serialOf(identity), request);
           return response;
         }
         if (!isSuccess(response)) return response;
         return changedJson(response, (body) =>
-          Array.isArray(body) ? body.map(changed) : changed(body),
+          Array.isArray(body) ? body.map(changeDevice) : changeDevice(body),
         );
       },
     };
@@ -59,20 +60,20 @@ function devicesBecome(
 /** Shows users a device for each refused request of an identity that is not recorded. */
 function recordsRefused(status: number): () => Alteration {
   return () => {
-    const refused = new Map<string, Device>();
+    const refusedDevices = new Map<string, Device>();
     return {
-      response: (response, sent) => {
-        if (sent.operation === 'post-auth-request') {
-          const identity = identityOf(sent);
-          const isNoted = response.status === status && !isRightlySigned(sent);
-          if (identity && isNoted) refused.set(serialOf(identity), identity);
+      response: (response, request) => {
+        if (request.operation === 'post-auth-request') {
+          const identity = identityOf(request);
+          const isNoted = response.status === status && !isRightlySigned(request);
+          if (identity && isNoted) refusedDevices.set(serialOf(identity), identity);
           return response;
         }
-        if (!isSuccess(response) || refused.size === 0) return response;
+        if (!isSuccess(response) || refusedDevices.size === 0) return response;
         return changedJson(response, (body) => {
           if (!Array.isArray(body)) return body;
           const known = body.map((device) => serialOf(membersOf(device).identity_data));
-          const added = [...refused].filter(([serial]) => !known.includes(serial));
+          const added = [...refusedDevices].filter(([serial]) => !known.includes(serial));
           const devices = added.map(([, identity_data]) => ({
             id: '00000000-0000-4000-8000-00000000dead',
             identity_data,
@@ -92,14 +93,14 @@ function authSetsOf({ auth_sets }: Device): readonly Device[] {
 
 /** Refuses a device once after a request that `appliesTo` matches, although its key is accepted. */
 function refusesAfter(
-  appliesTo: (sent: ProxiedRequest, response: ProxiedResponse) => boolean,
+  appliesTo: (request: ProxiedRequest, response: ProxiedResponse) => boolean,
 ): () => Alteration {
   return () => {
     const due = new Set<string>();
     return {
-      response: (response, sent) => {
-        const serial = serialOf(identityOf(sent));
-        if (appliesTo(sent, response)) due.add(serial);
+      response: (response, request) => {
+        const serial = serialOf(identityOf(request));
+        if (appliesTo(request, response)) due.add(serial);
         else if (response.status === 200 && due.delete(serial)) {
           return ownResponse(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
         }
@@ -114,15 +115,15 @@ function comparesAs(normalize: (serial: unknown) => unknown): () => Alteration {
   return () => {
     const grants = new Map<string, { readonly own: string; readonly response: ProxiedResponse }>();
     return {
-      response: (response, sent) => {
-        const identity = identityOf(sent);
-        const own = serialOf(identity);
+      response: (response, request) => {
+        const identity = identityOf(request);
+        const ownSerial = serialOf(identity);
         const serial = normalize(membersOf(identity).serial);
-        const device = `${String(serial)} ${String(objectOf(sent).pubkey)}`;
-        if (response.status === 200) grants.set(device, { own, response });
+        const device = `${String(serial)} ${String(objectOf(request).pubkey)}`;
+        if (response.status === 200) grants.set(device, { own: ownSerial, response });
         const grant = grants.get(device);
-        const isOther = response.status === 401 && grant !== undefined && grant.own !== own;
-        return isOther && isRightlySigned(sent) ? grant.response : response;
+        const isOther = response.status === 401 && grant !== undefined && grant.own !== ownSerial;
+        return isOther && isRightlySigned(request) ? grant.response : response;
       },
     };
   };
@@ -173,17 +174,17 @@ function oneAtATime(): Alteration {
   const open = new Map<string, number>();
   return {
     needsOverlap: true,
-    request: (sent) => {
-      const serial = serialOf(identityOf(sent));
-      const others = open.get(serial) ?? 0;
-      if (others > 0) {
+    request: (request) => {
+      const serial = serialOf(identityOf(request));
+      const openRequests = open.get(serial) ?? 0;
+      if (openRequests > 0) {
         return ownResponse(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
       }
       open.set(serial, 1);
-      return sent;
+      return request;
     },
-    response: (response, sent) => {
-      open.delete(serialOf(identityOf(sent)));
+    response: (response, request) => {
+      open.delete(serialOf(identityOf(request)));
       return response;
     },
   };
@@ -209,11 +210,11 @@ export const authenticationEffectDefects: readonly Defect[] = [
     id: 'key-with-a-bad-signature-is-recorded',
     title: 'A request with another key whose signature does not verify records the key.',
     violates: ['auth.refused-changes-nothing'],
-    operations: [...request, ...shown],
+    operations: [...request, ...deviceReads],
     alter: devicesBecome(
-      (sent, { status }) => status === 401 && !isRightlySigned(sent),
-      (device, sent) => {
-        const { pubkey } = objectOf(sent);
+      (request, { status }) => status === 401 && !isRightlySigned(request),
+      (device, request) => {
+        const { pubkey } = objectOf(request);
         const sets = authSetsOf(device);
         if (sets.some((set) => set.pubkey === pubkey)) return device;
         const added = { id: '00000000-0000-4000-8000-00000000beef', pubkey, status: 'pending' };
@@ -227,8 +228,8 @@ export const authenticationEffectDefects: readonly Defect[] = [
     violates: ['auth.refused-changes-nothing', 'tokens.renewal'],
     operations: request,
     alter: refusesAfter(
-      (sent, { status }) =>
-        status === 401 && !isRightlySigned(sent) && objectOf(sent).pubkey !== undefined,
+      (request, { status }) =>
+        status === 401 && !isRightlySigned(request) && objectOf(request).pubkey !== undefined,
     ),
   },
   {
@@ -236,15 +237,15 @@ export const authenticationEffectDefects: readonly Defect[] = [
     title: 'A request with a new key makes the next one by the accepted key fail.',
     violates: ['auth.decision-stays', 'auth.accepted-gets-token', 'tokens.renewal'],
     operations: request,
-    alter: refusesAfter((sent, { status }) => status === 401 && isRightlySigned(sent)),
+    alter: refusesAfter((request, { status }) => status === 401 && isRightlySigned(request)),
   },
   {
     id: 'rejected-device-waits-again',
     title: 'A rejected device that authenticates again is pending.',
     violates: ['auth.decision-stays', 'auth.refused-changes-nothing'],
-    operations: [...request, ...shown],
+    operations: [...request, ...deviceReads],
     alter: devicesBecome(
-      (sent, { status }) => status === 401 && isRightlySigned(sent),
+      (request, { status }) => status === 401 && isRightlySigned(request),
       (device) => {
         const pending = (status: unknown) => (status === 'rejected' ? 'pending' : status);
         const auth_sets = authSetsOf(device).map((set) => ({
@@ -275,9 +276,9 @@ export const authenticationEffectDefects: readonly Defect[] = [
     alter: () => {
       const firstKeys = new Map<string, unknown>();
       return {
-        response: (response, sent) => {
+        response: (response, request) => {
           if (response.status !== 200) return response;
-          const [serial, { pubkey }] = [serialOf(identityOf(sent)), objectOf(sent)];
+          const [serial, { pubkey }] = [serialOf(identityOf(request)), objectOf(request)];
           // The same key may be written in another encoding.
           const key = String(pubkey).replaceAll(/\s/g, '');
           if (!firstKeys.has(serial)) firstKeys.set(serial, key);
@@ -295,12 +296,12 @@ export const authenticationEffectDefects: readonly Defect[] = [
     alter: () => {
       const rejected = new Set<unknown>();
       return {
-        request: (sent) => {
-          const { aid } = sent.parameters;
-          if (objectOf(sent).status !== 'rejected') return sent;
+        request: (request) => {
+          const { aid } = request.parameters;
+          if (objectOf(request).status !== 'rejected') return request;
           if (rejected.has(aid)) return ownResponse(204);
           rejected.add(aid);
-          return sent;
+          return request;
         },
       };
     },
@@ -310,7 +311,7 @@ export const authenticationEffectDefects: readonly Defect[] = [
     title: 'A device whose acceptance a user takes back stays accepted.',
     violates: ['auth.undecided-is-401'],
     operations: ['set-auth-set-status'],
-    alter: dropRequests(204, (sent) => objectOf(sent).status === 'pending'),
+    alter: dropRequests(204, (request) => objectOf(request).status === 'pending'),
   },
   {
     id: 'first-contact-with-external-id-is-lost',
@@ -320,13 +321,13 @@ export const authenticationEffectDefects: readonly Defect[] = [
     alter: () => {
       const known = new Set<string>();
       return {
-        request: (sent) => {
-          const { external_id: externalId, identity_data: preauthorized } = objectOf(sent);
-          const serial = serialOf(membersOf(preauthorized ?? identityOf(sent)));
+        request: (request) => {
+          const { external_id: externalId, identity_data: preauthorized } = objectOf(request);
+          const serial = serialOf(membersOf(preauthorized ?? identityOf(request)));
           const isFirst = !known.has(serial);
           known.add(serial);
           if (preauthorized !== undefined || !isFirst || typeof externalId !== 'string')
-            return sent;
+            return request;
           return ownResponse(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
         },
       };
@@ -338,21 +339,21 @@ export const authenticationEffectDefects: readonly Defect[] = [
     violates: ['auth.new-key-waits', 'auth.decision-stays'],
     operations: request,
     alter: () => {
-      const granted = new Map<
+      const grants = new Map<
         string,
         { readonly key: string; readonly response: ProxiedResponse }
       >();
-      const refused = new Set<string>();
+      const refusedKeys = new Set<string>();
       return {
-        response: (response, sent) => {
-          const serial = serialOf(identityOf(sent));
-          const key = String(objectOf(sent).pubkey).replaceAll(/\s/g, '');
-          if (response.status === 200) granted.set(serial, { key, response });
-          const before = granted.get(serial);
+        response: (response, request) => {
+          const serial = serialOf(identityOf(request));
+          const key = String(objectOf(request).pubkey).replaceAll(/\s/g, '');
+          if (response.status === 200) grants.set(serial, { key, response });
+          const before = grants.get(serial);
           if (response.status !== 401 || !before || before.key === key) return response;
-          const isSecond = refused.has(`${serial} ${key}`);
-          refused.add(`${serial} ${key}`);
-          return isSecond && isRightlySigned(sent) ? before.response : response;
+          const isSecond = refusedKeys.has(`${serial} ${key}`);
+          refusedKeys.add(`${serial} ${key}`);
+          return isSecond && isRightlySigned(request) ? before.response : response;
         },
       };
     },
@@ -366,7 +367,7 @@ export const authenticationEffectDefects: readonly Defect[] = [
     alter: statusBecomes(
       401,
       400,
-      (sent) => String(objectOf(sent).pubkey).length > LONG_KEY_CHARACTERS,
+      (request) => String(objectOf(request).pubkey).length > LONG_KEY_CHARACTERS,
     ),
   },
   {

@@ -10,8 +10,10 @@ const operations = ['post-auth-request'] as const;
 function isOnlyProblem(field: string, isWrong: (value: unknown) => boolean) {
   return (request: ProxiedRequest): boolean => {
     const { id_data: identity, pubkey } = objectOf(request);
-    const others = { id_data: isJsonText(identity), pubkey: isKey(pubkey) };
-    const othersAreGood = Object.entries(others).every(([name, good]) => name === field || good);
+    const otherFields = { id_data: isJsonText(identity), pubkey: isKey(pubkey) };
+    const othersAreGood = Object.entries(otherFields).every(
+      ([name, good]) => name === field || good,
+    );
     const isSigned = signatureText(request) !== undefined;
     return isSigned && isObject(request) && othersAreGood && isWrong(objectOf(request)[field]);
   };
@@ -168,7 +170,7 @@ export const authenticationRequestDefects: readonly Defect[] = [
     violates: ['auth.identity-is-the-content', 'auth.first-contact-is-401'],
     operations,
     alter: () => {
-      const granted = new Map<
+      const grants = new Map<
         string,
         { readonly text: unknown; readonly response: ProxiedResponse }
       >();
@@ -176,8 +178,8 @@ export const authenticationRequestDefects: readonly Defect[] = [
         response: (response, request) => {
           const { id_data, pubkey } = objectOf(request);
           const device = `${String(id_data).toLowerCase()} ${pubkey}`;
-          if (response.status === 200) granted.set(device, { text: id_data, response });
-          const alike = granted.get(device);
+          if (response.status === 200) grants.set(device, { text: id_data, response });
+          const alike = grants.get(device);
           if (response.status !== 401 || !alike || alike.text === id_data) return response;
           return isRightlySigned(request) ? alike.response : response;
         },

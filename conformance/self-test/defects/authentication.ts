@@ -74,12 +74,12 @@ const flow: readonly Defect[] = [
     ],
     operations,
     alter: () => {
-      const seen = new Set<string>();
+      const seenValues = new Set<string>();
       return {
         response: (response, { body }) => {
           if (response.status !== 401) return response;
-          const isAgain = seen.has(body.toString());
-          seen.add(body.toString());
+          const isAgain = seenValues.has(body.toString());
+          seenValues.add(body.toString());
           return isAgain ? withStatus(response, 403) : response;
         },
       };
@@ -91,12 +91,12 @@ const flow: readonly Defect[] = [
     violates: ['auth.accepted-gets-token', 'auth.decision-stays', 'auth.refused-changes-nothing'],
     operations,
     alter: () => {
-      const refused = new Set<unknown>();
+      const refusedIdentities = new Set<unknown>();
       return {
         response: (response, request) => {
           const { id_data: identity } = objectOf(request);
-          if (response.status === 401) refused.add(identity);
-          const isLate = response.status === 200 && refused.has(identity);
+          if (response.status === 401) refusedIdentities.add(identity);
+          const isLate = response.status === 200 && refusedIdentities.has(identity);
           return isLate ? withStatus(response, 401) : response;
         },
       };
@@ -115,12 +115,12 @@ const flow: readonly Defect[] = [
     violates: ['auth.preauthorized-gets-token', 'auth.ecdsa', 'auth.body-is-what-is-signed'],
     operations,
     alter: () => {
-      const seen = new Set<unknown>();
+      const seenValues = new Set<unknown>();
       return {
         response: (response, request) => {
           const { id_data: identity } = objectOf(request);
-          const isFirst = signedRequest(request)?.keyType === 'ec' && !seen.has(identity);
-          seen.add(identity);
+          const isFirst = signedRequest(request)?.keyType === 'ec' && !seenValues.has(identity);
+          seenValues.add(identity);
           return isFirst && response.status === 200 ? withStatus(response, 401) : response;
         },
       };
@@ -207,12 +207,12 @@ const tokens: readonly Defect[] = [
     violates: ['tokens.renewal', 'tokens.expired-is-renewed', 'auth.accepted-gets-token'],
     operations,
     alter: () => {
-      const seen = new Set<unknown>();
+      const seenValues = new Set<unknown>();
       return {
         response: (response, request) => {
           const { id_data: identity } = objectOf(request);
-          const isSecond = response.status === 200 && seen.has(identity);
-          if (response.status === 200) seen.add(identity);
+          const isSecond = response.status === 200 && seenValues.has(identity);
+          if (response.status === 200) seenValues.add(identity);
           const body = Buffer.from(
             `${response.body}`.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
           );
@@ -241,9 +241,9 @@ interface TokenTimes {
 function claimsBecome(change: (times: TokenTimes) => Partial<TokenTimes>): Alteration {
   return encodedTokens((token) => {
     const [header, claims = '', signature] = token.split('.');
-    const reported: TokenTimes = JSON.parse(Buffer.from(claims, 'base64url').toString());
-    const changed = JSON.stringify({ ...reported, ...change(reported) });
-    return `${header}.${Buffer.from(changed).toString('base64url')}.${signature}`;
+    const tokenTimes: TokenTimes = JSON.parse(Buffer.from(claims, 'base64url').toString());
+    const changedClaims = JSON.stringify({ ...tokenTimes, ...change(tokenTimes) });
+    return `${header}.${Buffer.from(changedClaims).toString('base64url')}.${signature}`;
   });
 }
 
@@ -253,8 +253,9 @@ function encodedTokens(encode: (token: string) => string): Alteration {
   return {
     request: (request) => {
       const { authorization, cookie } = request.headers;
-      const [scheme = '', shown = ''] = authorization?.split(' ') ?? [];
-      const token = authorization === `${scheme} ${shown}` ? originals.get(shown) : undefined;
+      const [scheme = '', credential = ''] = authorization?.split(' ') ?? [];
+      const token =
+        authorization === `${scheme} ${credential}` ? originals.get(credential) : undefined;
       const cookies = cookie?.replace(/[\w.-]+/g, (text) => originals.get(text) ?? text);
       const shownToTarget = {
         ...(token !== undefined && { authorization: `${scheme} ${token}` }),

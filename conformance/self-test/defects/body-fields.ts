@@ -34,7 +34,7 @@ function hasAt(
   return isFound;
 }
 
-function refused(appliesTo: (request: ProxiedRequest) => boolean): () => Alteration {
+function refusalOf(appliesTo: (request: ProxiedRequest) => boolean): () => Alteration {
   return () => ({
     request: (request) =>
       appliesTo(request) ? ownResponse(400, { error: 'refused', request_id: 'defect' }) : request,
@@ -64,7 +64,7 @@ function fieldDefects(operation: OperationId, path: string, type: string): reado
     title: `The operation ${operation} refuses ${phrase} in \`${path}\`.`,
     violates: validValueRequirements,
     operations: [operation],
-    alter: refused((request) => hasAt(request, path, appliesTo)),
+    alter: refusalOf((request) => hasAt(request, path, appliesTo)),
   };
   if (type !== 'text') return [refusal];
   const loss: Defect = {
@@ -96,7 +96,7 @@ function defectsOf([operation, [resource, isList]]: [
     title: `The operation ${operation} refuses a body with a member that it does not know.`,
     violates: ['service.unknown-members'],
     operations: [operation],
-    alter: refused(({ body }) => body.includes('"x_newer"')),
+    alter: refusalOf(({ body }) => body.includes('"x_newer"')),
   };
   const ofFields = fields.flatMap(({ path, type }) => {
     const steps = path.map((step) => (step === '[]' ? '*' : step));
@@ -111,7 +111,7 @@ const polls: readonly Defect[] = (['post-next-deployment', 'post-next-deployment
     title: `The operation ${operation} refuses a string of digits.`,
     violates: validValueRequirements,
     operations: [operation],
-    alter: refused(({ body }) => body.includes('"007"')),
+    alter: refusalOf(({ body }) => body.includes('"007"')),
   }),
 );
 

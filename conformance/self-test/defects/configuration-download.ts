@@ -13,7 +13,7 @@ import { requestBecomes, responseBecomes, statusBecomes } from '../alterations.t
 import type { Alteration, Defect, ProxiedRequest, ProxiedResponse } from '../defect.ts';
 
 const download = ['download-configuration'] as const;
-const offered = ['get-next-deployment', 'download-configuration'] as const;
+const linkOperations = ['get-next-deployment', 'download-configuration'] as const;
 const EARLY_MS = 120_000;
 const HOUR_MS = 3_600_000;
 const configurationPath = '/download/configuration/';
@@ -90,13 +90,13 @@ function parameterBecomes(
       },
       response: (response) => {
         const link = offeredLink(response);
-        const found = [...(link?.searchParams ?? [])].find(([name]) =>
+        const signatureParameter = [...(link?.searchParams ?? [])].find(([name]) =>
           name.toLowerCase().endsWith(ending),
         );
-        if (!link || !found) return response;
-        const [name, value] = become(...found);
-        originals.set(`${name}=${value}`, found);
-        link.searchParams.delete(found[0]);
+        if (!link || !signatureParameter) return response;
+        const [name, value] = become(...signatureParameter);
+        originals.set(`${name}=${value}`, signatureParameter);
+        link.searchParams.delete(signatureParameter[0]);
         link.searchParams.set(name, value);
         return withLink(response, link);
       },
@@ -168,28 +168,28 @@ export const configurationDownloadDefects: readonly Defect[] = [
     id: 'configuration-link-hides-the-deployment',
     title: 'The link to a configuration names the deployment by something other than its ID.',
     violates: ['download.path-names-deployment'],
-    operations: offered,
+    operations: linkOperations,
     alter: segmentBecomes(3),
   },
   {
     id: 'configuration-link-hides-the-device-type',
     title: 'The link to a configuration names another device type.',
     violates: ['download.path-names-device-type'],
-    operations: offered,
+    operations: linkOperations,
     alter: segmentBecomes(2),
   },
   {
     id: 'configuration-link-hides-the-device',
     title: 'The link to a configuration names the device by something other than its ID.',
     violates: ['download.path-names-device'],
-    operations: offered,
+    operations: linkOperations,
     alter: segmentBecomes(1),
   },
   {
     id: 'configuration-link-expires-in-seconds',
     title: 'The expiry time of a link to a configuration is in seconds since the Unix epoch.',
     violates: ['download.link-expires'],
-    operations: offered,
+    operations: linkOperations,
     alter: parameterBecomes('-expire', (name, time) => [name, String(Date.parse(time) / 1000)]),
   },
   {
@@ -212,7 +212,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
       'download.signature-is-required',
       'download.invalid-signature-is-403',
     ],
-    operations: offered,
+    operations: linkOperations,
     alter: parameterBecomes('-signature', (_, signature) => ['sig', signature]),
   },
   {
@@ -297,26 +297,26 @@ export const configurationDownloadDefects: readonly Defect[] = [
     id: 'beginning-of-a-signature-opens-the-link',
     title: 'A signature that is the beginning of the right one is accepted.',
     violates: ['download.invalid-signature-is-403'],
-    operations: offered,
+    operations: linkOperations,
     alter: refusedLinkBecomes(200, (request, { signatures }) => {
-      const given = parameterOf(queryOf(request), '-signature') ?? '';
+      const requestSignature = parameterOf(queryOf(request), '-signature') ?? '';
       const isPart = (signature = ''): boolean =>
-        signature.startsWith(given) && signature !== given;
-      return given.length > 8 && [...signatures].some(isPart);
+        signature.startsWith(requestSignature) && signature !== requestSignature;
+      return requestSignature.length > 8 && [...signatures].some(isPart);
     }),
   },
   {
     id: 'configuration-signature-is-401',
     title: 'A link to a configuration with an invalid signature is answered with 401.',
     violates: ['download.invalid-signature-is-403'],
-    operations: offered,
+    operations: linkOperations,
     alter: refusedLinkBecomes(401, (request, offers) => !isSigned(request, offers)),
   },
   {
     id: 'configuration-expiry-is-not-signed',
     title: 'A changed expiry time prolongs a link to a configuration.',
     violates: ['download.signature-covers-expire'],
-    operations: offered,
+    operations: linkOperations,
     alter: refusedLinkBecomes(
       200,
       (request, offers) => isSigned(request, offers) && !hasSignedTime(request, offers),
@@ -326,7 +326,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
     id: 'configuration-expiry-is-signed-to-the-day',
     title: 'The signature of a link covers the day of its expiry time, and not the time of day.',
     violates: ['download.signature-covers-expire'],
-    operations: offered,
+    operations: linkOperations,
     alter: refusedLinkBecomes(
       200,
       (request, offers) =>
@@ -339,7 +339,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
     id: 'configuration-path-is-not-signed',
     title: 'A link to a configuration with a changed path returns that of another device.',
     violates: ['download.signature-covers-path', 'download.expired-is-403'],
-    operations: offered,
+    operations: linkOperations,
     alter: refusedLinkBecomes(200, hasSignedTime),
   },
   {
@@ -357,7 +357,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
     id: 'expired-configuration-link-is-410',
     title: 'A link to a configuration past its expiry time is answered with 410.',
     violates: ['download.expired-is-403', 'download.signature-covers-path'],
-    operations: offered,
+    operations: linkOperations,
     alter: refusedLinkBecomes(410, hasSignedTime),
   },
   {
@@ -426,7 +426,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
     id: 'tenant-of-a-configuration-link-is-unsigned',
     title: 'A link to a configuration returns it whatever tenant the link names.',
     violates: ['download.signature-covers-tenant'],
-    operations: offered,
+    operations: linkOperations,
     alter: () => {
       const tenants = new Map<string, string>();
       return {

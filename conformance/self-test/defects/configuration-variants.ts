@@ -73,8 +73,10 @@ export const configurationVariantDefects: readonly Defect[] = [
     alter: requestBecomes((request) => {
       const pairs = Object.entries(objectOf(request));
       const first = pairs.findIndex(isRemoval);
-      const kept = pairs.filter((pair, index) => !isRemoval(pair) || index === first);
-      return kept.length < pairs.length ? withJson(request, Object.fromEntries(kept)) : request;
+      const keptPairs = pairs.filter((pair, index) => !isRemoval(pair) || index === first);
+      return keptPairs.length < pairs.length
+        ? withJson(request, Object.fromEntries(keptPairs))
+        : request;
     }, setsPairs),
   },
   {

@@ -61,18 +61,20 @@ function keepsFirst(): Alteration {
 
 /** Lets a device also read what other devices set. */
 function sharesStores(): Alteration {
-  const written = new Map<string, Members>();
+  const pairsByToken = new Map<string, Members>();
   return {
     response: (response, request) => {
       const token = tokenOf(request);
       if (request.method === 'PUT') {
         if (response.status === 204)
-          written.set(token, { ...written.get(token), ...objectOf(request) });
+          pairsByToken.set(token, { ...pairsByToken.get(token), ...objectOf(request) });
         return response;
       }
-      const others = [...written].filter(([writer]) => writer !== token).map(([, pairs]) => pairs);
+      const otherPairs = [...pairsByToken]
+        .filter(([writer]) => writer !== token)
+        .map(([, pairs]) => pairs);
       if (response.status !== 200) return response;
-      return withJson(response, Object.assign({}, ...others, membersOf(jsonOf(response))));
+      return withJson(response, Object.assign({}, ...otherPairs, membersOf(jsonOf(response))));
     },
   };
 }

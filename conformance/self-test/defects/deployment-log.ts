@@ -56,8 +56,8 @@ function acceptedOn(relation: DeploymentRelation, ...violates: Defect['violates'
     operations: uploads,
     alter: responseBecomes(async (response, request, send) => {
       const isRefused = response.status === 404 || response.status === 400;
-      const fits = isRefused && (await relationOf(request, send)) === relation;
-      return fits ? withStatus(response, 204) : response;
+      const isInRelation = isRefused && (await relationOf(request, send)) === relation;
+      return isInRelation ? withStatus(response, 204) : response;
     }),
   };
 }
@@ -248,8 +248,8 @@ export const deploymentLogDefects: readonly Defect[] = [
       response: async (response, request, send) => {
         if (!isSuccess(response)) return response;
         const { parameters } = request;
-        const own = { parameters, token: tokenOf(request), json: { status: 'failure' } };
-        await send(requestFor('put-deployment-status', own));
+        const requestParts = { parameters, token: tokenOf(request), json: { status: 'failure' } };
+        await send(requestFor('put-deployment-status', requestParts));
         return response;
       },
     }),
@@ -261,8 +261,10 @@ export const deploymentLogDefects: readonly Defect[] = [
     operations: uploads,
     alter: responseBecomes(async (response, request, send) => {
       if (response.status !== 204) return response;
-      const own = { parameters: request.parameters, token: tokenOf(request) };
-      await send(requestFor('put-deployment-status', { ...own, json: { status: 'installing' } }));
+      const requestParts = { parameters: request.parameters, token: tokenOf(request) };
+      await send(
+        requestFor('put-deployment-status', { ...requestParts, json: { status: 'installing' } }),
+      );
       return response;
     }),
   },

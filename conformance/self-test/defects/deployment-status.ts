@@ -103,20 +103,20 @@ function refusingAfter(isRefused: (before: unknown, now: unknown) => boolean): D
 
 /** Shows users the status or substate of a report although the report was refused with 409. */
 function refusedReportShows(member: 'status' | 'substate'): Alteration {
-  const shown = new Map<string, unknown>();
+  const statusById = new Map<string, unknown>();
   return {
     response: (response: ProxiedResponse, request: ProxiedRequest) => {
       const { id = '' } = request.parameters;
       if (request.operation === 'put-deployment-status') {
         if (response.status === 409)
-          shown.set(`${id} ${callerOf(request)}`, objectOf(request)[member]);
+          statusById.set(`${id} ${callerOf(request)}`, objectOf(request)[member]);
         return response;
       }
       return changedJson(response, (deviceDeployments) =>
         Array.isArray(deviceDeployments)
           ? deviceDeployments.map((deviceDeployment) => {
               const value = isObject(deviceDeployment)
-                ? shown.get(`${id} ${String(deviceDeployment.id)}`)
+                ? statusById.get(`${id} ${String(deviceDeployment.id)}`)
                 : undefined;
               return value === undefined
                 ? deviceDeployment

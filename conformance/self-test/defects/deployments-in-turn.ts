@@ -11,23 +11,23 @@ type OfferedIds = Map<string, readonly string[]>;
 
 /** Passes requests with the IDs of the deployments that their device was offered before. */
 function alterByHistory(
-  hooks: (offered: OfferedIds) => Pick<Alteration, 'request'> & Pick<Alteration, 'response'>,
+  hooks: (offeredIds: OfferedIds) => Pick<Alteration, 'request'> & Pick<Alteration, 'response'>,
 ): () => Alteration {
   return () => {
-    const offered: OfferedIds = new Map();
-    const { request, response } = hooks(offered);
+    const offeredIds: OfferedIds = new Map();
+    const { request, response } = hooks(offeredIds);
     return {
       ...(request && { request }),
-      response: async (given, request, send) => {
-        const { id } = objectOf(given);
+      response: async (targetResponse, request, send) => {
+        const { id } = objectOf(targetResponse);
         const token = tokenOf(request);
-        const known = offered.get(token) ?? [];
+        const known = offeredIds.get(token) ?? [];
         const isOffer =
-          everyPoll.some((poll) => poll === request.operation) && given.status === 200;
+          everyPoll.some((poll) => poll === request.operation) && targetResponse.status === 200;
         if (isOffer && typeof id === 'string' && !known.includes(id)) {
-          offered.set(token, [...known, id]);
+          offeredIds.set(token, [...known, id]);
         }
-        return response ? response(given, request, send) : given;
+        return response ? response(targetResponse, request, send) : targetResponse;
       },
     };
   };
@@ -36,18 +36,18 @@ function alterByHistory(
 async function repeatedFor(id: string, request: ProxiedRequest, send: SendToTarget): Promise<void> {
   const { operation } = request;
   if (operation !== 'put-deployment-status') return;
-  const own = { parameters: { id }, token: tokenOf(request), json: jsonOf(request) };
-  await send(requestFor(operation, own));
+  const requestParts = { parameters: { id }, token: tokenOf(request), json: jsonOf(request) };
+  await send(requestFor(operation, requestParts));
 }
 
 /** Repeats each accepted report for another deployment of the device, which `appliesTo` selects. */
 function alsoFor(
-  appliesTo: (offered: readonly string[], id: string) => string | undefined,
+  appliesTo: (offeredIds: readonly string[], id: string) => string | undefined,
 ): () => Alteration {
-  return alterByHistory((offered) => ({
+  return alterByHistory((offeredIds) => ({
     response: async (response, request, send) => {
       const { id = '' } = request.parameters;
-      const other = appliesTo(offered.get(tokenOf(request)) ?? [], id);
+      const other = appliesTo(offeredIds.get(tokenOf(request)) ?? [], id);
       if (isSuccess(response) && other !== undefined && other !== id) {
         await repeatedFor(other, request, send);
       }
@@ -66,8 +66,11 @@ function substateBecomes(
   return requestBecomes((request) => {
     const { substate, ...others } = objectOf(request);
     if (typeof substate !== 'string' || !appliesTo(others.status)) return request;
-    const changed = change(substate);
-    return withJson(request, changed === undefined ? others : { ...others, substate: changed });
+    const changedSubstate = change(substate);
+    return withJson(
+      request,
+      changedSubstate === undefined ? others : { ...others, substate: changedSubstate },
+    );
   });
 }
 
@@ -82,8 +85,8 @@ function waitingIsForgotten(): Alteration {
       const isEnd = ['success', 'failure'].includes(String(bodyMemberAt(request, 'status')));
       if (!isEnd || !isSuccess(response)) return response;
       const query = { artifact_name: 'conformance-factory', device_type: 'conformance-board' };
-      const own = { query, token: tokenOf(request) };
-      const { id } = objectOf(await send(requestFor('get-next-deployment', own)));
+      const requestParts = { query, token: tokenOf(request) };
+      const { id } = objectOf(await send(requestFor('get-next-deployment', requestParts)));
       if (typeof id === 'string') forgotten.add(id);
       return response;
     },
@@ -96,14 +99,14 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     title: 'A report on a former deployment also changes the deployment that follows it.',
     violates: ['status.only-the-named-deployment'],
     operations,
-    alter: alsoFor((offered) => offered.at(-1)),
+    alter: alsoFor((offeredIds) => offeredIds.at(-1)),
   },
   {
     id: 'report-lands-on-the-former-deployment-too',
     title: 'A report on a deployment also changes the one that the device ended before.',
     violates: ['status.only-the-named-deployment', 'next.repeatable'],
     operations,
-    alter: alsoFor((offered, id) => offered[offered.indexOf(id) - 1]),
+    alter: alsoFor((offeredIds, id) => offeredIds[offeredIds.indexOf(id) - 1]),
   },
   {
     id: 'waiting-deployment-is-forgotten',
@@ -118,9 +121,9 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     title: 'A report on a former deployment is answered with 204, but changes nothing.',
     violates: ['status.becomes-the-state'],
     operations,
-    alter: alterByHistory((offered) => ({
+    alter: alterByHistory((offeredIds) => ({
       request: (request) => {
-        const known = offered.get(tokenOf(request)) ?? [];
+        const known = offeredIds.get(tokenOf(request)) ?? [];
         const { id = '' } = request.parameters;
         const isReport = request.operation === 'put-deployment-status';
         const isLate = known.includes(id) && known.at(-1) !== id;
@@ -135,9 +138,9 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     title: 'A log is kept for the newest deployment of the device, whichever it names.',
     violates: ['log.only-the-named-deployment'],
     operations: [...everyPoll, 'put-deployment-log'],
-    alter: alterByHistory((offered) => ({
+    alter: alterByHistory((offeredIds) => ({
       request: (request) => {
-        const known = offered.get(tokenOf(request)) ?? [];
+        const known = offeredIds.get(tokenOf(request)) ?? [];
         const [newest, { id = '' }] = [known.at(-1), request.parameters];
         const isLog = request.operation === 'put-deployment-log';
         if (!isLog || newest === undefined || !known.includes(id)) return request;
@@ -153,11 +156,11 @@ export const deploymentInTurnDefects: readonly Defect[] = [
     operations: [...operations, 'abort-deployment'],
     alter: () => {
       const aborted = new Set<string>();
-      return alterByHistory((offered) => ({
+      return alterByHistory((offeredIds) => ({
         response: (response, request) => {
           const { id = '' } = request.parameters;
           if (request.operation === 'abort-deployment' && isSuccess(response)) aborted.add(id);
-          const [former = '', ...later] = offered.get(tokenOf(request)) ?? [];
+          const [former = '', ...later] = offeredIds.get(tokenOf(request)) ?? [];
           const isOver = later.length > 0 && aborted.has(former);
           return isOver && everyPoll.some((poll) => poll === request.operation)
             ? ownResponse(204)
@@ -215,10 +218,14 @@ export const deploymentInTurnDefects: readonly Defect[] = [
           const { status, substate } = objectOf(request);
           if (!isSuccess(response)) return response;
           const known = statuses.get(id) ?? new Map<string, unknown>();
-          for (const [token, reported] of known) {
+          for (const [token, reportedStatus] of known) {
             if (token === tokenOf(request) || substate === undefined) continue;
-            const own = { parameters: { id }, token, json: { status: reported, substate } };
-            await send(requestFor('put-deployment-status', own));
+            const requestParts = {
+              parameters: { id },
+              token,
+              json: { status: reportedStatus, substate },
+            };
+            await send(requestFor('put-deployment-status', requestParts));
           }
           statuses.set(id, known.set(tokenOf(request), status));
           return response;
@@ -236,9 +243,10 @@ export const deploymentInTurnDefects: readonly Defect[] = [
       return {
         response: (response, request) => {
           const token = tokenOf(request);
-          const { id: offered } = objectOf(response);
+          const { id: offeredIds } = objectOf(response);
           if (request.operation !== 'put-deployment-status') {
-            if (typeof offered === 'string' && !first.has(offered)) first.set(offered, token);
+            if (typeof offeredIds === 'string' && !first.has(offeredIds))
+              first.set(offeredIds, token);
             return response;
           }
           const owner = first.get(request.parameters.id ?? '') ?? token;

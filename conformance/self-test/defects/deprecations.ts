@@ -106,8 +106,8 @@ export const deprecationDefects: readonly Defect[] = [
       return {
         response: (response, { body, parameters }) => {
           const [, size] = /name="size"\r\n\r\n(\d+)\r\n/.exec(body.toString('latin1')) ?? [];
-          const made = response.headers.location?.split('/').at(-1);
-          if (size && made) stated.set(made, Number(size));
+          const createdId = response.headers.location?.split('/').at(-1);
+          if (size && createdId) stated.set(createdId, Number(size));
           const known = stated.get(parameters.id ?? '');
           if (known === undefined || !isSuccess(response)) return response;
           return changedJson(response, (artifact) => ({ ...membersOf(artifact), size: known }));

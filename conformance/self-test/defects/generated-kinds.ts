@@ -25,8 +25,8 @@ const FAULT_EACH = 3;
 
 /** Returns true for a listed refusal that must have a body. */
 function isJudgedRefusal({ status }: ProxiedResponse, row: Operation): boolean {
-  const named = [...row.refusals, 400, 401, 403];
-  return status >= 400 && named.includes(status) && !row.bodilessRefusals?.includes(status);
+  const namedStatuses = [...row.refusals, 400, 401, 403];
+  return status >= 400 && namedStatuses.includes(status) && !row.bodilessRefusals?.includes(status);
 }
 
 export interface DefectKind {
@@ -66,7 +66,7 @@ function withRequestId(response: ProxiedResponse, id: string): ProxiedResponse {
   return name === undefined ? inBody : withHeaders(inBody, { [name]: id });
 }
 
-const own =
+const requirementOfPart =
   (part: string) =>
   (id: OperationId): readonly [RequirementId] => [requirementOn(id, [part])];
 
@@ -171,13 +171,13 @@ export const successKinds: readonly DefectKind[] = [
   {
     kind: 'fault-now-and-then',
     says: 'answers one good request of three with 500',
-    violates: (id) => ['errors.no-needless-fault', ...own('status')(id)],
+    violates: (id) => ['errors.no-needless-fault', ...requirementOfPart('status')(id)],
     alter: () => nowAndThen,
   },
   {
     kind: 'wrong-success',
     says: 'answers with another success status',
-    violates: own('status'),
+    violates: requirementOfPart('status'),
     alter: () =>
       responseBecomes((response) => {
         const status = wrongSuccess[response.status];
@@ -187,7 +187,7 @@ export const successKinds: readonly DefectKind[] = [
   {
     kind: 'needless-body',
     says: 'answers with a body where none is documented',
-    violates: own('body'),
+    violates: requirementOfPart('body'),
     alter: () =>
       responseBecomes((response) =>
         response.status === 200 ? ownResponse(200, { status: 'ok' }) : response,

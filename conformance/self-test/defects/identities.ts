@@ -12,16 +12,18 @@ const request = ['post-auth-request'] as const;
 const COLUMN_CHARACTERS = 255;
 const LONG_BODY_BYTES = 16_384;
 
-function identityIn(sent: ProxiedRequest): string {
-  return String(objectOf(sent).id_data ?? '');
+function identityIn(request: ProxiedRequest): string {
+  return String(objectOf(request).id_data ?? '');
 }
 
 /** Returns the JSON text with the members of every object sorted and each value changed. */
 function changedText(text: string, change: (value: unknown) => unknown): string {
   try {
     return JSON.stringify(JSON.parse(text), (_, value: unknown) => {
-      const changed = change(value);
-      return isMap(changed) ? Object.fromEntries(Object.entries(changed).sort()) : changed;
+      const changedValue = change(value);
+      return isMap(changedValue)
+        ? Object.fromEntries(Object.entries(changedValue).sort())
+        : changedValue;
     });
   } catch {
     return text;
@@ -35,13 +37,14 @@ function comparesAs(normalize: (text: string) => string): () => Alteration {
   return () => {
     const grants = new Map<string, { readonly own: string; readonly response: ProxiedResponse }>();
     return {
-      response: (response, sent) => {
-        const own = changedText(identityIn(sent), (value) => value);
-        const device = `${normalize(own)} ${String(objectOf(sent).pubkey)}`;
-        if (response.status === 200) grants.set(device, { own, response });
+      response: (response, request) => {
+        const identityText = changedText(identityIn(request), (value) => value);
+        const device = `${normalize(identityText)} ${String(objectOf(request).pubkey)}`;
+        if (response.status === 200) grants.set(device, { own: identityText, response });
         const grant = grants.get(device);
-        const isOther = response.status === 401 && grant !== undefined && grant.own !== own;
-        return isOther && isRightlySigned(sent) ? grant.response : response;
+        const isOther =
+          response.status === 401 && grant !== undefined && grant.own !== identityText;
+        return isOther && isRightlySigned(request) ? grant.response : response;
       },
     };
   };
@@ -55,14 +58,14 @@ function byValues(change: (value: unknown) => unknown): () => Alteration {
 function ordersMembersWithin(): Alteration {
   const known = new Map<unknown, string>();
   return {
-    response: (response, sent) => {
+    response: (response, request) => {
       if (response.status !== 200) return response;
-      const { pubkey } = objectOf(sent);
-      const { place } = membersOf(JSON.parse(identityIn(sent)));
-      const written = JSON.stringify(place ?? null);
-      const first = known.get(pubkey) ?? written;
+      const { pubkey } = objectOf(request);
+      const { place } = membersOf(JSON.parse(identityIn(request)));
+      const placeText = JSON.stringify(place ?? null);
+      const first = known.get(pubkey) ?? placeText;
       known.set(pubkey, first);
-      return first === written ? response : unauthorized;
+      return first === placeText ? response : unauthorized;
     },
   };
 }
@@ -71,13 +74,13 @@ function ordersMembersWithin(): Alteration {
 function knowsOneTenant(): Alteration {
   const tenants = new Map<string, unknown>();
   return {
-    request: (sent) => {
-      const identity = identityIn(sent);
-      const { tenant_token: tenant } = objectOf(sent);
-      if (typeof tenant !== 'string' || !isRightlySigned(sent)) return sent;
+    request: (request) => {
+      const identity = identityIn(request);
+      const { tenant_token: tenant } = objectOf(request);
+      if (typeof tenant !== 'string' || !isRightlySigned(request)) return request;
       const known = tenants.has(identity) ? tenants.get(identity) : tenant;
       tenants.set(identity, known);
-      return known === tenant ? sent : unauthorized;
+      return known === tenant ? request : unauthorized;
     },
   };
 }
@@ -86,8 +89,8 @@ function knowsOneTenant(): Alteration {
 function limitsTogether(): Alteration {
   const limitedTokens = new Map<unknown, string>();
   return {
-    response: (response, sent) => {
-      const token = tokenOf(sent);
+    response: (response, request) => {
+      const token = tokenOf(request);
       const tenant = claimIn(token, 'svc.tenant');
       if (response.status === 429) limitedTokens.set(tenant, token);
       const first = limitedTokens.get(tenant);
@@ -114,15 +117,15 @@ function isCookie({ headers }: ProxiedRequest): boolean {
 function forgetsForeignKeys(): Alteration {
   const foreign = new Set<unknown>();
   return {
-    request: (sent) => {
-      const { pubkey } = objectOf(sent);
-      const written = String(pubkey);
-      const key = written.replaceAll(/\s/g, '');
-      if (sent.operation === 'preauthorize-device') {
-        if (written.includes('\r')) foreign.add(key);
-        return sent;
+    request: (request) => {
+      const { pubkey } = objectOf(request);
+      const pubkeyText = String(pubkey);
+      const key = pubkeyText.replaceAll(/\s/g, '');
+      if (request.operation === 'preauthorize-device') {
+        if (pubkeyText.includes('\r')) foreign.add(key);
+        return request;
       }
-      return foreign.has(key) && isRightlySigned(sent) ? unauthorized : sent;
+      return foreign.has(key) && isRightlySigned(request) ? unauthorized : request;
     },
   };
 }
@@ -244,8 +247,10 @@ export const identityDefects: readonly Defect[] = [
     ],
     operations: ['connect'],
     alter: () => ({
-      response: (response, sent) =>
-        response.status === 401 && isCookie(sent) && (sent.headers.cookie ?? '').startsWith('JWT=')
+      response: (response, request) =>
+        response.status === 401 &&
+        isCookie(request) &&
+        (request.headers.cookie ?? '').startsWith('JWT=')
           ? withStatus(response, 400)
           : response,
     }),
@@ -255,11 +260,11 @@ export const identityDefects: readonly Defect[] = [
     title: 'A deployment of more than a hundred devices reaches the first hundred.',
     violates: ['next.get-pending-is-200'],
     operations: ['create-deployment'],
-    alter: requestBecomes((sent) => {
-      const { devices, ...others } = objectOf(sent);
-      if (!Array.isArray(devices) || devices.length <= 100) return sent;
+    alter: requestBecomes((request) => {
+      const { devices, ...others } = objectOf(request);
+      if (!Array.isArray(devices) || devices.length <= 100) return request;
       const body = JSON.stringify({ ...others, devices: devices.slice(0, 100) });
-      return { ...sent, body: Buffer.from(body) };
+      return { ...request, body: Buffer.from(body) };
     }),
   },
   {

@@ -17,10 +17,10 @@ function attributeBecomes(
     const attributes = listOf(request);
     const isValid = (each: unknown) => isMap(each) && 'value' in each && 'name' in each;
     if (attributes.length === 0 || !attributes.every(isValid)) return request;
-    const changed = attributes.map((each) => change(membersOf(each), request));
+    const changedAttributes = attributes.map((each) => change(membersOf(each), request));
     return withJson(
       request,
-      changed.filter((each) => each !== undefined),
+      changedAttributes.filter((each) => each !== undefined),
     );
   });
 }
@@ -39,16 +39,16 @@ function valueBecomes(change: (value: unknown) => unknown): () => Alteration {
 /** Writes the attributes of a device that PATCH did not name again, without their descriptions. */
 async function loseDescriptions(request: ProxiedRequest, send: SendToTarget): Promise<void> {
   const token = tokenOf(request);
-  const own = { parameters: { id: callerOf(request) }, token: send.userToken };
-  const { attributes } = objectOf(await send(requestFor('get-inventory', own)));
-  const named = listOf(request).map((each) => membersOf(each).name);
-  const kept = entriesOf(attributes)
+  const requestParts = { parameters: { id: callerOf(request) }, token: send.userToken };
+  const { attributes } = objectOf(await send(requestFor('get-inventory', requestParts)));
+  const writtenNames = listOf(request).map((each) => membersOf(each).name);
+  const keptAttributes = entriesOf(attributes)
     .map(membersOf)
     .filter(({ scope }) => scope === 'inventory')
     .map(({ name, value, description }) =>
-      named.includes(name) ? { name, value, description } : { name, value },
+      writtenNames.includes(name) ? { name, value, description } : { name, value },
     );
-  await send(requestFor('put-attributes', { token, json: kept }));
+  await send(requestFor('put-attributes', { token, json: keptAttributes }));
 }
 
 /** Spec: Device inventory; Attribute (inventory) */
@@ -158,8 +158,10 @@ export const inventoryMergingDefects: readonly Defect[] = [
     violates: ['inventory.put-replaces', 'inventory.put-replaces-descriptions'],
     operations: ['put-attributes'],
     alter: requestBecomes((request) => {
-      const sent = jsonOf(request);
-      return Array.isArray(sent) && sent.length > 4 ? { ...request, method: 'PATCH' } : request;
+      const writtenAttributes = jsonOf(request);
+      return Array.isArray(writtenAttributes) && writtenAttributes.length > 4
+        ? { ...request, method: 'PATCH' }
+        : request;
     }),
   },
   {
@@ -174,14 +176,16 @@ export const inventoryMergingDefects: readonly Defect[] = [
         request: (request) => {
           const attributes = listOf(request).map(membersOf);
           const isPatch = request.operation === 'patch-attributes';
-          const kept = attributes.filter((each) => {
+          const keptAttributes = attributes.filter((each) => {
             const key = keyOf(request, each);
             const isSame = isPatch && held.has(key) && String(held.get(key)) === String(each.value);
             const isOther = isSame && typeof held.get(key) !== typeof each.value;
             if (!isOther) held.set(key, each.value);
             return !isOther;
           });
-          return kept.length === attributes.length ? request : withJson(request, kept);
+          return keptAttributes.length === attributes.length
+            ? request
+            : withJson(request, keptAttributes);
         },
       };
     },

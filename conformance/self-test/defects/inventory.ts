@@ -29,10 +29,10 @@ function valueBecomes(change: (value: unknown) => unknown): () => Alteration {
   return requestBecomes((request) => {
     const attributes = listOf(request);
     if (attributes.length === 0 || !attributes.every(isMap)) return request;
-    const changed = attributes.map((attribute) =>
+    const changedAttributes = attributes.map((attribute) =>
       'value' in attribute ? { ...attribute, value: change(attribute.value) } : attribute,
     );
-    return withJson(request, changed);
+    return withJson(request, changedAttributes);
   });
 }
 

@@ -31,7 +31,8 @@ function withoutEqualNeighbours(value: unknown): unknown {
 
 /** Changes the device type in requests, as a server does that compares device types loosely. */
 function typeBecomes(change: (type: string) => string): () => Alteration {
-  const changed = (value: unknown): unknown => (typeof value === 'string' ? change(value) : value);
+  const changeText = (value: unknown): unknown =>
+    typeof value === 'string' ? change(value) : value;
   return requestBecomes((request) => {
     const query = queryOf(request);
     const type = query.get('device_type');
@@ -40,8 +41,10 @@ function typeBecomes(change: (type: string) => string): () => Alteration {
       return { ...request, query: query.toString() };
     }
     if (jsonOf(request) === undefined) return request;
-    const outer = changedJson(request, (value) => changedAt(value, 'device_type', changed));
-    return changedJson(outer, (value) => changedAt(value, 'device_provides.device_type', changed));
+    const outer = changedJson(request, (value) => changedAt(value, 'device_type', changeText));
+    return changedJson(outer, (value) =>
+      changedAt(value, 'device_provides.device_type', changeText),
+    );
   });
 }
 
@@ -64,7 +67,7 @@ const near: readonly Defect[] = [...polls, 'list-artifacts' as const].flatMap((o
 
 /** Removes the named members before the target sees the body. */
 function withoutMembers(names: readonly string[]): () => Alteration {
-  const kept = (value: object): object =>
+  const keepMembers = (value: object): object =>
     Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
   return requestBecomes((request) => {
     if (listOf(request).length > 0) {
@@ -72,7 +75,7 @@ function withoutMembers(names: readonly string[]): () => Alteration {
       return withJson(request, rest);
     }
     return Object.keys(objectOf(request)).length > 0
-      ? withJson(request, kept(objectOf(request)))
+      ? withJson(request, keepMembers(objectOf(request)))
       : request;
   });
 }
@@ -86,14 +89,14 @@ function trustsEveryKey(): Alteration {
   };
   return {
     response: (response, request) => {
-      const { identity_data: identity, pubkey, id_data: own } = objectOf(request);
+      const { identity_data: identity, pubkey, id_data: identityText } = objectOf(request);
       if (request.operation === 'preauthorize-device') {
         trusted.set(identityOf(identity), String(pubkey));
         return response;
       }
-      if (typeof own !== 'string' || response.status !== 401) return response;
+      if (typeof identityText !== 'string' || response.status !== 401) return response;
       try {
-        const known = trusted.get(identityOf(own));
+        const known = trusted.get(identityOf(identityText));
         return known === undefined || known === pubkey
           ? response
           : { ...response, status: 200, body: Buffer.from('e30.e30.e30') };
@@ -204,17 +207,17 @@ const single: readonly Defect[] = [
     violates: ['link.later-modified-since'],
     operations: ['download-artifact'],
     alter: () => {
-      const changed = new Map<string, string>();
+      const changedTexts = new Map<string, string>();
       return {
         request: (request) => {
           const since = request.headers['if-modified-since'];
-          const last = changed.get(request.path);
+          const last = changedTexts.get(request.path);
           const isLater = Date.parse(since ?? '') > Date.parse(last ?? '');
           return isLater ? withHeaders(request, { 'if-modified-since': undefined }) : request;
         },
         response: (response, { path }) => {
           const last = response.headers['last-modified'];
-          if (last !== undefined) changed.set(path, last);
+          if (last !== undefined) changedTexts.set(path, last);
           return response;
         },
       };

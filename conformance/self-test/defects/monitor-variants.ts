@@ -5,8 +5,8 @@ import { changedAt, changedJson, isSuccess, listOf, withJson } from '../alter.ts
 import { fieldBecomes, requestBecomes, responseBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
 
-const shown = ['list-alerts'] as const;
-const kept: readonly [RequirementId, ...RequirementId[]] = [
+const alertReads = ['list-alerts'] as const;
+const storageRequirements: readonly [RequirementId, ...RequirementId[]] = [
   'service.legal-values-are-kept',
   'alerts.are-shown',
 ];
@@ -36,8 +36,8 @@ export const monitorVariantDefects: readonly Defect[] = [
   {
     id: 'alert-lines-are-a-set',
     title: 'Users see each line before the matching one once, however often it was sent.',
-    violates: kept,
-    operations: shown,
+    violates: storageRequirements,
+    operations: alertReads,
     alter: fieldBecomes(
       '*.subject.details.lines_before',
       lines((all) => [...new Map(all.map((line) => [numberOf(line), line])).values()]),
@@ -46,8 +46,8 @@ export const monitorVariantDefects: readonly Defect[] = [
   {
     id: 'alert-lines-are-sorted',
     title: 'Users see the lines before the matching one sorted by number.',
-    violates: kept,
-    operations: shown,
+    violates: storageRequirements,
+    operations: alertReads,
     alter: fieldBecomes(
       '*.subject.details.lines_before',
       lines((all) => all.toSorted((one, other) => numberOf(one) - numberOf(other))),
@@ -56,28 +56,28 @@ export const monitorVariantDefects: readonly Defect[] = [
   {
     id: 'alert-loses-the-lines-after',
     title: 'Users do not see the lines after the matching one.',
-    violates: kept,
-    operations: shown,
+    violates: storageRequirements,
+    operations: alertReads,
     alter: fieldBecomes('*.subject.details.lines_after', () => undefined),
   },
   {
     id: 'alert-line-numbers-are-strings',
     title: 'Users see the number of the matching line as a string.',
-    violates: kept,
-    operations: shown,
+    violates: storageRequirements,
+    operations: alertReads,
     alter: fieldBecomes('*.subject.details.line_matching.line_number', String),
   },
   {
     id: 'alert-status-is-always-the-same',
     title: 'Users see every subject with the status not-running.',
-    violates: kept,
-    operations: shown,
+    violates: storageRequirements,
+    operations: alertReads,
     alter: fieldBecomes('*.subject.status', () => 'not-running'),
   },
   {
     id: 'alert-offset-is-ignored',
     title: 'The offset of a timestamp is ignored: it is treated as UTC.',
-    violates: kept,
+    violates: storageRequirements,
     operations: ['post-alerts'],
     alter: requestBecomes((request) =>
       changedJson(request, (body) =>
@@ -90,8 +90,8 @@ export const monitorVariantDefects: readonly Defect[] = [
   {
     id: 'one-alert-for-each-subject',
     title: 'Users see one alert for each subject and level.',
-    violates: kept,
-    operations: shown,
+    violates: storageRequirements,
+    operations: alertReads,
     alter: onlyFirstOf((alert) => {
       const { level, subject } = membersOf(alert);
       return [level, membersOf(subject).name, membersOf(subject).type];

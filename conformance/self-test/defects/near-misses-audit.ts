@@ -19,10 +19,13 @@ function linksBecome(change: (url: string, relation: string) => string): () => A
   return responseBecomes((response) => {
     const { link } = response.headers;
     if (link === undefined) return response;
-    const changed = link.replace(/<([^>]*)>; rel="(\w+)"/g, (_, url: string, relation: string) => {
-      return `<${change(url, relation)}>; rel="${relation}"`;
-    });
-    return withHeaders(response, { link: changed });
+    const changedLink = link.replace(
+      /<([^>]*)>; rel="(\w+)"/g,
+      (_, url: string, relation: string) => {
+        return `<${change(url, relation)}>; rel="${relation}"`;
+      },
+    );
+    return withHeaders(response, { link: changedLink });
   });
 }
 
@@ -92,18 +95,20 @@ const leading: readonly Defect[] = [
   },
 ];
 
-const recorded = ['create', 'abort', 'reject', 'decommission'] as const;
+const recordedActions = ['create', 'abort', 'reject', 'decommission'] as const;
 
 function isEntryOf(action: string): (entry: unknown) => entry is JsonObject {
   return (entry): entry is JsonObject => isObject(entry) && entry.action === action;
 }
 
-function listed(change: (entries: readonly unknown[]) => readonly unknown[]): () => Alteration {
+function alterEntries(
+  change: (entries: readonly unknown[]) => readonly unknown[],
+): () => Alteration {
   return bodyBecomes((body) => (Array.isArray(body) ? change(body) : body));
 }
 
 /** Defects in the entries of one action only. */
-const acts: readonly Defect[] = recorded.flatMap((action): Defect[] => {
+const acts: readonly Defect[] = recordedActions.flatMap((action): Defect[] => {
   const isOfIt = isEntryOf(action);
   return [
     {
@@ -117,15 +122,17 @@ const acts: readonly Defect[] = recorded.flatMap((action): Defect[] => {
         'audit.export-same-entries',
       ],
       operations: list,
-      alter: listed((found) => found.flatMap((each) => (isOfIt(each) ? [each, each] : [each]))),
+      alter: alterEntries((entries) =>
+        entries.flatMap((each) => (isOfIt(each) ? [each, each] : [each])),
+      ),
     },
     {
       id: `audit-actor-of-${action}-is-the-object`,
       title: `The actor of the action \`${action}\` has the ID of the object.`,
       violates: ['audit.actor-id', 'audit.actor-filters', 'audit.export-same-entries'],
       operations: list,
-      alter: listed((found) =>
-        found.map((each) => {
+      alter: alterEntries((entries) =>
+        entries.map((each) => {
           const object = isOfIt(each) && isObject(each.object) ? each.object : undefined;
           return object ? changedAt(each, 'actor.id', () => object.id) : each;
         }),
@@ -136,8 +143,8 @@ const acts: readonly Defect[] = recorded.flatMap((action): Defect[] => {
       title: `The time of the action \`${action}\` is local time labelled as UTC.`,
       violates: ['audit.time-of-the-act', 'audit.export-same-entries', 'audit.time-bounds'],
       operations: list,
-      alter: listed((found) =>
-        found.map((each) => (isOfIt(each) ? changedAt(each, 'time', twoHoursLater) : each)),
+      alter: alterEntries((entries) =>
+        entries.map((each) => (isOfIt(each) ? changedAt(each, 'time', twoHoursLater) : each)),
       ),
     },
   ];
@@ -183,10 +190,12 @@ function columnBecomes(name: string, change: (value: string) => string): () => A
   return documentBecomes((text) => {
     const [names = [], ...records] = readCsv(text);
     const index = names.indexOf(name);
-    const changed = records.map((record) =>
+    const changedRecords = records.map((record) =>
       record.map((value, at) => (at === index ? change(value) : value)),
     );
-    return [names, ...changed].map((record) => `${record.map(quoted).join(',')}\r\n`).join('');
+    return [names, ...changedRecords]
+      .map((record) => `${record.map(quoted).join(',')}\r\n`)
+      .join('');
   });
 }
 

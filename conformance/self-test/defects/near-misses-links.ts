@@ -96,11 +96,11 @@ function endsAfterTheOffer(
   deviceIn: (request: ProxiedRequest, response: ProxiedResponse) => string | undefined,
 ): () => Alteration {
   return () => {
-    const offered = new Set<string>();
+    const offeredUris = new Set<string>();
     const hooks = linksEnd(
       (request, response) => {
         const device = deviceIn(request, response) ?? '';
-        const isAfter = request.operation === act && offered.has(device);
+        const isAfter = request.operation === act && offeredUris.has(device);
         return isAfter ? device : undefined;
       },
       ({ parameters }) => parameters.device_id,
@@ -108,7 +108,7 @@ function endsAfterTheOffer(
     return {
       response: (response, request, send) => {
         const device = offeredLink(response)?.pathname.split('/').at(-1);
-        if (device !== undefined) offered.add(device);
+        if (device !== undefined) offeredUris.add(device);
         return hooks.response?.(response, request, send) ?? response;
       },
     };

@@ -108,11 +108,12 @@ const polls = ['post-next-deployment', 'post-next-deployment-v2'] as const;
 
 /** Changes the `flavour` that a device provides, as a server does that compares loosely. */
 function flavourBecomes(change: (flavour: string) => string): () => Alteration {
-  const changed = (value: unknown): unknown => (typeof value === 'string' ? change(value) : value);
+  const changeText = (value: unknown): unknown =>
+    typeof value === 'string' ? change(value) : value;
   return requestBecomes((request) => {
     if (jsonOf(request) === undefined) return request;
-    const outer = changedJson(request, (body) => changedAt(body, 'flavour', changed));
-    return changedJson(outer, (body) => changedAt(body, 'device_provides.flavour', changed));
+    const outer = changedJson(request, (body) => changedAt(body, 'flavour', changeText));
+    return changedJson(outer, (body) => changedAt(body, 'device_provides.flavour', changeText));
   });
 }
 

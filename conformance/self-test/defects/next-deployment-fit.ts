@@ -30,14 +30,16 @@ function withPollData(request: ProxiedRequest, pairs: Pairs): ProxiedRequest {
 }
 
 /** Changes what a device reports, given the dependencies of each artifact on the target. */
-function reported(change: (pairs: Pairs, depends: Depends) => Pairs | undefined): () => Alteration {
+function alterProvides(
+  change: (pairs: Pairs, depends: Depends) => Pairs | undefined,
+): () => Alteration {
   return () => ({
     request: async (request, send) => {
       const pairs = pollDataIn(request);
       if (typeof pairs.device_type !== 'string') return request;
       for (const depends of await dependsOnTarget(send)) {
-        const changed = change(pairs, depends);
-        if (changed) return withPollData(request, changed);
+        const changedPairs = change(pairs, depends);
+        if (changedPairs) return withPollData(request, changedPairs);
       }
       return request;
     },
@@ -46,9 +48,11 @@ function reported(change: (pairs: Pairs, depends: Depends) => Pairs | undefined)
 
 /** Returns the dependencies of the newest artifacts, with the device types among them. */
 async function dependsOnTarget(send: SendToTarget): Promise<readonly Depends[]> {
-  const own = { token: send.userToken, query: { per_page: '100' } };
-  const listed = listOf(await send(requestFor('list-all-artifacts', own))).map(membersOf);
-  return listed.map(({ artifact_depends: depends, device_types_compatible: types }) => ({
+  const listParts = { token: send.userToken, query: { per_page: '100' } };
+  const listedArtifacts = listOf(await send(requestFor('list-all-artifacts', listParts))).map(
+    membersOf,
+  );
+  return listedArtifacts.map(({ artifact_depends: depends, device_types_compatible: types }) => ({
     ...Object.fromEntries(
       Object.entries(membersOf(depends)).map(([name, values]) => [name, entriesOf(values)]),
     ),
@@ -81,7 +85,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'An artifact is offered to a device that satisfies one of its dependencies.',
     violates,
     operations: posting,
-    alter: reported((pairs, depends) =>
+    alter: alterProvides((pairs, depends) =>
       namesOf(depends).some((name) => isMet(depends, pairs, name))
         ? satisfied(pairs, depends, namesOf(depends))
         : undefined,
@@ -92,7 +96,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'A dependency that a device says nothing about counts as satisfied.',
     violates,
     operations: posting,
-    alter: reported((pairs, depends) => {
+    alter: alterProvides((pairs, depends) => {
       const absent = namesOf(depends).filter((name) => !(name in pairs));
       // A device that reports none of them is one of another case.
       const reportsOne = namesOf(depends).some((name) => name in pairs && name !== 'artifact_name');
@@ -104,7 +108,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'Of what a device reports beside type and name, only the first sixteen pairs count.',
     violates,
     operations: posting,
-    alter: reported(({ device_type, artifact_name, ...others }) => {
+    alter: alterProvides(({ device_type, artifact_name, ...others }) => {
       const pairs = Object.entries(others);
       if (pairs.length <= 16) return undefined;
       return { device_type, artifact_name, ...Object.fromEntries(pairs.slice(0, 16)) };
@@ -115,7 +119,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'Of the values that a dependency lists, only the first one satisfies it.',
     violates,
     operations: posting,
-    alter: reported((pairs, depends) => {
+    alter: alterProvides((pairs, depends) => {
       const later = namesOf(depends).filter(
         (name) => isMet(depends, pairs, name) && pairs[name] !== depends[name]?.[0],
       );
@@ -128,10 +132,14 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'The beginning of a value satisfies a dependency on that value.',
     violates,
     operations: posting,
-    alter: reported((pairs, depends) => {
+    alter: alterProvides((pairs, depends) => {
       const begun = namesOf(depends).filter((name) => {
-        const said = pairs[name];
-        return typeof said === 'string' && said !== '' && isPrefix(said, depends[name]);
+        const statedValue = pairs[name];
+        return (
+          typeof statedValue === 'string' &&
+          statedValue !== '' &&
+          isPrefix(statedValue, depends[name])
+        );
       });
       return satisfied(pairs, depends, begun);
     }),
@@ -141,7 +149,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'All values of a dependency, joined by commas, satisfy it.',
     violates,
     operations: posting,
-    alter: reported((pairs, depends) =>
+    alter: alterProvides((pairs, depends) =>
       satisfied(
         pairs,
         depends,
@@ -154,7 +162,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'A device is offered an artifact of the release whose dependencies it does not satisfy.',
     violates,
     operations: posting,
-    alter: reported(({ flavour, ...pairs }, { flavour: values, ...others }) => {
+    alter: alterProvides(({ flavour, ...pairs }, { flavour: values, ...others }) => {
       const isOther = flavour === 'mint' && values?.includes('vanilla') === true;
       return isOther && isMet(others, pairs, 'device_type')
         ? { ...pairs, flavour: 'vanilla' }
@@ -166,7 +174,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'Of the device types that an artifact lists, only the first one is offered it.',
     violates: ['next.get-pending-is-200', 'next.post-pending-is-200', 'next.v2-pending-is-200'],
     operations: everyPoll,
-    alter: reported((pairs, { device_type: types = [] }) =>
+    alter: alterProvides((pairs, { device_type: types = [] }) =>
       types.indexOf(pairs.device_type) > 0 ? { ...pairs, device_type: 'not the first' } : undefined,
     ),
   },
@@ -188,7 +196,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'The device types of an artifact are compared as patterns, in which _ and % are wild.',
     violates: ['next.compatible-types-only'],
     operations: everyPoll,
-    alter: reported((pairs, { device_type: types = [] }) => {
+    alter: alterProvides((pairs, { device_type: types = [] }) => {
       const like = types.find((type) => isLike(String(pairs.device_type), String(type)));
       return like === undefined ? undefined : { ...pairs, device_type: like };
     }),
@@ -198,7 +206,7 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
     title: 'The pairs of a device satisfy a dependency in any letter case.',
     violates,
     operations: posting,
-    alter: reported(({ device_type, artifact_name, ...others }, depends) => {
+    alter: alterProvides(({ device_type, artifact_name, ...others }, depends) => {
       if (namesOf(depends).length === 0) return undefined;
       const pairs = Object.entries(others).map(([name, value]) => [
         name.toLowerCase(),
@@ -231,12 +239,15 @@ export const nextDeploymentFitDefects: readonly Defect[] = [
   },
 ];
 
-function isPrefix(said: string, values: readonly unknown[] = []): boolean {
-  return values.some((value) => value !== said && String(value).startsWith(said));
+function isPrefix(statedValue: string, values: readonly unknown[] = []): boolean {
+  return values.some((value) => value !== statedValue && String(value).startsWith(statedValue));
 }
 
 /** Returns true if the text differs from the pattern, and matches it as LIKE in SQL does. */
-function isLike(said: string, pattern: string): boolean {
+function isLike(statedValue: string, pattern: string): boolean {
   const source = pattern.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('_', '.');
-  return said !== pattern && new RegExp(`^${source.replaceAll('%', '.*')}$`, 'u').test(said);
+  return (
+    statedValue !== pattern &&
+    new RegExp(`^${source.replaceAll('%', '.*')}$`, 'u').test(statedValue)
+  );
 }

@@ -53,17 +53,17 @@ function refusesValid(
 
 const v1 = 'post-next-deployment';
 const v2 = 'post-next-deployment-v2';
-const own = { [v1]: '', [v2]: 'device_provides.' } as const;
+const memberPrefixes = { [v1]: '', [v2]: 'device_provides.' } as const;
 const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
 const isMissingOrText = (value: unknown): boolean => value === undefined || isText(value);
 
 /** Matches bodies of the suite's input tables, by their artifact name. */
-function isInput(poll: keyof typeof own): RequestFilter {
-  return memberEquals(`${own[poll]}artifact_name`, 'conformance-input');
+function isInput(poll: keyof typeof memberPrefixes): RequestFilter {
+  return memberEquals(`${memberPrefixes[poll]}artifact_name`, 'conformance-input');
 }
 
 /** Matches bodies with a free pair that is not a string. */
-function hasOtherPair(poll: keyof typeof own): RequestFilter {
+function hasOtherPair(poll: keyof typeof memberPrefixes): RequestFilter {
   return (request) => {
     const pairs = poll === v1 ? objectOf(request) : bodyMemberAt(request, 'device_provides');
     return isObject(pairs) && !isMissingOrText(pairs.colour);

@@ -6,12 +6,16 @@ import type { Alteration, Defect } from '../defect.ts';
 import { everyPoll, pollDataIn } from './next-deployment.ts';
 
 /** Offers nothing to a device whose artifact has almost the name of the offered one. */
-function installedIf(isEqual: (installed: string, offered: string) => boolean): () => Alteration {
+function installedIf(
+  isEqual: (installedName: string, offeredName: string) => boolean,
+): () => Alteration {
   return responseBecomes((response, request) => {
-    const offered = membersOf(objectOf(response).artifact).artifact_name;
-    const installed = pollDataIn(request).artifact_name;
-    if (typeof offered !== 'string' || typeof installed !== 'string') return response;
-    return installed !== offered && isEqual(installed, offered) ? ownResponse(204) : response;
+    const offeredName = membersOf(objectOf(response).artifact).artifact_name;
+    const installedName = pollDataIn(request).artifact_name;
+    if (typeof offeredName !== 'string' || typeof installedName !== 'string') return response;
+    return installedName !== offeredName && isEqual(installedName, offeredName)
+      ? ownResponse(204)
+      : response;
   });
 }
 
@@ -29,7 +33,7 @@ export const nextDeploymentNameDefects: readonly Defect[] = [
       'A release counts as installed if the name of the installed artifact starts like its own.',
     violates: pending,
     operations: everyPoll,
-    alter: installedIf((installed, offered) => offered.startsWith(installed)),
+    alter: installedIf((installedName, offeredName) => offeredName.startsWith(installedName)),
   },
   {
     id: 'longer-name-counts-as-installed',
@@ -37,7 +41,7 @@ export const nextDeploymentNameDefects: readonly Defect[] = [
       'A release counts as installed if the name of the installed artifact starts with its own.',
     violates: pending,
     operations: everyPoll,
-    alter: installedIf((installed, offered) => installed.startsWith(offered)),
+    alter: installedIf((installedName, offeredName) => installedName.startsWith(offeredName)),
   },
   {
     id: 'release-name-in-any-case-counts-as-installed',
@@ -45,7 +49,9 @@ export const nextDeploymentNameDefects: readonly Defect[] = [
       'A release counts as installed if the name of the installed artifact has other capitals.',
     violates: pending,
     operations: everyPoll,
-    alter: installedIf((installed, offered) => installed.toLowerCase() === offered.toLowerCase()),
+    alter: installedIf(
+      (installedName, offeredName) => installedName.toLowerCase() === offeredName.toLowerCase(),
+    ),
   },
   {
     id: 'only-the-first-artifacts-of-a-release-fit',

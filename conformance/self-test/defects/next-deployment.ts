@@ -226,13 +226,13 @@ export const nextDeploymentDefects: readonly Defect[] = [
     violates: ['next.repeatable', 'next.parallel-polls'],
     operations: everyPoll,
     alter: () => {
-      const offered = new Set<string>();
+      const offeredIds = new Set<string>();
       return {
         response: (response, request) => {
           if (response.status !== 200) return response;
           const offer = `${tokenOf(request)} ${String(objectOf(response).id)}`;
-          if (offered.has(offer)) return ownResponse(204);
-          offered.add(offer);
+          if (offeredIds.has(offer)) return ownResponse(204);
+          offeredIds.add(offer);
           return response;
         },
       };

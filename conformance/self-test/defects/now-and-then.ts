@@ -32,8 +32,8 @@ function oneInThree(
 function inJson(change: (body: unknown) => unknown): ResponseChange {
   return (response) => {
     if (response.status !== 200) return response;
-    const made = changedJson(response, change);
-    return made.body.equals(response.body) ? response : made;
+    const changedResponse = changedJson(response, change);
+    return changedResponse.body.equals(response.body) ? response : changedResponse;
   };
 }
 
@@ -45,8 +45,8 @@ function header(name: string, change: (value: string) => string | undefined): Re
   return (response) => {
     const value = response.headers[name];
     if (value === undefined) return response;
-    const changed = change(value);
-    return changed === value ? response : withHeaders(response, { [name]: changed });
+    const changedValue = change(value);
+    return changedValue === value ? response : withHeaders(response, { [name]: changedValue });
   };
 }
 

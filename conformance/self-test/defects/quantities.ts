@@ -147,8 +147,8 @@ export const quantityDefects: readonly Defect[] = [
     alter: requestBecomes((request) => {
       const keyOf = (each: unknown) => JSON.stringify([membersOf(each).name, membersOf(each).type]);
       const all = listOf(request);
-      const kept = [...new Map(all.map((each) => [keyOf(each), each])).values()];
-      return kept.length < all.length ? withJson(request, kept) : request;
+      const lastByKey = [...new Map(all.map((each) => [keyOf(each), each])).values()];
+      return lastByKey.length < all.length ? withJson(request, lastByKey) : request;
     }),
   },
   {
@@ -203,13 +203,13 @@ export const quantityDefects: readonly Defect[] = [
     violates: ['auth.rejected-is-refused'],
     operations: ['post-auth-request'],
     alter: () => {
-      const granted = new Map<string, ProxiedResponse>();
+      const grantsByRequest = new Map<string, ProxiedResponse>();
       return {
         response: (response, { headers, body }) => {
           const key = JSON.stringify([headers, body.toString()]);
-          if (response.status === 200) granted.set(key, response);
+          if (response.status === 200) grantsByRequest.set(key, response);
           return response.status === 401 || response.status === 403
-            ? (granted.get(key) ?? response)
+            ? (grantsByRequest.get(key) ?? response)
             : response;
         },
       };

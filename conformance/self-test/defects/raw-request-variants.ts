@@ -17,7 +17,7 @@ function idsOf(appliesTo: (row: Operation) => boolean): readonly OperationId[] {
 }
 
 /** Answers 400 to the requests that `appliesTo` selects. */
-function refused(appliesTo: (request: ProxiedRequest) => boolean): () => Alteration {
+function refusalOf(appliesTo: (request: ProxiedRequest) => boolean): () => Alteration {
   return () => ({
     request: (request) =>
       appliesTo(request) ? ownResponse(400, { error: 'refused', request_id: 'defect' }) : request,
@@ -29,7 +29,7 @@ const expecting: readonly Defect[] = idsOf(({ body }) => body !== undefined).map
   title: `The operation ${operation} refuses a request with Expect: 100-continue.`,
   violates: ['service.expect-continue'],
   operations: [operation],
-  alter: refused(({ headers }) => headers.expect !== undefined),
+  alter: refusalOf(({ headers }) => headers.expect !== undefined),
 }));
 
 const old: readonly Defect[] = idsOf(() => true).map((operation) => ({
@@ -37,7 +37,7 @@ const old: readonly Defect[] = idsOf(() => true).map((operation) => ({
   title: `The operation ${operation} answers 400 to an HTTP/1.0 request.`,
   violates: ['service.http-1-0'],
   operations: [operation],
-  alter: refused(({ version }) => version === '1.0'),
+  alter: refusalOf(({ version }) => version === '1.0'),
 }));
 
 const pipelined = /-pipelined-(\d+)$/;
@@ -74,7 +74,7 @@ const one: readonly Defect[] = [
     title: 'A request that arrives before the previous one is answered is answered with 400.',
     violates: ['service.pipelining'],
     operations: 'all',
-    alter: refused((request) => Number(locationOf(request)) > 0),
+    alter: refusalOf((request) => Number(locationOf(request)) > 0),
   },
   {
     id: 'pipelined-requests-lose-their-token',

@@ -115,14 +115,14 @@ const everyVariant: readonly Defect[] = variantDefects.flatMap((variant) =>
 
 /** Refuses the third equal request of a device to an operation. */
 function refusesTheThird(): Alteration {
-  const seen = new Map<string, number>();
+  const countsByToken = new Map<string, number>();
   return {
     request: (request) => {
       const { authorization = '' } = request.headers;
       const text = request.body.toString();
       if (!/marker|downloading|conformance-[0-9a-f]{8}-/.test(text + request.query)) return request;
-      const count = (seen.get(authorization) ?? 0) + 1;
-      seen.set(authorization, count);
+      const count = (countsByToken.get(authorization) ?? 0) + 1;
+      countsByToken.set(authorization, count);
       return count < 3 ? request : ownResponse(409, { error: 'again', request_id: 'defect' });
     },
   };

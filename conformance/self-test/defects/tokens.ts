@@ -8,19 +8,19 @@ import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
 /** Records the tokens issued to devices, so that an alteration can distinguish them from others. */
 function afterLearningTokens(
-  isTaken: (token: string, issued: ReadonlySet<string>, request: ProxiedRequest) => boolean,
+  isTaken: (token: string, issuedTokens: ReadonlySet<string>, request: ProxiedRequest) => boolean,
 ): () => Alteration {
   return () => {
-    const issued = new Set<string>();
+    const issuedTokens = new Set<string>();
     return {
       response: (response, request) => {
         if (request.operation === 'post-auth-request') {
-          if (response.status === 200) issued.add(response.body.toString());
+          if (response.status === 200) issuedTokens.add(response.body.toString());
           return response;
         }
         const token = tokenOf(request);
         const isRefused = response.status === 401 && token !== '';
-        return isRefused && isTaken(token, issued, request) ? ownResponse(200, {}) : response;
+        return isRefused && isTaken(token, issuedTokens, request) ? ownResponse(200, {}) : response;
       },
     };
   };
@@ -71,8 +71,8 @@ export const tokenDefects: readonly Defect[] = [
     violates: ['tokens.invalid-is-401'],
     operations: ['post-auth-request', 'get-configuration'],
     alter: afterLearningTokens(
-      (token, issued) =>
-        token.endsWith('.') && [...issued].some((each) => claimsOf(each) === claimsOf(token)),
+      (token, issuedTokens) =>
+        token.endsWith('.') && [...issuedTokens].some((each) => claimsOf(each) === claimsOf(token)),
     ),
   },
   {
@@ -87,7 +87,7 @@ export const tokenDefects: readonly Defect[] = [
     title: 'The token of a rejected or decommissioned device gives access to the configuration.',
     violates: ['tokens.end-with-acceptance', 'tokens.end-with-device', 'tokens.expired-is-refused'],
     operations: ['post-auth-request', 'get-configuration'],
-    alter: afterLearningTokens((token, issued) => issued.has(token)),
+    alter: afterLearningTokens((token, issuedTokens) => issuedTokens.has(token)),
   },
   {
     id: 'user-token-opens-device-operations',
@@ -104,7 +104,7 @@ export const tokenDefects: readonly Defect[] = [
     title: "A device's token gives access to the export of the audit log.",
     violates: ['tokens.devices-are-no-users'],
     operations: ['post-auth-request', 'export-audit-logs'],
-    alter: afterLearningTokens((token, issued) => issued.has(token)),
+    alter: afterLearningTokens((token, issuedTokens) => issuedTokens.has(token)),
   },
   {
     id: 'user-token-does-not-open-the-audit-log',
@@ -179,8 +179,8 @@ export const tokenDefects: readonly Defect[] = [
       const [header = '', claims = '', signature = ''] = response.body.toString().split('.');
       const parsed = membersOf(jsonOf({ headers: {}, body: Buffer.from(claims, 'base64url') }));
       if (response.status !== 200 || typeof parsed.iat !== 'number') return response;
-      const changed = JSON.stringify({ ...parsed, exp: parsed.iat + 86_400 });
-      const token = [header, Buffer.from(changed).toString('base64url'), signature].join('.');
+      const changedClaims = JSON.stringify({ ...parsed, exp: parsed.iat + 86_400 });
+      const token = [header, Buffer.from(changedClaims).toString('base64url'), signature].join('.');
       return withText(response, token);
     }),
   },

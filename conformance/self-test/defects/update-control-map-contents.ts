@@ -43,18 +43,19 @@ function cached(keyOf: (token: string) => string): () => Alteration {
 
 /** Keeps the ID of a map that a user gave it, in place of the ID of its deployment. */
 function keepsTheGivenId(): Alteration {
-  const given = new Map<unknown, unknown>();
+  const assignedIds = new Map<unknown, unknown>();
   return {
     response: (response, request) => {
       if (request.operation === 'create-deployment') {
         const { update_control_map: map } = objectOf(request);
         const id = response.headers.location?.split('/').at(-1);
-        if (isSuccess(response) && isObject(map) && map.id !== undefined) given.set(id, map.id);
+        if (isSuccess(response) && isObject(map) && map.id !== undefined)
+          assignedIds.set(id, map.id);
         return response;
       }
       return changedJson(response, (body) =>
         ['update_control_map.id', 'artifact.update_control_map.id'].reduce(
-          (changed, path) => changedAt(changed, path, (id) => given.get(id) ?? id),
+          (changedMap, path) => changedAt(changedMap, path, (id) => assignedIds.get(id) ?? id),
           body,
         ),
       );

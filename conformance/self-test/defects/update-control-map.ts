@@ -109,9 +109,9 @@ export const updateControlMapDefects: readonly Defect[] = [
       return {
         response: (response, { parameters: { id } }) => {
           if (response.status !== 200) return response;
-          const kept = first.get(id) ?? response;
-          first.set(id, kept);
-          return kept;
+          const earlierResponse = first.get(id) ?? response;
+          first.set(id, earlierResponse);
+          return earlierResponse;
         },
       };
     },

@@ -4,7 +4,7 @@ import { statusBecomes } from '../alterations.ts';
 import type { Defect } from '../defect.ts';
 
 /** The device type that the case on versions sends, by which its requests are recognized. */
-const own = 'conformance-versions';
+const suiteGroup = 'conformance-versions';
 
 export const versioningDefects: readonly Defect[] = [
   {
@@ -15,7 +15,7 @@ export const versioningDefects: readonly Defect[] = [
     alter: statusBecomes(
       204,
       404,
-      (request) => Object(objectOf(request).device_provides).device_type === own,
+      (request) => Object(objectOf(request).device_provides).device_type === suiteGroup,
     ),
   },
   {
@@ -23,6 +23,6 @@ export const versioningDefects: readonly Defect[] = [
     title: 'Version 1 is retired as soon as version 2 exists.',
     violates: ['versioning.both-versions-served'],
     operations: ['post-next-deployment'],
-    alter: statusBecomes(204, 410, (request) => objectOf(request).device_type === own),
+    alter: statusBecomes(204, 410, (request) => objectOf(request).device_type === suiteGroup),
   },
 ];
