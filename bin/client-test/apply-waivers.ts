@@ -30,7 +30,7 @@ export function applyWaivers(
     problems: rows.flatMap(({ duty, state, owner, expires }) => {
       const whose = `the waiver of ${owner} on ${duty}`;
       if (state === 'expired')
-        return [`${whose} expired on ${expires}; mend the client or renew it`];
+        return [`${whose} expired on ${expires}; correct the client or renew the waiver`];
       return state === 'obsolete'
         ? [`${whose} is no longer needed: the duty is met; remove it`]
         : [];

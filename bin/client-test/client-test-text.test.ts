@@ -57,7 +57,7 @@ describe('the text of a client test', () => {
     expect(changeLines({ ...sampleClientTest, duties }, sampleClientTest)).toContain(
       '  auth.key-strong (must): broken -> met',
     );
-    expect(changeLines(sampleClientTest, sampleClientTest)[1]).toMatch(/^No duty has another/);
+    expect(changeLines(sampleClientTest, sampleClientTest)[1]).toMatch(/^No duty has changed/);
   });
 });
 

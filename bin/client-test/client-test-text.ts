@@ -98,7 +98,7 @@ export function changeLines(
       `  ${duty} (${level}): ${before.get(duty) ?? 'unknown'} -> ${state}`,
   );
   return lines.length === 0
-    ? ['', 'No duty has another state than in the earlier client test.']
+    ? ['', 'No duty has changed its state since the earlier client test.']
     : titled('Changed since the earlier client test', lines);
 }
 

@@ -92,5 +92,5 @@ function nextLines(duties: readonly ListedDuty[]): readonly string[] {
     `      shows ${names.join(', ')}`,
   ]);
   const rest = more === 0 ? [] : [`  and ${counted(more, 'further step')}; --json has them all`];
-  return ['', 'Not tested yet; what would show it:', ...lines, ...rest];
+  return ['', 'Not tested yet; steps that would test it:', ...lines, ...rest];
 }

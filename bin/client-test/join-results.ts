@@ -136,7 +136,7 @@ function headlineOf(
     inconclusive: `Inconclusive: ${counted(stopped.length, 'scene')} could not be run to the end. ${why}`,
     met: 'The client met every duty that was tested.',
     'no-request': `Nothing was judged. ${why}`,
-    interrupted: 'Interrupted: what was known until then.',
+    interrupted: 'Interrupted; this is the result so far.',
   };
   return sentences[outcome].trim();
 }

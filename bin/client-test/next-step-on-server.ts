@@ -37,7 +37,7 @@ export function nextOnServer(
   const { text, command } = nextStep(scene);
   if (scene === undefined || scene === 'ordinary-traffic') return { text };
   const call = callOf(scene, device);
-  const goesOn = deployment === undefined ? 'deploy to the client' : `let ${deployment} go on`;
+  const goesOn = deployment === undefined ? 'deploy to the client' : `let ${deployment} continue`;
   const named = shellWord(device ?? 'DEVICE');
   const sceneCommand = commands[scene]?.(named);
   const setUpCommand = `npx fleetbed conform client --set-up ${scene} --device ${named}`;

@@ -85,7 +85,7 @@ describe('the schedule of a client test', () => {
     ['another scene than the selected one', { selection: ['abort'] }, 'update', /not selected/],
     ['a skipped scene, with its reason', { skips: new Map([['abort', 'no']]) }, 'abort', /^no$/],
     ['a long scene without --time', {}, 'socket-silent', /--time/],
-    ['a scene after the time', { timeMs: 1000 }, 'update', /no time left/],
+    ['a scene after the time', { timeMs: 1000 }, 'update', /no time is left/],
     [
       'a restart of a client that is started by hand',
       { command: undefined },
@@ -112,7 +112,7 @@ describe('the schedule of a client test', () => {
 
   it('runs a short scene that fits after a long one that does not', () => {
     const change = { timeMs: 300_000, parallel: 1, selection: ['socket-silent', 'bad-request'] };
-    expect(omitted({ ...change, timeMs: 100_000 }, 'socket-silent')).toMatch(/no time left/);
+    expect(omitted({ ...change, timeMs: 100_000 }, 'socket-silent')).toMatch(/no time is left/);
     expect(omitted({ ...change, timeMs: 100_000 }, 'bad-request')).toBeUndefined();
     expect(omitted(change, 'socket-silent')).toBeUndefined();
   });

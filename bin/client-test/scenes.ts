@@ -22,7 +22,7 @@ export const MEASURING_SCENE = 'ordinary-traffic';
 
 /** The reasons why scenes are not run, for the report; their duties get no verdict. */
 export const notRun = {
-  'power-cut': 'run as the table of points: give --cuts',
+  'power-cut': 'it runs at every point of an update: give --cuts',
   'compressed-download': 'the server sends no file with Content-Encoding',
   'large-artifact': 'a file of more than 2 GiB takes too long for a client test',
   monitor: 'only the author can let a monitored service fail',

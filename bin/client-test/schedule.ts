@@ -42,7 +42,7 @@ export function scheduleOf(
       leftMs -= least / workers;
       return { scene, minMs: least };
     }
-    return { scene, minMs: least, reason: 'there is no time left; give more by --time' };
+    return { scene, minMs: least, reason: 'no time is left; give a longer --time' };
   });
 }
 
@@ -59,7 +59,7 @@ function omissionOf(
   if (excludedBy && capabilities?.includes(excludedBy))
     return `it is for clients without ${excludedBy}`;
   if (isLong(scene) && timeMs === undefined && selection.length === 0)
-    return 'it waits for longer than the quick client test; give --time, or --scene';
+    return 'it takes longer than the quick client test; give --time, or --scene';
   if (command !== undefined) return undefined;
   const needsNewClient = start !== 'accepted' || server !== undefined;
   const needsRestart = steps.some((step) => 'client' in step || 'cut' in step);

@@ -30,7 +30,7 @@ const codes = exitCodeHelp({
 });
 
 const help = `
-Counts only new entries; with --after N also earlier ones, with --after 0 all that the journal keeps.
+Counts only new entries. --after N also counts earlier ones; --after 0 counts all in the journal.
 ${codes}`;
 
 /** Adds the options and the action of `fleetbed await`. */

@@ -68,8 +68,8 @@ const exitCodeOf: Readonly<Record<TrafficOutcome, ExitCode>> = {
 };
 
 const codes = exitCodeHelp({
-  pass: 'no recording is given; or clear: there are calls of this API, and none uses anything on the schedule',
-  failed: 'uses: a call or a request field is on the schedule: it stops working, or already has',
+  pass: 'no recording is given; or clear: the calls of this API use nothing on the schedule',
+  failed: 'uses: the traffic has a call or a request field that has stopped working, or will stop',
   setUp: 'a recording cannot be read',
   inconclusive:
     'reads: only response fields are on the schedule, and a recording cannot show whether the client reads them; or nothing: the traffic contains no call of this API',

@@ -38,8 +38,8 @@ An option on the command line overrides an environment variable, the variable ov
 the file overrides the default. A secret cannot be in the file. ${configVariable} names another
 file; with the value none, no file is read.
 
-The arguments after the command are its own command line, as in fleetbed config serve --port 1234: nothing
-runs, and its flags are shown with what they override. --json and --quiet belong to config.
+The arguments after the command are its command line, as in fleetbed config serve --port 1234. Nothing
+runs: its flags are shown with what they override. --json and --quiet are options of config.
 
 JSON is {file?, commands: [{command, settings: [{option, value?, source, variable?}]}]}; a source is
 flag, environment, file, default or unset. Without COMMAND, only what is not a default is shown.
@@ -67,7 +67,7 @@ interface CommandSettings {
 /** Adds the options and the action of `fleetbed config`. */
 export function configure(command: Command): void {
   command
-    .argument('[command...]', 'the command to show, with its options if wanted')
+    .argument('[command...]', 'command to show, optionally with its options')
     .allowUnknownOption()
     .option('--schema', 'print the JSON Schema of the file, for editors')
     .addOption(jsonOption())

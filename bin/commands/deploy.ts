@@ -46,8 +46,8 @@ const codes = exitCodeHelp({
 });
 
 const help = `
-A .mender file is uploaded as it is. Of any other file the server makes an artifact, for which
---device-type is needed, and --dest-dir for the update modules single-file and directory. directory
+A .mender file is uploaded as it is. From any other file the server makes an artifact: this needs
+--device-type, and --dest-dir for the update modules single-file and directory. directory
 takes a tar archive. An artifact of the same name and content is not uploaded again.
 
 JSON is one line: {deploymentId, artifactName, uploaded, devices}; devices is a list of IDs or "all".
@@ -181,7 +181,7 @@ async function releaseIn(file: string, options: DeployOptions): Promise<ReleaseT
   const { artifactName, deviceType, type, destDir } = options;
   if ([artifactName, deviceType, type, destDir].some((option) => option !== undefined)) {
     throw new CommandError(
-      `${file} is an artifact and says this itself; leave out --artifact-name, --device-type, --type and --dest-dir.`,
+      `${file} is an artifact, which states all of this itself; leave out --artifact-name, --device-type, --type and --dest-dir.`,
       exitCodes.usage,
     );
   }

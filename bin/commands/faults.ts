@@ -53,7 +53,7 @@ export function configure(command: Command): void {
     process.exitCode = await check(options);
   });
   addExamples(command.command('actions'), 'fleetbed faults actions')
-    .description('list the actions of plans, and the legal variations')
+    .description('list the actions of plans, and the variations of responses')
     .addOption(jsonOption())
     .action(printActions);
   addExamples(command.command('schema'), 'fleetbed faults schema')

@@ -29,7 +29,7 @@ const exits = exitCodeHelp({
 });
 
 const help = `
-A snapshot holds all devices, artifacts and deployments of a tenant, in the memory of the server.
+A snapshot has all devices, artifacts and deployments of a tenant. The server keeps it in memory.
 ${exits}`;
 
 /** The subcommands on one snapshot, each with its request and the word for its result. */

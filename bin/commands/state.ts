@@ -16,7 +16,7 @@ import { createOutput } from '../output/output.ts';
 const TOKEN_BYTES = 32;
 
 const folderUnusable =
-  'the folder or file cannot be used: a server uses it, its version is another, the target folder is not empty, or it holds no state';
+  'the folder or file cannot be used: a server uses it, it has another version, the target folder is not empty, or it contains no state';
 const exportCodes = exitCodeHelp({
   pass: 'everything was saved',
   failed: 'saved in part: the folder is damaged; standard error lists what is lost',
@@ -26,7 +26,7 @@ const importCodes = exitCodeHelp({ pass: 'everything was imported', setUp: folde
 
 const help = `
 The file is a plain SQLite database: tables as the server keeps them, with the ID of the
-tenant first, and artifact files in parts of 1 MiB (artifact_files). It holds password hashes, tokens
+tenant first, and artifact files in parts of 1 MiB (artifact_files). It has password hashes, tokens
 of tenants and the keys that sign tokens and links. Keep it private: whoever reads it can act as any
 user or device. In a text with a NUL, each NUL is stored as SUB 0, and each SUB as SUB SUB.
 `;
@@ -52,7 +52,9 @@ export function configure(command: Command): void {
   );
   addExamples(command.command('export'), 'fleetbed state export --data state --out state.sqlite')
     .addHelpText('after', exportCodes)
-    .description('save a data folder to one SQLite file; of a damaged folder, all that is readable')
+    .description(
+      'save a data folder to one SQLite file; from a damaged folder, everything that is readable',
+    )
     .requiredOption(
       '--data <folder>',
       'data folder of a server that is not running',

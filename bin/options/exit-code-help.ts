@@ -30,7 +30,7 @@ export const unreachableText = {
 
 /** The meanings of the exit codes for a command that judges a run of a fleet. */
 export const fleetCodes = {
-  pass: 'every threshold and the reconciliation hold',
+  pass: 'every threshold is met, and the reconciliation agrees',
   failed:
     'a threshold is missed, the reconciliation does not agree, or a requirement is violated under load',
   setUp:

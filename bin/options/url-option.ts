@@ -9,7 +9,7 @@ const urlVariable = 'FLEETBED_URL';
 export function forceOption(): Option {
   return new Option(
     '--force',
-    'accept a URL other than that in the ledger, and drop from the ledger what the server does not have',
+    'accept a URL other than that in the ledger, and remove from the ledger what the server does not have',
   );
 }
 
@@ -19,8 +19,8 @@ export function forceOption(): Option {
  */
 export function emptyLedgerSentence(baseUrl: string): string {
   return (
-    `${baseUrl} has nothing of what the ledger lists, so the ledger is kept: ` +
-    'this is another server, or it was reset; if it was reset, add --force'
+    `${baseUrl} has none of the resources in the ledger, so the ledger is kept: ` +
+    'this is another server, or it was reset; after a reset, add --force'
   );
 }
 

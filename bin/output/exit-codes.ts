@@ -18,7 +18,7 @@ export const exitCodes = {
 
 /** The meaning of each exit code, as the guide says it. */
 export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
-  pass: 'done, and everything holds; also Ctrl-C of what runs until then (`serve`, `worker`, `journal`)',
+  pass: 'success; also Ctrl-C of commands that run until then (`serve`, `worker`, `journal`)',
   failed: [
     'failed: a failed verdict, a missed threshold, a reconciliation that does not agree, a failed assertion, an invalid signature, a planned fault that did not fire',
     'a requirement violated under load, a regression, a cleanup that left something, deprecated calls in recorded traffic',
@@ -27,7 +27,7 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
   usage: 'the command line is wrong',
   setUp: [
     'set-up failed: unreachable, not this API, login refused, port in use, file missing or unusable',
-    'too few open files or ports, no terminal given',
+    'too few open files or ports, no terminal opened',
   ].join(', '),
   inconclusive: [
     'inconclusive: no case passed or failed, no device got a response or was updated, a threshold or a reconciliation could not be decided',

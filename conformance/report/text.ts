@@ -162,7 +162,7 @@ function untrackedLines({ readBacks }: ConformanceResult): readonly string[] {
   const count = readBacks.reduce((sum, { undecided }) => sum + undecided, 0);
   if (count === 0) return [];
   return [
-    `${counted(count, 'response')} not held against earlier writes: too many states possible`,
+    `${counted(count, 'response')} not compared with earlier writes: too many possible states`,
   ];
 }
 

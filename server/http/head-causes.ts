@@ -34,13 +34,13 @@ const methods: readonly RefusalCause[] = [
   {
     id: 'blank-before-method',
     is: (input) => isMethodInvalid(input) && /^[ \t]/.test(input.rest),
-    what: ({ firstBytes }) => `a blank stands before the method: ${firstBytes}`,
+    what: ({ firstBytes }) => `white space precedes the method: ${firstBytes}`,
     remedy: 'begin with the method',
   },
   {
     id: 'no-space-after-method',
     is: (input) => isMethodInvalid(input) && /space after method/.test(input.reason),
-    what: ({ requestLine }) => `no space stands after the method: ${requestLine}`,
+    what: ({ requestLine }) => `no space follows the method: ${requestLine}`,
     remedy: 'write "GET /path HTTP/1.1", with single spaces',
   },
   {
@@ -123,8 +123,7 @@ const requestLines: readonly RefusalCause[] = [
   {
     id: 'no-version',
     is: ({ code }) => code === 'HPE_INVALID_CONSTANT',
-    what: ({ requestLine }) =>
-      `the request line has something else than its version at the end: ${requestLine}`,
+    what: ({ requestLine }) => `the request line does not end with its version: ${requestLine}`,
     remedy: 'end it with "HTTP/1.1"',
   },
   {
@@ -149,7 +148,7 @@ const requestLines: readonly RefusalCause[] = [
     id: 'text-after-version',
     is: ({ reason }) => /after version/.test(reason),
     what: ({ requestLine }) =>
-      `something stands between the version and the line end: ${requestLine}`,
+      `other characters are between the version and the line end: ${requestLine}`,
     remedy: 'end the request line with "HTTP/1.1" and CR LF ("\\r\\n")',
   },
   {
@@ -168,8 +167,7 @@ const headers: readonly RefusalCause[] = [
   {
     id: 'line-end-in-url',
     is: (input) => isHeaderNameInvalid(input) && / HTTP\/\d/.test(input.line),
-    what: ({ requestLine }) =>
-      `a line end stands before the end of the request line: ${requestLine}`,
+    what: ({ requestLine }) => `a line end is within the request line: ${requestLine}`,
     remedy: 'send method, URL and version on one line',
   },
   {
@@ -182,7 +180,7 @@ const headers: readonly RefusalCause[] = [
   {
     id: 'space-before-colon',
     is: (input) => isHeaderNameInvalid(input) && /^[ \t]+:/.test(input.line.slice(input.lineAt)),
-    what: ({ header }) => `a blank stands between the header name ${header} and its colon`,
+    what: ({ header }) => `white space is between the header name ${header} and its colon`,
     remedy: 'write "Name: value"',
   },
   {

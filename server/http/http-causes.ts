@@ -173,7 +173,7 @@ const chunks: readonly RefusalCause[] = [
     id: 'body-not-in-chunks',
     is: (input) => isChunkSizeInvalid(input) && !/^\s*-?[\da-z]{1,20}\s*(?:$|;)/i.test(input.line),
     what: ({ bodyLine }) =>
-      `"Transfer-Encoding: chunked" announces a body in chunks, but no chunk size stands at ${bodyLine}`,
+      `"Transfer-Encoding: chunked" announces a body in chunks, but there is no chunk size at ${bodyLine}`,
     remedy:
       'send each chunk as its size in hexadecimal, CR LF, the bytes, CR LF, or send Content-Length instead',
   },

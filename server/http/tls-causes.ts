@@ -59,7 +59,7 @@ export const tlsCauses: readonly RefusalCause[] = [
     is: ({ code }) => code === cutOffHandshakeCode,
     what: () => 'the client closed the connection during the TLS handshake',
     remedy:
-      'look into its own log: it may not trust the certificate, or lack time or memory for the handshake',
+      'check the log of the client: it may not trust the certificate, or lack time or memory for the handshake',
   },
   {
     id: 'tls-handshake-timed-out',

@@ -71,7 +71,7 @@ export class AssertionJudge {
     const claim = `${subjectOf(device)} ${holds ? 'did' : 'was to'}: ${planOf(happened, times)}`;
     if (holds) return { holds, sentence: `${claim}.`, seen: sequences };
     const what =
-      count > 0 ? `the last of it happened ${timesText(count)}` : missing(happened, this.#at);
+      count > 0 ? `the last step happened ${timesText(count)}` : missing(happened, this.#at);
     return {
       holds,
       sentence: `${claim}; ${what}. Seen instead: ${this.#instead()}.`,

@@ -59,7 +59,7 @@ describe('a body that does not fit its framing', () => {
       'a body that is not in chunks',
       chunked,
       '{"a":"b"}',
-      /no chunk size stands at "\{"a":"b"\}"; send each/,
+      /there is no chunk size at "\{"a":"b"\}"; send each/,
     ],
     [
       'a chunk that is too small',

@@ -60,11 +60,7 @@ const headerCauses: [name: string, bytes: string, what: RegExp][] = [
     /not ASCII: "GET \/\u00fc HTTP.*percent-encode/,
   ],
   ['a tab in the URL', 'GET /a\tb HTTP/1.1\r\n\r\n', /control character: "GET \/a\\u\{9\}b/],
-  [
-    'a line end in the URL',
-    'GET /a\r\nb HTTP/1.1\r\n\r\n',
-    /line end stands before the end of the re.*"b HTTP/,
-  ],
+  ['a line end in the URL', 'GET /a\r\nb HTTP/1.1\r\n\r\n', /line end is within the re.*"b HTTP/],
   [
     'no version',
     `GET ${path}\r\n${host}\r\n`,
@@ -88,7 +84,7 @@ const headerCauses: [name: string, bytes: string, what: RegExp][] = [
   [
     'another word for the version',
     'GET /a HTTX/1.1\r\n\r\n',
-    /something else than its version at the end: "GET \/a HTTX/,
+    /does not end with its version: "GET \/a HTTX/,
   ],
   [
     'a blank after the version',
@@ -130,11 +126,11 @@ const headerCauses: [name: string, bytes: string, what: RegExp][] = [
     `FETCH ${path} HTTP/1.1\r\n\r\n`,
     /not one of HTTP: "FETCH .*use GET, POST/,
   ],
-  ['a tab after the method', 'GET\t/a HTTP/1.1\r\n\r\n', /no space stands after the method/],
+  ['a tab after the method', 'GET\t/a HTTP/1.1\r\n\r\n', /no space follows the method/],
   [
     'a blank before the method',
     ' GET /a HTTP/1.1\r\n\r\n',
-    /blank stands before the method: " GET/,
+    /white space precedes the method: " GET/,
   ],
   [
     'a byte order mark',
@@ -154,7 +150,7 @@ const headerCauses: [name: string, bytes: string, what: RegExp][] = [
   [
     'a space before the colon',
     `${get}Host : a\r\n\r\n`,
-    /blank stands between the header name "Host " and its colon/,
+    /white space is between the header name "Host " and its colon/,
   ],
   [
     'a blank in a header name',

@@ -183,7 +183,7 @@ describe('the outcome of a run', () => {
     });
     const open = findings.filter(({ state }) => state === 'not judged');
     expect(open.map(({ sentence }) => sentence)).toEqual([
-      'Nothing was to be reconciled: there was no deployment.',
+      'There was nothing to reconcile: no deployment was created.',
       'The load generator was not judged: only 6 polls were due.',
     ]);
     expect(headline).toBe('3 devices: PASSED');

@@ -79,7 +79,7 @@ function reconciliationFindings({ reconciliation, funnel }: FleetResult): readon
     return [{ condition, state: 'failed', sentence, brief }];
   }
   if (deploymentsChecked === 0) {
-    const sentence = 'Nothing was to be reconciled: there was no deployment.';
+    const sentence = 'There was nothing to reconcile: no deployment was created.';
     return [{ condition, state: 'not judged', sentence }];
   }
   const sentence = `Server and fleet agree on ${counted(funnel.devices, 'device')}.`;
@@ -121,7 +121,7 @@ function generatorFindings({ validity, generator }: FleetResult): readonly RunFi
 /** Returns the finding about lost shards, whose devices have an unknown outcome. */
 function shardFindings({ spread }: FleetResult): readonly RunFinding[] {
   if (spread === undefined) return [];
-  const condition = 'every shard comes to its end';
+  const condition = 'every shard completes';
   const { lost } = spread;
   if (lost.length === 0) return [{ condition, state: 'passed', sentence: 'No shard was lost.' }];
   const rows = lost.map(({ shard, reason }) => `shard ${shard} was lost (${reason})`).join('; ');

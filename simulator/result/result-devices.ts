@@ -65,7 +65,7 @@ export const funnelShape = v.object({
   off: v.pipe(count, v.description('Are without power: by a stage, an incident or a behaviour.')),
   noContact: v.pipe(
     count,
-    v.description('Got no response from the server, or have not asked yet.'),
+    v.description('Got no response from the server, or have sent no request yet.'),
   ),
 });
 

@@ -51,13 +51,13 @@ export const selfTestRows = {
   floor: {
     flag: '--floor <share>',
     group: fuzzing,
-    help: `with --fuzz: minimum share of MUST-violating alterations that must be killed (default: ${defaultFloor})`,
+    help: `with --fuzz: share of MUST-violating alterations that must be killed (default: ${defaultFloor})`,
     cli: { kind: 'share' },
   },
   clients: {
     flag: '--clients',
     group,
-    help: 'judge defective device clients instead of defective servers; with --fuzz random ones',
+    help: 'use defective device clients instead of defective servers; with --fuzz, random ones',
     cli: { kind: 'switch' },
     conflicts: ['html', 'updateResult', 'sample', 'list', 'cases', 'url', 'token'],
   },

@@ -16,5 +16,10 @@ export function configure(command: Command): void {
     'fleetbed doctor signature --body request.json --signature MEUCIQ==',
   );
   configureSignature(add('signature', 'diagnose a signature that does not match'));
-  configureEnvironment(add('environment', 'check what would stop a run, and at how many devices'));
+  configureEnvironment(
+    add(
+      'environment',
+      'check this machine and the server before a run, and how many devices they allow',
+    ),
+  );
 }

@@ -55,7 +55,7 @@ ${codes}`;
 export function configure(command: Command): void {
   command
     .option('--devices <count>', 'number of devices to run', values.count(1, DEVICES_MAX), 1000)
-    .option('--connect', 'each device holds a WebSocket open', false)
+    .option('--connect', 'each device keeps a WebSocket open', false)
     .addOption(urlOption('base URL of the server that devices call'))
     .addOption(caOption())
     .option(

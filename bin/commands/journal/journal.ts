@@ -39,8 +39,8 @@ const help = `
 Secrets are masked. With --json each entry is one line of JSON with headers and bodies, which
 fleetbed calendar can read.
 
---lint judges the devices by what a client owes the server, from the sequence of each one's requests:
-tokens sent to another host, too frequent polls, secrets in a log. The requests are valid, but not recommended.
+--lint judges the requests of each device by the duties of a client. It finds, for example, tokens
+sent to another host, too frequent polls, and secrets in a log. The requests are valid, but not recommended.
 With --json each finding is a line {duty, level, sentence, source, journalEntry, operation, message, remedy}.
 ${codes}`;
 

@@ -50,10 +50,10 @@ const codes = exitCodeHelp({
 
 const help = `
 Point the device at the printed URL. Requests, responses and WebSockets pass unchanged, except that links
-to the upstream server name this proxy, so that downloads pass through it. Links to other hosts do not.
+to the upstream server name this proxy, so that downloads pass through it. Other links are not changed.
 
 The session file is a journal, one line of JSON for each exchange and frame: fleetbed conform client
---from, fleetbed calendar and fleetbed replay read it. It holds no secret: tokens are called token-1,
+--from, fleetbed calendar and fleetbed replay read it. It contains no secret: tokens are called token-1,
 token-2, signatures and passwords are masked, and frames and files are not kept.
 ${codes}`;
 
@@ -91,7 +91,8 @@ async function record({ upstream, out, host, port, ca }: RecordOptions): Promise
     const isFull = bytes >= FILE_MAX_BYTES;
     bytes += Buffer.byteLength(line);
     if (bytes < FILE_MAX_BYTES) writeSync(file, line);
-    else if (!isFull) output.warn(`${out} is full; what follows is forwarded and not written.`);
+    else if (!isFull)
+      output.warn(`${out} is full; further exchanges are forwarded but not written.`);
   };
   const proxy = recordingProxy({
     upstream,

@@ -20,7 +20,7 @@ describe('the comparison of recorded and actual bodies', () => {
   it.each<[string, unknown, unknown]>([
     ['a.b is 2, recorded 1', { a: { b: 1 } }, { a: { b: 2 } }],
     ['a is missing', { a: undefined }, {}],
-    ['a is there, not recorded', {}, { a: 1 }],
+    ['a was not recorded', {}, { a: 1 }],
     ['the body has 2 elements, recorded 1', [1], [1, 2]],
     ['the body[0] is "1", recorded 1', [1], ['1']],
     [`id is "x", recorded "${one}"`, { id: one }, { id: 'x' }],

@@ -46,7 +46,7 @@ export function compareBodies(recorded: unknown, actual: unknown): BodyCompariso
         const at = location === 'the body' ? name : `${location}.${name}`;
         if (freeMembers.has(name)) continue;
         if (!Object.hasOwn(other, name)) differences.push(`${at} is missing`);
-        else if (!Object.hasOwn(one, name)) differences.push(`${at} is there, not recorded`);
+        else if (!Object.hasOwn(one, name)) differences.push(`${at} was not recorded`);
         else compare(one[name], other[name], at);
       }
     } else if (typeof one === 'string' && typeof other === 'string' && isServerOwn(one, other)) {

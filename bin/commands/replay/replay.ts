@@ -65,12 +65,12 @@ const codes = exitCodeHelp({
 });
 
 const help = `
-The file is a session of fleetbed record, a journal, or a HAR file. Each request is sent again: signed by
-a test key of its own for each recorded key, with the server's tokens, ids and links, and with times
-moved to the present. Of a WebSocket, the handshake is played.
+The file is a session of fleetbed record, a journal, or a HAR file. Each request is sent again with
+the server's tokens, IDs and links, with times moved to the present, and signed by a test key that
+replaces the recorded key. Of a WebSocket, only the handshake is sent.
 
-A response differs if its status does, or a member of its JSON; ids, times, links and the texts of errors
-may be others. With --json each request is a line {location, method, path, recorded, status, differences}.
+A response differs if its status or a member of its JSON differs, except for IDs, times, links and the
+texts of errors. With --json each request is a line {location, method, path, recorded, status, differences}.
 ${codes}`;
 
 /** Adds the options and the action of `fleetbed replay`. */

@@ -18,7 +18,7 @@ import { readResultFile } from './read-result-file.ts';
 /** Adds the options and the action of the subcommand. */
 export function configure(command: Command): void {
   const setUp =
-    'a result cannot be read, the results are not of one plan, or the file cannot be written';
+    'a result cannot be read, the results are of different plans, or the file cannot be written';
   command.addHelpText('after', exitCodeHelp({ ...fleetCodes, setUp }));
   addExamples(command, 'fleetbed report merge shard-0.json shard-1.json --out run.json');
   command

@@ -23,7 +23,7 @@ const codes = exitCodeHelp({
   pass: 'the shell has ended',
   failed: 'the shell was cut off',
   setUp:
-    'no terminal was given: the device is not connected or refuses a shell, or the server cannot be reached or refuses the user',
+    'no terminal was opened: the device is not connected or refuses a shell, or the server cannot be reached or refuses the user',
   interrupted: 'stopped by a signal',
 });
 

@@ -71,13 +71,14 @@ export async function vectorsFrom(seed: string): Promise<VectorSet> {
     },
     {
       name: 'tokens',
-      meaning: 'Bodies of the 200 to POST /auth_requests, and the Authorization header for each.',
+      meaning:
+        'Bodies of the response 200 to POST /auth_requests, and the Authorization header for each.',
       vectors: tokenVectors(random, serverKeys),
     },
     {
       name: 'instructions',
       meaning:
-        'Bodies of the 200 to deployments/next; those whose `cause` is not empty must not be installed.',
+        'Bodies of the response 200 to deployments/next; those whose `cause` is not empty must not be installed.',
       vectors: instructionVectors(random),
     },
     {

@@ -42,7 +42,7 @@ or fleetbed_vectors.py, and keys, bodies, signatures and artifacts as files of t
   keys             private and public key of each type
   authRequests     bodies of POST /auth_requests with the right signature header
   wrongSignatures  signature headers that a server must refuse, with the cause
-  tokens           the token as the server answers it, and right and wrong Authorization headers
+  tokens           the token as the server sends it, and right and wrong Authorization headers
   instructions     bodies of deployments/next in both versions, also wrong ones
   messages         frames on /connect, also wrong ones
   artifacts        small .mender files, also damaged ones; manifest: the digests in the right one

@@ -100,7 +100,7 @@ const requestDuties: readonly Duty[] = [
   {
     id: 'auth.stops-hammering-when-rejected',
     level: 'should',
-    sentence: 'A device that is refused does not authenticate ever faster.',
+    sentence: 'A device that is refused repeatedly does not authenticate faster.',
     source: 'States and transitions; Errors: 403',
     evidence: 'pauses after refusals of the authentication request',
     remedy: 'keep the interval after a 401 or 403, or let it grow',
@@ -263,7 +263,7 @@ const reactionDuties: readonly Duty[] = [
   {
     id: 'auth.token-opaque',
     level: 'should',
-    sentence: 'A device takes any token of up to 4 KB without looking into it.',
+    sentence: 'A device accepts any token of up to 4 KB, and does not parse it.',
     source: 'Authentication, rule 1',
     evidence: 'the request after a token of another length, algorithm or with unknown claims',
     remedy: 'store the token as text of any length, and never parse it',

@@ -37,7 +37,7 @@ export function bodyDuty({ at, isExempt, namesOnce, further, ...row }: BodyDuty)
       }
       if (issue === undefined) return further?.(requestJson);
       const where = v.getDotPath(issue) ?? 'the body';
-      return { where, must: 'have the form of the contract', actual: issue.received };
+      return { where, must: 'match the contract', actual: issue.received };
     },
   };
 }

@@ -191,7 +191,7 @@ const frameDuties: readonly Duty[] = [
   {
     id: 'connect.fragments',
     level: 'must',
-    sentence: 'A device takes messages in fragments, with pings between them.',
+    sentence: 'A device accepts messages in fragments, with pings between them.',
     source: 'RFC 6455, 5.4',
     evidence: 'what follows a message of the server that was sent in fragments',
     remedy: 'join the fragments, and handle control frames in between',
@@ -212,7 +212,7 @@ const frameDuties: readonly Duty[] = [
     sentence: 'A device closes with a valid code.',
     source: 'RFC 6455, 7.4',
     evidence: 'the code in a close frame of the device',
-    remedy: 'send 1000 at a normal end, and the code of the server in a response',
+    remedy: 'send 1000 at a normal end, and repeat the code of the server in a response',
     scene: 'socket-closed',
     socket: ({ event, from, code, violation }) => {
       // 1005 and 1006 state that there was no code, and no close frame.
@@ -282,7 +282,7 @@ const reactionDuties: readonly Duty[] = [
   {
     id: 'connect.unknown-message',
     level: 'should',
-    sentence: 'A device survives a message that it does not know.',
+    sentence: 'A device keeps running after an unknown message.',
     source: 'Device connect; field notes 4.4',
     evidence: 'what follows a message of an unknown protocol or type',
     remedy: 'answer with an error, or ignore the message',

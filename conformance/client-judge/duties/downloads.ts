@@ -105,7 +105,7 @@ const linkDuties: readonly Duty[] = [
       }
       if (range === undefined || exchange.status === 206) return undefined;
       if (/^bytes=(\d+-\d*|-\d+)$/.test(range)) return undefined;
-      const must = 'have the form bytes=FIRST-, since others are ignored';
+      const must = 'be bytes=FIRST-, since other formats are ignored';
       return { where: 'Range', must, actual: describeValue(range) };
     },
   },
@@ -230,10 +230,10 @@ const transferDuties: readonly Duty[] = [
   {
     id: 'get.bounded-retries',
     level: 'should',
-    sentence: 'A device gives up a download after a bounded number of tries.',
+    sentence: 'A device gives up a download after a limited number of attempts.',
     source: 'States and transitions, rule 1',
     evidence: 'downloads in a row that brought nothing',
-    remedy: 'report failure after ten tries or so',
+    remedy: 'report failure after about ten attempts',
     scene: 'failing-download',
     operations: [...downloadOperations, ...reporting],
     applies: (exchange, history) => {
@@ -279,7 +279,8 @@ const transferDuties: readonly Duty[] = [
   {
     id: 'get.once',
     level: 'should',
-    sentence: 'A device does not fetch the bytes of a file again and again where nothing was cut.',
+    sentence:
+      'A device does not download the same bytes repeatedly unless a download was interrupted.',
     source: 'Limits: 429 is returned when a client floods the server',
     evidence: 'the bytes that were sent of a file since a cut or a failure, and its length',
     exemptions: 'what was sent before a download that was cut or failed',

@@ -141,7 +141,7 @@ const requestDuties: readonly Duty[] = [
   {
     id: 'next.accepts-204',
     level: 'must',
-    sentence: 'A device takes 204 for what it is: no update, and no error.',
+    sentence: 'A device treats 204 as "no update", not as an error.',
     source: 'Errors: 204, no pending update',
     evidence:
       'what follows a 204: a poll at the interval, or an authentication request at once, three times in a row',
@@ -250,7 +250,7 @@ const reactionDuties: readonly Duty[] = [
     level: 'must',
     sentence: 'A device works with members, orders and headers that it does not know.',
     source: 'Versioning, rule 3',
-    evidence: 'what follows instructions in another allowed form',
+    evidence: 'what follows instructions that differ as the contract allows',
     remedy: 'read the members that you need by name, and ignore the others',
     scene: 'legal-variations',
     sequence: {
@@ -268,7 +268,7 @@ const reactionDuties: readonly Duty[] = [
           client.scene === 'legal-variations' ? isFinal(exchange) : isProgress(exchange),
       },
       brokenBy: (exchange, { client }, { polls: count }) => {
-        const where = 'an offer in another form';
+        const where = 'an offer that differs as the contract allows';
         const must = 'be carried out';
         const isRefused = membersOf(exchange.requestJson).status === 'failure' && isFinal(exchange);
         if (isRefused && client.scene === 'legal-variations')
@@ -335,7 +335,7 @@ const reactionDuties: readonly Duty[] = [
   {
     id: 'next.bad-instructions',
     level: 'should',
-    sentence: 'A device survives instructions that it cannot use.',
+    sentence: 'A device keeps polling after instructions that it cannot use.',
     source: 'DeploymentInstructions (v1): artifact.source.uri is not required',
     evidence: 'the next request after instructions without a link, or of another shape',
     remedy: 'report failure, or wait for the interval and poll again',

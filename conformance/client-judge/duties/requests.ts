@@ -44,7 +44,7 @@ const requestDuties: readonly Duty[] = [
       const hasToken = client.authentication.tokens.size > 0 && !client.authentication.isRestarted;
       if (operation.authorization !== 'device' || !hasToken) return undefined;
       if (value === MASK || /^Bearer [^\s]+$/i.test(value ?? '')) return undefined;
-      const actual = value === undefined ? 'no Authorization' : 'a value of another form';
+      const actual = value === undefined ? 'no Authorization' : 'a value in another format';
       return { where: 'Authorization', must: 'be Bearer and the token', actual };
     },
   },
@@ -172,10 +172,10 @@ const requestDuties: readonly Duty[] = [
   {
     id: 'http.dates',
     level: 'should',
-    sentence: 'A device sends dates in headers in the form of HTTP.',
+    sentence: 'A device sends dates in headers in the format of HTTP.',
     source: 'RFC 9110, 5.6.7 and 13.1.3',
     evidence: 'If-Modified-Since and If-Unmodified-Since of a request',
-    remedy: 'send the Last-Modified of the response as it is; a date of another form is ignored',
+    remedy: 'send the Last-Modified of the response as it is; a date in another format is ignored',
     applies: ({ operation }) => isDeviceOperation(operation),
     violation: (exchange) => {
       const name = datedHeaders.find((each) => !isHttpDate(exchange.header(each)));
@@ -295,7 +295,7 @@ const reactionDuties: readonly Duty[] = [
   {
     id: 'http.errors-tolerated',
     level: 'must',
-    sentence: 'A device takes errors without a body, or with any body.',
+    sentence: 'A device handles errors without a body, or with any body.',
     source: 'Errors, rule 1; field notes 8.1',
     evidence: 'the request after an error whose body is not an Error',
     remedy: 'decide by the status alone, and show the body only as far as it can be read',

@@ -220,7 +220,7 @@ const mapDuties: readonly Duty[] = [
   {
     id: 'map.404-ends',
     level: 'should',
-    sentence: 'A device takes a 404 of the map as the end of its deployment.',
+    sentence: 'A device treats a 404 of the map as the end of its deployment.',
     source: 'Errors: 404, the deployment does not exist or has finished',
     evidence: 'fetches of the map after a 404',
     remedy: 'end the update at a 404, and poll on',

@@ -258,7 +258,7 @@ export const statusDuties: readonly Duty[] = [
   {
     id: 'report.already-installed',
     level: 'should',
-    sentence: 'A device answers the offer of what it has with already-installed.',
+    sentence: 'A device that is offered its installed artifact reports already-installed.',
     source: 'DeploymentStatus: already-installed',
     evidence: 'what follows an offer of the artifact that the device names',
     exemptions: 'an installation that was forced, outside of the scene',

@@ -26,7 +26,7 @@ const exchange = v.object({
   url: text,
   requestHeaders: list(v.pipe(v.tuple([text, text]), v.readonly())),
   requestBody: text,
-  status: v.pipe(count, v.description('0 if nothing was answered.')),
+  status: v.pipe(count, v.description('0 if there was no response.')),
   responseBody: text,
   faultsAndVariations: v.pipe(
     texts,
@@ -38,7 +38,9 @@ const violation = v.object({
   scene: text,
   journalEntry: v.pipe(
     count,
-    v.description('The exchange that shows it; 0 when the client sent none.'),
+    v.description(
+      'Number of the exchange that shows the violation; 0 when the client sent no request.',
+    ),
   ),
   contradicts: v.exactOptional(count),
   operation: text,
@@ -54,9 +56,9 @@ const duty = v.object({
   state: v.picklist(dutyStates),
   sentence: text,
   source: text,
-  remedy: v.pipe(text, v.description('What the author of the client changes.')),
-  judged: v.pipe(count, v.description('Number of events that decided it.')),
-  scenes: v.pipe(texts, v.description('The scenes that decided it.')),
+  remedy: v.pipe(text, v.description('What the author of the client should change.')),
+  judged: v.pipe(count, v.description('Number of events by which the duty was judged.')),
+  scenes: v.pipe(texts, v.description('The scenes by which the duty was judged.')),
   violationCount: count,
   violations: list(violation),
   openSinceMs: v.exactOptional(v.number()),
@@ -64,7 +66,7 @@ const duty = v.object({
   next: v.exactOptional(
     v.object({ text, command: v.exactOptional(text), scene: v.exactOptional(text) }),
   ),
-  reason: v.exactOptional(v.pipe(text, v.description('Why nothing tested it.'))),
+  reason: v.exactOptional(v.pipe(text, v.description('Why the duty was not tested.'))),
   waiver: v.exactOptional(v.object(waiver)),
 });
 
@@ -75,7 +77,7 @@ const sessionStep = v.object({
   atMs: v.pipe(count, v.description('Milliseconds since the first step.')),
   by: v.pipe(
     v.picklist(['client', 'server', 'client-test']),
-    v.description('Who did it; what the client test did to the client has no number.'),
+    v.description('Who caused the event; an event without a number was caused by the client test.'),
   ),
   text,
   response: v.exactOptional(v.pipe(text, v.description('The response to a request.'))),
@@ -89,19 +91,25 @@ const scene = v.object({
   session: v.exactOptional(
     v.pipe(
       list(sessionStep),
-      v.description('What happened, for a scene that broke a duty or stopped.'),
+      v.description('The events of a scene in which a duty was broken, or that stopped.'),
     ),
   ),
 });
 
 const cut = v.object({
   point: text,
-  sentRequestAgain: v.pipe(flag, v.description('A request came after the cut, without help.')),
-  finalStatuses: v.pipe(texts, v.description('The accepted final statuses: one, if all is well.')),
+  sentRequestAgain: v.pipe(
+    flag,
+    v.description('The client sent a request after the cut, without help.'),
+  ),
+  finalStatuses: v.pipe(
+    texts,
+    v.description('The final statuses that the server accepted; a correct client has exactly one.'),
+  ),
   polledAgain: flag,
   reportedFalseSuccess: v.pipe(
     flag,
-    v.description('It reported success of what it has not installed.'),
+    v.description('The client reported success of an artifact that it has not installed.'),
   ),
 });
 

@@ -107,7 +107,7 @@ describe('an upload whose body cannot be read as HTTP', () => {
       'text instead of chunks',
       chunked,
       `${part}twelve bytes\r\n--b--\r\n`,
-      /no chunk size stands at "--b"/,
+      /there is no chunk size at "--b"/,
       false,
     ],
     [

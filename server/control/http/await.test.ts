@@ -158,7 +158,7 @@ describe('an assertion about the journal', () => {
     expect(verdict.holds).toBe(false);
     expect(verdict.error).toBe(verdict.sentence);
     expect(verdict.sentence).toMatch(
-      /^device aa:01 was to: report success after report rebooting, once; the last of it happened 2 times\. Seen instead: .*report rebooting 204 \(\d+\), report success 204 \(\d+\)/,
+      /^device aa:01 was to: report success after report rebooting, once; the last step happened 2 times\. Seen instead: .*report rebooting 204 \(\d+\), report success 204 \(\d+\)/,
     );
   });
 

@@ -39,7 +39,7 @@ describe('the remark on an unexplained signature', () => {
   it('states for RSA that the key is right and the digests differ', () => {
     expect(remarkOf('rsa', signed('rsa', other).toString('base64'))).toMatchObject({
       cause: 'other-bytes-signed',
-      sentence: expect.stringMatching(/^The key is right, but other bytes were signed/),
+      sentence: expect.stringMatching(/^The key is right, but the signed bytes are not/),
       detail: `bytes with SHA-256 ${sha256(other).toString('hex')} were signed; the ${body.length} bytes of the body have ${sha256(body).toString('hex')}`,
     });
   });
@@ -59,7 +59,7 @@ describe('the remark on an unexplained signature', () => {
       const remark = remarkOf(kind, signed(kind, other).toString('base64'));
       expect(remark).toMatchObject({
         cause: 'unexplained',
-        sentence: expect.stringMatching(/by another key, or over other bytes/),
+        sentence: expect.stringMatching(/with another key, or over other bytes/),
         remedy: expect.stringMatching(/openssl pkey -in KEY -pubout/),
       });
     },

@@ -110,7 +110,7 @@ const remarks: readonly Remark[] = [
   },
   {
     id: 'other-bytes-signed',
-    sentence: 'The key is right, but other bytes were signed than those of the body.',
+    sentence: 'The key is right, but the signed bytes are not those of the body.',
     remedy:
       'Sign the bytes of the body exactly as they are sent: keep them in one buffer for both.',
     fits: ({ bytes = Buffer.alloc(0), key, body }) => {
@@ -133,7 +133,7 @@ const remarks: readonly Remark[] = [
   {
     id: 'unexplained',
     sentence:
-      'No known cause explains the signature. Its format is right: it is by another key, or over other bytes.',
+      'No known cause explains the signature. Its format is right, so it was made with another key, or over other bytes.',
     remedy: `${compareKeys} If they are the same, write the bytes that are signed to a file, and compare it with the body.`,
     fits: () => true,
   },

@@ -150,7 +150,7 @@ const retryAfterNames = Object.keys(retryAfter) as (keyof typeof retryAfter)[];
 
 const rateLimited = defineAction({
   kind: 'rate-limited',
-  does: 'answers 429 with Retry-After in a valid or invalid form',
+  does: 'answers 429 with a valid or invalid Retry-After',
   entries: {
     retryAfter: v.optional(
       v.picklist(retryAfterNames, `must be one of ${retryAfterNames.join(', ')}`),

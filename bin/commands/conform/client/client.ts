@@ -20,26 +20,26 @@ const codes = exitCodeHelp({
   failed:
     'a duty of the level of --fail-on is broken and not waived, a waiver is expired or obsolete, or with --require-all-must a MUST was not tested',
   setUp: 'the server cannot start, or a file cannot be used',
-  inconclusive: 'nothing came from the client, or a scene could not be run to its end',
+  inconclusive: 'the client sent no request, or a scene could not be completed',
   interrupted: 'interrupted',
 });
 
 const help = `
-The client is started once for each scene, with an empty folder and a server of its own. In the command
-{server} is the address of the server, {ca} the file with the certificate of its authority (the server uses
-TLS if the command names it) and {dir} the folder in which the client keeps its identity and its state.
+The client is started once for each scene, with an empty folder and its own server. In the command,
+{server} is the address of the server, {ca} the file with its CA certificate (the server uses TLS if
+the command contains {ca}), and {dir} the folder in which the client keeps its identity and its state.
 
 --schema prints the JSON Schema of the result. A waiver is {id: DUTY, reason, owner, expires} in a list "waivers".
 ${codes}
-With --watch, the duties of the clients of a running server are redrawn on a terminal; elsewhere they
-are printed when one has changed. It ends with Ctrl-C, or after --time. JSON is the response to GET /clients, or to
+--watch shows the duties of the clients of a running server: it redraws them on a terminal, and prints
+them elsewhere after each change. It ends with Ctrl-C, or after --time. JSON is the response to GET /clients, or to
 GET /clients/{device} of the control API; with --from it is {file, clients}.
 `;
 
 const watchRows = inGroup('Watching and recordings', {
   watch: {
     flag: '--watch [device]',
-    help: 'show the duties of the devices of a running server, live, or of one: its ID or identity value',
+    help: 'show live the duties of all devices of a running server, or of one: its ID or identity value',
     cli: { kind: 'text' },
   },
   setUp: {

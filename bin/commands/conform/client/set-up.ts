@@ -19,7 +19,7 @@ export async function setUpScene(options: SetUpOptions): Promise<ExitCode> {
   const output = createOutput(options.json ?? false);
   const client = named === undefined ? undefined : await readClient(options, named);
   if (named !== undefined && client === undefined)
-    throw new CommandError(`Nothing came from ${named} yet; start it first.`, exitCodes.failed);
+    throw new CommandError(`${named} has sent no request yet; start it first.`, exitCodes.failed);
   const call = callOf(scene, client?.client);
   if (call === undefined) throw new CommandError(notOnRunningServer(scene), exitCodes.usage);
   const isClock = call.operation === 'POST /clock';

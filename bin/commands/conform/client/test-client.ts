@@ -144,13 +144,13 @@ export const clientTestRows = inGroup('Client test', {
   },
   retryTime: {
     flag: '--retry-time <duration>',
-    help: 'time for each step besides the poll interval; more for a client that retries after minutes',
+    help: 'time limit of a step, in addition to the poll interval; raise it if the client retries after minutes',
     cli: { kind: 'positive-duration' },
     default: { value: 30_000, text: '30s' },
   },
   parallel: {
     flag: '--parallel <count>',
-    help: 'number of scenes at a time, each with a client of its own',
+    help: 'scenes to run in parallel, each with its own client',
     cli: { kind: 'count', min: 1, max: 32 },
     default: { value: 4 },
   },
@@ -187,7 +187,7 @@ export const clientTestRows = inGroup('Client test', {
   },
   list: {
     flag: '--list',
-    help: 'list the scenes with their time, for a client that polls every --interval',
+    help: 'list the scenes with their duration, for a client with the poll interval of --interval',
     ...switchOption,
   },
   interval: {

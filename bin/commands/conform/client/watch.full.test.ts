@@ -60,7 +60,7 @@ describe('fleetbed conform client --watch', () => {
 
   it('ends with exit code 4 and says so while no client has sent a request', async () => {
     const { code, stdout } = await watch('nobody');
-    expect([code, stdout]).toEqual([4, 'Nothing came from nobody yet.\n']);
+    expect([code, stdout]).toEqual([4, 'nobody has sent no request yet.\n']);
   });
 
   it('prints the response of the control API as one line of JSON', async () => {
@@ -93,7 +93,7 @@ describe('fleetbed conform client --set-up', () => {
 
   it('refuses a device that has sent no request with exit code 1', async () => {
     const { code, stderr } = await onServer('--set-up', 'abort', '--device', 'nobody');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('Nothing came from nobody')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('nobody has sent no request yet')]);
   });
 });
 

@@ -106,7 +106,7 @@ function stateOf({ clients, client }: Reading): string {
 
 function linesOf({ clients, client, named }: Reading): readonly string[] {
   if (client) return clientLines(client);
-  if (named !== undefined) return [`Nothing came from ${printable(named)} yet.`];
+  if (named !== undefined) return [`${printable(named)} has sent no request yet.`];
   if (clients.clients.length === 0)
     return ['No device has sent anything yet. Point a client at the server.'];
   const lost = clients.dropped === 0 ? [] : [`${clients.dropped} events were lost.`];

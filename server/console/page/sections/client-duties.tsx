@@ -161,7 +161,7 @@ function NextStep({ next, reload }: { next: Next; reload: () => void }) {
             {...(isClock && {
               asks: {
                 title: 'Move the clock?',
-                text: 'It concerns every device of the tenant: tokens and links expire.',
+                text: 'This affects every device of the tenant: tokens and links expire.',
                 action: 'Move',
               },
             })}

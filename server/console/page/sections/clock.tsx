@@ -100,8 +100,8 @@ function Calendar({ nowMs, reload }: { nowMs: number; reload: () => void }) {
     <Card title="Deprecation calendar">
       <p class="muted">
         The slider covers half a year before and after {endOfLife}, the day on which the deprecated
-        operations end. {isOutside && `It is ${dayOf(today)}, which is outside of it. `}The buttons
-        above reach any later day.
+        operations end. {isOutside && `Today is ${dayOf(today)}, which is outside of it. `}The
+        buttons above reach any later day.
       </p>
       <label class="kit-field">
         Day: {date.slice(0, 10)}, from {dayOf(-HALF_RANGE_DAYS)} to {dayOf(HALF_RANGE_DAYS)}

@@ -49,8 +49,8 @@ export default function ConformanceSection() {
             <>
               <Card title="Run the suite against this server">
                 <p class="muted">
-                  It makes devices, deployments and artifacts in the first tenant, and removes what
-                  can be removed.
+                  It creates devices, deployments and artifacts in the first tenant, and removes
+                  what can be removed.
                 </p>
                 <div class="filters">
                   <FilterField
