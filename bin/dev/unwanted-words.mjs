@@ -269,4 +269,10 @@ export const unwanted = [
       /\b([pP]retend(s|ed|[A-Z]\w*)?|Tiny(Server|Case)|SmallServer|(Virtual|Run|Failed|small)Trial)\b/g,
     instead: 'stub (programmed responses), fake (keeps state), virtual run',
   },
+  {
+    pattern:
+      /\b(realDevice|RealDeployment|missesOf|MissingRequest|ofNoDevice|keysSuffice|areSuch|isSuch|overMs|openEnded|(is|il)?[lL]egal(Case|Form\w*|Rows|InputDefects)|isLegal|exchange\.(row|sent|json))\b/g,
+    instead:
+      'targetDevice, nonMatching…, noDevice, accepts…, endMs, undetermined, valid or conforming, operation, requestJson',
+  },
 ];
