@@ -155,7 +155,7 @@ it('bytes that are not HTTP are explained too', async () => {
       problem: {
         path: 'request',
         expected: 'an HTTP/1.1 request (RFC 9112)',
-        actual: expect.stringMatching(/^the request line has something else .* HTTX/),
+        actual: expect.stringMatching(/^the request line does not end with its version: .* HTTX/),
       },
     }),
   ]);

@@ -83,7 +83,7 @@ describe('an update on a device', () => {
       other: 'kept',
     });
     expect(environment.settledDeployments).toMatchObject([
-      { state: 'success', unanswered: undefined },
+      { state: 'success', unacknowledgedStatus: undefined },
     ]);
     expect(environment.sleepsMs).toEqual([100, 100, 300]);
     expect(server.requestsFor('put-deployment-log')).toHaveLength(0);
@@ -264,7 +264,9 @@ describe('a status report that gets no response', () => {
     });
     await expect(run()).rejects.toMatchObject({ status: 500 });
     expect(server.requestsFor('put-deployment-status')).toHaveLength(ATTEMPTS_MAX);
-    expect(device.deployments).toMatchObject([{ reported: [], unanswered: 'downloading' }]);
+    expect(device.deployments).toMatchObject([
+      { reported: [], unacknowledgedStatus: 'downloading' },
+    ]);
     expect(environment.settledDeployments).toEqual([]);
   });
 
@@ -282,7 +284,7 @@ describe('a status report that gets no response', () => {
       throw new FleetStopped();
     };
     await expect(run()).rejects.toThrow(FleetStopped);
-    expect(device.deployments).toMatchObject([{ unanswered: 'downloading' }]);
+    expect(device.deployments).toMatchObject([{ unacknowledgedStatus: 'downloading' }]);
   });
 });
 

@@ -39,7 +39,9 @@ export async function runUpdate(
   const deployment = beginDeployment(device, instructions.id, instructions.artifact.artifact_name);
   deployment.offeredMs ??= environment.clock.now();
   if (deployment.state === 'offered') {
-    Object.assign(deployment, { stateSinceMs: undefined, reboots: 0, fetched: undefined });
+    deployment.stateSinceMs = undefined;
+    deployment.reboots = 0;
+    deployment.downloadedArtifact = undefined;
     deployment.previousSoftware = {
       provides: device.provides,
       configuration: device.configuration,
