@@ -21,7 +21,10 @@ export interface OfferedUpdate {
 
 /** One step of a scene. */
 export type Step =
-  /** Waits for a request that ended after the step before. Without `isOptional` its absence ends the scene. */
+  /**
+   * Waits for a request that ended after the step before. Without `isOptional` its absence ends the
+   * scene.
+   */
   | { readonly await: ConditionName; readonly intervals?: number; readonly isOptional?: true }
   /** Lets the client go on for this many of its intervals, or seconds. */
   | { readonly idleIntervals: number }

@@ -131,7 +131,10 @@ async function configurable(program: Command): Promise<Command[]> {
   return configurableCommands;
 }
 
-/** Returns the command that the first arguments name, and the arguments that follow. @throws CommandError */
+/**
+ * Returns the command that the first arguments name, and the arguments that follow. @throws
+ * CommandError
+ */
 function namedCommand(commands: readonly Command[], args: readonly string[]) {
   const first = args.findIndex((word) => word.startsWith('-'));
   const names = first < 0 ? args : args.slice(0, first);

@@ -1,7 +1,7 @@
 /**
- * Finds two errors in prose: an identifier such as `deviceType` outside backquotes, and the wrong article
- * before a word (`a` for `an`, or the reverse). Prose is the text of comments, documents and test
- * titles, and of the sentences in other string literals.
+ * Finds two errors in prose: an identifier such as `deviceType` outside backquotes, and the wrong
+ * article before a word (`a` for `an`, or the reverse). Prose is the text of comments, documents
+ * and test titles, and of the sentences in other string literals.
  */
 
 /** Least number of plain words on a line of a string literal that is a sentence. */
@@ -17,10 +17,14 @@ const plainWord = /^["'(]?[A-Za-z]+[.,:;)"']?$/;
 const code =
   /`[^`]*`|\$\{[^}]*\}|\{@link[^}]*\}|@type \{[^@]*\}|@(?:param|property) \S+|\w+:\/\/\S+|^ {4,}.*$/gm;
 
-/** An identifier such as `deviceType`; product names and units that are written so are no errors. */
+/**
+ * An identifier such as `deviceType`; product names and units that are written so are no errors.
+ */
 const identifier =
   /(?<![\w./#$@<{-])(?!(?:httpYac|iCalendar|kB|uPlot|xxHash64)\b)[a-z][a-z0-9]*[A-Z]\w*(?![\w/=(]|\.\w)/g;
-/** An identifier within a sentence. A message may begin with the name of a member, or list names. */
+/**
+ * An identifier within a sentence. A message may begin with the name of a member, or list names.
+ */
 const identifierInSentence = new RegExp(
   `(?<=\\b(?!(?:are|or|and|to|const) )[a-z]{2,} )${identifier.source}`,
   'g',

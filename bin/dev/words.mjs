@@ -1,7 +1,8 @@
 /**
  * `node bin/dev/words.mjs`: finds words and phrases that the project does not use, and errors in
- * prose, in sources and documents; part of `npm run check`. With `--sentences FILE` it collects every text of three words
- * or more in production code, and every document, in one file for proofreading.
+ * prose, in sources and documents; part of `npm run check`. With `--sentences FILE` it collects
+ * every text of three words or more in production code, and every document, in one file for
+ * proofreading.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

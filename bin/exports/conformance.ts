@@ -45,7 +45,9 @@ export interface ConformanceOptions extends Partial<SuiteOptions> {
   readonly tenantToken?: string;
   /** Prefixes of case IDs, such as `authentication/`; every case runs when absent. */
   readonly selection?: readonly string[];
-  /** The control listener of `fleetbed serve` or of a testbed, for cases of time, faults and limits. */
+  /**
+   * The control listener of `fleetbed serve` or of a testbed, for cases of time, faults and limits.
+   */
   readonly control?: { readonly url: string; readonly token: string };
   /** Path of a file with commands that take the place of the management API (`--hooks`). */
   readonly hooks?: string;

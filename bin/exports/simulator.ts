@@ -32,7 +32,9 @@ export {
 export { IdentityError } from '../../simulator/identity/identity-error.ts';
 export type { Behaviour };
 
-/** Members of a plan file that the command line reads, or that only a run of several processes has. */
+/**
+ * Members of a plan file that the command line reads, or that only a run of several processes has.
+ */
 type CommandMember = 'accept' | 'email' | 'password' | 'token' | 'ca' | 'cert' | 'key' | 'shard';
 
 /**

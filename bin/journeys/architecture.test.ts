@@ -204,7 +204,10 @@ describe('the import rules', () => {
 const guide = readFileSync(join(root, '.github/CONTRIBUTING.md'), 'utf8');
 
 describe('the files and folders named in CONTRIBUTING', () => {
-  /** Paths as in `server/rules`, `stages.ts` and `device/`; not `.mender`, `/connect` or the pattern NAME.test.ts. */
+  /**
+   * Paths as in `server/rules`, `stages.ts` and `device/`; not `.mender`, `/connect` or the pattern
+   * NAME.test.ts.
+   */
   const named = [...guide.matchAll(/`(?!NAME)(\w[\w.-]*(?:\/[\w.-]+)*)(\/?)`/g)].flatMap(
     ([, path = '', slash]) =>
       slash === '/' || path.includes('/') || /\.(?:tsx?|mjs|json)$/.test(path) ? [path] : [],

@@ -45,9 +45,9 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /**
- * All exit codes, in the order in which one stands for several parts of a command: for `cleanup` and
- * `demo`, an interruption comes before a failure. `conform` returns `failed` itself when a case had
- * failed before Ctrl-C.
+ * All exit codes, in the order in which one stands for several parts of a command: for `cleanup`
+ * and `demo`, an interruption comes before a failure. `conform` returns `failed` itself when a case
+ * had failed before Ctrl-C.
  */
 const order: readonly ExitCode[] = [
   exitCodes.interrupted,

@@ -76,8 +76,8 @@ describe('the container image', () => {
 });
 
 /**
- * Returns the problems in Kubernetes objects: values of a wrong type, and fields that do not exist or
- * are missing. The types of Kubernetes decide, because its JSON Schemas accept unknown fields.
+ * Returns the problems in Kubernetes objects: values of a wrong type, and fields that do not exist
+ * or are missing. The types of Kubernetes decide, because its JSON Schemas accept unknown fields.
  */
 function problemsIn(objects: readonly KubernetesObject[]): readonly string[] {
   const checked = join(ship, 'kubernetes-objects.ts');

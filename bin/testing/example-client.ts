@@ -1,4 +1,7 @@
-/** Runs an example client of `fixtures/example-clients` against the built server, as a newcomer would. */
+/**
+ * Runs an example client of `fixtures/example-clients` against the built server, as a newcomer
+ * would.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

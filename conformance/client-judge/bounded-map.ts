@@ -1,6 +1,6 @@
 /**
- * A map with a limit, in which a new item replaces the oldest. Most maps of most devices stay empty,
- * so the map itself is made with the first item.
+ * A map with a limit, in which a new item replaces the oldest. Most maps of most devices stay
+ * empty, so the map itself is made with the first item.
  */
 export class BoundedMap<Value> {
   readonly #itemsMax: number;

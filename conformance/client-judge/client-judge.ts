@@ -14,26 +14,21 @@ import type {
 import type { DutyState } from '../../fixtures/control/clients.ts';
 import { appliedChecks, type PassiveCheck, type Violation } from '../passive/check.ts';
 import type { JudgedExchange } from '../passive/judged-exchange.ts';
-import { ClientHistory } from './client-history.ts';
-import type { ClientVerdict, DutyVerdict, DutyViolation } from './client-verdict.ts';
+import type { ClientHistory } from './client-history.ts';
+import type { ClientVerdict, DutyViolation } from './client-verdict.ts';
 import { duties } from './duties/duties.ts';
 import type { Duty, DutyHistory, EventMatcher, Sequence } from './duty.ts';
 import { DOWNLOAD_RETRY_MS, hasReceivedResponse, isInFlight, patienceMs } from './exemptions.ts';
 import { FleetHistory } from './fleet-history.ts';
 import type { DueReaction } from './history-items.ts';
+import { type JudgedClient, newClient, stateOf, verdictOf } from './judged-client.ts';
 import { judgedExchange, rowOf } from './recognized-exchange.ts';
 import { isRepeat } from './repeated-poll.ts';
-import { nextStep } from './scene-names.ts';
 
 /** Maximum number of devices with a history; that of the one that was silent longest is dropped. */
 const DEVICES_MAX = 10_000;
 /** Number of violations of one duty that are kept; further ones are counted. */
 const VIOLATIONS_MAX = 5;
-/** Areas of which a client may use none. */
-const optionalAreas: ReadonlySet<string> = new Set([
-  ...['map', 'inventory', 'config', 'alert', 'monitor', 'connect'],
-]);
-
 const sequences = duties.flatMap((duty) => (duty.sequence ? [[duty, duty.sequence] as const] : []));
 /** The part of a duty that judges an exchange. */
 interface DutyCheck
@@ -42,8 +37,8 @@ interface DutyCheck
 }
 
 const dutyChecks = duties.flatMap((duty): readonly DutyCheck[] => {
-  const { operations: of, applies, violation = () => undefined } = duty;
-  return applies ? [{ duty, applies, violation, ...(of && { operations: of }) }] : [];
+  const { operations, applies, violation = () => undefined } = duty;
+  return applies ? [{ duty, applies, violation, ...(operations && { operations }) }] : [];
 });
 const checks = new Map<string, readonly DutyCheck[]>();
 
@@ -51,31 +46,13 @@ const checks = new Map<string, readonly DutyCheck[]>();
 function checksOf(operation: string): readonly DutyCheck[] {
   const known = checks.get(operation);
   if (known) return known;
-  const found = dutyChecks.filter(({ operations: of }) => of?.includes(operation) ?? true);
+  const found = dutyChecks.filter(({ operations }) => operations?.includes(operation) ?? true);
   checks.set(operation, found);
   return found;
 }
 
 /** Called for each violation as it is found. */
 export type FoundViolation = (duty: Duty, violation: DutyViolation) => void;
-
-interface DutyCounts {
-  judged: number;
-  violationCount: number;
-  readonly violations: DutyViolation[];
-}
-
-/** One device with what was judged. */
-interface JudgedClient {
-  history: ClientHistory;
-  readonly counts: Map<string, DutyCounts>;
-  exchanges: number;
-  dropped: number;
-  /** The last exchange if a repeat of it shows nothing new. */
-  unchanged: ClientExchange | undefined;
-  /** When the last exchange ended that was no idle poll. */
-  busyMs: number;
-}
 
 /** Judges the events of many devices. */
 export class ClientJudge {
@@ -205,14 +182,14 @@ export class ClientJudge {
   #advance(
     client: JudgedClient,
     duty: Duty,
-    { dueAfter, metBy, cancelledBy, brokenBy }: Sequence,
+    sequence: Sequence,
     exchange: JudgedExchange,
     history: DutyHistory,
   ): void {
     const { event } = history;
     const due = client.history.due.get(duty.id);
-    const happened = (watch: EventMatcher | undefined): boolean =>
-      watch?.exchange?.(exchange, history) ?? false;
+    const happened = (matcher: EventMatcher | undefined): boolean =>
+      matcher?.exchange?.(exchange, history) ?? false;
     // A request that began before the device could know is no response to it.
     if (due && event.sentMs >= due.sinceMs) {
       due.exchanges += 1;
@@ -223,14 +200,10 @@ export class ClientJudge {
         atMs: event.endedMs,
         contradicts: due.sequence,
       };
-      const broken = brokenBy?.(exchange, history, due);
-      const isMet = broken === undefined && happened(metBy);
-      if (broken !== undefined || isMet) {
-        client.history.due.delete(duty.id);
-        this.#decide(client, duty, broken, location);
-      } else if (happened(cancelledBy)) client.history.due.delete(duty.id);
+      const violation = sequence.brokenBy?.(exchange, history, due);
+      this.#endDue(client, duty, violation ?? reactionIn(sequence, happened), location);
     }
-    if (!client.history.due.has(duty.id) && happened(dueAfter)) {
+    if (!client.history.due.has(duty.id) && happened(sequence.dueAfter)) {
       client.history.due.keep(duty.id, newDue(event.sequence, event.endedMs));
     }
   }
@@ -240,20 +213,15 @@ export class ClientJudge {
     const history = { client: client.history, fleet: this.#fleet };
     client.unchanged = undefined;
     const location = { journalEntry: event.sequence, operation: 'socket', atMs: event.atMs };
+    const happened = (matcher: EventMatcher | undefined): boolean =>
+      matcher?.socket?.(event, history) ?? false;
     for (const duty of duties) {
-      const seen = duty.socket?.(event, history);
-      if (seen !== undefined) {
-        client.history.due.delete(duty.id);
-        this.#decide(client, duty, seen === 'met' ? undefined : seen, location);
-      }
+      this.#endDue(client, duty, duty.socket?.(event, history), location);
       const { sequence } = duty;
-      const due = client.history.due.get(duty.id);
-      if (due && sequence?.metBy.socket?.(event, history)) {
-        client.history.due.delete(duty.id);
-        this.#decide(client, duty, undefined, location);
-      } else if (due && sequence?.cancelledBy?.socket?.(event, history)) {
-        client.history.due.delete(duty.id);
-      } else if (!due && sequence?.dueAfter.socket?.(event, history)) {
+      if (sequence === undefined) continue;
+      if (client.history.due.has(duty.id)) {
+        this.#endDue(client, duty, reactionIn(sequence, happened), location);
+      } else if (happened(sequence.dueAfter)) {
         client.history.due.keep(duty.id, newDue(event.sequence, event.atMs));
       }
     }
@@ -279,8 +247,8 @@ export class ClientJudge {
         const location = { journalEntry: 0, operation: 'no-request', atMs };
         for (const duty of duties) {
           const { metAtEndOfScene: scene } = duty;
-          const isOver = scene !== undefined && scene === serverEvent.about;
-          if (isOver && !client.counts.has(duty.id))
+          const isEndOfItsScene = scene !== undefined && scene === serverEvent.about;
+          if (isEndOfItsScene && !client.counts.has(duty.id))
             this.#decide(client, duty, undefined, location);
         }
       }
@@ -302,13 +270,25 @@ export class ClientJudge {
     for (const duty of duties) {
       const due = client.history.due.get(duty.id);
       if (due === undefined || !duty.sequence || nowMs - due.sinceMs < patience) continue;
-      client.history.due.delete(duty.id);
       const seconds = ((nowMs - due.sinceMs) / 1000).toFixed(0);
       const actual = hasCrashed ? 'end with an error' : `nothing of the kind in ${seconds} s`;
       const violation = { where: 'the device', must: duty.sequence.must, actual };
       const location = { journalEntry: due.sequence, operation: 'no-request', atMs: nowMs };
-      this.#decide(client, duty, violation, location);
+      this.#endDue(client, duty, violation, location);
     }
+  }
+
+  /** Ends what was due of a duty, by its reaction; without one, it stays due. */
+  #endDue(
+    client: JudgedClient,
+    duty: Duty,
+    reaction: Reaction | undefined,
+    location: Omit<DutyViolation, 'message'>,
+  ): void {
+    if (reaction === undefined) return;
+    client.history.due.delete(duty.id);
+    if (reaction === 'cancelled') return;
+    this.#decide(client, duty, reaction === 'met' ? undefined : reaction, location);
   }
 
   #decide(
@@ -342,6 +322,17 @@ export class ClientJudge {
   }
 }
 
+/** The end of what was due of a duty: a violation, the reaction itself, or its cancellation. */
+type Reaction = Violation | 'met' | 'cancelled';
+
+function reactionIn(
+  { metBy, cancelledBy }: Sequence,
+  happened: (matcher: EventMatcher | undefined) => boolean,
+): Reaction | undefined {
+  if (happened(metBy)) return 'met';
+  return happened(cancelledBy) ? 'cancelled' : undefined;
+}
+
 /** An abort without a device concerns those that were offered the deployment. */
 function isConcerned(
   { event, client, about = '' }: ServerEvent,
@@ -350,60 +341,6 @@ function isConcerned(
   return event !== 'deployment-aborted' || client !== undefined || deployments.offers.has(about);
 }
 
-function newClient(intervalMs?: number): JudgedClient {
-  const history = new ClientHistory(intervalMs);
-  return { history, counts: new Map(), exchanges: 0, dropped: 0, unchanged: undefined, busyMs: 0 };
-}
-
 function newDue(sequence: number, sinceMs: number): DueReaction {
   return { sequence, sinceMs, exchanges: 0, polls: 0 };
-}
-
-function verdictOf(name: string, client: JudgedClient): ClientVerdict {
-  const { exchanges, dropped } = client;
-  return { client: name, exchanges, dropped, duties: duties.map((duty) => dutyIn(duty, client)) };
-}
-
-function dutyIn(duty: Duty, client: JudgedClient): DutyVerdict {
-  const { history, counts } = client;
-  const { judged, violations, violationCount } = counts.get(duty.id) ?? {
-    judged: 0,
-    violationCount: 0,
-    violations: [],
-  };
-  const state = stateOf(duty, client);
-  const decided = { duty: duty.id, state, judged, violations, violationCount };
-  if (state === 'broken' || state === 'met') return decided;
-  const observation = state === 'observed' ? duty.observation?.(history) : undefined;
-  if (state === 'observed')
-    return { ...decided, ...(observation !== undefined && { observation }) };
-  const openSinceMs = history.due.get(duty.id)?.sinceMs;
-  if (state === 'open' && openSinceMs !== undefined) return { ...decided, openSinceMs };
-  return { ...decided, next: nextStep(duty.scene) };
-}
-
-function stateOf(duty: Duty, { history, counts, dropped }: JudgedClient): DutyState {
-  const { id, level, observation } = duty;
-  const { judged = 0, violationCount = 0 } = counts.get(id) ?? {};
-  if (violationCount > 0) return 'broken';
-  if (observation?.(history) !== undefined) return 'observed';
-  if (history.due.has(id)) return 'open';
-  if (judged > 0) return level === 'observed' ? 'observed' : 'met';
-  return undecided(duty, history, dropped);
-}
-
-/** Returns why nothing is known about a duty. */
-function undecided(duty: Duty, history: ClientHistory, dropped: number): DutyState {
-  const [area = ''] = duty.id.split('.');
-  if (dropped > 0) return 'not-judged';
-  const isConcerned = duty.appliesToClient?.(history) ?? true;
-  if (!isConcerned || (optionalAreas.has(area) && !isUsed(area, history))) return 'not-applicable';
-  const isHidden = !duty.applies && !duty.socket && !duty.sequence && !duty.observation;
-  return isHidden ? 'not-observable' : 'not-tested';
-}
-
-/** A client uses control maps if it announces them, and alerts are part of the monitor. */
-function isUsed(area: string, { areas, announcesMaps }: ClientHistory): boolean {
-  if (area === 'map') return announcesMaps || areas.has(area);
-  return areas.has(area === 'alert' ? 'monitor' : area);
 }

@@ -31,8 +31,8 @@ export const REPEATS_IN_FLIGHT_MAX = 2;
 export const TOO_FREQUENT_REPEATS_MAX = 2;
 
 /**
- * Number of too frequent polls in a row after which a further one breaks a duty: ten polls have nine
- * pauses.
+ * Number of too frequent polls in a row after which a further one breaks a duty: ten polls have
+ * nine pauses.
  */
 export const SHORT_PAUSES_MAX = 8;
 

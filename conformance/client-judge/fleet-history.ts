@@ -33,7 +33,9 @@ export class FleetHistory {
     return problem;
   }
 
-  /** Records a poll after a restart. Returns true for the tenth one, and further ones, in a second. */
+  /**
+   * Records a poll after a restart. Returns true for the tenth one, and further ones, in a second.
+   */
   pollsInStep(sentMs: number): boolean {
     const { sinceMs, count } = this.#inStep;
     const isSame = sentMs - sinceMs < MIN_PAUSE_MS;

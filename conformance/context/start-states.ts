@@ -70,9 +70,9 @@ const responseRequirements = {
 } as const satisfies Readonly<Partial<Record<OperationId, UndocumentedResponse['requirements']>>>;
 
 /**
- * Throws StartStateNotReached unless the response to a valid request has the status that the contract
- * documents. Only 429 and server errors leave the case inconclusive, since a busy server may send
- * them.
+ * Throws StartStateNotReached unless the response to a valid request has the status that the
+ * contract documents. Only 429 and server errors leave the case inconclusive, since a busy server
+ * may send them.
  */
 export function requireResponse(
   operation: keyof typeof responseRequirements,

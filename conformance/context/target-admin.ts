@@ -111,8 +111,8 @@ export interface TargetAdmin {
    */
   decommission(id: string): Promise<boolean>;
   /**
-   * Uploads an artifact file, with more fields of the form if any; returns its ID, or undefined when
-   * the server already has it.
+   * Uploads an artifact file, with more fields of the form if any; returns its ID, or undefined
+   * when the server already has it.
    */
   uploadArtifact(
     fileName: string,

@@ -34,8 +34,8 @@ export interface ExchangeHistory {
 
 /**
  * One check. A check does not apply to an exchange that it cannot decide without doubt. Checks
- * about servers know `ExchangeHistory`; the duties of device clients (`client-judge/duty.ts`) have a
- * history of their own.
+ * about servers know `ExchangeHistory`; the duties of device clients (`client-judge/duty.ts`) have
+ * a history of their own.
  */
 export interface PassiveCheck<Known = ExchangeHistory> {
   /** Stable name by which other code refers to it, such as `error-body`. */

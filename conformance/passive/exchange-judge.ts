@@ -1,4 +1,6 @@
-/** Checks the exchanges of a run against the passive checks, and collects the violations by case. */
+/**
+ * Checks the exchanges of a run against the passive checks, and collects the violations by case.
+ */
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
@@ -26,7 +28,9 @@ import type { Tracker } from './trackers/tracker.ts';
 /** The placeholder for the response to a request that got none. */
 const noResponse = { status: 0, headers: {}, bytes: Buffer.alloc(0), text: '' } as const;
 
-/** Maximum number of violations kept for each case, since a broken server repeats its violations. */
+/**
+ * Maximum number of violations kept for each case, since a broken server repeats its violations.
+ */
 const VIOLATIONS_MAX = 10;
 
 /** A violation of a passive check by an exchange. */
@@ -62,7 +66,9 @@ export interface JudgeOptions {
   readonly offered?: ReadonlySet<OperationId>;
   /** False if a device does not read the configuration that it wrote. */
   readonly readsBack?: boolean;
-  /** False if users act by other means than the management API, so that the judge does not see it. */
+  /**
+   * False if users act by other means than the management API, so that the judge does not see it.
+   */
   readonly seesUsers?: boolean;
   /** An allowance that the trackers do without, as the suite's own tests need. */
   readonly without?: AllowanceId | undefined;

@@ -98,7 +98,8 @@ export interface CaseVerdict extends CaseOutcome, CaseListing {
   /** The attempts, if the case was run more than once. */
   readonly attempts?: readonly CaseAttempt[];
   /**
-   * Fail: the passive checks that the exchanges of the case violated, whatever the case itself tests.
+   * Fail: the passive checks that the exchanges of the case violated, whatever the case itself
+   * tests.
    */
   readonly violations?: readonly ReportedViolation[];
   /** Present if the case failed, or is inconclusive, and a waiver covers it. */

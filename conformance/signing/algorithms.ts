@@ -7,7 +7,9 @@ import { makeEd25519Key } from './ed25519.ts';
 import { makeRsaKey } from './rsa.ts';
 import type { SigningKey } from './signing-key.ts';
 
-/** One algorithm: the signed data, the encoding of the signature, its standard and the libraries. */
+/**
+ * One algorithm: the signed data, the encoding of the signature, its standard and the libraries.
+ */
 export interface SigningAlgorithm {
   readonly digest: string;
   readonly signatureEncoding: string;

@@ -1,5 +1,6 @@
 /**
- * A WebSocket written frame by frame, including forbidden frames that a library would refuse to send.
+ * A WebSocket written frame by frame, including forbidden frames that a library would refuse to
+ * send.
  */
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../fixtures/base/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * How a peer of a WebSocket breaks RFC 6455 or the message format, with the close code and the reason
- * that it is told.
+ * How a peer of a WebSocket breaks RFC 6455 or the message format, with the close code and the
+ * reason that it is told.
  */
 import type { WebSocket } from 'ws';
 import { limits } from '../../fixtures/contract/limits.ts';

@@ -153,8 +153,8 @@ function isUnclear(value: Readonly<Record<string, unknown>>): boolean {
 }
 
 /**
- * Replaces an invalid public key, or a missing list of devices, by variables in the format that they
- * need.
+ * Replaces an invalid public key, or a missing list of devices, by variables in the format that
+ * they need.
  */
 function withVariables(value: unknown): unknown {
   if (!isObject(value)) return value;

@@ -97,7 +97,9 @@ export class UnparsedInput {
     return this.text[this.at] ?? '';
   }
 
-  /** The name of the header line where reading stopped, or the first word of a line without colon. */
+  /**
+   * The name of the header line where reading stopped, or the first word of a line without colon.
+   */
   get header(): string {
     const [, name] = /^([^:]*):/.exec(this.line) ?? [];
     const isValue = name === undefined && this.previousHeader.isSecret;
@@ -123,7 +125,9 @@ export class UnparsedInput {
     return quoted(maskText(this.line).replace(longTokens, masked));
   }
 
-  /** The line where reading stopped, when it is a request line; of a long one the part around it. */
+  /**
+   * The line where reading stopped, when it is a request line; of a long one the part around it.
+   */
   get requestLine(): string {
     if (this.#isFragment) return masked;
     const line = maskText(this.line);

@@ -39,8 +39,8 @@ export interface ResponseTransform {
   readonly isActive?: boolean;
   /**
    * Returns the transform's effect on this request, or undefined for none. The caller has no device
-   * or user when its token is invalid. The transform must call `onStatusSent` once, with the status that
-   * the caller finally saw, or 0 when the caller saw none.
+   * or user when its token is invalid. The transform must call `onStatusSent` once, with the status
+   * that the caller finally saw, or 0 when the caller saw none.
    */
   intercept?(
     context: RequestContext,

@@ -171,8 +171,8 @@ function keepBody(context: RequestContext, received: Buffer | Refusal): undefine
 }
 
 /**
- * JSON bytes that fill one iteration of the event loop. Measured with slow input: one member in every
- * ten bytes.
+ * JSON bytes that fill one iteration of the event loop. Measured with slow input: one member in
+ * every ten bytes.
  */
 const ITERATION_BYTES = 131_072;
 

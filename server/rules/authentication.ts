@@ -44,7 +44,8 @@ interface AuthRefusalDetail {
 interface AuthOutcome {
   readonly status: 200 | 401 | 403 | 429;
   /**
-   * The writes that precede the response: a new authentication set, an acceptance, or both. Absent for none.
+   * The writes that precede the response: a new authentication set, an acceptance, or both. Absent
+   * for none.
    */
   readonly effect?: 'record' | 'record-and-accept' | 'accept';
   /** The reason; in a refusal it is the error text for the device. */

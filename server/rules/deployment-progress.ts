@@ -1,6 +1,6 @@
 /**
- * The state of a whole deployment, derived from its device deployments: its status, the time when it
- * was finished, and the changes it permits.
+ * The state of a whole deployment, derived from its device deployments: its status, the time when
+ * it was finished, and the changes it permits.
  */
 import type {
   DeploymentStatusOverall,
@@ -11,8 +11,8 @@ import type {
 export const initialStatus = 'pending' satisfies DeviceDeploymentStatus;
 
 /**
- * Returns `finished` for a finished deployment, `inprogress` once a device deployment has left `pending`, and
- * else `pending`.
+ * Returns `finished` for a finished deployment, `inprogress` once a device deployment has left
+ * `pending`, and else `pending`.
  */
 export function statusOf(
   deployment: { readonly finishedMs?: number },
@@ -26,7 +26,9 @@ export function statusOf(
 /** Facts that decide whether a deployment is finished. */
 export interface FinishFacts {
   readonly finishedMs?: number | undefined;
-  /** Number of devices after which the deployment is finished, even if others have not finished it. */
+  /**
+   * Number of devices after which the deployment is finished, even if others have not finished it.
+   */
   readonly maxDevices?: number | undefined;
   /** True when a device deployment has no final status. */
   readonly hasActive: boolean;
@@ -37,8 +39,8 @@ export interface FinishFacts {
 }
 
 /**
- * Returns when the deployment was finished: the recorded time, or now if it is finished now; undefined while
- * devices may continue.
+ * Returns when the deployment was finished: the recorded time, or now if it is finished now;
+ * undefined while devices may continue.
  */
 export function finishTimeMs(facts: FinishFacts, nowMs: number): number | undefined {
   const { hasActive, hasRetries, finishedDevices, maxDevices = Infinity } = facts;

@@ -41,9 +41,9 @@ export class DeviceHistoryStore {
   }
 
   /**
-   * Deletes the device deployments with a final status from the history. Those of finished deployments
-   * are hidden; the others are offered to the device again. The statistics of the deployments are
-   * unchanged.
+   * Deletes the device deployments with a final status from the history. Those of finished
+   * deployments are hidden; the others are offered to the device again. The statistics of the
+   * deployments are unchanged.
    */
   delete(deviceId: string): void {
     this.#sql.atomically(() => {
@@ -56,7 +56,9 @@ export class DeviceHistoryStore {
     this.#inDeployments.add([deviceId]);
   }
 
-  /** Resets the device to the state before its first offer in all deployments that have not ended. */
+  /**
+   * Resets the device to the state before its first offer in all deployments that have not ended.
+   */
   restart(deviceId: string): void {
     for (const one of this.#all(deviceId, 'AND d.finished_ms IS NULL')) this.#restart(one);
   }

@@ -195,7 +195,8 @@ export class DeviceStore {
   }
 
   /**
-   * Sets the status of an authentication set, and updates the device and its other sets accordingly.
+   * Sets the status of an authentication set, and updates the device and its other sets
+   * accordingly.
    */
   setAuthSetStatus(
     { id, deviceId }: Pick<StoredAuthSet, 'id' | 'deviceId'>,

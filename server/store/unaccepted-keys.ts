@@ -1,4 +1,7 @@
-/** Counts keys that were never accepted. The totals are kept in memory, because every first contact reads them. */
+/**
+ * Counts keys that were never accepted. The totals are kept in memory, because every first contact
+ * reads them.
+ */
 import type { SqlCondition } from './engine/filter.ts';
 import { number } from './engine/row.ts';
 import type { Sql } from './engine/sql.ts';
@@ -50,8 +53,8 @@ export class UnacceptedKeyTotals {
   }
 
   /**
-   * Counts keys that were never accepted; `tokens_valid_from_seconds` is set for a key that was accepted once.
-   * Counted in SQL, because there may be many.
+   * Counts keys that were never accepted; `tokens_valid_from_seconds` is set for a key that was
+   * accepted once. Counted in SQL, because there may be many.
    */
   #countedIn([more, ...values]: SqlCondition): UnacceptedKeys {
     const query = `SELECT count(*) AS n, coalesce(sum(length(CAST(s.pubkey AS BLOB))

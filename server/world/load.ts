@@ -16,7 +16,8 @@ export type LoadedWorld = ResponseOf<'POST /world'>;
 /**
  * Loads a world. Afterwards the clock shows the world's time or is reset, the rate limit is that of
  * the server's start, and the journal is empty.
- * @throws WorldFileError for an impossible state, with the server's message if the server refuses it
+ * @throws WorldFileError for an impossible state, with the server's message if the server refuses
+ * it
  */
 export async function loadWorld(
   services: Services,

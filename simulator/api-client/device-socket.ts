@@ -97,8 +97,8 @@ export class DeviceSocket {
   }
 
   /**
-   * Pings a server that has been idle and drops the connection to one that does not answer. The owner
-   * calls this periodically.
+   * Pings a server that has been idle and drops the connection to one that does not answer. The
+   * owner calls this periodically.
    * @param nowMs monotonic time of the clock
    */
   watch(nowMs: number): void {

@@ -220,7 +220,9 @@ export class ManagementClient {
     return this.#sendUnlessNotFound({ operation, path: pathOf(operation, { id: deviceId }) });
   }
 
-  /** Aborts a deployment for all its devices; returns `not-found` when it is finished or unknown. */
+  /**
+   * Aborts a deployment for all its devices; returns `not-found` when it is finished or unknown.
+   */
   async abortDeployment(deploymentId: string): Promise<'removed' | 'not-found'> {
     const operation = managementOperations['abort-deployment'];
     const path = pathOf(operation, { id: deploymentId });

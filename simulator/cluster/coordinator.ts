@@ -63,7 +63,10 @@ export interface CoordinatorOptions {
   readonly onNoResponse: (shard: number, worker: string) => void;
 }
 
-/** Time without a message, in milliseconds, after which a worker counts as lost; workers report every second. */
+/**
+ * Time without a message, in milliseconds, after which a worker counts as lost; workers report
+ * every second.
+ */
 export const SILENCE_MAX_MS = 30_000;
 const WATCH_PERIOD_MS = 1000;
 

@@ -116,7 +116,9 @@ function rows(results: readonly FleetResult[]) {
   );
 }
 
-/** Runs a fleet in two shards and counts the events that reach the coordinator and the lost ones. */
+/**
+ * Runs a fleet in two shards and counts the events that reach the coordinator and the lost ones.
+ */
 async function eventsWith({ unsentCount }: { unsentCount: number }) {
   const small = await serverOf();
   const run = new RunInShards(planFor(small.server.baseUrl), 2);

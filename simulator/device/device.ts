@@ -232,7 +232,8 @@ export function expectedServerStatus(
 }
 
 /**
- * Returns true when the device has finished the deployment and the server has acknowledged the final status.
+ * Returns true when the device has finished the deployment and the server has acknowledged the
+ * final status.
  */
 export function isSettled(deployment: DeploymentRecord): boolean {
   return isFinal(deployment.state) && deployment.unacknowledgedStatus === undefined;

@@ -81,7 +81,10 @@ export interface DeviceEnvironment {
    * Returns the deployment that the run created; undefined until the server has acknowledged it.
    */
   runDeployment(): RunDeployment | undefined;
-  /** Called when a device has finished a deployment and the server has acknowledged the final status. */
+  /**
+   * Called when a device has finished a deployment and the server has acknowledged the final
+   * status.
+   */
   recordSettled(device: SimulatedDevice, deployment: DeploymentRecord): void;
   /** Asks the user to abort the device's deployment. Returns false when that failed. */
   abortDevice(device: SimulatedDevice): Promise<boolean>;

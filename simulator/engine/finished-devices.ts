@@ -27,7 +27,10 @@ export class FinishedDevices {
     this.#options = options;
   }
 
-  /** Records a device that has finished a deployment and whose final status the server has acknowledged. */
+  /**
+   * Records a device that has finished a deployment and whose final status the server has
+   * acknowledged.
+   */
   recordSettled(device: SimulatedDevice, deployment: DeploymentRecord): void {
     this.#count(deployment);
     this.#record(device);

@@ -17,7 +17,9 @@ export interface AttemptLimits {
   readonly requestTimeLimitMs: number;
 }
 
-/** Tracks one exchange. The time limit starts with `restartTimeLimit`. The owner must call `end`. */
+/**
+ * Tracks one exchange. The time limit starts with `restartTimeLimit`. The owner must call `end`.
+ */
 export class Attempt implements ItemInProgress {
   position: number | undefined;
   readonly subject: AttemptSubject;

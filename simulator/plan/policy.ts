@@ -1,4 +1,6 @@
-/** The values of a policy: back-off after errors, spread of polls, downloads, and simulated network. */
+/**
+ * The values of a policy: back-off after errors, spread of polls, downloads, and simulated network.
+ */
 import * as v from 'valibot';
 import {
   duration,

@@ -36,7 +36,7 @@ async function differencesBy(change: Partial<FleetPlan>): Promise<readonly strin
 }
 
 describe('the plan in a result', () => {
-  it('matches the published schema', async () => {
+  it('matches the published schema of a plan', async () => {
     const summary = await summaryOf();
     expect(v.parse(planSummaryShape, summary)).toEqual(summary);
   });

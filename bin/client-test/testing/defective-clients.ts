@@ -1,4 +1,6 @@
-/** Defective clients: the example in Python with one violation each, and the duty that it breaks. */
+/**
+ * Defective clients: the example in Python with one violation each, and the duty that it breaks.
+ */
 import { readFileSync } from 'node:fs';
 import { exampleSource } from '../../testing/example-client.ts';
 

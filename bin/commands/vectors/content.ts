@@ -21,7 +21,10 @@ export type VectorValue = string | Uint8Array | number;
 /** One vector: values by name in camel case. */
 export type Vector = Readonly<Record<string, VectorValue>>;
 
-/** Vectors with the same fields. A field `cause` says why a row is invalid; it is empty when the row is valid. */
+/**
+ * Vectors with the same fields. A field `cause` says why a row is invalid; it is empty when the row
+ * is valid.
+ */
 export interface VectorGroup {
   /** Name in camel case, in the plural. */
   readonly name: string;

@@ -1,8 +1,7 @@
 /**
  * Authentication requests of each key type with their signatures, correct ones and ones that are
- * invalid for one cause. All signatures are deterministic: ECDSA takes its nonce from RFC 6979, and PSS has no
- * salt.
- * Spec: Device authentication
+ * invalid for one cause. All signatures are deterministic: ECDSA takes its nonce from RFC 6979, and
+ * PSS has no salt. Spec: Device authentication
  */
 import {
   constants,
@@ -26,7 +25,10 @@ export interface VectorKey {
   readonly publicKeyPem: string;
 }
 
-/** Returns a key of each type. Those of P-256 and Ed25519 are the keys that `fleetbed simulate` gives to device `index` of the seed. */
+/**
+ * Returns a key of each type. Those of P-256 and Ed25519 are the keys that `fleetbed simulate`
+ * gives to device `index` of the seed.
+ */
 export function keysFrom(random: Random, index: number): readonly VectorKey[] {
   const privateKey = rsaKeyFrom(random.stream(`vectors/${index}/rsa`));
   const publicKeyPem = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' });
@@ -169,7 +171,10 @@ const causes: Readonly<Record<string, CauseRow>> = {
   },
 };
 
-/** Returns every cause that applies to the key and that this signature shows: some have no padding, and some no `+` and `/`. */
+/**
+ * Returns every cause that applies to the key and that this signature shows: some have no padding,
+ * and some no `+` and `/`.
+ */
 export function wrongSignatures(request: Request): readonly WrongSignature[] {
   const { keyType } = request.key;
   return Object.entries(causes).flatMap(([cause, { keyTypes, sent, sign: signWrongly }]) => {

@@ -24,7 +24,9 @@ const range = 'bytes=1000-1999';
 
 const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-/** The older formats of an HTTP date, which a recipient accepts too. Spec: RFC 9110, section 5.6.7 */
+/**
+ * The older formats of an HTTP date, which a recipient accepts too. Spec: RFC 9110, section 5.6.7
+ */
 const olderFormats: Readonly<Record<string, (date: Date) => string>> = {
   'RFC 850': (date) => {
     const [, day = '', month, year = '', time] = date.toUTCString().split(' ');

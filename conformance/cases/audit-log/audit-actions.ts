@@ -19,7 +19,8 @@ import {
 } from './audit-reading.ts';
 
 /**
- * Returns the actions on one object once `action` is among them; otherwise throws StartStateNotReached.
+ * Returns the actions on one object once `action` is among them; otherwise throws
+ * StartStateNotReached.
  */
 async function actionsOn(
   context: TestContext,

@@ -20,12 +20,18 @@ export interface DeploymentWithEntries extends DeviceInDeployment {
   readonly createAndAbortEntries: readonly ReceivedEntry[];
 }
 
-/** Arranges a deployment that has exactly two entries. */
-export async function deploymentWithEntries(context: TestContext): Promise<DeploymentWithEntries> {
+/** Arranges a deployment that has exactly two entries, whatever their actions. */
+export async function arrangeTwoEntries(context: TestContext): Promise<DeploymentWithEntries> {
   const arranged = await withdrawnDeployment(context);
-  const createAndAbortEntries = await entriesOn(context, arranged.deploymentId, 2);
+  return { ...arranged, createAndAbortEntries: await entriesOn(context, arranged.deploymentId, 2) };
+}
+
+/** Arranges a deployment whose two entries are its creation and its abort. */
+export async function deploymentWithEntries(context: TestContext): Promise<DeploymentWithEntries> {
+  const arranged = await arrangeTwoEntries(context);
+  const { createAndAbortEntries } = arranged;
   requireCreateAndAbort(createAndAbortEntries.map((entry) => textAt(entry, 'action') ?? ''));
-  return { ...arranged, createAndAbortEntries: createAndAbortEntries };
+  return arranged;
 }
 
 /** In each request, since a log may have other entries. */

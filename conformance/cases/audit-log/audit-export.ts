@@ -3,10 +3,8 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { ownArtifact } from '../../context/own-artifact.ts';
 import {
   acceptedDevice,
-  type DeviceInDeployment,
   requireResponse,
   StartStateNotReached,
-  withdrawnDeployment,
 } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
@@ -19,6 +17,7 @@ import {
   expectThat,
   observationOf,
 } from '../../target/expectations.ts';
+import { arrangeTwoEntries, type DeploymentWithEntries } from './audit-combinations.ts';
 import {
   type ExportTable,
   expectNames,
@@ -37,19 +36,9 @@ import {
   requireCreateAndAbort,
 } from './audit-reading.ts';
 
-/** A deployment with its two entries as listed, newest first. */
-interface DeploymentWithEntries extends DeviceInDeployment {
-  readonly createAndAbortEntries: readonly ReceivedEntry[];
-}
-
-async function arrangeTwoEntries(context: TestContext): Promise<DeploymentWithEntries> {
-  const arranged = await withdrawnDeployment(context);
-  return { ...arranged, createAndAbortEntries: await entriesOn(context, arranged.deploymentId, 2) };
-}
-
 /**
- * Returns the field names and the records; throws StartStateNotReached if a record has more or fewer
- * fields than there are names.
+ * Returns the field names and the records; throws StartStateNotReached if a record has more or
+ * fewer fields than there are names.
  */
 async function table(context: TestContext, query: AuditQuery): Promise<ExportTable> {
   const exportTable = await exportedTable(context, query);

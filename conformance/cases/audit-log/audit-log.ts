@@ -1,6 +1,6 @@
 /** Cases: the audit log as a paged list, parameter by parameter. Spec: Audit logs, "GET /logs" */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
-import { type DeviceInDeployment, withdrawnDeployment } from '../../context/start-states.ts';
+import { withdrawnDeployment } from '../../context/start-states.ts';
 import type { TestContext } from '../../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';
 import {
@@ -14,6 +14,7 @@ import {
   observedResponse,
 } from '../../target/expectations.ts';
 import { relationsOf } from '../../target/link-header.ts';
+import { arrangeTwoEntries, type DeploymentWithEntries } from './audit-combinations.ts';
 import { auditFilters, emptyQueries, type FilterParameter } from './audit-filters.ts';
 import {
   type AuditQuery,
@@ -21,11 +22,9 @@ import {
   at,
   entries,
   entriesIn,
-  entriesOn,
   list,
   listIn,
   objectTypes,
-  type ReceivedEntry,
   textAt,
   unknownId,
 } from './audit-reading.ts';
@@ -118,16 +117,6 @@ const user = defineScenario({
     },
   ],
 });
-
-/** A deployment with its two entries, newest first. */
-interface DeploymentWithEntries extends DeviceInDeployment {
-  readonly createAndAbortEntries: readonly ReceivedEntry[];
-}
-
-async function arrangeTwoEntries(context: TestContext): Promise<DeploymentWithEntries> {
-  const arranged = await withdrawnDeployment(context);
-  return { ...arranged, createAndAbortEntries: await entriesOn(context, arranged.deploymentId, 2) };
-}
 
 /** Returns the actions that a query for the deployment's two entries lists, in order. */
 async function orderBy(

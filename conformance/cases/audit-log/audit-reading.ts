@@ -36,7 +36,9 @@ export function list(context: TestContext, query: AuditQuery = {}): Promise<Http
   return context.admin.caller.call('list-audit-logs', { query });
 }
 
-/** Returns the entries in a response; throws StartStateNotReached when it is not a list of objects. */
+/**
+ * Returns the entries in a response; throws StartStateNotReached when it is not a list of objects.
+ */
 export function entriesIn(response: HttpResponse): readonly ReceivedEntry[] {
   requireResponse('list-audit-logs', response, 200);
   const entries = listIn(response);
@@ -127,8 +129,8 @@ export function isSameEntry(one: ReceivedEntry, other: ReceivedEntry): boolean {
 }
 
 /**
- * Returns the actions of a deployment's two entries, in their order; throws StartStateNotReached when
- * they are not one `create` and one `abort`.
+ * Returns the actions of a deployment's two entries, in their order; throws StartStateNotReached
+ * when they are not one `create` and one `abort`.
  */
 export function actionsOf(listedEntries: readonly ReceivedEntry[]): readonly string[] {
   const actions = listedEntries.map((entry) => textAt(entry, 'action') ?? '');

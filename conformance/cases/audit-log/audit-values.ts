@@ -14,7 +14,11 @@ import {
   NotObservable,
 } from '../../target/expectations.ts';
 import type { HttpResponse } from '../../target/response.ts';
-import { deploymentWithEntries } from './audit-combinations.ts';
+import {
+  arrangeTwoEntries,
+  type DeploymentWithEntries,
+  deploymentWithEntries,
+} from './audit-combinations.ts';
 import { exported } from './audit-export-table.ts';
 import { auditFilters, type FilterParameter } from './audit-filters.ts';
 import { deviceWithManyEntries, entryKeys, follow, linkOf } from './audit-paging.ts';
@@ -25,28 +29,11 @@ import {
   entriesIn,
   entriesOn,
   list,
-  type ReceivedEntry,
   textAt,
 } from './audit-reading.ts';
 
-/** A deployment with its two entries. */
-interface Recorded {
-  readonly deploymentId: string;
-  readonly deploymentName: string;
-  readonly createAndAbortEntries: readonly ReceivedEntry[];
-}
-
-async function arrangeTwoEntries(context: TestContext): Promise<Recorded> {
-  const { deploymentId, deploymentName } = await withdrawnDeployment(context);
-  return {
-    deploymentId,
-    deploymentName,
-    createAndAbortEntries: await entriesOn(context, deploymentId, 2),
-  };
-}
-
 /** Returns a query with all filters that match the deployment's entries, except the named one. */
-function allBut(name: string, arranged: Recorded): AuditQuery {
+function allBut(name: string, arranged: DeploymentWithEntries): AuditQuery {
   const otherAuditFilters = Object.entries(auditFilters).filter(([each]) => each !== name);
   const matchingQueries = otherAuditFilters.map(([, filter]) =>
     filter.matchingQuery(arranged, arranged.createAndAbortEntries),
@@ -55,7 +42,7 @@ function allBut(name: string, arranged: Recorded): AuditQuery {
 }
 
 /** Returns a case in which one filter misses while all others match. */
-function besideCase([name, filter]: [string, FilterParameter]): JudgingCase<Recorded> {
+function besideCase([name, filter]: [string, FilterParameter]): JudgingCase<DeploymentWithEntries> {
   return {
     id: `${name}-filters-beside-others`,
     title: `${filter.title} are listed, also beside all other filters.`,
@@ -82,7 +69,7 @@ function besideCase([name, filter]: [string, FilterParameter]): JudgingCase<Reco
   };
 }
 
-const beside = defineScenario<Recorded>({
+const beside = defineScenario<DeploymentWithEntries>({
   area: 'audit-log',
   name: 'Filters beside one another',
   start: 'a user who has created a deployment and aborted it',
@@ -95,7 +82,9 @@ const beside = defineScenario<Recorded>({
 /** Ends of names that a careless filter confuses, or does not find. */
 const nameEnds = ['', '0', ' größer ☃', ' GRÖSSER ☃', ' 100%_*', ', also', ` a+b&c=d "e" 'f'`];
 
-const nameCases = defineScenario<readonly Omit<Recorded, 'createAndAbortEntries'>[]>({
+const nameCases = defineScenario<
+  readonly Pick<DeploymentWithEntries, 'deploymentId' | 'deploymentName'>[]
+>({
   area: 'audit-log',
   name: 'Names of deployments',
   start: 'deployments whose names begin alike, each created and aborted by a user',

@@ -288,7 +288,9 @@ const fieldRsaKeys = {
   4096: async () => quickly(await readRsaKeyOf4096()),
 } as const;
 
-/** Returns the key with the quick one of its signers, for long keys, which take a second otherwise. */
+/**
+ * Returns the key with the quick one of its signers, for long keys, which take a second otherwise.
+ */
 function quickly(key: SigningKey): SigningKey {
   return { ...key, sign: key.signers['node:crypto'] ?? key.sign };
 }

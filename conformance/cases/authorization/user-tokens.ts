@@ -1,4 +1,6 @@
-/** Cases: the tokens with which users call the management API. Spec: Authentication, rules 2 to 4 */
+/**
+ * Cases: the tokens with which users call the management API. Spec: Authentication, rules 2 to 4
+ */
 import { userCalls } from '../../context/every-call.ts';
 import { secondUser } from '../../context/second-user.ts';
 import { authorizationOf, createShortLivedToken } from '../../context/short-lived-token.ts';

@@ -26,8 +26,8 @@ import { alert, service } from '../monitor/monitor-samples.ts';
 /** A device with settings that has been offered deployments. */
 export interface DeviceWithOffers extends OfferedDeployment {
   /**
-   * The devices that poll for the same deployment by each variant of the request, since a server may
-   * answer 409 when one device polls with other data than before.
+   * The devices that poll for the same deployment by each variant of the request, since a server
+   * may answer 409 when one device polls with other data than before.
    */
   readonly pollers: Readonly<Record<PollOperationId, SuiteDevice>>;
   /** The ID of a deployment with a control map; absent where the target has no maps. */
@@ -241,8 +241,8 @@ export function failureOf(
 }
 
 /**
- * Returns NotObservable for a request that fails even as it is usually sent. Throws StartStateNotReached
- * if the request was refused.
+ * Returns NotObservable for a request that fails even as it is usually sent. Throws
+ * StartStateNotReached if the request was refused.
  */
 export function notObservable(id: OperationId, { actual, response }: Mismatch): NotObservable {
   if (response) requireResponse(id, response, Number(Object.keys(operations[id].success)[0]));

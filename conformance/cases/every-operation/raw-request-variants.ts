@@ -1,6 +1,7 @@
 /**
- * Cases: requests in valid variants of HTTP that client libraries do not send, written byte by byte. A
- * server that declines a variant in a way that HTTP allows does not fail. Spec: What the service does
+ * Cases: requests in valid variants of HTTP that client libraries do not send, written byte by
+ * byte. A server that declines a variant in a way that HTTP allows does not fail. Spec: What the
+ * service does
  */
 import { operations } from '../../../fixtures/contract/operations.ts';
 import type { TestContext } from '../../context/test-context.ts';

@@ -1,6 +1,6 @@
 /**
- * Cases: requests in different variants that are equivalent in HTTP, for every operation. Each variant
- * must have the same success and the same effect. Spec: What the service does
+ * Cases: requests in different variants that are equivalent in HTTP, for every operation. Each
+ * variant must have the same success and the same effect. Spec: What the service does
  */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { defineScenario, type JudgingCase } from '../../suite/case.ts';

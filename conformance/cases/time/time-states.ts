@@ -244,7 +244,9 @@ const stored = defineScenario({
   ],
 });
 
-/** Spec: States and transitions; Device deployments v1, v2; Device configuration; Device inventory */
+/**
+ * Spec: States and transitions; Device deployments v1, v2; Device configuration; Device inventory
+ */
 export const timeStateCases = [
   ...pending,
   ...preauthorized,

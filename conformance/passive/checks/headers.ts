@@ -6,7 +6,9 @@ import type { PassiveCheck } from '../check.ts';
 export const httpDate =
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** The headers of deprecation, with the format of each. RFC 9745, section 2.1; RFC 8594, section 3 */
+/**
+ * The headers of deprecation, with the format of each. RFC 9745, section 2.1; RFC 8594, section 3
+ */
 const formats: Readonly<Record<string, RegExp>> = {
   // Drafts before RFC 9745 used `true` or an HTTP date.
   deprecation: new RegExp(`^@-?\\d+$|^true$|${httpDate.source}`),

@@ -1,6 +1,6 @@
 /**
- * Behaviour that the trackers allow although a literal reading of the contract does not show it: one
- * row for each choice that the contract leaves to the server. Nothing else may differ.
+ * Behaviour that the trackers allow although a literal reading of the contract does not show it:
+ * one row for each choice that the contract leaves to the server. Nothing else may differ.
  */
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 

@@ -23,7 +23,9 @@ interface ResourceKey {
 export interface Effect<State> extends ResourceKey {
   /** See `StateWrite`. Absent if the request leaves the resource in any state from then on. */
   readonly nextStates?: (earlierState: State | undefined) => readonly (State | undefined)[];
-  /** Milliseconds until the effect is visible; `EFFECT_DELAY_MAX_MS` unless it is visible at once. */
+  /**
+   * Milliseconds until the effect is visible; `EFFECT_DELAY_MAX_MS` unless it is visible at once.
+   */
   readonly effectDelayMaxMs?: number;
 }
 

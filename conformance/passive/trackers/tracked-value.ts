@@ -27,7 +27,8 @@ interface Write<Value> extends Span {
 }
 
 /**
- * A value whose writes are all known. The first write is that of an undetermined value, before all others.
+ * A value whose writes are all known. The first write is that of an undetermined value, before all
+ * others.
  */
 export class TrackedValue<Value> {
   readonly #writes: Write<Value>[] = [

@@ -45,7 +45,9 @@ function conditionIgnored(
   });
 }
 
-/** Compares the day of a condition alone: moves a date of the present format to the end of its day. */
+/**
+ * Compares the day of a condition alone: moves a date of the present format to the end of its day.
+ */
 function comparedByDay(name: 'if-modified-since' | 'if-unmodified-since'): () => Alteration {
   return requestBecomes((request) => {
     const date = request.headers[name];

@@ -32,7 +32,10 @@ function changedText(text: string, change: (value: unknown) => unknown): string 
 
 const unauthorized = ownResponse(401, { error: 'dev auth: unauthorized', request_id: 'defect' });
 
-/** Grants a device the token of another one with its key, if `normalize` makes their identities equal. */
+/**
+ * Grants a device the token of another one with its key, if `normalize` makes their identities
+ * equal.
+ */
 function comparesAs(normalize: (text: string) => string): () => Alteration {
   return () => {
     const grants = new Map<string, { readonly own: string; readonly response: ProxiedResponse }>();

@@ -7,7 +7,9 @@ import type { Alteration, Defect, ProxiedRequest } from '../defect.ts';
 
 const rows: readonly Operation[] = Object.values(operations);
 
-/** Returns operations for these defects, without links and WebSockets, which have no such variants. */
+/**
+ * Returns operations for these defects, without links and WebSockets, which have no such variants.
+ */
 function idsOf(appliesTo: (row: Operation) => boolean): readonly OperationId[] {
   const apart = ['connect', 'download-configuration'];
   return rows

@@ -1,6 +1,6 @@
 /**
- * Defects: the server accepts a request in one of its equivalent variants only, or a token in another
- * place.
+ * Defects: the server accepts a request in one of its equivalent variants only, or a token in
+ * another place.
  */
 
 import { type OperationId, operations } from '../../../fixtures/contract/operations.ts';

@@ -153,7 +153,10 @@ function refusalOf({ status, reason, detail }: AuthDecision): Refusal {
   }
 }
 
-/** Returns the authentication set of the request after the decision's writes; undefined if there is none. */
+/**
+ * Returns the authentication set of the request after the decision's writes; undefined if there is
+ * none.
+ */
 function applyDecision(
   context: HandlerContext,
   decision: AuthDecision,

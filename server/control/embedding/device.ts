@@ -28,8 +28,8 @@ export interface TestbedDevice {
    */
   assertRequested(operation: string, expected?: ExpectedRequests): void;
   /**
-   * Resolves when the device has reported the status, now or later, and the server accepted it. Waits
-   * ten seconds by default.
+   * Resolves when the device has reported the status, now or later, and the server accepted it.
+   * Waits ten seconds by default.
    * @throws JournalAssertionError with what the device did instead
    */
   untilReported(status: ReportableStatus, patience?: EntryAwaitOptions): Promise<void>;

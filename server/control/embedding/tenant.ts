@@ -42,7 +42,9 @@ export interface TestbedTenant {
   readonly rates: TestbedRates;
   readonly journal: TestbedJournal;
   readonly faults: TestbedFaults;
-  /** Returns a device client, judged by its duties: by the ID or an identity value of the device. */
+  /**
+   * Returns a device client, judged by its duties: by the ID or an identity value of the device.
+   */
   client(device: string): TestbedClient;
   /**
    * Returns a device by its ID, the text of its identity, or the value of a member of its identity.
@@ -50,7 +52,8 @@ export interface TestbedTenant {
    */
   device(name: string): TestbedDevice;
   /**
-   * Replaces the whole state of the tenant with that of a world file. `reset` then returns to this state.
+   * Replaces the whole state of the tenant with that of a world file. `reset` then returns to this
+   * state.
    * @throws WorldTextError, WorldFileError
    */
   load(source: WorldSource): Promise<LoadedWorld>;

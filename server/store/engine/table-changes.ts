@@ -1,7 +1,7 @@
 /**
  * Caches query results until their tables change. A change is noticed by the text of the statement
- * that makes it, so no trigger and no foreign key may write to a watched table; a test of the schema
- * holds this.
+ * that makes it, so no trigger and no foreign key may write to a watched table; a test of the
+ * schema holds this.
  */
 
 /** Tables with cached queries, and a pattern that finds each in a statement. */

@@ -205,7 +205,7 @@ describe('the update client of a connected device', () => {
     },
   );
 
-  it('refuses an unknown command', () => {
+  it('refuses a command that it does not know', () => {
     const fixture = new ConnectFixture();
     const responses = fixture.say('menderClient', 'reboot');
     expect(errorTextOf(responses)).toBe("unknown message type 'reboot'");
