@@ -193,7 +193,7 @@ describe('the clock and state in the console', () => {
   it('can be moved past the date at which deprecated operations end', async () => {
     await openConsole(page, server, '/clock');
     await page.getByText(`half a year before and after ${endOfLife}`).waitFor();
-    await page.getByText('It is 2026-11-21, which is outside of it').waitFor();
+    await page.getByText('Today is 2026-11-21, which is outside of it').waitFor();
     const slider = page.getByRole('slider');
     const box = await slider.boundingBox();
     if (!box) throw new Error('the slider is not shown');

@@ -190,7 +190,7 @@ const inUpdate = defineScenario<OfferedDeployment>({
           written: await device.call('put-deployment-log', { path: { id }, body: { messages } }),
           read: async () => {
             const log = (await context.admin.deploymentLog(deploymentId, device.id)) ?? '';
-            return { message: log.match(/x+-\d+/)?.[0] };
+            return { message: log.match(/(?<!x)x+-\d+/)?.[0] };
           },
         };
       },
