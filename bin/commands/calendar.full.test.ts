@@ -115,8 +115,8 @@ describe('fleetbed calendar', () => {
   it.each<[string, RegExp]>([
     ['--on tomorrow', /'--on <date>' argument 'tomorrow' is invalid.*YYYY-MM-DD/],
     ['--on 2027-02-30', /argument '2027-02-30' is invalid/],
-    ['--format xml', /'--format <form>' argument 'xml' is invalid.*table, json, ical/],
-    ['--json --format ical', /'--json' cannot be used with option '--format <form>'/],
+    ['--format xml', /'--format <format>' argument 'xml' is invalid.*table, json, ical/],
+    ['--json --format ical', /'--json' cannot be used with option '--format <format>'/],
     ['--format ical traffic.har', /'--format ical' shows only the schedule/],
     ['--since 2026-01-01', /unknown option '--since'/],
   ])('refuses `%s` with exit code 2 and one line', async (args, sentence) => {
@@ -166,7 +166,7 @@ describe('fleetbed calendar with recorded traffic', () => {
       on: '2027-08-25',
       endOfLife: '2027-08-25',
       outcome: 'uses',
-      recordings: [{ file: journal, form: 'journal', exchanges: 1, calls: 1 }],
+      recordings: [{ file: journal, format: 'journal', exchanges: 1, calls: 1 }],
       unseen: 0,
     });
     expect(findings).toMatchObject([

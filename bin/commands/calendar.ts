@@ -14,14 +14,13 @@ import { type Schedule, scheduleOn } from '../../conformance/recordings/schedule
 import { scheduleText, trafficSentence, trafficText } from '../../conformance/recordings/text.ts';
 import { systemClock } from '../../fixtures/base/clock.ts';
 import { inGroup, type UngroupedRows, type ValuesOf } from '../../fixtures/base/option-row.ts';
-import { NotAFile } from '../../fixtures/base/plain-file.ts';
 import { printableJson } from '../../fixtures/base/printable.ts';
 import { addExamples } from '../options/examples.ts';
 import { exitCodeHelp } from '../options/exit-code-help.ts';
 import { addOptionRows } from '../options/option-rows.ts';
 import { CommandError } from '../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../output/exit-codes.ts';
-import { fileError, requireWritable, writeWhole } from '../output/files.ts';
+import { fileError, isFileProblem, requireWritable, writeWhole } from '../output/files.ts';
 import { createOutput } from '../output/output.ts';
 
 const rows = inGroup('Options', {
@@ -145,8 +144,7 @@ function recordingError(file: string, error: unknown): unknown {
   if (error instanceof RecordingError) {
     return new CommandError(error.message, exitCodes.setUp, error);
   }
-  const isFileProblem = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
-  return isFileProblem ? fileError(`cannot read ${file}`, error) : error;
+  return isFileProblem(error) ? fileError(`cannot read ${file}`, error) : error;
 }
 
 function scheduleAs(schedule: Schedule, { format }: CalendarPlan, nowMs: number): string {

@@ -143,7 +143,10 @@ describe('the README commands in a fresh clone', () => {
     const known = readdirSync(projectFolder);
     const files = readdirSync(join(folder, 'fleetbed')).filter((name) => !known.includes(name));
     expect(files.sort()).toEqual([
-      ...['response.json', 'conformance.html', 'conformance.xml', 'vectors'],
+      'conformance.html',
+      'conformance.xml',
+      'response.json',
+      'vectors',
     ]);
   });
 });

@@ -149,3 +149,8 @@ export function fileError(
   const reason = error instanceof NotAFile ? error.message : (reasons[code] ?? code);
   return new CommandError(`${what}: ${reason}; choose another ${kind}.`, exitCodes.setUp, error);
 }
+
+/** Returns true for an error of the file system, and for a path that is not a regular file. */
+export function isFileProblem(error: unknown): boolean {
+  return error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
+}

@@ -41,7 +41,7 @@ describe('fleetbed conform judge', { timeout: RUN_MAX_MS }, () => {
   it("finds no violation in our server's HAR archive, and accounts for every entry", async () => {
     const { code, stdout } = await judge(har, '--json');
     const result = JSON.parse(stdout);
-    expect([code, result.outcome, result.form]).toEqual([0, 'pass', 'har']);
+    expect([code, result.outcome, result.format]).toEqual([0, 'pass', 'har']);
     expect(result.entries).toBe(JSON.parse(readFileSync(har, 'utf8')).log.entries.length);
     const left = result.leftOut.reduce(
       (sum: number, row: { entries: number }) => sum + row.entries,

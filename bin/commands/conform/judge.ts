@@ -7,14 +7,13 @@ import type { Command } from 'commander';
 import { judgeRecording, type RecordingJudgement } from '../../../conformance/passive/recording.ts';
 import { recordingText } from '../../../conformance/passive/recording-text.ts';
 import { RecordingError } from '../../../conformance/recordings/recording.ts';
-import { NotAFile } from '../../../fixtures/base/plain-file.ts';
 import { addExamples } from '../../options/examples.ts';
 import { exitCodeHelp } from '../../options/exit-code-help.ts';
 import { headerPrefixOption, jsonOption } from '../../options/shared-options.ts';
 import { urlOption } from '../../options/url-option.ts';
 import { CommandError } from '../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../output/exit-codes.ts';
-import { fileError } from '../../output/files.ts';
+import { fileError, isFileProblem } from '../../output/files.ts';
 import { createOutput } from '../../output/output.ts';
 
 interface JudgeOptions {
@@ -78,6 +77,5 @@ function recordingError(file: string, error: unknown): unknown {
       error.location === '' ? '' : ' Record the traffic again, or remove the damaged part.';
     return new CommandError(`${error.message}${remedy}`, exitCodes.setUp, error);
   }
-  const isFileProblem = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
-  return isFileProblem ? fileError(`cannot read ${file}`, error) : error;
+  return isFileProblem(error) ? fileError(`cannot read ${file}`, error) : error;
 }

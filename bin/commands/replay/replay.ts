@@ -138,9 +138,10 @@ async function replay(file: string, options: ReplayOptions): Promise<ExitCode> {
 function asCommandError(error: unknown, file: string, url: string): unknown {
   if (error instanceof RecordingError) return new CommandError(error.message, exitCodes.setUp);
   if (!(error instanceof Error)) return error;
-  return isFileProblem(error) ? fileError(`cannot read ${file}`, error) : setupError(error, url);
+  return namesAFile(error) ? fileError(`cannot read ${file}`, error) : setupError(error, url);
 }
 
-function isFileProblem(error: Error): boolean {
+/** Errors of connections have no path. */
+function namesAFile(error: Error): boolean {
   return error instanceof NotAFile || ('path' in error && 'syscall' in error);
 }

@@ -26,7 +26,7 @@ describe('a new case with a new requirement', () => {
       for (const { path, text } of others) copy.write(path, text);
       const paths = others.map(({ path }) => path);
       expect(await copy.errorsIn(paths)).toMatch(
-        /cases\/monitor\.ts.*alerts\.keep-their-order.*\n.*defects\/monitor\.ts.*alerts\.keep-their-order/s,
+        /cases\/monitor\/monitor\.ts.*alerts\.keep-their-order.*\n.*defects\/monitor\.ts.*alerts\.keep-their-order/s,
       );
       if (requirement) copy.write(requirement.path, requirement.text);
       expect(await copy.errorsIn(paths)).toBe('');

@@ -2,14 +2,13 @@
 import { verdictsOfRecording } from '../../../../conformance/client-judge/recorded-clients.ts';
 import { openRecording } from '../../../../conformance/recordings/open-recording.ts';
 import { RecordingError } from '../../../../conformance/recordings/recording.ts';
-import { NotAFile } from '../../../../fixtures/base/plain-file.ts';
 import type { ClientExchange } from '../../../../fixtures/control/client-event.ts';
 import { maskText } from '../../../../server/http/masking.ts';
 import { judgedDuties } from '../../../client-test/client-reader.ts';
 import { type ClientDuties, clientLines, hasBrokenMust } from '../../../client-test/duties-text.ts';
 import { CommandError } from '../../../output/command-error.ts';
 import { type ExitCode, exitCodes } from '../../../output/exit-codes.ts';
-import { fileError } from '../../../output/files.ts';
+import { fileError, isFileProblem } from '../../../output/files.ts';
 import { createOutput } from '../../../output/output.ts';
 
 /** Maximum number of requests that are shown as evidence. */
@@ -66,6 +65,5 @@ function requestLine({ method, url, status }: ClientExchange): string {
 function readError(file: string, error: unknown): unknown {
   if (error instanceof RecordingError)
     return new CommandError(error.message, exitCodes.setUp, error);
-  const isFileProblem = error instanceof NotAFile || (error instanceof Error && 'syscall' in error);
-  return isFileProblem ? fileError(`--from cannot read ${file}`, error) : error;
+  return isFileProblem(error) ? fileError(`--from cannot read ${file}`, error) : error;
 }
