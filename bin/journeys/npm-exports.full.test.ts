@@ -28,7 +28,7 @@ const names = {
   ],
   'fleetbed/behaviours': ['UpdateFailure', 'defineBehaviour'],
   'fleetbed/conformance': [
-    ...['SetupError', 'ControlFileError', 'UnknownIdError', 'listCases', 'renderConformance'],
+    ...['ControlFileError', 'SetupError', 'UnknownIdError', 'listCases', 'renderConformance'],
     'runConformance',
   ],
   'fleetbed/contract': [
