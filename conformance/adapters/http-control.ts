@@ -162,8 +162,8 @@ export class HttpControl implements Control {
     const password = `of ${name}`;
     maskSecret(password, 'password');
     await inviteUserWithoutPermissions(client, adminToken, { role: name, email });
-    const listed = await this.#send('GET', controlPaths.outbox, undefined, client);
-    const { messages } = this.#read('show the outbox', listed, outbox, 200);
+    const response = await this.#send('GET', controlPaths.outbox, undefined, client);
+    const { messages } = this.#read('show the outbox', response, outbox, 200);
     const secret = messages.findLast(({ to }) => to === email)?.secret ?? '';
     maskSecret(secret, 'password');
     const token = await userToken(client, email, password, secret);

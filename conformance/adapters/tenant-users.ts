@@ -20,13 +20,13 @@ export async function userToken(
   if (secret !== undefined) {
     const body = { secret_hash: secret, password };
     const request = requestOf(managementOperations['complete-password-reset'], { body });
-    done('set a password', await client.send(request), 202, 204);
+    requireStatus('set a password', await client.send(request), 202, 204);
   }
   const basic = Buffer.from(`${email}:${password}`).toString('base64');
   const headers = { authorization: `Basic ${basic}` };
   const request = requestOf(managementOperations.login, { headers, body: { no_expiry: true } });
   const response = await client.send(request);
-  return done('log a user in', response, 200).text;
+  return requireStatus('log a user in', response, 200).text;
 }
 
 /** Invites a user whose only role grants no permission. */
@@ -38,13 +38,13 @@ export async function inviteUserWithoutPermissions(
   const headers = bearer(adminToken);
   const newRole = { name: role, permission_sets_with_scope: [] };
   const made = requestOf(managementOperations['create-role'], { body: newRole, headers });
-  done('create a role', await client.send(made), 201);
+  requireStatus('create a role', await client.send(made), 201);
   const newUser = { email, roles: [role] };
   const invited = requestOf(managementOperations['create-user'], { body: newUser, headers });
-  done('invite a user', await client.send(invited), 201);
+  requireStatus('invite a user', await client.send(invited), 201);
 }
 
-function done(
+function requireStatus(
   action: string,
   response: HttpResponse,
   ...statuses: readonly number[]

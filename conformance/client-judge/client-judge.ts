@@ -188,7 +188,7 @@ export class ClientJudge {
   ): void {
     const { event } = history;
     const due = client.history.due.get(duty.id);
-    const happened = (matcher: EventMatcher | undefined): boolean =>
+    const matches = (matcher: EventMatcher | undefined): boolean =>
       matcher?.exchange?.(exchange, history) ?? false;
     // A request that began before the device could know is no response to it.
     if (due && event.sentMs >= due.sinceMs) {
@@ -201,9 +201,9 @@ export class ClientJudge {
         contradicts: due.sequence,
       };
       const violation = sequence.brokenBy?.(exchange, history, due);
-      this.#endDue(client, duty, violation ?? reactionIn(sequence, happened), location);
+      this.#endDue(client, duty, violation ?? reactionIn(sequence, matches), location);
     }
-    if (!client.history.due.has(duty.id) && happened(sequence.dueAfter)) {
+    if (!client.history.due.has(duty.id) && matches(sequence.dueAfter)) {
       client.history.due.keep(duty.id, newDue(event.sequence, event.endedMs));
     }
   }
@@ -272,7 +272,7 @@ export class ClientJudge {
       if (due === undefined || !duty.sequence || nowMs - due.sinceMs < patience) continue;
       const seconds = ((nowMs - due.sinceMs) / 1000).toFixed(0);
       const actual = hasCrashed ? 'end with an error' : `nothing of the kind in ${seconds} s`;
-      const violation = { where: 'the device', must: duty.sequence.must, actual };
+      const violation = { part: 'the device', expected: duty.sequence.expected, actual };
       const location = { journalEntry: due.sequence, operation: 'no-request', atMs: nowMs };
       this.#endDue(client, duty, violation, location);
     }
@@ -301,12 +301,12 @@ export class ClientJudge {
     counts.set(duty.id, dutyCounts);
     dutyCounts.judged += 1;
     if (violation === undefined) return;
-    const { where, must, actual } = violation;
-    const shown: DutyViolation = { ...location, message: `${where} must ${must}, not ${actual}` };
+    const { part, expected, actual } = violation;
+    const dutyViolation = { ...location, message: `${part} must ${expected}, not ${actual}` };
     this.#isBroken = true;
     dutyCounts.violationCount += 1;
-    if (dutyCounts.violations.length < VIOLATIONS_MAX) dutyCounts.violations.push(shown);
-    this.#found(duty, shown);
+    if (dutyCounts.violations.length < VIOLATIONS_MAX) dutyCounts.violations.push(dutyViolation);
+    this.#found(duty, dutyViolation);
   }
 
   #clientOf(name: string): JudgedClient {

@@ -78,15 +78,15 @@ export class DeploymentHistory {
     if (status !== 200 || typeof id !== 'string') return;
     const { source, artifact_name: name, device_types_compatible: types } = membersOf(artifact);
     const { uri } = membersOf(source);
-    const given = typeof uri === 'string' && URL.canParse(uri) ? uri : undefined;
-    const link = given && linkOf(given);
+    const validUri = typeof uri === 'string' && URL.canParse(uri) ? uri : undefined;
+    const link = validUri && linkOf(validUri);
     if (link !== undefined) this.refusedLinks.delete(link);
     const known = this.offers.get(id);
     // The device may have worked on it before it was watched.
     if (!this.isIdleKnown && link !== undefined) this.fetched.keep(link, true);
     const linkDigests = [
       ...(known?.linkDigests ?? []),
-      ...(given ? [digestOf(targetOf(given))] : []),
+      ...(validUri ? [digestOf(targetOf(validUri))] : []),
     ];
     const { device_type: type, artifact_name: formerName } = pollData(exchange);
     this.offers.keep(id, {
@@ -95,7 +95,7 @@ export class DeploymentHistory {
       pollText: known?.pollText ?? pollText,
       formerName: known?.formerName ?? formerName,
       name,
-      isConfiguration: given?.includes('/download/configuration/') ?? false,
+      isConfiguration: validUri?.includes('/download/configuration/') ?? false,
       isForType: !Array.isArray(types) || types.includes(type),
       pauses: announcesMaps ? pausesIn(artifact) : undefined,
       link,

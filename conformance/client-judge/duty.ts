@@ -54,7 +54,7 @@ export interface Sequence {
   /** Events after which the reaction is no longer due. */
   readonly cancelledBy?: EventMatcher;
   /** The reaction, phrased to follow "must". */
-  readonly must: string;
+  readonly expected: string;
 }
 
 /**

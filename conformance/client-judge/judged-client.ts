@@ -71,11 +71,11 @@ export function stateOf(duty: Duty, { history, counts, dropped }: JudgedClient):
   if (observation?.(history) !== undefined) return 'observed';
   if (history.due.has(id)) return 'open';
   if (judged > 0) return level === 'observed' ? 'observed' : 'met';
-  return undecided(duty, history, dropped);
+  return undecidedState(duty, history, dropped);
 }
 
 /** Returns why nothing is known about a duty. */
-function undecided(duty: Duty, history: ClientHistory, dropped: number): DutyState {
+function undecidedState(duty: Duty, history: ClientHistory, dropped: number): DutyState {
   const [area = ''] = duty.id.split('.');
   if (dropped > 0) return 'not-judged';
   const hasDuty = duty.appliesToClient?.(history) ?? true;

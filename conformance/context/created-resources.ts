@@ -94,7 +94,7 @@ export class CreatedResources {
     const leftBehind: string[] = [];
     for (let resource = this.#resources.pop(); resource; resource = this.#resources.pop()) {
       try {
-        await removed(resource.remove, admin);
+        await removeWithRetries(resource.remove, admin);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         leftBehind.push(`${resource.what}: ${reason}`);
@@ -108,7 +108,7 @@ export class CreatedResources {
  * Removes a resource, and retries when the connection closed before a response arrived. The retry
  * is safe, since removing a resource that is already gone succeeds.
  */
-async function removed(remove: Removal, admin: TargetAdmin | undefined): Promise<void> {
+async function removeWithRetries(remove: Removal, admin: TargetAdmin | undefined): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await remove(admin);

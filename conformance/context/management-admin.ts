@@ -130,8 +130,8 @@ export class ManagementAdmin implements TargetAdmin {
 
   async findArtifact(name: string, deviceType: string): Promise<string | undefined> {
     const response = await this.#call('list-all-artifacts', { query: { name } });
-    const listed = this.#read('list artifacts', response, listedArtifacts);
-    return listed.find(
+    const artifacts = this.#read('list artifacts', response, listedArtifacts);
+    return artifacts.find(
       (artifact) => artifact.name === name && artifact.device_types_compatible.includes(deviceType),
     )?.id;
   }
@@ -160,8 +160,8 @@ export class ManagementAdmin implements TargetAdmin {
 
   async findDeployment(name: string): Promise<string | undefined> {
     const response = await this.#call('list-deployments', { query: { name } });
-    const listed = this.#read('list deployments', response, listedDeployments);
-    return listed.find((deployment) => deployment.name === name)?.id;
+    const deployments = this.#read('list deployments', response, listedDeployments);
+    return deployments.find((deployment) => deployment.name === name)?.id;
   }
 
   async abort(id: string): Promise<void> {

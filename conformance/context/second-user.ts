@@ -32,7 +32,7 @@ export async function secondUser(context: TestContext): Promise<SecondUser> {
   maskSecret(password, 'password');
   const headers = authorizationOf(context.admin);
   const made = await client.send(requestOf(create, { body: { email, password }, headers }));
-  needed('create a user', made, 201);
+  requireStatus('create a user', made, 201);
   const id = made.headers.location?.split('/').at(-1) ?? '';
   return {
     email,
@@ -42,13 +42,13 @@ export async function secondUser(context: TestContext): Promise<SecondUser> {
       const response = await client.send(
         requestOf(login, { headers: { authorization: `Basic ${basic}` } }),
       );
-      needed('log a user in', response, 200);
+      requireStatus('log a user in', response, 200);
       maskSecret(response.text, 'user-token');
       return new ManagementAdmin(client, { token: response.text });
     },
     remove: async () => {
       const response = await client.send(requestOf(remove, { path: { id }, headers }));
-      needed('delete a user', response, 204);
+      requireStatus('delete a user', response, 204);
     },
   };
 }
@@ -58,7 +58,7 @@ export function adminWithToken({ client }: TestContext, token: string): TargetAd
   return new ManagementAdmin(client, { token });
 }
 
-function needed(action: string, { status }: HttpResponse, wanted: number): void {
+function requireStatus(action: string, { status }: HttpResponse, wanted: number): void {
   if (status === wanted) return;
   throw new NotObservable(`the target does not ${action}: status ${status}`);
 }

@@ -8,7 +8,7 @@ import type { TestContext } from './test-context.ts';
 
 const { 'create-personal-token': create, 'list-personal-tokens': list } = managementOperations;
 const { 'revoke-personal-token': revoke } = managementOperations;
-const listed = v.array(v.looseObject({ id: v.string(), name: v.string() }));
+const tokenList = v.array(v.looseObject({ id: v.string(), name: v.string() }));
 
 /**
  * Creates a personal access token of the target admin's user with this lifetime; it is revoked at
@@ -35,7 +35,7 @@ async function revokeNamed(admin: TargetAdmin, name: string): Promise<void> {
   const { client } = admin.caller;
   const headers = authorizationOf(admin);
   const { text } = await client.send(requestOf(list, { headers }));
-  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), listed), text);
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), tokenList), text);
   const id = parsed.success ? parsed.output.find((token) => token.name === name)?.id : undefined;
   if (id !== undefined) await client.send(requestOf(revoke, { path: { id }, headers }));
 }

@@ -83,7 +83,7 @@ export function requireResponse(
   const requirements = responseRequirements[operation];
   const isBusy = response.status === 429 || response.status >= 500;
   const undocumented = isBusy ? undefined : { operation, requirements, response };
-  throw notReached(`${status} of ${operation}`, response, status, undocumented);
+  throw startStateFailure(`${status} of ${operation}`, response, status, undocumented);
 }
 
 /** The target has accepted a device automatically, so no device ever waits for a decision. */
@@ -252,10 +252,10 @@ export function instructedId(response: HttpResponse): string {
 
 /** Throws StartStateNotReached unless the response has the status. */
 export function requireStatus(state: string, response: HttpResponse, status: number): void {
-  if (response.status !== status) throw notReached(state, response, status);
+  if (response.status !== status) throw startStateFailure(state, response, status);
 }
 
-function notReached(
+function startStateFailure(
   state: string,
   response: HttpResponse,
   status: number,

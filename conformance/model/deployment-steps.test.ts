@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { pollVariants } from '../context/poll-variants.ts';
 import { contextOn } from '../testing/context-on.ts';
 import { serve } from '../testing/stub-server.ts';
+import { arrangeStart } from './authentication-steps.ts';
 import { pollStep, reportStep } from './deployment-steps.ts';
 import { ExpectedState } from './expected-state.ts';
-import { arrangeStart } from './identity-steps.ts';
 import type { ModelStep, TargetSide } from './step.ts';
 
 /** Starts a server that accepts every report and offers deployments with these IDs in order. */

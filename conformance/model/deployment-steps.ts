@@ -23,7 +23,7 @@ export function deployStep(device: number): ModelStep {
   return {
     title: `a user creates a deployment for device ${nameOf(device)}`,
     isPossible: (expectedState) =>
-      expectedState.device(device).identity === 'accepted' &&
+      expectedState.device(device).status === 'accepted' &&
       expectedState.deployments.length < DEPLOYMENTS_MAX,
     run: async (expectedState, targetSide) => {
       const { context, deployments } = targetSide;

@@ -14,7 +14,7 @@ export const attributeNames = ['load', 'modes', 'place'] as const;
 export type ModelAttributeValue = number | string | readonly number[] | readonly string[];
 
 /** State of a device on the server; `decommissioned` when it was decommissioned. */
-type IdentityState = 'unknown' | 'pending' | 'accepted' | 'rejected' | 'decommissioned';
+type DeviceStatus = 'unknown' | 'pending' | 'accepted' | 'rejected' | 'decommissioned';
 
 /** The newest token of a device: `undetermined` where the contract does not say if it works. */
 type TokenState = 'none' | 'valid' | 'revoked' | 'undetermined';
@@ -32,7 +32,7 @@ export type StartState = 'unknown' | 'accepted';
 
 /** The expected state of one device. */
 export class ExpectedDevice {
-  identity: IdentityState;
+  status: DeviceStatus;
   token: TokenState;
   isPreauthorized = false;
   /** True when a user's change may not have reached the device yet. */
@@ -44,7 +44,7 @@ export class ExpectedDevice {
   );
 
   constructor(start: StartState) {
-    this.identity = start;
+    this.status = start;
     this.token = start === 'accepted' ? 'valid' : 'none';
   }
 

@@ -27,11 +27,11 @@ const changes: readonly BodyChange[] = [
   ['cut', (body, random) => body.subarray(0, random.integer(0, body.length - 1))],
   [
     'with a broken byte',
-    (body, random) => inserted(body, random, Buffer.from([pick(brokenBytes, random)])),
+    (body, random) => insertBytes(body, random, Buffer.from([pick(brokenBytes, random)])),
   ],
   ['with a missing byte', (body, random) => without(body, random)],
-  ['with an extra quote', (body, random) => inserted(body, random, Buffer.from('"'))],
-  ['with an open bracket', (body, random) => inserted(body, random, Buffer.from('[{'))],
+  ['with an extra quote', (body, random) => insertBytes(body, random, Buffer.from('"'))],
+  ['with an open bracket', (body, random) => insertBytes(body, random, Buffer.from('[{'))],
   ['twice', (body) => Buffer.concat([body, body])],
   ['after a byte order mark', (body) => Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), body])],
   ['in UTF-16', (body) => Buffer.from(body.toString('utf8'), 'utf16le')],
@@ -67,7 +67,7 @@ function pick<Element>(elements: readonly Element[], random: Random): Element {
   return element;
 }
 
-function inserted(body: Buffer, random: Random, bytes: Buffer): Buffer {
+function insertBytes(body: Buffer, random: Random, bytes: Buffer): Buffer {
   const offset = random.integer(0, body.length);
   return Buffer.concat([body.subarray(0, offset), bytes, body.subarray(offset)]);
 }

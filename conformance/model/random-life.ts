@@ -9,9 +9,9 @@ import { StartStateNotReached } from '../context/start-states.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { defineScenario, type JudgingCase } from '../suite/case.ts';
 import { ExpectationFailure, observationOf } from '../target/expectations.ts';
+import * as authentication from './authentication-steps.ts';
 import * as deployment from './deployment-steps.ts';
 import { attributeNames, configurationKeys, DEVICES, type StartState } from './expected-state.ts';
-import * as identity from './identity-steps.ts';
 import { runRandomSequences, type SequenceOptions } from './random-sequences.ts';
 import type { ModelStep } from './step.ts';
 import * as store from './store-steps.ts';
@@ -35,13 +35,15 @@ const deviceStatuses = [
 const invalidStatuses = ['aborted', 'done', 'Success', '', null, 7, ['success']];
 
 const identitySteps: readonly fc.Arbitrary<ModelStep>[] = [
-  device.map(identity.authenticateStep),
-  device.map(identity.forgedSignatureStep),
-  device.map(identity.preauthorizeStep),
-  device.map(identity.acceptStep),
-  device.map(identity.rejectStep),
-  device.map(identity.decommissionStep),
-  fc.tuple(device, fc.boolean()).map(([index, withToken]) => identity.callStep(index, withToken)),
+  device.map(authentication.authenticateStep),
+  device.map(authentication.forgedSignatureStep),
+  device.map(authentication.preauthorizeStep),
+  device.map(authentication.acceptStep),
+  device.map(authentication.rejectStep),
+  device.map(authentication.decommissionStep),
+  fc
+    .tuple(device, fc.boolean())
+    .map(([index, withToken]) => authentication.callStep(index, withToken)),
 ];
 
 const pollSteps = fc

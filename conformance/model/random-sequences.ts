@@ -8,8 +8,8 @@ import { StartStateNotReached } from '../context/start-states.ts';
 import type { SuiteDevice } from '../context/suite-device.ts';
 import type { TestContext } from '../context/test-context.ts';
 import { ExpectationFailure } from '../target/expectations.ts';
+import { arrangeStart } from './authentication-steps.ts';
 import { DEVICES, ExpectedState, nameOf, type StartState } from './expected-state.ts';
-import { arrangeStart } from './identity-steps.ts';
 import type { ModelStep, TargetSide } from './step.ts';
 
 const STEPS_MAX = 48;

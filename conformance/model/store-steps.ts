@@ -193,7 +193,7 @@ function kindRequirement(value: unknown): RequirementId {
 export function readDeviceStep(index: number): ModelStep {
   return {
     title: `a user reads the attributes of device ${nameOf(index)}`,
-    isPossible: (expectedState) => expectedState.device(index).identity === 'accepted',
+    isPossible: (expectedState) => expectedState.device(index).status === 'accepted',
     run: async (expectedState, targetSide) => {
       const { attributes } = expectedState.device(index);
       const { id } = targetDevice(targetSide, index);

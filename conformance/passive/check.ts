@@ -8,9 +8,9 @@ import type { RunHistory } from './run-history.ts';
 /** A violation of a check. It reads as a sentence: `where` must `must`, not `actual`. */
 export interface Violation {
   /** The part of the exchange that is wrong, such as `200 body: /timezone`. */
-  readonly where: string;
+  readonly part: string;
   /** The expectation, phrased to follow "must". */
-  readonly must: string;
+  readonly expected: string;
   /** The actual value, in a few words. */
   readonly actual: string;
   /** The violated requirement, if it is not the one of the check. */
@@ -86,14 +86,14 @@ export function appliedChecks<
 }
 
 /** Returns a violation if the status of the response is none of these; otherwise undefined. */
-export function otherStatus(
+export function statusViolation(
   { response }: JudgedExchange,
   ...statuses: readonly number[]
 ): Violation | undefined {
   if (statuses.includes(response.status)) return undefined;
   return {
-    where: 'the status',
-    must: `be ${statuses.join(' or ')}`,
+    part: 'the status',
+    expected: `be ${statuses.join(' or ')}`,
     actual: responseSummary(response),
   };
 }

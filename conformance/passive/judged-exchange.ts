@@ -102,13 +102,13 @@ export class JudgedExchange {
   /** The parsed JSON body of the request; undefined when the body is not JSON. */
   get requestJson(): unknown {
     const { body = '' } = this.request;
-    this.#sent ??= parsed(Buffer.from(body), String(body));
+    this.#sent ??= parseJson(Buffer.from(body), String(body));
     return this.#sent.value;
   }
 
   /** The parsed JSON body of the response; undefined when the body is not JSON. */
   get responseJson(): unknown {
-    this.#received ??= parsed(this.response.bytes, this.response.text);
+    this.#received ??= parseJson(this.response.bytes, this.response.text);
     return this.#received.value;
   }
 
@@ -194,7 +194,7 @@ function headerOf(headers: Headers, name: string): string | undefined {
   return headers[name] ?? Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
 }
 
-function parsed(bytes: Buffer, text: string): Json {
+function parseJson(bytes: Buffer, text: string): Json {
   if (bytes.length === 0 || jsonExcess(bytes) !== undefined) return { value: undefined };
   return { value: parsedJson(text) };
 }

@@ -11,8 +11,8 @@ import {
   violationsIn,
 } from '../testing/invented-exchanges.ts';
 import { passiveChecks } from './catalogue.ts';
-import { ExchangeJudge, isMissingResponse } from './exchange-judge.ts';
 import { linkPaths, requirementOn } from './response-parts.ts';
+import { isMissingResponse, SuiteTrafficJudge } from './suite-traffic-judge.ts';
 
 const base = 'http://host:8080/prefix';
 const names = vendorNames('X-SVC');
@@ -267,7 +267,7 @@ describe('the passive checks of the contract', () => {
 
 describe('the exchange judge', () => {
   it('counts judged and violating exchanges by requirement and operation', () => {
-    const judge = new ExchangeJudge(base, names);
+    const judge = new SuiteTrafficJudge(base, names);
     const outcome = { status: 401, headers: {}, bytes: Buffer.alloc(0), text: '' };
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 1 });
@@ -277,7 +277,7 @@ describe('the exchange judge', () => {
   });
 
   it('reports an unanswered request as a violation of the operation', () => {
-    const each = new ExchangeJudge(base, names).forCase();
+    const each = new SuiteTrafficJudge(base, names).forCase();
     const outcome = new TransportFailure('request-time-limit', 'no complete response within 5 ms');
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
@@ -288,7 +288,7 @@ describe('the exchange judge', () => {
   });
 
   it('ignores an operation that the target does not offer', () => {
-    const each = new ExchangeJudge(base, names, { offered: new Set(['connect']) }).forCase();
+    const each = new SuiteTrafficJudge(base, names, { offered: new Set(['connect']) }).forCase();
     const outcome = { status: 404, headers: {}, bytes: Buffer.alloc(0), text: '' };
     const request = { method: 'GET', url: `${base}${operations['get-configuration'].path}` };
     const record = exchangeOf(request, outcome, { startMs: 0, elapsedMs: 5 });
@@ -297,7 +297,7 @@ describe('the exchange judge', () => {
   });
 
   it('ignores requests that are no operation of the contract', () => {
-    const each = new ExchangeJudge(base, names).forCase();
+    const each = new SuiteTrafficJudge(base, names).forCase();
     const outcome = { status: 500, headers: {}, bytes: Buffer.alloc(0), text: '' };
     for (const url of ['http://other/api/devices/v1/deviceconfig/configuration', `${base}/x`]) {
       const request = { method: 'GET', url };

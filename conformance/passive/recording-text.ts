@@ -59,8 +59,8 @@ function leftOutLines({ leftOut, entries, judged }: RecordingJudgement): string[
   if (leftOut.length === 0) return [];
   const rows = leftOut.map(({ reason, entries: count, first }) => {
     const more = count - first.length;
-    const listed = `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-    return `  ${count} ${reasons[reason]}: ${listed}`;
+    const listText = `${first.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    return `  ${count} ${reasons[reason]}: ${listText}`;
   });
   return ['', `Not judged: ${counted(entries - judged, 'entry')}`, ...rows];
 }

@@ -106,12 +106,12 @@ const authRequest = () =>
     sent: { id_data: '{"mac":"1"}', pubkey: 'key' },
     content: { size: token.length, mimeType: 'application/jwt', text: token },
   });
-const polls = (content: unknown, status = 200, of = token) =>
+const polls = (content: unknown, status = 200, bearerToken = token) =>
   entry(paths.next, {
     method: 'POST',
     status,
     content,
-    headers: bearer(of),
+    headers: bearer(bearerToken),
     sent: { device_provides: { device_type: 'board' } },
   });
 const reports = (status: string, answered = 204) =>

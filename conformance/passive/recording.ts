@@ -15,11 +15,11 @@ import {
 import { recognizeRequest } from '../target/operation-at.ts';
 import { SOURCE } from './device-history.ts';
 import {
-  DeviceJudge,
-  deviceChecks,
-  deviceRequirements,
+  DeviceTrafficJudge,
+  deviceTrafficChecks,
+  deviceTrafficRequirements,
   type ViolationEvidence,
-} from './device-judge.ts';
+} from './device-traffic-judge.ts';
 import { RecordedDevices } from './recorded-device.ts';
 
 /** Limit on the size of a recording, which is held in memory to sort its entries by time. */
@@ -130,8 +130,8 @@ function serverOf(file: string, exchanges: readonly FullExchange[]): string | un
   const [first, ...others] = calls.keys();
   if (others.length === 0) return first;
   const named = [...calls].map(([server, count]) => `${server} (${count})`).slice(0, NAMED_MAX);
-  const what = `has calls of this API to ${calls.size} servers, ${named.join(', ')}`;
-  throw new RecordingError(file, '', `${what}; choose one with --url.`);
+  const problem = `has calls of this API to ${calls.size} servers, ${named.join(', ')}`;
+  throw new RecordingError(file, '', `${problem}; choose one with --url.`);
 }
 
 function callsByServer(
@@ -162,7 +162,7 @@ interface RecordedCounts {
 
 /** Accumulates the judgement of a recording, entry by entry. */
 class JudgementCount {
-  readonly #judge: DeviceJudge;
+  readonly #judge: DeviceTrafficJudge;
   readonly #faultHeader: string;
   readonly #devices = new RecordedDevices();
   readonly #counts = new Map<RequirementId, RecordedCounts>();
@@ -172,7 +172,7 @@ class JudgementCount {
   #alone = 0;
 
   constructor(headerPrefix: string) {
-    this.#judge = new DeviceJudge(headerPrefix);
+    this.#judge = new DeviceTrafficJudge(headerPrefix);
     this.#faultHeader = vendorNames(headerPrefix).testbed.fault.toLowerCase();
   }
 
@@ -214,7 +214,7 @@ class JudgementCount {
       judged: this.#judged,
       devices: this.#devices.count,
       alone: this.#alone,
-      requirements: deviceRequirements.map(({ requirement }) => ({
+      requirements: deviceTrafficRequirements.map(({ requirement }) => ({
         requirement,
         sentence: requirements[requirement].sentence,
         ...(this.#counts.get(requirement) ?? { judged: 0, violated: 0 }),
@@ -258,7 +258,7 @@ class JudgementCount {
   }
 }
 
-const judgedOperations = new Set(deviceChecks.flatMap(({ operations: ids = [] }) => ids));
+const judgedOperations = new Set(deviceTrafficChecks.flatMap(({ operations: ids = [] }) => ids));
 
 /** Returns the ID of the operation that an entry calls, or the reason why it cannot be judged. */
 function operationOf(

@@ -46,19 +46,19 @@ export class RunHistory {
   /**
    * Records the value that the server stated for a subject. Returns the first recorded value if it
    * differs from this one; otherwise undefined.
-   * @param of the subject, such as the artifact and its field
+   * @param subject the subject, such as the artifact and its field
    * @param isSame returns true if two values are equivalent
    */
   earlierValue(
-    of: string,
+    subject: string,
     value: unknown,
     isSame: (first: unknown, value: unknown) => boolean,
   ): unknown {
-    if (this.#facts.has(of)) {
-      const first = this.#facts.get(of);
+    if (this.#facts.has(subject)) {
+      const first = this.#facts.get(subject);
       return isSame(first, value) ? undefined : first;
     }
-    if (this.#facts.size < FACTS_MAX) this.#facts.set(of, value);
+    if (this.#facts.size < FACTS_MAX) this.#facts.set(subject, value);
     return undefined;
   }
 
@@ -66,10 +66,10 @@ export class RunHistory {
    * Records a time that the server stated for a subject. Returns the latest time that was recorded
    * before; undefined if there was none.
    */
-  latest(of: string, ms: number): number | undefined {
-    const before = this.#latest.get(of);
+  latest(subject: string, ms: number): number | undefined {
+    const before = this.#latest.get(subject);
     const isNew = before === undefined ? this.#latest.size < FACTS_MAX : ms > before;
-    if (isNew) this.#latest.set(of, ms);
+    if (isNew) this.#latest.set(subject, ms);
     return before;
   }
 }

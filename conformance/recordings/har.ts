@@ -27,13 +27,13 @@ export function* harExchanges(file: string, text: string): Generator<FullExchang
 }
 
 function entriesOf(file: string, text: string): readonly unknown[] {
-  const archive = parsed(file, text);
+  const archive = parseHarJson(file, text);
   const entries = isRecord(archive) && isRecord(archive.log) ? archive.log.entries : undefined;
   if (Array.isArray(entries)) return entries;
   throw new RecordingError(file, '', 'is not a HAR 1.2 archive: it has no array log.entries.');
 }
 
-function parsed(file: string, text: string): unknown {
+function parseHarJson(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -40,11 +40,11 @@ interface CalendarEntry {
 function addAnnouncement(calendar: ICalCalendar, { day, stamp, rows }: CalendarEntry): void {
   const announced = rows.filter((row) => row.deprecatedSince === day);
   const [first] = announced;
-  const what = announced.length === 1 && first ? rowName(first) : countsOf(announced);
+  const summary = announced.length === 1 && first ? rowName(first) : countsOf(announced);
   calendar.createEvent({
     ...allDay(day, stamp),
     id: `deprecated-${day}@fleetbed`,
-    summary: `Deprecated: ${what}`,
+    summary: `Deprecated: ${summary}`,
     description: announced.map(adviceOf).join('\n'),
   });
 }

@@ -135,8 +135,8 @@ async function* linesOf(
       yield* lines;
     }
     if (rest.length > charactersMax) {
-      const what = `is longer than ${charactersMax} characters; leave out large bodies.`;
-      throw new RecordingError(file, `line ${number}`, what);
+      const problem = `is longer than ${charactersMax} characters; leave out large bodies.`;
+      throw new RecordingError(file, `line ${number}`, problem);
     }
   }
   yield rest;

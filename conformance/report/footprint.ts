@@ -21,13 +21,13 @@ export function footprintLines({
   const removed = madeText(made, removable);
   const stays = leftOnServerText({ made, footprint });
   const leftCount = leftBehind.length + verdicts.flatMap((each) => each.leftBehind ?? []).length;
-  const what =
+  const subject =
     leftCount === 0
       ? `created and removed: ${removed}`
       : `created: ${removed}; left behind: ${leftCount}`;
   const requests = `${counted(footprint.requests, 'request')}, ${perSecond.toFixed(0)}/s`;
   return [
-    `${requests}; ${removed === '' ? 'nothing was created' : what}`,
+    `${requests}; ${removed === '' ? 'nothing was created' : subject}`,
     ...(stays === '' ? [] : [`left on the server (the API has no delete): ${stays}`]),
   ];
 }

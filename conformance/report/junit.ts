@@ -147,7 +147,7 @@ export function within(bytesMax: number, text: string): string {
 }
 
 /** Returns the message of an outcome, and the evidence as its text, both within the limit. */
-function stated(message: string, evidence: readonly string[]): Element {
+function messageElement(message: string, evidence: readonly string[]): Element {
   return {
     '@message': within(MESSAGE_MAX_BYTES, message),
     '#text': within(OUTCOME_MAX_BYTES - MESSAGE_MAX_BYTES - TAGS_MAX_BYTES, evidence.join('\n')),
@@ -186,14 +186,17 @@ function outcome(caseVerdict: CaseVerdict, scripts: ScriptFiles): Element {
       }
       return {
         failure: {
-          ...stated(`expected ${expected}, actual ${actual}`, evidence),
+          ...messageElement(`expected ${expected}, actual ${actual}`, evidence),
           '@type': caseVerdict.level,
         },
       };
     case 'error':
     case 'inconclusive':
       return {
-        error: { ...stated(reason?.text ?? '', evidence), '@type': reason?.code ?? verdict },
+        error: {
+          ...messageElement(reason?.text ?? '', evidence),
+          '@type': reason?.code ?? verdict,
+        },
       };
     case 'skip':
       return { skipped: { '@message': reasonText } };

@@ -122,7 +122,7 @@ function scriptOf(
   const keys = deviceKeys(steps);
   const requests = steps.map(({ request }, index) => {
     const values = [...handed.slice(0, index).flat(), ...keys];
-    return marked(request, mask.value(request), { values, mask });
+    return withVariables(request, mask.value(request), { values, mask });
   });
   const made = steps.map(({ request }, index) => ({
     request: requests[index] ?? request,
@@ -172,7 +172,7 @@ function escaped(value: string): string {
 }
 
 /** Returns the request with marks for values of earlier responses, and masks for secrets. */
-function marked(
+function withVariables(
   raw: ScriptRequest,
   hidden: ScriptRequest,
   {
@@ -224,11 +224,11 @@ function headingOf(
 ): string {
   const operation = operationOf(request.line, baseUrl);
   const who = operation ? callers[operation.authorization] : 'another request';
-  const what = operation ? ` ${operation.id.replaceAll('-', ' ')}` : '';
+  const operationText = operation ? ` ${operation.id.replaceAll('-', ' ')}` : '';
   const came = response ? `answered with ${response.status}` : 'not answered';
   const often = times > 1 ? `, after ${times} requests` : '';
   const mark = isJudged ? ' (judged)' : '';
-  return `# Step ${index + 1} of ${count}: ${who}${what}; ${came}${often}${mark}.`;
+  return `# Step ${index + 1} of ${count}: ${who}${operationText}; ${came}${often}${mark}.`;
 }
 
 const callers: Readonly<Record<Operation['authorization'], string>> = {
@@ -288,11 +288,11 @@ function stepLines(options: StepLines): readonly string[] {
 
 function keyPreamble(keys: readonly ScriptKey[]): readonly string[] {
   if (keys.length === 0) return [];
-  const what = '# Device keys, created once:';
+  const comment = '# Device keys, created once:';
   const lines = keys.flatMap(({ mark, file, keyType }) =>
     keyLines(variableOf(mark), file, keyType),
   );
-  return [what, ...lines];
+  return [comment, ...lines];
 }
 
 function filePreamble(steps: readonly StepOfCase[]): readonly string[] {

@@ -202,7 +202,7 @@ function extractorOf(
     ({ index }) => index,
   );
   const position = locations.indexOf(at);
-  const landmark = listed.test(body) ? landmarkIn(body, at, sent) : undefined;
+  const landmark = listPattern.test(body) ? landmarkIn(body, at, sent) : undefined;
   if (landmark === undefined) {
     return (file) => `grep -o '${pattern}' ${file} | sed -n ${position + 1}p | ${value}`;
   }
@@ -218,7 +218,7 @@ function extractorOf(
 }
 
 /** Matches JSON that is a list or contains one. */
-const listed = /^\[|:\s*\[\s*\{/;
+const listPattern = /^\[|:\s*\[\s*\{/;
 
 /** Finds the text nearest to the member that the case has sent and that occurs first there. */
 function landmarkIn(body: string, at: number, sent: readonly string[]) {

@@ -26,11 +26,11 @@ export function variableLines(
   { definedMarks, baseUrl, isWhole }: Script,
 ): readonly string[] {
   const isTaken = (mask: string): boolean =>
-    [...definedMarks].some((mark) => mark.startsWith(`${unaltered(mask).slice(0, -1)}-`));
+    [...definedMarks].some((mark) => mark.startsWith(`${withoutAlteration(mask).slice(0, -1)}-`));
   const masks = requests.flatMap(masksOf).filter((mask) => {
-    return !definedMarks.has(mask) && (unaltered(mask) === mask || !isTaken(mask));
+    return !definedMarks.has(mask) && (withoutAlteration(mask) === mask || !isTaken(mask));
   });
-  const lines = [...new Set(masks.map(unaltered))].flatMap((mask) =>
+  const lines = [...new Set(masks.map(withoutAlteration))].flatMap((mask) =>
     secretLines(mask, { baseUrl, isWhole }),
   );
   return [...lines, ...new Set(requests.flatMap(bodyNotes))];
@@ -45,7 +45,7 @@ export function alteredLines(
     const { kind, altered } = readMask(mask);
     if (altered === undefined) return [];
     const newest = handed.findLast(({ mark }) => new RegExp(`^<masked:${kind}-\\d+>$`).test(mark));
-    const token = variableOf(newest?.mark ?? unaltered(mask));
+    const token = variableOf(newest?.mark ?? withoutAlteration(mask));
     // {} in Base64: not a signature, and without the claims or header of a token.
     const chunks = parts.map((part, index) =>
       altered.includes(part) ? 'e30' : `$(printf %s "$${token}" | cut -d. -f${index + 1})`,
@@ -59,7 +59,7 @@ function masksOf({ line, headers, body = '' }: ScriptRequest): readonly string[]
 }
 
 /** Returns the mask of the whole token that was altered. */
-function unaltered(mask: string): string {
+function withoutAlteration(mask: string): string {
   const { kind, altered } = readMask(mask);
   return altered === undefined ? mask : `<masked:${kind}>`;
 }

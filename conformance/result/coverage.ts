@@ -56,7 +56,7 @@ export interface Coverage {
   readonly byLevel: Readonly<Record<string, CoverageCounts>>;
   readonly byPlan: Readonly<Record<string, CoverageCounts>>;
   /** IDs of the requirements whose state is `unaccounted`; a complete suite has none. */
-  readonly unaccounted: readonly string[];
+  readonly unaccountedState: readonly string[];
 }
 
 /** Returns the coverage of requirements, by default those of the contract, by these cases. */
@@ -72,7 +72,7 @@ export function coverageOf(
     byHeading: countsBy(rows, ({ heading }) => heading),
     byLevel: countsBy(rows, ({ level }) => level),
     byPlan: countsBy(rows, ({ plan }) => plan),
-    unaccounted: rows.filter(({ state }) => state === 'unaccounted').map(({ id }) => id),
+    unaccountedState: rows.filter(({ state }) => state === 'unaccounted').map(({ id }) => id),
   };
 }
 

@@ -75,10 +75,10 @@ function whyInconclusive(judgement: HeadlineFacts): string {
 function whyPassed({ verdicts, musts, capabilities }: HeadlineFacts): string {
   const counts = [
     `${amount(withVerdict(verdicts, 'pass').length, 'case')} passed`,
-    ...counted('observed', verdicts, ({ verdict }) => verdict === 'observed'),
-    ...counted('skipped', verdicts, ({ verdict }) => verdict === 'skip'),
-    ...counted('waived', verdicts, ({ waiver }) => waiver !== undefined),
-    ...counted('failed by a SHOULD', verdicts, ({ tolerated = false }) => tolerated),
+    ...countText('observed', verdicts, ({ verdict }) => verdict === 'observed'),
+    ...countText('skipped', verdicts, ({ verdict }) => verdict === 'skip'),
+    ...countText('waived', verdicts, ({ waiver }) => waiver !== undefined),
+    ...countText('failed by a SHOULD', verdicts, ({ tolerated = false }) => tolerated),
   ];
   const isSelection = musts.undecidedMusts.some(({ code }) => code === undefined);
   const isSilent = isSelection || musts.undecided === 0;
@@ -86,7 +86,7 @@ function whyPassed({ verdicts, musts, capabilities }: HeadlineFacts): string {
   return [counts.join(', '), ...untested].join('; ');
 }
 
-function counted(
+function countText(
   what: string,
   verdicts: readonly CaseVerdict[],
   isCounted: (verdict: CaseVerdict) => boolean,

@@ -191,7 +191,7 @@ const anyReport = v.object({ schema: v.string() });
 
 /** Parses a report. Throws a ReportError that describes the problem. */
 export function readReport(json: string): StoredResult {
-  const value = parsed(json);
+  const value = parseReportJson(json);
   const named = v.safeParse(anyReport, value);
   if (!named.success) throw new ReportError('is not a conformance report');
   const { schema } = named.output;
@@ -215,7 +215,7 @@ function withPresentIds(report: StoredResult): StoredResult {
   };
 }
 
-function parsed(json: string): unknown {
+function parseReportJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {

@@ -114,14 +114,14 @@ function wrongTarget(baseUrl: string, response: HttpResponse): WrongTargetError 
   const { status, headers } = response;
   const { location } = headers;
   if (status >= 300 && status < 400 && location !== undefined) {
-    const way = redirectRemedy(
+    const remedy = redirectRemedy(
       { baseUrl, path: pathOf(operations['post-auth-request']) },
       location,
     );
     return new WrongTargetError(
       baseUrl,
       `${status}, a redirect to ${describeValue(location)}`,
-      way,
+      remedy,
     );
   }
   const isDown = isGatewayError(response);

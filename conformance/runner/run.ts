@@ -14,7 +14,7 @@ import type { ResourceCounts } from '../context/resource.ts';
 import { SharedArtifacts } from '../context/shared-artifacts.ts';
 import type { TargetAdmin } from '../context/target-admin.ts';
 import { TestContext } from '../context/test-context.ts';
-import { ExchangeJudge } from '../passive/exchange-judge.ts';
+import { SuiteTrafficJudge } from '../passive/suite-traffic-judge.ts';
 import type { AllowanceId } from '../passive/trackers/allowances.ts';
 import type { ReadBackCounts } from '../passive/trackers/read-back-counter.ts';
 import { withReproScript } from '../repro-script/repro-script.ts';
@@ -99,7 +99,7 @@ export class SuiteRun {
   readonly id: string;
   readonly #options: RunOptions;
   readonly #conditions: RunConditions;
-  readonly #exchangeJudge: ExchangeJudge;
+  readonly #trafficJudge: SuiteTrafficJudge;
   readonly #keyring = new Keyring();
   readonly #ledger: CleanupLedger;
   readonly #artifacts: SharedArtifacts;
@@ -125,7 +125,7 @@ export class SuiteRun {
     const { target, headerPrefix } = options;
     const names = vendorNames(headerPrefix);
     const { baseUrl } = target.options;
-    this.#exchangeJudge = new ExchangeJudge(baseUrl, names, {
+    this.#trafficJudge = new SuiteTrafficJudge(baseUrl, names, {
       offered: operationsWith(offered),
       readsBack: offered.has('configuration-read-back'),
       seesUsers: admin.kind !== 'hooks',
@@ -162,14 +162,14 @@ export class SuiteRun {
   /** The requirements that every exchange is judged by, with counts by operation. */
   get requirementsOnAllOperations(): readonly GeneralJudgements[] {
     return requirementsOnAllOperations(
-      this.#exchangeJudge.judgementCounts,
+      this.#trafficJudge.judgementCounts,
       operationsWith(this.#conditions.capabilities),
     );
   }
 
   /** The responses that showed what a case had written, by operation. */
   get readBacks(): readonly ReadBackCounts[] {
-    return this.#exchangeJudge.readBacks;
+    return this.#trafficJudge.readBacks;
   }
 
   /** The missing right that ended the run, as a sentence; undefined if none did. */
@@ -225,7 +225,7 @@ export class SuiteRun {
     const { clock, target, signal, rights, model } = this.#options;
     const { caseTimeLimitMs: givenMs } = this.#options;
     const caseTimeLimitMs = model?.thorough ? Math.max(givenMs, THOROUGH_CASE_MS) : givenMs;
-    const judge = this.#exchangeJudge.forCase(testCase.needs.includes('fault-control'));
+    const judge = this.#trafficJudge.forCase(testCase.needs.includes('fault-control'));
     let lack: string | undefined;
     const onExchange = (observed: CompletedExchange): void => {
       judge.judge(observed);

@@ -10,7 +10,7 @@ import {
 } from '../context/start-states.ts';
 import { AdminFailure } from '../context/target-admin.ts';
 import type { TestContext } from '../context/test-context.ts';
-import type { ExchangeViolation } from '../passive/exchange-judge.ts';
+import type { ExchangeViolation } from '../passive/suite-traffic-judge.ts';
 import type { CaseOutcome, CaseVerdict } from '../result/result.ts';
 import type { Capability, RunnableCase } from '../suite/case.ts';
 import { type CaseObservation, ExpectationFailure, NotObservable } from '../target/expectations.ts';

@@ -22,7 +22,7 @@ export function verdictOfAttempts(verdicts: readonly CaseVerdict[]): CaseVerdict
   const worst = interrupted ?? worstAttempt(verdicts, first);
   const isStable = verdicts.every(({ verdict }) => verdict === first.verdict);
   const { violated: _, expected: __, actual: ___, observation: ____, ...facts } = worst;
-  return summed(isStable || interrupted ? worst : { ...facts, ...unstable(verdicts) }, verdicts);
+  return summarize(isStable || interrupted ? worst : { ...facts, ...unstable(verdicts) }, verdicts);
 }
 
 /** Returns true if the case is inconclusive because a connection closed. */
@@ -34,11 +34,11 @@ export function isCutShort(verdict: CaseVerdict | undefined): boolean {
 export function verdictOfLast(attempts: readonly CaseVerdict[]): CaseVerdict {
   const last = attempts.at(-1);
   if (!last) throw new Error('a case without a run has no verdict');
-  return attempts.length === 1 ? last : summed(last, attempts);
+  return attempts.length === 1 ? last : summarize(last, attempts);
 }
 
 /** Returns the verdict with the total time, the created resources and the list of all attempts. */
-function summed(verdict: CaseVerdict, verdicts: readonly CaseVerdict[]): CaseVerdict {
+function summarize(verdict: CaseVerdict, verdicts: readonly CaseVerdict[]): CaseVerdict {
   return {
     ...verdict,
     startedMs: verdicts[0]?.startedMs ?? verdict.startedMs,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ExchangeViolation } from '../passive/exchange-judge.ts';
+import type { ExchangeViolation } from '../passive/suite-traffic-judge.ts';
 import type { CaseOutcome } from '../result/result.ts';
 import type { RunnableCase } from '../suite/case.ts';
 import { withViolations } from './violations.ts';

@@ -2,7 +2,7 @@
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
 import type { RequirementLevel } from '../../fixtures/contract/requirements/requirement.ts';
 import type { UndocumentedResponse } from '../context/start-states.ts';
-import { type ExchangeViolation, isMissingResponse } from '../passive/exchange-judge.ts';
+import { type ExchangeViolation, isMissingResponse } from '../passive/suite-traffic-judge.ts';
 import {
   type CaseOutcome,
   type CaseVerdict,

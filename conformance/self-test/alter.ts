@@ -56,8 +56,8 @@ export function withHeaders<M extends ProxiedMessage>(
   changes: Readonly<Record<string, string | undefined>>,
 ): M {
   const merged = { ...message.headers, ...changes };
-  const kept = Object.entries(merged).filter(([, value]) => value !== undefined);
-  return { ...message, headers: Object.fromEntries(kept) as Record<string, string> };
+  const definedMembers = Object.entries(merged).filter(([, value]) => value !== undefined);
+  return { ...message, headers: Object.fromEntries(definedMembers) as Record<string, string> };
 }
 
 /** Returns the response with another status, and without its body if the status forbids one. */

@@ -27,12 +27,12 @@ interface SearchOptions extends SelfTestOptions {
 
 /** Plays the cases with one wrong response after another, until each has failed once. */
 export async function findCasesThatCannotFail(options: SearchOptions): Promise<SearchResult> {
-  const right = await played(options, undefined, options.ids);
+  const right = await playCases(options, undefined, options.ids);
   const judging = right.filter(({ verdict, level }) => verdict === 'pass' && level !== 'may');
   let left = new Set(judging.map(({ id }) => id));
   for (const wrong of options.wrongs) {
     if (left.size === 0) break;
-    const verdicts = await played(options, wrong, left);
+    const verdicts = await playCases(options, wrong, left);
     const failed = new Set(verdicts.filter(hasFailed).map(({ id }) => id));
     left = new Set([...left].filter((id) => !failed.has(id)));
     options.onWrong?.(wrong, left.size);
@@ -45,7 +45,7 @@ function hasFailed(verdict: CaseVerdict): boolean {
 }
 
 /** Runs the cases one at a time; the responses are wrong while a case acts. */
-async function played(
+async function playCases(
   { openTarget, runSuite, clock, random, signal }: SearchOptions,
   wrong: WrongResponse | undefined,
   ids: ReadonlySet<string> | undefined,

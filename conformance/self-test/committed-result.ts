@@ -7,9 +7,9 @@ import type { KillMatrix, MatrixRow, MatrixTotals } from './matrix.ts';
 import {
   type CodeHashes,
   codeHashes,
-  exchangeJudge,
   modulesById,
   packageFolder,
+  suiteTrafficJudge,
 } from './source-hashes.ts';
 
 /** The outcome of one defect as committed, with the facts needed to verify it. */
@@ -69,7 +69,7 @@ export async function loadCommittedRows(result = readCommittedResult()): Promise
   const modules = await modulesById();
   const rows = new Map(result.defects.map((row) => [row.id, row]));
   const isSame = (path: string): boolean => now[path] === result.code[path];
-  if (!isSame(exchangeJudge)) return () => undefined;
+  if (!isSame(suiteTrafficJudge)) return () => undefined;
   const isUnchanged = (id: string): boolean => {
     const path = modules.get(id);
     return path !== undefined && isSame(path);

@@ -32,7 +32,7 @@ import {
 } from './proxied-messages.ts';
 import { joinSockets, writeUpgradeResponse } from './proxied-upgrade.ts';
 import { seenHeaders } from './raw-headers.ts';
-import { recognized } from './requests.ts';
+import { recognizedRequest } from './requests.ts';
 
 /** Some hostile headers are long; the target decides whether they are too long. */
 const HEADERS_MAX_BYTES = 1_048_576;
@@ -178,7 +178,7 @@ export class DefectProxy {
     );
     outgoing.end();
     const { received, upgraded, rest } = await upgradeResponseTo(outgoing, socket);
-    const before = upgraded ? switched(received) : await responseOf(received);
+    const before = upgraded ? upgradeResponse(received) : await responseOf(received);
     if (!planted) {
       this.#options.observer?.examine(
         Promise.resolve({ request: original, response: before, userToken: this.#send.userToken }),
@@ -212,7 +212,7 @@ export class DefectProxy {
     const [fullPath = '', ...rest] = (request.url ?? '/').split('?');
     const path = fullPath.startsWith(this.#prefix) ? fullPath.slice(this.#prefix.length) : fullPath;
     const method = request.method ?? 'GET';
-    const operation = recognized(method, path);
+    const operation = recognizedRequest(method, path);
     const headers = seenHeaders(request.rawHeaders);
     const { httpVersion: version } = request;
     return { ...operation, method, version, path, query: rest.join('?'), headers };
@@ -311,7 +311,7 @@ function upgradeResponseTo(outgoing: ClientRequest, socket: Duplex): Promise<Rec
   });
 }
 
-function switched(received: IncomingMessage): ProxiedResponse {
+function upgradeResponse(received: IncomingMessage): ProxiedResponse {
   return {
     status: received.statusCode ?? 0,
     headers: seenHeaders(received.rawHeaders),

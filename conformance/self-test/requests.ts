@@ -4,7 +4,7 @@ import { recognizeRequest as find, knownRows } from '../target/operation-at.ts';
 import type { ProxiedOperation, ProxiedRequest } from './defect.ts';
 
 /** Matches a method and a path below the base URL to the operations of the contract. */
-export function recognized(
+export function recognizedRequest(
   method: string,
   path: string,
 ): Pick<ProxiedRequest, 'operation' | 'operationsAtPath' | 'parameters'> {

@@ -145,7 +145,7 @@ async function throughProxy(
   const { signal } = options;
   if (signal?.aborted) return undefined;
   try {
-    const { verdicts } = await judged(options, run);
+    const { verdicts } = await runAgainst(options, run);
     return signal?.aborted ? undefined : verdicts;
   } catch (error) {
     // A run interrupted at its first step has no verdicts.
@@ -154,7 +154,7 @@ async function throughProxy(
   }
 }
 
-async function judged(
+async function runAgainst(
   { openTarget, runSuite, clock, random, signal }: SelfTestOptions,
   { planted, observer, ...request }: ProxiedRun,
 ): Promise<ConformanceResult> {

@@ -8,8 +8,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** The judge of exchanges, which affects the verdict of every case. */
-export const exchangeJudge = 'conformance/passive/exchange-judge.ts';
+/** The judge of the suite's exchanges, which affects the verdict of every case. */
+export const suiteTrafficJudge = 'conformance/passive/suite-traffic-judge.ts';
 
 const decidingFolders = ['conformance/cases', 'conformance/model', 'conformance/self-test/defects'];
 
@@ -50,7 +50,7 @@ export async function codeHashes(read: (path: string) => string = sourceText): P
   for (const path of [...deciding, ...modulesIn(importedFolders)]) {
     sources.set(path, await parsedOnce(read(path), path));
   }
-  const hashed = [...deciding, exchangeJudge];
+  const hashed = [...deciding, suiteTrafficJudge];
   return Object.fromEntries(hashed.map((path) => [path, hashOf(path, sources)]));
 }
 

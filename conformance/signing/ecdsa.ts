@@ -24,7 +24,7 @@ export function makeEcdsaKey(random: Random): SigningKey {
 /** Returns the key with a private scalar of 32 bytes. */
 export function ecdsaKeyFromScalar(scalar: Buffer): SigningKey {
   const privateKey = privateKeyOf(scalar);
-  const signed = (body: Buffer): Buffer => {
+  const signBody = (body: Buffer): Buffer => {
     const signature = sign('sha256', body, privateKey);
     integersOf(signature);
     return signature;
@@ -32,9 +32,9 @@ export function ecdsaKeyFromScalar(scalar: Buffer): SigningKey {
   return {
     keyType: 'ecdsa',
     publicKeyPem: createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString(),
-    sign: signed,
+    sign: signBody,
     signers: {
-      'node:crypto': signed,
+      'node:crypto': signBody,
       // Deterministic by RFC 6979. The contract does not require a low S.
       '@noble/curves': (body) =>
         Buffer.from(p256.sign(body, scalar, { format: 'der', lowS: false })),

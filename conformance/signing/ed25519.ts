@@ -25,21 +25,26 @@ export function ed25519KeyFromSeed(seed: Buffer): SigningKey {
   // tweetnacl derives the public key six times as slowly.
   const publicKey = Buffer.from(ed25519.getPublicKey(seed));
   const secretKey = new Uint8Array(Buffer.concat([seed, publicKey]));
-  const signed = (bytes: Buffer): Buffer =>
+  const signBytes = (bytes: Buffer): Buffer =>
     Buffer.from(nacl.sign.detached(new Uint8Array(bytes), secretKey));
   return {
     keyType: 'ed25519',
     publicKeyPem: publicKeyPem(publicKey),
-    sign: signed,
-    signers: { tweetnacl: signed, 'node:crypto': (body) => sign(null, body, privateKeyOf(seed)) },
+    sign: signBytes,
+    signers: {
+      tweetnacl: signBytes,
+      'node:crypto': (body) => sign(null, body, privateKeyOf(seed)),
+    },
     invalidSignatures: {
       digest: {
-        'the SHA-256 of the body': (body) => signed(digestOf('sha256', body)),
-        'the SHA-512 of the body': (body) => signed(digestOf('sha512', body)),
+        'the SHA-256 of the body': (body) => signBytes(digestOf('sha256', body)),
+        'the SHA-512 of the body': (body) => signBytes(digestOf('sha512', body)),
         'the SHA-256 of the body in hexadecimal': (body) =>
-          signed(Buffer.from(digestOf('sha256', body).toString('hex'))),
+          signBytes(Buffer.from(digestOf('sha256', body).toString('hex'))),
       },
-      encoding: { 'the body after the signature': (body) => Buffer.concat([signed(body), body]) },
+      encoding: {
+        'the body after the signature': (body) => Buffer.concat([signBytes(body), body]),
+      },
     },
   };
 }

@@ -39,13 +39,13 @@ export function rsaKeyOf(key: KeyObject): SigningKey {
   const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString();
   const privateKey = forge.pki.privateKeyFromPem(pem);
   const publicKey = forge.pki.setRsaPublicKey(privateKey.n, privateKey.e);
-  const signed = (body: Buffer): Buffer =>
+  const signBody = (body: Buffer): Buffer =>
     binary(privateKey.sign(digestOf(body), 'RSASSA-PKCS1-V1_5'));
   return {
     keyType: 'rsa',
     publicKeyPem: forge.pki.publicKeyToPem(publicKey).replaceAll('\r', ''),
-    sign: signed,
-    signers: { 'node-forge': signed, 'node:crypto': (body) => sign('sha256', body, key) },
+    sign: signBody,
+    signers: { 'node-forge': signBody, 'node:crypto': (body) => sign('sha256', body, key) },
     invalidSignatures: invalidSignaturesOf(key, privateKey),
   };
 }

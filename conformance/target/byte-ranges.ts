@@ -31,8 +31,8 @@ export function partsOf(response: HttpResponse): readonly RangePart[] {
 /** Parses one part with its own headers. */
 function bodyPart(text: string): RangePart {
   const end = text.indexOf(blankLine);
-  const said = /^content-range:\s*(.*?)\s*$/im.exec(text.slice(0, end))?.[1];
-  return partOf(said, Buffer.from(text.slice(end + blankLine.length, -2), 'latin1'));
+  const contentRange = /^content-range:\s*(.*?)\s*$/im.exec(text.slice(0, end))?.[1];
+  return partOf(contentRange, Buffer.from(text.slice(end + blankLine.length, -2), 'latin1'));
 }
 
 function partOf(said: string | undefined, bytes: Buffer): RangePart {
@@ -40,6 +40,6 @@ function partOf(said: string | undefined, bytes: Buffer): RangePart {
   if (first !== undefined && Number(last) - Number(first) + 1 === bytes.length) {
     return { first: Number(first), bytes };
   }
-  const wanted = `a Content-Range that fits ${bytes.length} bytes`;
-  throw new ExpectationFailure(wanted, describeValue(said ?? 'none'));
+  const expected = `a Content-Range that fits ${bytes.length} bytes`;
+  throw new ExpectationFailure(expected, describeValue(said ?? 'none'));
 }

@@ -137,8 +137,8 @@ export function expectEqualIfThere(what: string, actual: unknown, expected: unkn
 
 /** Asserts that the object has these members, each equal; it may have others. */
 export function expectMembers(what: string, actual: object | undefined, expected: object): void {
-  const given: Readonly<Record<string, unknown>> = { ...actual };
-  const actualMembers = Object.keys(expected).map((name) => [name, given[name]]);
+  const members: Readonly<Record<string, unknown>> = { ...actual };
+  const actualMembers = Object.keys(expected).map((name) => [name, members[name]]);
   expectEqual(what, actual && Object.fromEntries(actualMembers), expected);
 }
 

@@ -40,9 +40,11 @@ async function connectionTo(serve: (socket: WebSocket) => void): Promise<FrameCo
 describe('a connection of WebSocket frames', () => {
   it('receives a frame that arrives together with the handshake', async () => {
     const connection = await connectionTo((socket) => socket.send('at once'));
-    expect(await connection.until(({ received }) => received.length > 0, WAIT_MAX_MS)).toBe(true);
-    expect(connection.received[0]?.payload.toString()).toBe('at once');
-    expect(connection.received[0]?.masked).toBe(false);
+    expect(
+      await connection.until(({ receivedText: received }) => received.length > 0, WAIT_MAX_MS),
+    ).toBe(true);
+    expect(connection.receivedText[0]?.payload.toString()).toBe('at once');
+    expect(connection.receivedText[0]?.masked).toBe(false);
   });
 
   it.each([0, 1, 125, 126, 65_535, 65_536])(
@@ -53,8 +55,8 @@ describe('a connection of WebSocket frames', () => {
       );
       const payload = Buffer.alloc(length, 'frames');
       connection.send({ opcode: 2, payload });
-      await connection.until(({ received }) => received.length > 0, WAIT_MAX_MS);
-      expect(connection.received[0]?.payload.equals(payload)).toBe(true);
+      await connection.until(({ receivedText: received }) => received.length > 0, WAIT_MAX_MS);
+      expect(connection.receivedText[0]?.payload.equals(payload)).toBe(true);
     },
   );
 
@@ -70,7 +72,7 @@ describe('a connection of WebSocket frames', () => {
     // The awaited frame never arrives, so only the end of the connection ends the wait.
     expect(await connection.until(() => false, 10 * WAIT_MAX_MS)).toBe(false);
     expect(connection.ended).toBe(true);
-    expect(connection.received).toHaveLength(kept);
+    expect(connection.receivedText).toHaveLength(kept);
   });
 
   it('sends fragments and control frames in the given order', async () => {
@@ -82,8 +84,10 @@ describe('a connection of WebSocket frames', () => {
       { opcode: 9, payload: Buffer.from('ping') },
       { opcode: 0, payload: Buffer.from('b') },
     );
-    await connection.until(({ received }) => received.length > 1, WAIT_MAX_MS);
-    expect(connection.received.map(({ opcode, payload }) => [opcode, payload.toString()])).toEqual([
+    await connection.until(({ receivedText: received }) => received.length > 1, WAIT_MAX_MS);
+    expect(
+      connection.receivedText.map(({ opcode, payload }) => [opcode, payload.toString()]),
+    ).toEqual([
       [10, 'ping'],
       [1, 'ab'],
     ]);

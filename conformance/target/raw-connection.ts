@@ -73,7 +73,7 @@ export class RawConnection {
 
   /** Writes a request and resolves with its response. Responses match requests in their order. */
   send(request: RawRequest, form: RawRequestOptions = {}): Promise<RawResponse> {
-    const { head, body } = written(request, form);
+    const { head, body } = requestText(request, form);
     const { bodyAfterMs } = form;
     const isHeldBack = bodyAfterMs !== undefined && body !== '';
     this.#socket.write(isHeldBack ? head : `${head}${body}`);
@@ -143,7 +143,7 @@ export class RawConnection {
   }
 }
 
-function written(
+function requestText(
   { method, url, headers, body }: RawRequest,
   { version = '1.1' }: RawRequestOptions,
 ) {

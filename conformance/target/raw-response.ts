@@ -99,6 +99,6 @@ function chunksIn(bytes: Buffer): ResponseBody | undefined {
 }
 
 function notHttp(bytes: Buffer): TransportFailure {
-  const seen = JSON.stringify(bytes.subarray(0, 40).toString('latin1'));
-  return new TransportFailure('not-http', `the response is not HTTP: ${seen}`);
+  const beginning = JSON.stringify(bytes.subarray(0, 40).toString('latin1'));
+  return new TransportFailure('not-http', `the response is not HTTP: ${beginning}`);
 }

@@ -148,7 +148,7 @@ export class TargetClient {
   async send(request: WireRequest): Promise<HttpResponse> {
     let [response, at] = [await this.#sendUntilNotThrottled(request), request];
     for (let hops = 0; hops < REDIRECTS_MAX; hops += 1) {
-      const next = redirected(at, response);
+      const next = redirectRequest(at, response);
       if (!next) return response;
       [response, at] = [await this.#sendUntilNotThrottled(next), next];
     }
@@ -168,9 +168,9 @@ export class TargetClient {
   #sendOnce(request: WireRequest): Promise<HttpResponse> {
     return this.#recorded(request, async (url, signal) => {
       const { method, headers, form } = request;
-      const body = form ? formBody(form) : streamed(request.body);
+      const body = form ? formBody(form) : bodyStream(request.body);
       const { traffic } = this.#parts;
-      requireWay(url);
+      requireValidUrl(url);
       traffic.sent();
       const answer = await send(url, {
         method: method as Dispatcher.HttpMethod,
@@ -190,7 +190,7 @@ export class TargetClient {
   upgrade(request: WireRequest): Promise<UpgradeResponse> {
     return this.#recorded(request, async (url, signal) => {
       const { caPem, traffic } = this.#parts;
-      requireWay(url);
+      requireValidUrl(url);
       traffic.sent();
       const answer = await requestUpgrade({ url, headers: request.headers ?? {}, signal, caPem });
       const response = responseOf(answer.status, answer.headers, answer.body);
@@ -286,7 +286,7 @@ export class TargetClient {
  * Returns the request that follows a redirect of a link; undefined if the response is not a
  * redirect, or if the request was for a path below the base URL, whose redirects are not followed.
  */
-function redirected(request: WireRequest, response: HttpResponse): WireRequest | undefined {
+function redirectRequest(request: WireRequest, response: HttpResponse): WireRequest | undefined {
   const { method, url, headers = {} } = request;
   const { location } = response.headers;
   const isLink = method === 'GET' && URL.canParse(url);
@@ -299,12 +299,12 @@ function redirected(request: WireRequest, response: HttpResponse): WireRequest |
   return { ...request, url: next.href, headers: isSameOrigin ? headers : otherHeaders };
 }
 
-function streamed(body: WireRequest['body']) {
+function bodyStream(body: WireRequest['body']) {
   return Array.isArray(body) ? Readable.from(body) : (body as string | Buffer | undefined);
 }
 
 /** Throws NotObservable for an invalid URL. Another case checks that links are valid. */
-function requireWay(url: string): void {
+function requireValidUrl(url: string): void {
   if (!URL.canParse(url)) throw new NotObservable(`cannot reach ${describeValue(url)}`);
 }
 

@@ -2,7 +2,7 @@
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import { ExchangeJudge } from '../passive/exchange-judge.ts';
+import { SuiteTrafficJudge } from '../passive/suite-traffic-judge.ts';
 import type { AllowanceId } from '../passive/trackers/allowances.ts';
 import { exchangeOf } from '../target/exchange.ts';
 import { TransportFailure } from '../target/transport-failure.ts';
@@ -33,7 +33,7 @@ export interface Step {
  * @param without an allowance that the trackers do without
  */
 export function violatedBy(steps: readonly Step[], without?: AllowanceId): readonly string[] {
-  const judge = new ExchangeJudge(base, vendorNames('X-SVC'), { without }).forCase();
+  const judge = new SuiteTrafficJudge(base, vendorNames('X-SVC'), { without }).forCase();
   for (const [index, step] of steps.entries()) {
     const { id, path = {}, query = '', sent, status, body, headers = {} } = step;
     const { from = index * 10, to = from + 5 } = step;

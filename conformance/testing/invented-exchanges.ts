@@ -1,7 +1,7 @@
 /** Checks invented exchanges against the passive checks, for the tests of the passive checks. */
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { vendorNames } from '../../fixtures/contract/vendor-names.ts';
-import { ExchangeJudge } from '../passive/exchange-judge.ts';
+import { SuiteTrafficJudge } from '../passive/suite-traffic-judge.ts';
 import { exchangeOf } from '../target/exchange.ts';
 
 const base = 'http://host:8080/prefix';
@@ -26,7 +26,7 @@ export type InventedExchange = readonly [
 
 /** Returns the violations in the exchanges, each as `requirement: text`. */
 export function violationsIn(steps: readonly InventedExchange[]): readonly string[] {
-  const judge = new ExchangeJudge(base, names);
+  const judge = new SuiteTrafficJudge(base, names);
   return steps.flatMap(([id, status, given = {}]) => {
     const { sent = {}, body, headers = {}, path, request, plansFaults } = given;
     const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);

@@ -8,9 +8,9 @@ export async function judgeFor({
 }: Pick<FleetPlan, 'checkShare' | 'headerPrefix'>): Promise<SampledExchangeJudge | undefined> {
   if (checkShare === undefined) return undefined;
   // The suite is loaded only when there is a sample.
-  const { DeviceJudge, deviceRequirements } = await import(
-    '../../../conformance/passive/device-judge.ts'
+  const { DeviceTrafficJudge, deviceTrafficRequirements } = await import(
+    '../../../conformance/passive/device-traffic-judge.ts'
   );
-  const judge = new DeviceJudge(headerPrefix);
-  return { requirements: deviceRequirements, judge: (exchange) => judge.judge(exchange) };
+  const judge = new DeviceTrafficJudge(headerPrefix);
+  return { requirements: deviceTrafficRequirements, judge: (exchange) => judge.judge(exchange) };
 }

@@ -61,7 +61,7 @@ export class Hooks {
     return client.recordAction(action, async (signal) => {
       try {
         const outcome = await runHook({ command, folder, input: `${text}\n`, signal });
-        return { response: recorded(outcome), result: responseOf(step, outcome) };
+        return { response: hookResponse(outcome), result: responseOf(step, outcome) };
       } catch (error) {
         throw error instanceof HookEnded ? hookFailure(step, error.message) : error;
       }
@@ -83,7 +83,7 @@ function responseOf<Step extends HookStep>(step: Step, outcome: HookOutcome): St
   throw hookFailure(step, `${describeValue(output)} (${why})`);
 }
 
-function recorded({ code, output, stderr }: HookOutcome) {
+function hookResponse({ code, output, stderr }: HookOutcome) {
   const headers: Record<string, string> = stderr === '' ? {} : { 'standard-error': stderr };
   return { status: code, headers, bytes: Buffer.from(output), text: output };
 }

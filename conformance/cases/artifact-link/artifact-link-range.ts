@@ -106,7 +106,7 @@ function expectNoPart(
   else expectStatus(response, 200, ...refusals);
 }
 
-async function unsatisfied({ follow }: LinkedFile): Promise<HttpResponse> {
+async function requestPastTheEnd({ follow }: LinkedFile): Promise<HttpResponse> {
   const response = await follow({ range: 'bytes=17408-' });
   if (response.status !== 416) throw new NotObservable('the target does not answer 416');
   return response;
@@ -162,7 +162,7 @@ const ranges = defineScenario({
       title: 'The Content-Range of a 416 gives the length of the file.',
       requirements: ['link.unsatisfied-length'],
       run: async (file) => {
-        const { headers } = await unsatisfied(file);
+        const { headers } = await requestPastTheEnd(file);
         expectEqual('Content-Range', headers['content-range'], `bytes */${SIZE}`);
       },
     },

@@ -34,11 +34,12 @@ export interface ArtifactField {
 
 /** Asserts that the value, if present, is of the kind. */
 function expectKind(
-  what: string,
+  expected: string,
   value: unknown,
   [kind, is]: readonly [string, (value: unknown) => boolean],
 ): void {
-  if (value !== undefined) expectThat(is(value), `${what} that is ${kind}`, describeValue(value));
+  if (value !== undefined)
+    expectThat(is(value), `${expected} that is ${kind}`, describeValue(value));
 }
 
 const text = ['a string', (value: unknown) => typeof value === 'string'] as const;

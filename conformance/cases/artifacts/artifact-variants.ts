@@ -234,10 +234,10 @@ function expectShown(where: string, artifact: Members, expected: Judged): void {
       member === 'files' ? areFiles(is, expectedValue) : canonical(is) === canonical(expectedValue);
     if (is === undefined || isSame) continue;
     const requirement = memberRequirements[member];
-    const what = `${member} ${where}`;
+    const subject = `${member} ${where}`;
     throw new ExpectationFailure(
-      `${what} ${describeValue(expectedValue)}`,
-      `${what} ${describeValue(is)}`,
+      `${subject} ${describeValue(expectedValue)}`,
+      `${subject} ${describeValue(is)}`,
       [requirement],
     );
   }

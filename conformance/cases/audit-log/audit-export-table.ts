@@ -13,14 +13,14 @@ export interface ExportTable {
 }
 
 /** Requests the export (`GET /logs/export`) and returns whatever is answered. */
-export function exported(context: TestContext, query: AuditQuery): Promise<HttpResponse> {
+export function requestExport(context: TestContext, query: AuditQuery): Promise<HttpResponse> {
   const headers = { accept: 'text/csv' };
   return context.admin.caller.call('export-audit-logs', { query, headers });
 }
 
 /** Returns the lines of an export, whatever their widths; needs the status 200. */
 export async function exportedTable(context: TestContext, query: AuditQuery): Promise<ExportTable> {
-  const response = await exported(context, query);
+  const response = await requestExport(context, query);
   requireResponse('export-audit-logs', response, 200);
   const [names = [], ...records] = readCsv(response.text);
   return { names, records };

@@ -19,7 +19,7 @@ import {
   expectEqual,
   expectThat,
 } from '../../target/expectations.ts';
-import { exported, exportedTable } from './audit-export-table.ts';
+import { exportedTable, requestExport } from './audit-export-table.ts';
 import {
   type AuditQuery,
   at,
@@ -138,7 +138,7 @@ function exportCase(
     run: async ({ objectIds }, context) => {
       for (const id of objectIds) {
         await entriesOn(context, id, 1);
-        const response = await exported(context, { object_id: id, format_separator: '.' });
+        const response = await requestExport(context, { object_id: id, format_separator: '.' });
         requireResponse('export-audit-logs', response, 200);
         judge(response.text, await entries(context, { object_id: id, per_page: 100 }));
       }

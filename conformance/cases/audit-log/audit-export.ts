@@ -21,9 +21,9 @@ import { arrangeTwoEntries, type DeploymentWithEntries } from './audit-combinati
 import {
   type ExportTable,
   expectNames,
-  exported,
   exportedTable,
   irregularRecord,
+  requestExport,
 } from './audit-export-table.ts';
 import { auditFilters, emptyQueries, type FilterParameter } from './audit-filters.ts';
 import {
@@ -129,7 +129,7 @@ const document = defineScenario({
       requirements: ['audit.export-is-csv'],
       covers: ['export-audit-logs 200'],
       run: async ({ deploymentId }, context) => {
-        const response = await exported(context, { object_id: deploymentId });
+        const response = await requestExport(context, { object_id: deploymentId });
         expectStatus(response, 200);
         const [names = [], ...records] = readCsv(response.text);
         expectThat(names.includes('action'), 'names of fields first', describeValue(response.text));
@@ -142,7 +142,7 @@ const document = defineScenario({
       title: 'The export has the Content-Type text/csv.',
       requirements: ['audit.export-media-type'],
       run: async ({ deploymentId }, context) => {
-        const response = await exported(context, { object_id: deploymentId });
+        const response = await requestExport(context, { object_id: deploymentId });
         requireResponse('export-audit-logs', response, 200);
         const type = response.headers['content-type'] ?? '';
         expectThat(/^text\/csv\s*(;|$)/i.test(type), 'text/csv', describeValue(type));
@@ -168,7 +168,7 @@ const document = defineScenario({
       title: 'The export is sent in chunks, without a Content-Length.',
       requirements: ['audit.export-is-streamed'],
       run: async ({ deploymentId }, context) => {
-        const response = await exported(context, { object_id: deploymentId });
+        const response = await requestExport(context, { object_id: deploymentId });
         requireResponse('export-audit-logs', response, 200);
         const { 'transfer-encoding': coding, 'content-length': length } = response.headers;
         // A gateway with HTTP/1.0 cannot use chunks, and closes the connection after a stream.
@@ -214,8 +214,8 @@ const document = defineScenario({
         for (const ignore of ['actor.id', 'action']) {
           const exportTable = await exportedTable(context, { ...query, ignore });
           const odd = irregularRecord(exportTable);
-          const what = `a value for each of ${describeValue(exportTable.names)}`;
-          expectThat(odd === undefined, what, describeValue(odd));
+          const expectedValues = `a value for each of ${describeValue(exportTable.names)}`;
+          expectThat(odd === undefined, expectedValues, describeValue(odd));
           const expected = fullTable.names.filter((name) => name !== ignore);
           expectEqual(
             `names without ${ignore}`,
@@ -257,7 +257,7 @@ const document = defineScenario({
         const fields = `records of ${plain.names.length} fields`;
         expectThat(odd === undefined, fields, describeValue(odd));
         for (const separator of [',', '"']) {
-          const response = await exported(context, { ...query, format_separator: separator });
+          const response = await requestExport(context, { ...query, format_separator: separator });
           // A server may refuse such a separator.
           if (response.status >= 400 && response.status < 500) continue;
           const [names = []] = readCsv(response.text);
@@ -274,7 +274,7 @@ const document = defineScenario({
       requirements: ['audit.export-object-type-values'],
       run: async (_, context) => {
         for (const type of exportedTypes) {
-          const { status } = await exported(context, { object_type: type, limit: 1 });
+          const { status } = await requestExport(context, { object_type: type, limit: 1 });
           expectEqual(`status for ${type}`, status, 200);
         }
       },

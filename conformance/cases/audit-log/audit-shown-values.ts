@@ -121,7 +121,8 @@ export async function expectShownValuesSelect(
     // Without the types too, since a filter by an ID must not imply one.
     const { actor_type: _, object_type: __, ...untyped } = query;
     for (const each of [query, untyped]) {
-      if (!(await isListed(context, each, entry))) throw await notListed(context, entry, times);
+      if (!(await isListed(context, each, entry)))
+        throw await unlistedFailure(context, entry, times);
     }
     const isExported = exportedTypes.includes(textAt(entry, 'object.type') ?? '');
     if (!isExported || (await isInExport(context, query))) continue;
@@ -156,7 +157,7 @@ async function isListed(
 }
 
 /** Returns the failure that names the filters which alone do not select the entry. */
-async function notListed(
+async function unlistedFailure(
   context: TestContext,
   entry: ReceivedEntry,
   times: AuditQuery,

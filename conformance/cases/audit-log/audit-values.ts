@@ -19,7 +19,7 @@ import {
   type DeploymentWithEntries,
   deploymentWithEntries,
 } from './audit-combinations.ts';
-import { exported } from './audit-export-table.ts';
+import { requestExport } from './audit-export-table.ts';
 import { auditFilters, type FilterParameter } from './audit-filters.ts';
 import { deviceWithManyEntries, entryKeys, follow, linkOf } from './audit-paging.ts';
 import {
@@ -139,18 +139,18 @@ async function expectSteps(context: TestContext, query: AuditQuery, size: number
   const page = await list(context, { ...query, per_page: size });
   const { length } = entriesIn(page);
   if (length === 0 || totalOf(page) <= length) return;
-  const what = `per_page=${size}, a page of ${length}`;
-  const next = expectPresent(`${what}: a link \`next\``, linkOf(context, page, 'next'));
+  const subject = `per_page=${size}, a page of ${length}`;
+  const next = expectPresent(`${subject}: a link \`next\``, linkOf(context, page, 'next'));
   const second = await follow(context, next);
   const expected = entriesIn(await list(context, { ...query, per_page: 1, page: length + 1 }));
   expectEqual(
-    `${what}: first entry after it`,
+    `${subject}: first entry after it`,
     entryKeys(entriesIn(second)).slice(0, 1),
     entryKeys(expected),
   );
-  const prev = expectPresent(`${what}: a link \`prev\``, linkOf(context, second, 'prev'));
+  const prev = expectPresent(`${page}: a link \`prev\``, linkOf(context, second, 'prev'));
   expectEqual(
-    `${what}: the page before`,
+    `${page}: the page before`,
     entryKeys(entriesIn(await follow(context, prev))),
     entryKeys(entriesIn(page)),
   );
@@ -210,7 +210,7 @@ const addresses = defineScenario({
         const listedEntries = await entries(context, query);
         expectEqual('entries of the list', listedEntries.length, createAndAbortEntries.length);
         // Other cases judge the records of an export, and the names above them.
-        const lines = (await exported(context, query)).text.trim().split('\n');
+        const lines = (await requestExport(context, query)).text.trim().split('\n');
         const isExported = lines.length >= createAndAbortEntries.length;
         expectThat(
           isExported,

@@ -27,7 +27,7 @@ const onDeviceOperations = (Object.keys(deviceCalls) as OperationId[]).map(
   (id): CoveredStatus => `${id} 403`,
 );
 
-async function suspended(context: TestContext) {
+async function arrangeSuspendedTenant(context: TestContext) {
   const device = await acceptedDevice(context);
   const link = await configurationLink(context, device);
   await context.control.suspend();
@@ -40,7 +40,7 @@ const lockedOut = defineScenario({
   start: 'an accepted device with a token and a link, whose tenant was then suspended',
   effect: 'write',
   needs: ['user', 'tenant-control'],
-  arrange: suspended,
+  arrange: arrangeSuspendedTenant,
   cases: [
     {
       id: 'authentication-forbidden-is-403',

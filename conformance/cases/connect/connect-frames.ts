@@ -168,13 +168,15 @@ async function connectionOf(
 /** Returns true when a ping is answered, so that everything sent before it has been processed. */
 async function isAlive(connection: FrameConnection, data: string): Promise<boolean> {
   const isBack = (): boolean =>
-    connection.received.some((each) => each.opcode === pong && each.payload.toString() === data);
+    connection.receivedText.some(
+      (each) => each.opcode === pong && each.payload.toString() === data,
+    );
   connection.send({ opcode: ping, payload: Buffer.from(data) });
   await connection.until((each) => isBack() || each.close !== undefined, FRAME_WAIT_MAX_MS);
   return isBack();
 }
 
-function received({ received: frames, ended }: FrameConnection): string {
+function received({ receivedText: frames, ended }: FrameConnection): string {
   const frameTexts = frames.map(
     ({ opcode, payload: data }) => `opcode ${opcode} of ${data.length} bytes`,
   );
@@ -212,7 +214,7 @@ function forbiddenFrameCase({
   };
 }
 
-function closed({ close: frame }: FrameConnection): boolean {
+function hasCloseFrame({ close: frame }: FrameConnection): boolean {
   return frame !== undefined;
 }
 
@@ -266,8 +268,11 @@ const validFrameCases = defineScenario({
       run: async (device, context) => {
         const connection = await connectionOf(context, device);
         connection.send({ opcode: ping });
-        await connection.until(({ received: [first] }) => first !== undefined, FRAME_WAIT_MAX_MS);
-        const masked = connection.received.filter((frame) => frame.masked);
+        await connection.until(
+          ({ receivedText: [first] }) => first !== undefined,
+          FRAME_WAIT_MAX_MS,
+        );
+        const masked = connection.receivedText.filter((frame) => frame.masked);
         expectEqual('masked frames', masked.length, 0);
       },
     },
@@ -285,7 +290,7 @@ const validFrameCases = defineScenario({
           { opcode: continuation, payload: payload.subarray(12) },
         );
         expectThat(await isAlive(connection, 'after'), 'an open connection', received(connection));
-        const pongs = connection.received.filter(({ opcode }) => opcode === pong);
+        const pongs = connection.receivedText.filter(({ opcode }) => opcode === pong);
         expectThat(pongs.length === 2, 'a pong between fragments', received(connection));
       },
     },
@@ -297,7 +302,7 @@ const validFrameCases = defineScenario({
         for (const code of [1000, 1001, 3000, 4999]) {
           const connection = await connectionOf(context, device);
           connection.send(...close(codeOf(code, Buffer.from('bye'))));
-          await connection.until(closed, FRAME_WAIT_MAX_MS);
+          await connection.until(hasCloseFrame, FRAME_WAIT_MAX_MS);
           const actual = connection.close ? closeCodeOf(connection.close) : received(connection);
           expectEqual('close code', actual, code);
         }
@@ -310,7 +315,7 @@ const validFrameCases = defineScenario({
       run: async (device, context) => {
         const connection = await connectionOf(context, device);
         connection.send({ opcode: opcodes.close });
-        const isAnswered = await connection.until(closed, FRAME_WAIT_MAX_MS);
+        const isAnswered = await connection.until(hasCloseFrame, FRAME_WAIT_MAX_MS);
         expectThat(isAnswered, 'a close frame', received(connection));
       },
     },

@@ -31,10 +31,10 @@ interface ConnectedDevice {
 
 async function connectedDevice(context: TestContext): Promise<ConnectedDevice> {
   const device = await acceptedDevice(context);
-  return connected(context, device);
+  return openSocket(context, device);
 }
 
-async function connected(context: TestContext, device: SuiteDevice): Promise<ConnectedDevice> {
+async function openSocket(context: TestContext, device: SuiteDevice): Promise<ConnectedDevice> {
   const response = await requestUpgrade(context, { ...upgradeHeaders, ...bearer(device.token) });
   requireResponse('connect', response, 101);
   const socket = openedSocket(response);
@@ -152,7 +152,7 @@ const ending = defineScenario({
       title: 'What happens to the connection when the device opens a second one.',
       requirements: ['connect.second-connection'],
       observe: async ({ device, connection }, context) => {
-        await connected(context, device);
+        await openSocket(context, device);
         const isOver = await connection.until(({ close, ended }) => ended || !!close, 1000);
         if (!isOver && !connection.ended) return observationOf('both stay open');
         return observationOf(
@@ -165,7 +165,7 @@ const ending = defineScenario({
       title: 'If a second connection replaces the first, users still see the device as connected.',
       requirements: ['connect.second-keeps-available'],
       run: async ({ device, connection, cut }, context) => {
-        await connected(context, device);
+        await openSocket(context, device);
         await connection.until(({ ended }) => ended, 1000);
         cut();
         // The target may process the end of the first connection late, so the state is polled.

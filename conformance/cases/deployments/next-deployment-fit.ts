@@ -75,8 +75,11 @@ function missingOne(turn: number): Readonly<Record<string, Provides>> {
   const wrong = Object.entries(wrongValues);
   const rows = dependencies.flatMap((name, index) =>
     [0, 1].map((offset): [string, Provides] => {
-      const [what, of] = wrong[(index + 2 * turn + offset) % wrong.length] ?? ['another', () => ''];
-      return [`${name} with ${what}`, { ...fitting, [name]: of(depends[name]) }];
+      const [expected, of] = wrong[(index + 2 * turn + offset) % wrong.length] ?? [
+        'another',
+        () => '',
+      ];
+      return [`${name} with ${expected}`, { ...fitting, [name]: of(depends[name]) }];
     }),
   );
   const without = dependencies

@@ -8,7 +8,7 @@ import { observationOf } from '../../target/expectations.ts';
 type ControlMapInput = NonNullable<Parameters<TestContext['deploy']>[0]['update_control_map']>;
 
 /** Returns a phrase that says which of the maps a user can give to a deployment. */
-async function mapsAccepted(
+async function acceptedMapsText(
   { device, artifact }: DeviceAndArtifact,
   context: TestContext,
   maps: Readonly<Record<string, unknown>>,
@@ -57,7 +57,7 @@ export const givenControlMapCases = defineScenario({
           'a further field': { priority: 1, colour: 'blue' },
           'priority 11': { priority: 11 },
         };
-        return observationOf(await mapsAccepted(arranged, context, maps));
+        return observationOf(await acceptedMapsText(arranged, context, maps));
       },
     },
     {
@@ -67,7 +67,7 @@ export const givenControlMapCases = defineScenario({
       observe: async (arranged, context) => {
         const known = ['ArtifactInstall_Enter', 'ArtifactReboot_Enter', 'ArtifactCommit_Enter'];
         return observationOf(
-          await mapsAccepted(arranged, context, stateMaps([...known, 'Download_Enter'])),
+          await acceptedMapsText(arranged, context, stateMaps([...known, 'Download_Enter'])),
         );
       },
     },
@@ -78,7 +78,7 @@ export const givenControlMapCases = defineScenario({
       observe: async (arranged, context) => {
         const actions = ['pause', 'continue', 'force_continue', 'fail', 'stop'];
         const maps = entryMaps(actions.map((action) => ({ action })));
-        return observationOf(await mapsAccepted(arranged, context, maps));
+        return observationOf(await acceptedMapsText(arranged, context, maps));
       },
     },
     {
@@ -92,7 +92,7 @@ export const givenControlMapCases = defineScenario({
           { after: 1 },
         ];
         const maps = entryMaps(fields.map((field) => ({ action: 'pause', ...field })));
-        return observationOf(await mapsAccepted(arranged, context, maps));
+        return observationOf(await acceptedMapsText(arranged, context, maps));
       },
     },
   ],

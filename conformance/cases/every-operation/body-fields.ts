@@ -195,7 +195,9 @@ function extendedOf({ resource: name }: ResourceBody): readonly FieldInput[] {
       const entries = fieldsOf(table)
         .map(({ path }) => path.slice(0, path.lastIndexOf('[]') + 1))
         .filter((path) => path.length > 0);
-      const locations = new Map([[], ...objects.map(({ path }) => path), ...entries].map(keyed));
+      const locations = new Map(
+        [[], ...objects.map(({ path }) => path), ...entries].map(entryOfPath),
+      );
       return [...locations.values()].map((location) => ({
         what: `an unknown member in ${location.join('.') || 'the body'}`,
         value: undefined,
@@ -205,7 +207,7 @@ function extendedOf({ resource: name }: ResourceBody): readonly FieldInput[] {
     });
 }
 
-function keyed(path: readonly string[]): [string, readonly string[]] {
+function entryOfPath(path: readonly string[]): [string, readonly string[]] {
   return [path.join('.'), path];
 }
 

@@ -262,7 +262,7 @@ export function requestsTo(
 export async function expectVariant(
   context: TestContext,
   row: ValidRequestRow,
-  { what, sending }: { readonly what: string; readonly sending: RequestVariantOptions },
+  { prefix: what, sending }: { readonly prefix: string; readonly sending: RequestVariantOptions },
 ): Promise<void> {
   const mismatch = await mismatchOf(context, row, sending);
   if (mismatch === undefined) return;

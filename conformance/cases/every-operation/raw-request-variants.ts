@@ -71,7 +71,7 @@ interface PipelinedRequest {
 }
 
 /** Sends all requests at once on one connection; a request that is not answered has no response. */
-function piped(
+function sendPipelined(
   context: TestContext,
   rows: readonly ValidRequestRow[],
 ): Promise<readonly PipelinedRequest[]> {
@@ -82,7 +82,7 @@ function piped(
         const requestId = `${context.newName()}-pipelined-${index}`;
         const request = row.validRequest.request(context.newName());
         const headers = { ...request.headers, [name]: requestId };
-        const response = await send({ ...request, headers }).catch(unlessClosed);
+        const response = await send({ ...request, headers }).catch(ignoreClosed);
         return { row, requestId, response };
       }),
     ),
@@ -90,7 +90,7 @@ function piped(
 }
 
 /** Returns undefined for a closed connection, which a server may close after any response. */
-function unlessClosed(error: unknown): undefined {
+function ignoreClosed(error: unknown): undefined {
   if (error instanceof TransportFailure && error.code === 'connection-closed') return undefined;
   throw error;
 }
@@ -113,7 +113,7 @@ export const rawRequestVariantCases = defineScenario<DeviceWithOffers>({
         const sending = { change: withExpect, declines: declinesExpect, send };
         for (const row of requestsTo(arranged, context)) {
           if (row.validRequest.request('').body === undefined) continue;
-          await expectVariant(context, row, { what: 'Expect: 100-continue', sending });
+          await expectVariant(context, row, { prefix: 'Expect: 100-continue', sending });
         }
       },
     },
@@ -125,7 +125,7 @@ export const rawRequestVariantCases = defineScenario<DeviceWithOffers>({
         const send = alone(context, { version: '1.0' }, expectReadable);
         const sending = { declines: declinesVersion, send };
         for (const row of requestsTo(arranged, context).filter(isPlain)) {
-          await expectVariant(context, row, { what: 'HTTP/1.0', sending });
+          await expectVariant(context, row, { prefix: 'HTTP/1.0', sending });
         }
       },
     },
@@ -136,7 +136,7 @@ export const rawRequestVariantCases = defineScenario<DeviceWithOffers>({
       run: async (arranged, context) => {
         const rows = requestsTo(arranged, context).filter(isIdempotent);
         const name = context.names.requestId.toLowerCase();
-        for (const { row, requestId, response } of await piped(context, rows)) {
+        for (const { row, requestId, response } of await sendPipelined(context, rows)) {
           if (response === undefined) continue;
           const received = response.headers[name];
           // Another case judges a response without a request ID.

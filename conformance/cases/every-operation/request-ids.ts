@@ -40,11 +40,11 @@ async function expectOwnIds(context: TestContext, calls: OperationCalls, headers
       new ApiCaller(context.client, { ...headers, [name]: requestId }),
     );
     if (status < 400) continue;
-    expectEqualIfThere(`request_id of ${id}`, membersOf(parsed(text)).request_id, requestId);
+    expectEqualIfThere(`request_id of ${id}`, membersOf(parseJson(text)).request_id, requestId);
   }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -30,12 +30,12 @@ function withHeaders(request: WireRequest, headers: Readonly<Record<string, stri
   return { ...request, headers: { ...request.headers, ...headers } };
 }
 
-function labelled(mediaType: string) {
+function withMediaType(mediaType: string) {
   return (request: WireRequest) =>
     request.body === undefined ? undefined : withHeaders(request, { 'content-type': mediaType });
 }
 
-function accepting(accept: string) {
+function withAccept(accept: string) {
   return (request: WireRequest) => withHeaders(request, { accept });
 }
 
@@ -90,9 +90,9 @@ const variants: readonly RequestVariant[] = [
     title: 'The media type of JSON may have a charset, and capital letters.',
     requirement: 'service.equal-forms',
     variants: {
-      'a charset': labelled('application/json; charset=utf-8'),
-      'a charset in quotes': labelled('application/json;charset="UTF-8"'),
-      'capital letters': labelled('Application/JSON'),
+      'a charset': withMediaType('application/json; charset=utf-8'),
+      'a charset in quotes': withMediaType('application/json;charset="UTF-8"'),
+      'capital letters': withMediaType('Application/JSON'),
     },
   },
   {
@@ -135,9 +135,9 @@ const variants: readonly RequestVariant[] = [
     title: 'A client may accept the media type of the response in several forms.',
     requirement: 'service.equal-forms',
     variants: {
-      'Accept: */*': accepting('*/*'),
-      'Accept with several types': accepting('application/json, text/csv, text/plain, */*;q=0.1'),
-      'Accept with weights': accepting('text/html;q=0.2, */*;q=0.5'),
+      'Accept: */*': withAccept('*/*'),
+      'Accept with several types': withAccept('application/json, text/csv, text/plain, */*;q=0.1'),
+      'Accept with weights': withAccept('text/html;q=0.2, */*;q=0.5'),
     },
   },
   {
@@ -190,7 +190,7 @@ function variantCase({
           if (change(row.validRequest.request('')) === undefined) continue;
           const marker = context.newName() + markerEnd;
           const sending = { change: (request: WireRequest) => change(request) ?? request, marker };
-          await expectVariant(context, row, { what, sending });
+          await expectVariant(context, row, { prefix: what, sending });
         }
       }
     },

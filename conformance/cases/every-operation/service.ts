@@ -64,7 +64,7 @@ const preflight = (id: OperationId) => ({
 });
 
 /** Returns the refusal of a body that is not JSON. */
-async function malformedRefused(context: TestContext): Promise<HttpResponse> {
+async function sendMalformed(context: TestContext): Promise<HttpResponse> {
   const operation = 'post-auth-request';
   const response = await context.caller().call(operation, { raw: '{' });
   return requireRefusal({ operation, requirement: 'auth.malformed-is-400' }, response);
@@ -126,7 +126,7 @@ const anonymous = defineScenario<TestContext>({
       title: 'An Error body is labelled application/json.',
       requirements: ['service.json-is-labelled'],
       run: async (context) => {
-        const response = await malformedRefused(context);
+        const response = await sendMalformed(context);
         const mediaType = response.headers['content-type'] ?? '';
         // Types and their parameters are case-insensitive (RFC 9110, section 8.3.1).
         const isJson = /^application\/json\s*(;|$)/i.test(mediaType);
@@ -138,7 +138,7 @@ const anonymous = defineScenario<TestContext>({
       title: 'The body of a refusal is JSON.',
       requirements: ['service.bodies-are-json', 'errors.body-is-error', 'auth.refusals-are-errors'],
       run: async (context) => {
-        const response = await malformedRefused(context);
+        const response = await sendMalformed(context);
         expectShape(response, v.unknown());
       },
     },

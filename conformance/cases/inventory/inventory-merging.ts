@@ -75,45 +75,45 @@ interface Write {
   readonly attributes: readonly Attribute[];
 }
 
-function every(remainder: number, of: number): readonly string[] {
-  return names.filter((_, index) => index % of === remainder);
+function namesAt(remainder: number, divisor: number): readonly string[] {
+  return names.filter((_, index) => index % divisor === remainder);
 }
 
 /** The writes in order. PATCH names a description again wherever one is known. */
 const writes: readonly Write[] = [
   { how: 'put-attributes', attributes: names.map((name) => attributeOf(name, 0)) },
-  { how: 'patch-attributes', attributes: every(0, 2).map((name) => attributeOf(name, 1)) },
+  { how: 'patch-attributes', attributes: namesAt(0, 2).map((name) => attributeOf(name, 1)) },
   {
     how: 'patch-attributes',
     attributes: [
-      ...every(1, 2).map((name) => attributeOf(name, 2)),
+      ...namesAt(1, 2).map((name) => attributeOf(name, 2)),
       { name: 'added', value: 7, description: 'new' },
     ],
   },
   {
     how: 'put-attributes',
-    attributes: every(1, 3).map((name) => ({ name, value: attributeOf(name, 3).value })),
+    attributes: namesAt(1, 3).map((name) => ({ name, value: attributeOf(name, 3).value })),
   },
   // These exist no longer, so that what they had before must not come back.
   {
     how: 'patch-attributes',
-    attributes: every(2, 3).map((name) => ({ name, value: attributeOf(name, 4).value })),
+    attributes: namesAt(2, 3).map((name) => ({ name, value: attributeOf(name, 4).value })),
   },
   // One value in each form that a number may take, as the type follows from the value.
-  { how: 'put-attributes', attributes: ['5', 5, [5]].map(typed) },
-  { how: 'patch-attributes', attributes: [5, '5', ['5']].map(typed) },
-  { how: 'patch-attributes', attributes: [[5], 5, '5'].map(typed) },
-  { how: 'put-attributes', attributes: [['5'], [5], 5].map(typed) },
+  { how: 'put-attributes', attributes: ['5', 5, [5]].map(attributeWithValue) },
+  { how: 'patch-attributes', attributes: [5, '5', ['5']].map(attributeWithValue) },
+  { how: 'patch-attributes', attributes: [[5], 5, '5'].map(attributeWithValue) },
+  { how: 'put-attributes', attributes: [['5'], [5], 5].map(attributeWithValue) },
 ];
 
-function typed(value: unknown, index: number): Attribute {
+function attributeWithValue(value: unknown, index: number): Attribute {
   return { name: `typed ${index}`, value };
 }
 
 type Attributes = ReadonlyMap<string, Attribute>;
 
 /** Returns the attributes after a write, by the contract. */
-function after(before: Attributes, { how, attributes }: Write): Attributes {
+function stateAfter(before: Attributes, { how, attributes }: Write): Attributes {
   const keptAttributes = how === 'put-attributes' ? [] : [...before];
   return new Map([
     ...keptAttributes,
@@ -162,13 +162,13 @@ function differenceIn(
   const all = new Set([...step.wanted.keys(), ...shownByName.keys()]);
   for (const name of all) {
     const [is, expectedAttribute] = [shownByName.get(name), step.wanted.get(name)];
-    const what = `${name}, after ${step.made.how},`;
+    const subject = `${name}, after ${step.made.how},`;
     if (JSON.stringify(is?.value) !== JSON.stringify(expectedAttribute?.value)) {
       const [expectedText, actual] = [expectedAttribute, is].map((each) =>
         each ? describeValue(each.value) : 'absent',
       );
       const violated = [violatedValue(step, name), ...kindsOf(expectedAttribute?.value)];
-      return new ExpectationFailure(`${what} ${expectedText}`, String(actual), violated);
+      return new ExpectationFailure(`${subject} ${expectedText}`, String(actual), violated);
     }
     // A server without descriptions may show an empty one.
     const [description, givenDescription] = [
@@ -177,7 +177,7 @@ function differenceIn(
     ];
     if (expectedAttribute === undefined || description === givenDescription) continue;
     const violated = [violatedDescription(step, expectedAttribute)];
-    const expectation = `${what} the description ${givenDescription ?? 'none'}`;
+    const expectation = `${subject} the description ${givenDescription ?? 'none'}`;
     return new ExpectationFailure(expectation, description ?? 'none', violated);
   }
   return undefined;
@@ -219,7 +219,7 @@ export const inventoryMergingCases = defineScenario<SuiteDevice>({
       run: async (device, context) => {
         let before: Attributes = new Map();
         for (const inventoryWrite of writes) {
-          const step: Step = { made: inventoryWrite, wanted: after(before, inventoryWrite) };
+          const step: Step = { made: inventoryWrite, wanted: stateAfter(before, inventoryWrite) };
           const response = await write(device, inventoryWrite.how, ...inventoryWrite.attributes);
           requireResponse(inventoryWrite.how, response, 200);
           const shownByName = await context.eventually(

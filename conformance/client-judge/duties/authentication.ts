@@ -41,8 +41,8 @@ const requestDuties: readonly Duty[] = [
       if (pause > -2) return undefined;
       const actual = `${Math.round(-pause)} ms before it`;
       return {
-        where: 'an authentication request',
-        must: 'follow the response to the last',
+        part: 'an authentication request',
+        expected: 'follow the response to the last',
         actual,
       };
     },
@@ -60,7 +60,7 @@ const requestDuties: readonly Duty[] = [
       const isThird = client.authentication.tooFrequentRequests === TOO_FREQUENT_REPEATS_MAX;
       if (!isThird || !client.authentication.isTooFrequent(exchange)) return undefined;
       const actual = 'less, three times in a row';
-      return { where: 'the pause after a refusal', must: 'last 1 s or more', actual };
+      return { part: 'the pause after a refusal', expected: 'last 1 s or more', actual };
     },
   },
   {
@@ -79,7 +79,7 @@ const requestDuties: readonly Duty[] = [
       if (client.authentication.unauthorized.get(operation.id) !== REPEATS_IN_FLIGHT_MAX)
         return undefined;
       const actual = 'another 401, the third without one';
-      return { where: 'a 401', must: 'lead to an authentication request', actual };
+      return { part: 'a 401', expected: 'lead to an authentication request', actual };
     },
   },
   {
@@ -95,7 +95,7 @@ const requestDuties: readonly Duty[] = [
     violation: ({ requestJson }, { client }) =>
       membersOf(requestJson).tenant_token === client.authentication.last?.tenantToken
         ? undefined
-        : { where: 'tenant_token', must: 'stay the same', actual: 'another one, or none' },
+        : { part: 'tenant_token', expected: 'stay the same', actual: 'another one, or none' },
   },
   {
     id: 'auth.stops-hammering-when-rejected',
@@ -114,8 +114,8 @@ const requestDuties: readonly Duty[] = [
       if (!isShorter || client.authentication.shrinkingPauses !== SHRINKING_MAX - 1)
         return undefined;
       return {
-        where: 'the pause after a refusal',
-        must: 'not shrink',
+        part: 'the pause after a refusal',
+        expected: 'not shrink',
         actual: 'half of it, twice',
       };
     },
@@ -164,7 +164,7 @@ const reactionDuties: readonly Duty[] = [
         exchange: ({ operation, status }) => isAuthentication(operation) && status === 200,
       },
       cancelledBy: { serverEvents: ['rejected', 'decommissioned', 'client-killed'] },
-      must: 'authenticate after it was accepted again',
+      expected: 'authenticate after it was accepted again',
     },
   },
   {
@@ -182,7 +182,7 @@ const reactionDuties: readonly Duty[] = [
       },
       metBy: { exchange: ({ operation }) => isAuthentication(operation) },
       cancelledBy: { serverEvents: ['client-killed', 'decommissioned'] },
-      must: 'authenticate again after a 401',
+      expected: 'authenticate again after a 401',
     },
   },
   {
@@ -205,8 +205,8 @@ const reactionDuties: readonly Duty[] = [
       )
         return undefined;
       return {
-        where: 'the token',
-        must: 'be sent as it was issued',
+        part: 'the token',
+        expected: 'be sent as it was issued',
         actual: 'quotes or white space',
       };
     },
@@ -231,10 +231,10 @@ const reactionDuties: readonly Duty[] = [
           isRefusedAsExpired(exchange, event.serverNowMs) && times === REPEATS_IN_FLIGHT_MAX;
         // The process of the WebSocket may wait for the token of another one.
         if (!isThird || exchange.operation.authorization !== 'device') return undefined;
-        return { where: 'an expired token', must: 'be renewed', actual: 'a third 401 with it' };
+        return { part: 'an expired token', expected: 'be renewed', actual: 'a third 401 with it' };
       },
       cancelledBy: { serverEvents: ['client-killed'] },
-      must: 'authenticate after its token expired',
+      expected: 'authenticate after its token expired',
     },
   },
   {
@@ -257,7 +257,11 @@ const reactionDuties: readonly Duty[] = [
       if (name === client.authentication.tokens.newest?.[0]) return undefined;
       if ((client.authentication.staleUses.get(name) ?? 0) !== REPEATS_IN_FLIGHT_MAX)
         return undefined;
-      return { where: 'the former token', must: 'not be used', actual: 'a third request with it' };
+      return {
+        part: 'the former token',
+        expected: 'not be used',
+        actual: 'a third request with it',
+      };
     },
   },
   {
@@ -279,7 +283,7 @@ const reactionDuties: readonly Duty[] = [
           digestOf(token) === client.authentication.tokens.newest?.[0],
       },
       cancelledBy: { serverEvents: ['client-killed'] },
-      must: 'use the token that it was given',
+      expected: 'use the token that it was given',
     },
   },
   {
@@ -297,7 +301,7 @@ const reactionDuties: readonly Duty[] = [
       },
       metBy: { exchange: ({ operation, isSuccess }) => isPollOperation(operation) && isSuccess },
       cancelledBy: { serverEvents: ['client-killed'] },
-      must: 'poll although the clock of the server was moved by years',
+      expected: 'poll although the clock of the server was moved by years',
     },
   },
 ];

@@ -33,11 +33,15 @@ export function bodyDuty({ at, isExempt, namesOnce, further, ...row }: BodyDuty)
       const isRead = namesOnce && event.isVerbatim !== false;
       const twice = isRead ? doubledName(event.requestBody) : undefined;
       if (twice !== undefined) {
-        return { where: 'each name', must: 'appear once', actual: `${describeValue(twice)} twice` };
+        return {
+          part: 'each name',
+          expected: 'appear once',
+          actual: `${describeValue(twice)} twice`,
+        };
       }
       if (issue === undefined) return further?.(requestJson);
-      const where = v.getDotPath(issue) ?? 'the body';
-      return { where, must: 'match the contract', actual: issue.received };
+      const part = v.getDotPath(issue) ?? 'the body';
+      return { part, expected: 'match the contract', actual: issue.received };
     },
   };
 }

@@ -30,7 +30,11 @@ const handshakeDuties: readonly Duty[] = [
     applies: () => true,
     violation: (exchange) => {
       const header = (name: string): string => exchange.header(name) ?? '';
-      const problem = (where: string, must: string, actual: string) => ({ where, must, actual });
+      const problem = (part: string, expected: string, actual: string) => ({
+        part,
+        expected,
+        actual,
+      });
       if (!/\bwebsocket\b/i.test(header('upgrade'))) {
         return problem('Upgrade', 'be websocket', describeValue(header('upgrade')));
       }
@@ -60,7 +64,7 @@ const handshakeDuties: readonly Duty[] = [
       client.handshakeKeys.size > 0 && exchange.header('sec-websocket-key') !== MASK,
     violation: (exchange, { client }) =>
       client.handshakeKeys.has(digestOf(exchange.header('sec-websocket-key') ?? ''))
-        ? { where: 'the key', must: 'be new', actual: 'that of an earlier handshake' }
+        ? { part: 'the key', expected: 'be new', actual: 'that of an earlier handshake' }
         : undefined,
   },
   {
@@ -83,7 +87,7 @@ const handshakeDuties: readonly Duty[] = [
       const pause = exchange.request.sentMs - endedMs;
       if (count !== FAILURES_MIN || pause >= 2 * firstPauseMs) return undefined;
       const actual = `${(pause / 1000).toFixed(1)} s after six failures`;
-      return { where: 'the pause', must: 'grow', actual };
+      return { part: 'the pause', expected: 'grow', actual };
     },
   },
   {
@@ -103,7 +107,7 @@ const handshakeDuties: readonly Duty[] = [
     violation: (exchange, { client }) =>
       digestOf(tokenOf(exchange)) === client.authentication.tokens.newest?.[0]
         ? undefined
-        : { where: 'the token', must: 'be the newest one', actual: 'a former one' },
+        : { part: 'the token', expected: 'be the newest one', actual: 'a former one' },
   },
   {
     id: 'connect.checks-accept',
@@ -123,11 +127,11 @@ const handshakeDuties: readonly Duty[] = [
         socket: ({ event }) => event === 'closed',
         exchange: ({ operation }) => handshakes.includes(operation.id),
       },
-      must: 'close the WebSocket',
+      expected: 'close the WebSocket',
     },
     socket: ({ event, from }, { client }) =>
       event === 'message' && from === 'device' && client.due.has('connect.checks-accept')
-        ? { where: 'a wrong handshake', must: 'be ended', actual: 'a message' }
+        ? { part: 'a wrong handshake', expected: 'be ended', actual: 'a message' }
         : undefined,
   },
 ];
@@ -143,7 +147,7 @@ const frameDuties: readonly Duty[] = [
     socket: (event) => {
       if (event.from !== 'device' || !isFrame(event)) return undefined;
       if (event.violation === undefined || !/mask/i.test(event.violation)) return 'met';
-      return { where: 'a frame', must: 'be masked', actual: event.violation };
+      return { part: 'a frame', expected: 'be masked', actual: event.violation };
     },
   },
   {
@@ -162,7 +166,7 @@ const frameDuties: readonly Duty[] = [
         socket: ({ event }) => event === 'closed' || event === 'opened',
         serverEvents: ['client-killed', 'server-restarted'],
       },
-      must: 'answer the ping',
+      expected: 'answer the ping',
     },
     socket: ({ event, from, payload, atMs }, { client }) => {
       const due = client.due.get('connect.pong');
@@ -170,13 +174,13 @@ const frameDuties: readonly Duty[] = [
       if (event !== 'pong') {
         const isLate = event === 'message' && atMs - due.sinceMs > RESPONSE_MS;
         return isLate
-          ? { where: 'a ping', must: 'be answered in 10 s', actual: 'a message' }
+          ? { part: 'a ping', expected: 'be answered in 10 s', actual: 'a message' }
           : undefined;
       }
       const isSame = client.pingPayload === undefined || payload?.equals(client.pingPayload);
       return isSame
         ? undefined
-        : { where: 'a pong', must: 'repeat the payload', actual: 'other bytes' };
+        : { part: 'a pong', expected: 'repeat the payload', actual: 'other bytes' };
     },
   },
   {
@@ -203,7 +207,7 @@ const frameDuties: readonly Duty[] = [
       },
       metBy: { socket: ({ event, from }) => event === 'message' && from === 'device' },
       cancelledBy: { serverEvents: ['client-killed'] },
-      must: 'answer a message in fragments',
+      expected: 'answer a message in fragments',
     },
   },
   {
@@ -221,7 +225,7 @@ const frameDuties: readonly Duty[] = [
       const isValid =
         code === 1005 || (code >= 1000 && code < 5000 && ![1004, 1015].includes(code));
       if (isValid && violation === undefined && !(code > 1014 && code < 3000)) return 'met';
-      return { where: 'the close code', must: 'be a valid one', actual: `${code}` };
+      return { part: 'the close code', expected: 'be a valid one', actual: `${code}` };
     },
   },
   {
@@ -236,7 +240,7 @@ const frameDuties: readonly Duty[] = [
       const newest = client.sockets.newest;
       if (newest === undefined || newest[0] === socket || !client.sockets.has(socket)) return 'met';
       if (atMs - newest[1] <= OVERLAP_MS) return undefined;
-      return { where: 'the older WebSocket', must: 'be closed', actual: `a ${event} on it` };
+      return { part: 'the older WebSocket', expected: 'be closed', actual: `a ${event} on it` };
     },
   },
   {
@@ -250,13 +254,13 @@ const frameDuties: readonly Duty[] = [
       if (event !== 'message' || from !== 'device' || payload === undefined) return undefined;
       const message = messageIn(payload);
       if (message === undefined) {
-        return { where: 'a message', must: 'be a msgpack map', actual: 'other bytes' };
+        return { part: 'a message', expected: 'be a msgpack map', actual: 'other bytes' };
       }
       const { sid } = message;
       // Whoever joined late does not know the sessions.
       if (client.sessions.size === 0) return undefined;
       if (sid === undefined || client.sessions.has(sid)) return 'met';
-      return { where: 'hdr.sid', must: 'be that of the session', actual: describeValue(sid) };
+      return { part: 'hdr.sid', expected: 'be that of the session', actual: describeValue(sid) };
     },
   },
 ];
@@ -276,7 +280,7 @@ const reactionDuties: readonly Duty[] = [
       },
       metBy: { exchange: ({ operation }) => handshakes.includes(operation.id) },
       cancelledBy: { serverEvents: ['client-killed'] },
-      must: 'reconnect after the silence',
+      expected: 'reconnect after the silence',
     },
   },
   {
@@ -294,7 +298,7 @@ const reactionDuties: readonly Duty[] = [
         exchange: () => true,
       },
       cancelledBy: { serverEvents: ['client-killed'] },
-      must: 'go on after a message that it does not know',
+      expected: 'go on after a message that it does not know',
     },
   },
   {
@@ -317,13 +321,13 @@ const reactionDuties: readonly Duty[] = [
       brokenBy: ({ operation }, { event }, { sinceMs }) =>
         isPollOperation(operation) && event.sentMs - sinceMs > RESPONSE_MS + 1000
           ? {
-              where: 'check-update',
-              must: 'lead to a poll in 10 s',
+              part: 'check-update',
+              expected: 'lead to a poll in 10 s',
               actual: `one after ${((event.sentMs - sinceMs) / 1000).toFixed(0)} s`,
             }
           : undefined,
       cancelledBy: { serverEvents: ['client-killed'] },
-      must: 'poll after a check-update message',
+      expected: 'poll after a check-update message',
     },
   },
 ];

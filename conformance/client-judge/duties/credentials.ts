@@ -41,8 +41,8 @@ export const credentialDuties: readonly Duty[] = [
           : fleet.signatureProblem(String(membersOf(exchange.requestJson).pubkey), body, signature);
       if (actual === undefined) return undefined;
       return {
-        where: 'the signature',
-        must: 'verify over the body with the key in it',
+        part: 'the signature',
+        expected: 'verify over the body with the key in it',
         actual,
       };
     },
@@ -63,8 +63,8 @@ export const credentialDuties: readonly Duty[] = [
       keyTypeOf(String(membersOf(requestJson).pubkey)) !== undefined
         ? undefined
         : {
-            where: 'pubkey',
-            must: 'be an RSA, P-256 or Ed25519 key in PEM',
+            part: 'pubkey',
+            expected: 'be an RSA, P-256 or Ed25519 key in PEM',
             actual: 'another text',
           },
   },
@@ -80,21 +80,26 @@ export const credentialDuties: readonly Duty[] = [
     applies: ({ requestJson }) => isMap(requestJson),
     violation: ({ requestJson }, { event }) => {
       const { id_data: identity, pubkey, ...rest } = membersOf(requestJson);
-      const seen = (what: string) => ({ where: what, must: 'be a string' });
-      if (typeof pubkey !== 'string') return { ...seen('pubkey'), actual: describeValue(pubkey) };
+      const violationIn = (what: string) => ({ part: what, expected: 'be a string' });
+      if (typeof pubkey !== 'string')
+        return { ...violationIn('pubkey'), actual: describeValue(pubkey) };
       if (typeof identity !== 'string')
-        return { ...seen('id_data'), actual: describeValue(identity) };
+        return { ...violationIn('id_data'), actual: describeValue(identity) };
       if (identity !== MASK && !isMap(parsedJson(identity))) {
-        return { where: 'id_data', must: 'hold a JSON object', actual: describeValue(identity) };
+        return { part: 'id_data', expected: 'hold a JSON object', actual: describeValue(identity) };
       }
       const optional = ['tenant_token', 'external_id'].find(
         (name) => rest[name] !== undefined && typeof rest[name] !== 'string',
       );
       if (optional !== undefined)
-        return { ...seen(optional), actual: describeValue(rest[optional]) };
+        return { ...violationIn(optional), actual: describeValue(rest[optional]) };
       const twice = event.isVerbatim === false ? undefined : doubledName(event.requestBody);
       if (twice === undefined) return undefined;
-      return { where: 'each name', must: 'appear once', actual: `${describeValue(twice)} twice` };
+      return {
+        part: 'each name',
+        expected: 'appear once',
+        actual: `${describeValue(twice)} twice`,
+      };
     },
   },
   {
@@ -112,7 +117,7 @@ export const credentialDuties: readonly Duty[] = [
       const before = client.authentication.last;
       if (before?.identity === digestOf(identity) || before?.key !== digestOf(key))
         return undefined;
-      return { where: 'id_data', must: 'stay the same', actual: describeValue(identity) };
+      return { part: 'id_data', expected: 'stay the same', actual: describeValue(identity) };
     },
   },
   {
@@ -132,7 +137,7 @@ export const credentialDuties: readonly Duty[] = [
     violation: ({ requestJson }, { client }) =>
       digestOf(identityIn(requestJson)?.key ?? '') === client.authentication.last?.key
         ? undefined
-        : { where: 'the key', must: 'survive a restart', actual: 'a new one' },
+        : { part: 'the key', expected: 'survive a restart', actual: 'a new one' },
   },
   {
     id: 'auth.key-strong',
@@ -146,7 +151,11 @@ export const credentialDuties: readonly Duty[] = [
     violation: (exchange) => {
       const bits = rsaBits(exchange);
       if (bits === undefined || bits >= RSA_MIN_BITS) return undefined;
-      return { where: 'the RSA key', must: `have ${RSA_MIN_BITS} bits or more`, actual: `${bits}` };
+      return {
+        part: 'the RSA key',
+        expected: `have ${RSA_MIN_BITS} bits or more`,
+        actual: `${bits}`,
+      };
     },
   },
   {
@@ -164,9 +173,9 @@ export const credentialDuties: readonly Duty[] = [
         authentication.includes(operation.id) &&
         holdsSecret(String(membersOf(requestJson).pubkey))
       )
-        return { where: 'pubkey', must: 'be a public key', actual: 'a private key' };
+        return { part: 'pubkey', expected: 'be a public key', actual: 'a private key' };
       if (!holdsPrivateKey(event)) return undefined;
-      return { where: 'the body', must: 'hold no private key', actual: 'one' };
+      return { part: 'the body', expected: 'hold no private key', actual: 'one' };
     },
   },
   {
@@ -182,13 +191,17 @@ export const credentialDuties: readonly Duty[] = [
       const { key, identity } = identityIn(requestJson) ?? { key: '', identity: '' };
       const isTurn = client.authentication.last?.key !== digestOf(key);
       if (isTurn && client.authentication.keyTurns === KEY_TURNS_MAX - 1) {
-        return { where: 'the identity', must: 'have one key', actual: 'keys in turn, three times' };
+        return {
+          part: 'the identity',
+          expected: 'have one key',
+          actual: 'keys in turn, three times',
+        };
       }
       const other = fleet.otherIdentity(key, identity, event.client);
       // One device that changes its identity breaks another duty.
       if (other === undefined || other.client === event.client) return undefined;
       const actual = `${describeValue(identity)} and ${other.text}`;
-      return { where: 'the key', must: 'belong to one identity', actual };
+      return { part: 'the key', expected: 'belong to one identity', actual };
     },
   },
 ];

@@ -45,7 +45,7 @@ const linkDuties: readonly Duty[] = [
       const target = digestOf(targetOf(request.url));
       const isGiven = client.deployments.ofLink(request.url)?.linkDigests.includes(target);
       if (isGiven || client.deployments.redirects.has(target)) return undefined;
-      return { where: 'the link', must: 'be used untouched', actual: 'another path or query' };
+      return { part: 'the link', expected: 'be used untouched', actual: 'another path or query' };
     },
   },
   {
@@ -58,7 +58,7 @@ const linkDuties: readonly Duty[] = [
     operations: downloadOperations,
     applies: () => true,
     violation: (_, { event: { method } }) =>
-      method === 'GET' ? undefined : { where: 'the method', must: 'be GET', actual: method },
+      method === 'GET' ? undefined : { part: 'the method', expected: 'be GET', actual: method },
   },
   {
     id: 'get.no-token-to-other-hosts',
@@ -75,8 +75,8 @@ const linkDuties: readonly Duty[] = [
       const sent = ['authorization', 'cookie'].filter((name) => exchange.header(name));
       if (sent.length === 0) return undefined;
       const host = hostOf(exchange.request.url);
-      const where = `a download from ${host}, another host,`;
-      return { where, must: 'have no credentials', actual: sent.join(' and ') };
+      const part = `a download from ${host}, another host,`;
+      return { part, expected: 'have no credentials', actual: sent.join(' and ') };
     },
   },
   {
@@ -97,16 +97,16 @@ const linkDuties: readonly Duty[] = [
       const range = exchange.header('range');
       const writtenBytes = cutAt(exchange, history);
       if (writtenBytes !== undefined && writtenBytes > RESUMED_MIN_BYTES) {
-        const must = `go on from byte ${writtenBytes} or shortly before`;
-        if (range === undefined) return { where: 'a cut download', must, actual: 'from byte 0' };
+        const expected = `go on from byte ${writtenBytes} or shortly before`;
+        if (range === undefined) return { part: 'a cut download', expected, actual: 'from byte 0' };
         const from = Number(/^bytes=(\d+)-/.exec(range)?.[1] ?? 0);
         const isNear = from <= writtenBytes && from > 0;
-        if (!isNear) return { where: 'a cut download', must, actual: `from byte ${from}` };
+        if (!isNear) return { part: 'a cut download', expected, actual: `from byte ${from}` };
       }
       if (range === undefined || exchange.status === 206) return undefined;
       if (/^bytes=(\d+-\d*|-\d+)$/.test(range)) return undefined;
-      const must = 'be bytes=FIRST-, since other formats are ignored';
-      return { where: 'Range', must, actual: describeValue(range) };
+      const expected = 'be bytes=FIRST-, since other formats are ignored';
+      return { part: 'Range', expected, actual: describeValue(range) };
     },
   },
   {
@@ -122,7 +122,7 @@ const linkDuties: readonly Duty[] = [
     violation: ({ request, status }, { client }) => {
       const before = client.deployments.refusedLinks.get(linkOf(request.url)) ?? 0;
       if (before !== REFUSED_LINKS_MAX) return undefined;
-      return { where: 'a refused link', must: 'not be used again', actual: `a third ${status}` };
+      return { part: 'a refused link', expected: 'not be used again', actual: `a third ${status}` };
     },
   },
   {
@@ -151,14 +151,14 @@ const linkDuties: readonly Duty[] = [
           client.deployments.redirected > REDIRECTS_MAX &&
           downloadOperations.includes(operation.id)
         ) {
-          return { where: 'redirects', must: 'end after ten', actual: 'one more request' };
+          return { part: 'redirects', expected: 'end after ten', actual: 'one more request' };
         }
         if (!reporting.includes(operation.id) || membersOf(requestJson).status !== 'failure')
           return undefined;
-        return { where: 'a redirect', must: 'be followed', actual: 'a report of failure' };
+        return { part: 'a redirect', expected: 'be followed', actual: 'a report of failure' };
       },
       cancelledBy: { serverEvents: ['client-killed', 'scene-ended'] },
-      must: 'follow the redirect',
+      expected: 'follow the redirect',
     },
   },
   {
@@ -177,7 +177,7 @@ const linkDuties: readonly Duty[] = [
       const { linkDigests = [] } = client.deployments.ofLink(request.url) ?? {};
       const isNewest = digestOf(targetOf(request.url)) === linkDigests.at(-1);
       if (isNewest || isInFlight(event, client.lastPoll?.endedMs ?? 0)) return undefined;
-      return { where: 'the link', must: 'be the newest one', actual: 'one of an earlier offer' };
+      return { part: 'the link', expected: 'be the newest one', actual: 'one of an earlier offer' };
     },
   },
 ];
@@ -221,10 +221,10 @@ const transferDuties: readonly Duty[] = [
         downloadOperations.includes(operation.id) &&
         status === 416 &&
         exchanges > TOO_FREQUENT_REPEATS_MAX
-          ? { where: 'a 416', must: 'lead to a fresh start', actual: 'the same Range again' }
+          ? { part: 'a 416', expected: 'lead to a fresh start', actual: 'the same Range again' }
           : undefined,
       cancelledBy: { serverEvents: ['client-killed'] },
-      must: 'fetch the file from its first byte after a 416',
+      expected: 'fetch the file from its first byte after a 416',
     },
   },
   {
@@ -249,7 +249,11 @@ const transferDuties: readonly Duty[] = [
     violation: (exchange, history) => {
       const isLast = offerOf(exchange, history)?.progress.failures === FAILURES_MAX;
       if (reporting.includes(exchange.operation.id) || !isLast) return undefined;
-      return { where: 'a failing download', must: 'be given up', actual: `${FAILURES_MAX} tries` };
+      return {
+        part: 'a failing download',
+        expected: 'be given up',
+        actual: `${FAILURES_MAX} tries`,
+      };
     },
   },
   {
@@ -270,10 +274,10 @@ const transferDuties: readonly Duty[] = [
       metBy: { exchange: isFinal(['success', 'already-installed']) },
       brokenBy: (exchange) =>
         isFinal(['failure'])(exchange)
-          ? { where: 'a file with gzip', must: 'be decoded', actual: 'a report of failure' }
+          ? { part: 'a file with gzip', expected: 'be decoded', actual: 'a report of failure' }
           : undefined,
       cancelledBy: { serverEvents: ['client-killed', 'deployment-aborted'] },
-      must: 'report the result',
+      expected: 'report the result',
     },
   },
   {
@@ -291,7 +295,7 @@ const transferDuties: readonly Duty[] = [
       const { sentBytes = 0, totalBytes = 0 } = offerOf(exchange, history)?.progress ?? {};
       const isFetch = exchange.isSuccess && history.event.method === 'GET';
       if (!isFetch || sentBytes < 2 * totalBytes) return undefined;
-      return { where: 'a file', must: 'be fetched once', actual: 'a third time' };
+      return { part: 'a file', expected: 'be fetched once', actual: 'a third time' };
     },
   },
   {
@@ -311,7 +315,7 @@ const transferDuties: readonly Duty[] = [
       },
       metBy: { exchange: isFinalReport },
       cancelledBy: { serverEvents: ['client-killed', 'deployment-aborted'] },
-      must: 'report the result',
+      expected: 'report the result',
     },
   },
 ];
@@ -400,7 +404,7 @@ const flawDuties: readonly Duty[] = flawRows.map(({ flaw, seen: actual, ...row }
   violation: (exchange, history) => {
     const isFlawed = offerOf(exchange, history)?.progress.flaw === flaw;
     if (membersOf(exchange.requestJson).status !== 'success' || !isFlawed) return undefined;
-    return { where: 'success', must: 'follow a whole and true file', actual };
+    return { part: 'success', expected: 'follow a whole and true file', actual };
   },
 }));
 

@@ -41,10 +41,14 @@ export const failedReportDuties: readonly Duty[] = [
       metBy: { exchange: isFinalAttempt },
       brokenBy: ({ operation, status }, _, due) =>
         isPollOperation(operation) && status < 429 && due.polls > POLLS_WITHOUT_REPORT_MAX
-          ? { where: 'a final status that was lost', must: 'be sent again', actual: 'only polls' }
+          ? {
+              part: 'a final status that was lost',
+              expected: 'be sent again',
+              actual: 'only polls',
+            }
           : undefined,
       cancelledBy: { serverEvents: ['deployment-aborted', 'decommissioned'] },
-      must: 'send the final status again',
+      expected: 'send the final status again',
     },
   },
   {
@@ -78,19 +82,19 @@ export const failedReportDuties: readonly Duty[] = [
     violation: (exchange, history) => {
       const { operation, request, requestJson, deploymentId, isSuccess } = exchange;
       const offer = abortedOffer(history);
-      const where = 'an aborted deployment';
+      const part = 'an aborted deployment';
       if (downloadOperations.includes(operation.id)) {
         if (history.client.deployments.ofLink(request.url) !== offer) return undefined;
-        return { where, must: 'stop', actual: 'a download' };
+        return { part, expected: 'stop', actual: 'a download' };
       }
       if (reporting.includes(operation.id)) {
         const isDone =
           deploymentId === offer?.id && membersOf(requestJson).status === 'success' && isSuccess;
-        return isDone ? { where, must: 'not succeed', actual: 'success' } : undefined;
+        return isDone ? { part, expected: 'not succeed', actual: 'success' } : undefined;
       }
       const { artifact_name: name } = pollData(exchange);
       if (name !== offer?.name || name === offer?.formerName) return undefined;
-      return { where, must: 'not be installed', actual: `a poll with ${describeValue(name)}` };
+      return { part, expected: 'not be installed', actual: `a poll with ${describeValue(name)}` };
     },
   },
   {
@@ -112,10 +116,10 @@ export const failedReportDuties: readonly Duty[] = [
       metBy: { exchange: ({ operation }) => isPollOperation(operation) },
       brokenBy: ({ operation }, _, { exchanges }) =>
         reporting.includes(operation.id) && exchanges > TOO_FREQUENT_REPEATS_MAX
-          ? { where: 'a 404', must: 'end the deployment', actual: 'further reports' }
+          ? { part: 'a 404', expected: 'end the deployment', actual: 'further reports' }
           : undefined,
       cancelledBy: { serverEvents: ['client-killed'] },
-      must: 'poll on after a 404',
+      expected: 'poll on after a 404',
     },
   },
   {
@@ -136,7 +140,7 @@ export const failedReportDuties: readonly Duty[] = [
         serverEvents: ['deployment-aborted', 'decommissioned', 'folder-cleaned'],
         exchange: isWithoutUpdate,
       },
-      must: 'end its deployment after the restart',
+      expected: 'end its deployment after the restart',
     },
   },
   {
@@ -156,8 +160,8 @@ export const failedReportDuties: readonly Duty[] = [
       const isCut = offerOf(exchange, history)?.progress.flaw === 'cut';
       if (membersOf(exchange.requestJson).status !== 'success' || !isCut) return undefined;
       return {
-        where: 'success',
-        must: 'follow a whole file',
+        part: 'success',
+        expected: 'follow a whole file',
         actual: 'one that the cut left in parts',
       };
     },

@@ -47,8 +47,8 @@ const requestDuties: readonly Duty[] = [
       const isV2 = operation.id === 'post-next-deployment-v2';
       if (isV2 && !isMap(membersOf(requestJson).device_provides)) {
         return {
-          where: 'device_provides',
-          must: 'be an object',
+          part: 'device_provides',
+          expected: 'be an object',
           actual: 'missing or another value',
         };
       }
@@ -58,7 +58,7 @@ const requestDuties: readonly Duty[] = [
         (each) => typeof polled[each] !== 'string' || polled[each] === '',
       );
       if (name === undefined) return undefined;
-      return { where: name, must: 'be a filled string', actual: describeValue(polled[name]) };
+      return { part: name, expected: 'be a filled string', actual: describeValue(polled[name]) };
     },
   },
   {
@@ -76,7 +76,7 @@ const requestDuties: readonly Duty[] = [
         ([, value]) => typeof value !== 'string',
       );
       if (found === undefined) return undefined;
-      return { where: found[0], must: 'be a string', actual: describeValue(found[1]) };
+      return { part: found[0], expected: 'be a string', actual: describeValue(found[1]) };
     },
   },
   {
@@ -94,11 +94,11 @@ const requestDuties: readonly Duty[] = [
     violation: (exchange, history) => {
       const { final, name, formerName } = endedOffer(history) ?? {};
       const polled = pollData(exchange).artifact_name;
-      const expected = final === 'failure' ? formerName : name;
+      const expectedName = final === 'failure' ? formerName : name;
       const other = final === 'failure' ? name : formerName;
-      if (polled !== other || expected === other) return undefined;
-      const must = `be ${describeValue(expected)} after ${String(final)}`;
-      return { where: 'artifact_name', must, actual: describeValue(polled) };
+      if (polled !== other || expectedName === other) return undefined;
+      const expected = `be ${describeValue(expectedName)} after ${String(final)}`;
+      return { part: 'artifact_name', expected, actual: describeValue(polled) };
     },
   },
   {
@@ -114,7 +114,7 @@ const requestDuties: readonly Duty[] = [
       const isTenth = client.tooFrequentPolls === SHORT_PAUSES_MAX;
       if (!isTenth || !client.isTooFrequentPoll(exchange)) return undefined;
       const actual = 'less, ten times in a row';
-      return { where: 'the pause between polls', must: 'last 1 s or more', actual };
+      return { part: 'the pause between polls', expected: 'last 1 s or more', actual };
     },
   },
   {
@@ -135,7 +135,7 @@ const requestDuties: readonly Duty[] = [
       const names = [...new Set([...Object.keys(former), ...Object.keys(polled)])];
       const changed = names.filter((name) => !isDeepStrictEqual(former[name], polled[name]));
       const actual = `changed: ${changed.map(describeValue).join(', ')}`;
-      return { where: 'the data of a poll', must: 'stay until the final status', actual };
+      return { part: 'the data of a poll', expected: 'stay until the final status', actual };
     },
   },
   {
@@ -152,8 +152,8 @@ const requestDuties: readonly Duty[] = [
       if (operation.id === 'post-auth-request' || client.authentication.needless <= NEEDLESS_MAX)
         return undefined;
       return {
-        where: 'a 204',
-        must: 'not lead to an authentication request',
+        part: 'a 204',
+        expected: 'not lead to an authentication request',
         actual: 'one after each of three',
       };
     },
@@ -187,9 +187,9 @@ const reactionDuties: readonly Duty[] = [
       metBy: { exchange: ({ operation }) => isPollOperation(operation) },
       brokenBy: ({ operation }, { fleet, event }) =>
         isPollOperation(operation) && fleet.pollsInStep(event.sentMs)
-          ? { where: 'ten devices', must: 'not poll in step', actual: 'all within a second' }
+          ? { part: 'ten devices', expected: 'not poll in step', actual: 'all within a second' }
           : undefined,
-      must: 'poll after the server was restarted',
+      expected: 'poll after the server was restarted',
     },
   },
   {
@@ -213,8 +213,8 @@ const reactionDuties: readonly Duty[] = [
       brokenBy: (_, __, { polls: count }) =>
         count > OFFERS_IGNORED_MAX
           ? {
-              where: 'a deployment that is offered again',
-              must: 'be continued',
+              part: 'a deployment that is offered again',
+              expected: 'be continued',
               actual: 'only polls',
             }
           : undefined,
@@ -222,7 +222,7 @@ const reactionDuties: readonly Duty[] = [
         serverEvents: ['deployment-aborted', 'client-killed'],
         exchange: isWithoutUpdate,
       },
-      must: 'continue the deployment that was offered again',
+      expected: 'continue the deployment that was offered again',
     },
   },
   {
@@ -239,8 +239,8 @@ const reactionDuties: readonly Duty[] = [
       const isV2 = operation.id === 'post-next-deployment-v2';
       if (!isV2 || client.v2Absences !== ABSENCES_MAX) return undefined;
       return {
-        where: 'a 404 of version 2',
-        must: 'lead to version 1',
+        part: 'a 404 of version 2',
+        expected: 'lead to version 1',
         actual: 'a third request to it',
       };
     },
@@ -268,18 +268,18 @@ const reactionDuties: readonly Duty[] = [
           client.scene === 'legal-variations' ? isFinal(exchange) : isProgress(exchange),
       },
       brokenBy: (exchange, { client }, { polls: count }) => {
-        const where = 'an offer that differs as the contract allows';
-        const must = 'be carried out';
+        const part = 'an offer that differs as the contract allows';
+        const expected = 'be carried out';
         const isRefused = membersOf(exchange.requestJson).status === 'failure' && isFinal(exchange);
         if (isRefused && client.scene === 'legal-variations')
-          return { where, must, actual: 'a report of failure' };
-        return count > OFFERS_IGNORED_MAX ? { where, must, actual: 'only polls' } : undefined;
+          return { part, expected, actual: 'a report of failure' };
+        return count > OFFERS_IGNORED_MAX ? { part, expected, actual: 'only polls' } : undefined;
       },
       cancelledBy: {
         serverEvents: ['deployment-aborted', 'client-killed'],
         exchange: isWithoutUpdate,
       },
-      must: 'carry out the offer',
+      expected: 'carry out the offer',
     },
   },
   {
@@ -303,13 +303,17 @@ const reactionDuties: readonly Duty[] = [
       metBy: { exchange: isProgress },
       brokenBy: (_, __, { polls: count }) =>
         count > OFFERS_IGNORED_MAX
-          ? { where: 'an offer with a control map', must: 'be carried out', actual: 'only polls' }
+          ? {
+              part: 'an offer with a control map',
+              expected: 'be carried out',
+              actual: 'only polls',
+            }
           : undefined,
       cancelledBy: {
         serverEvents: ['deployment-aborted', 'client-killed'],
         exchange: isWithoutUpdate,
       },
-      must: 'carry out the offer',
+      expected: 'carry out the offer',
     },
   },
   {
@@ -329,7 +333,11 @@ const reactionDuties: readonly Duty[] = [
     violation: ({ requestJson }) => {
       const { status } = membersOf(requestJson);
       if (status === 'failure') return undefined;
-      return { where: 'an artifact for another type', must: 'fail', actual: describeValue(status) };
+      return {
+        part: 'an artifact for another type',
+        expected: 'fail',
+        actual: describeValue(status),
+      };
     },
   },
   {
@@ -356,13 +364,13 @@ const reactionDuties: readonly Duty[] = [
       brokenBy: (exchange, { client }, { polls: count }) =>
         count > TOO_FREQUENT_REPEATS_MAX && isTooSoon(client.lastPoll, exchange)
           ? {
-              where: 'unusable instructions',
-              must: 'not lead to a tight loop',
+              part: 'unusable instructions',
+              expected: 'not lead to a tight loop',
               actual: 'polls that are too frequent',
             }
           : undefined,
       cancelledBy: { serverEvents: ['client-killed'] },
-      must: 'go on after instructions that it cannot use',
+      expected: 'go on after instructions that it cannot use',
     },
   },
   {
@@ -382,8 +390,8 @@ const reactionDuties: readonly Duty[] = [
       )
         return undefined;
       return {
-        where: 'the pause after a 409',
-        must: 'last 1 s or more',
+        part: 'the pause after a 409',
+        expected: 'last 1 s or more',
         actual: 'less, three times',
       };
     },

@@ -37,7 +37,11 @@ const requestDuties: readonly Duty[] = [
       const names = [...new URL(request.url).searchParams.keys()];
       const name = names.find((each) => tokenName.test(each));
       if (name !== undefined) {
-        return { where: 'the token', must: 'be in a header', actual: `in the parameter ${name}` };
+        return {
+          part: 'the token',
+          expected: 'be in a header',
+          actual: `in the parameter ${name}`,
+        };
       }
       const value = exchange.header('authorization');
       // A device without a token may send a request to learn that it needs one, also after a restart.
@@ -45,7 +49,7 @@ const requestDuties: readonly Duty[] = [
       if (operation.authorization !== 'device' || !hasToken) return undefined;
       if (value === MASK || /^Bearer [^\s]+$/i.test(value ?? '')) return undefined;
       const actual = value === undefined ? 'no Authorization' : 'a value in another format';
-      return { where: 'Authorization', must: 'be Bearer and the token', actual };
+      return { part: 'Authorization', expected: 'be Bearer and the token', actual };
     },
   },
   {
@@ -67,7 +71,7 @@ const requestDuties: readonly Duty[] = [
       const seconds = (pauseMs(wait, exchange) ?? 0) / 1000;
       if (wait === undefined || seconds + ROUNDED_SECONDS >= wait.seconds) return undefined;
       const actual = `${seconds.toFixed(1)} s`;
-      return { where: 'the pause', must: `last ${Math.ceil(wait.seconds)} s`, actual };
+      return { part: 'the pause', expected: `last ${Math.ceil(wait.seconds)} s`, actual };
     },
   },
   {
@@ -84,7 +88,11 @@ const requestDuties: readonly Duty[] = [
       const before = client.retries.malformed.get(exchange.operation.id);
       const isRepeat = before?.content === contentOf(exchange) && before.times === REPEATS_MAX;
       if (!isRepeat) return undefined;
-      return { where: 'a 400', must: 'not be repeated', actual: 'the same request a fourth time' };
+      return {
+        part: 'a 400',
+        expected: 'not be repeated',
+        actual: 'the same request a fourth time',
+      };
     },
   },
   {
@@ -103,23 +111,27 @@ const requestDuties: readonly Duty[] = [
       if (operation.id === 'unknown') {
         const { pathname } = new URL(request.url);
         const actual = `${method} ${pathname}`.slice(0, SHOWN_MAX_CHARACTERS);
-        return { where: 'the request', must: 'be one of the contract', actual };
+        return { part: 'the request', expected: 'be one of the contract', actual };
       }
       const name = unknownParameter(exchange);
       if (name !== undefined) {
         const actual = `"${name.slice(0, SHOWN_MAX_CHARACTERS)}"`;
-        return { where: 'the query', must: 'have only parameters of the operation', actual };
+        return { part: 'the query', expected: 'have only parameters of the operation', actual };
       }
       const member = unknownMember(exchange);
       if (member !== undefined) {
         const actual = `"${member.slice(0, SHOWN_MAX_CHARACTERS)}"`;
-        return { where: 'the body', must: 'have only members of AuthRequest', actual };
+        return { part: 'the body', expected: 'have only members of AuthRequest', actual };
       }
       const type = exchange.header('content-type')?.split(';')[0]?.trim().toLowerCase();
       const takesJson = operation.body !== undefined && operation.mediaType === undefined;
       if (!takesJson || request.bodyBytes === 0 || type === 'application/json') return undefined;
-      const must = 'be application/json';
-      return { where: 'Content-Type', must, actual: type === undefined ? 'missing' : `"${type}"` };
+      const expected = 'be application/json';
+      return {
+        part: 'Content-Type',
+        expected,
+        actual: type === undefined ? 'missing' : `"${type}"`,
+      };
     },
   },
   {
@@ -137,7 +149,7 @@ const requestDuties: readonly Duty[] = [
       event.isVerbatim !== false,
     violation: (_, { event: { requestBody: body = Buffer.alloc(0) } }) => {
       const actual = jsonProblem(body);
-      return actual === undefined ? undefined : { where: 'the body', must: 'be JSON', actual };
+      return actual === undefined ? undefined : { part: 'the body', expected: 'be JSON', actual };
     },
   },
   {
@@ -153,18 +165,18 @@ const requestDuties: readonly Duty[] = [
       const length = exchange.header('content-length');
       const coding = exchange.header('transfer-encoding');
       if (length !== undefined && coding !== undefined) {
-        return { where: 'the body', must: 'have one length', actual: 'both headers' };
+        return { part: 'the body', expected: 'have one length', actual: 'both headers' };
       }
       if (length !== undefined && !/^\d+$/.test(length)) {
-        return { where: 'Content-Length', must: 'be one number', actual: length };
+        return { part: 'Content-Length', expected: 'be one number', actual: length };
       }
       const isKept = event.requestBody !== undefined && event.isVerbatim !== false;
       const isOther =
         isKept && length !== undefined && Number(length) > (event.requestBody?.length ?? 0);
       if (!isOther) return undefined;
       return {
-        where: 'the body',
-        must: `have ${length} bytes`,
+        part: 'the body',
+        expected: `have ${length} bytes`,
         actual: `${event.requestBody?.length}`,
       };
     },
@@ -180,8 +192,8 @@ const requestDuties: readonly Duty[] = [
     violation: (exchange) => {
       const name = datedHeaders.find((each) => !isHttpDate(exchange.header(each)));
       if (name === undefined) return undefined;
-      const must = 'be a date such as "Sat, 31 Jan 2026 12:00:00 GMT"';
-      return { where: name, must, actual: describeValue(exchange.header(name)) };
+      const expected = 'be a date such as "Sat, 31 Jan 2026 12:00:00 GMT"';
+      return { part: name, expected, actual: describeValue(exchange.header(name)) };
     },
   },
   {
@@ -200,7 +212,7 @@ const requestDuties: readonly Duty[] = [
         return undefined;
       const actual =
         host === undefined ? 'none' : hosts.map(([, value]) => `"${value}"`).join(', ');
-      return { where: 'Host', must: 'be there once', actual };
+      return { part: 'Host', expected: 'be there once', actual };
     },
   },
   {
@@ -289,7 +301,7 @@ const reactionDuties: readonly Duty[] = [
         serverEvents: ['client-killed', 'decommissioned', 'rejected'],
         exchange: ({ operation }) => isPollOperation(operation),
       },
-      must: 'poll again',
+      expected: 'poll again',
     },
   },
   {
@@ -310,7 +322,7 @@ const reactionDuties: readonly Duty[] = [
       },
       metBy: { exchange: () => true },
       cancelledBy: { serverEvents: ['client-killed', 'decommissioned'] },
-      must: 'go on after an error with another body',
+      expected: 'go on after an error with another body',
     },
   },
   {
@@ -328,7 +340,7 @@ const reactionDuties: readonly Duty[] = [
       },
       metBy: { exchange: () => true },
       cancelledBy: { serverEvents: ['client-killed', 'server-restarted'] },
-      must: 'send its next request on a new connection',
+      expected: 'send its next request on a new connection',
     },
   },
   {
@@ -355,13 +367,13 @@ const reactionDuties: readonly Duty[] = [
         client.authentication.unauthorized.size === 0 &&
         exchanges > TOO_FREQUENT_REPEATS_MAX
           ? {
-              where: 'a token in chunks',
-              must: 'be read',
+              part: 'a token in chunks',
+              expected: 'be read',
               actual: 'another authentication request',
             }
           : undefined,
       cancelledBy: { serverEvents: ['client-killed', 'deployment-aborted'] },
-      must: 'act on a response in chunks',
+      expected: 'act on a response in chunks',
     },
   },
 ];
@@ -398,7 +410,7 @@ const tlsDuties: readonly Duty[] = tlsRows.map((row) => ({
   level: 'must',
   evidence: 'requests that arrive while the certificate or protocol is wrong',
   applies: (_, { client }) => client.scene === row.scene,
-  violation: () => ({ where: 'the device', must: 'refuse the connection', actual: 'a request' }),
+  violation: () => ({ part: 'the device', expected: 'refuse the connection', actual: 'a request' }),
   // A scene without a request is what the duty requires.
   metAtEndOfScene: row.scene,
 }));

@@ -35,8 +35,8 @@ const logDuties: readonly Duty[] = [
       const at = messagesIn(requestJson).findIndex((message) => holdsSecret(message));
       if (at < 0) return undefined;
       return {
-        where: `messages.${at}`,
-        must: 'hold no secret',
+        part: `messages.${at}`,
+        expected: 'hold no secret',
         actual: 'a token or a private key',
       };
     },
@@ -53,7 +53,7 @@ const logDuties: readonly Duty[] = [
     violation: ({ requestJson }) =>
       entriesOf(membersOf(requestJson).messages).length > 0
         ? undefined
-        : { where: 'messages', must: 'hold a message', actual: 'an empty list' },
+        : { part: 'messages', expected: 'hold a message', actual: 'an empty list' },
   },
 ];
 
@@ -70,7 +70,7 @@ const logUploadDuties: readonly Duty[] = [
     further: (sent) => {
       const at = messagesIn(sent).findIndex((message) => /\n./.test(message));
       if (at < 0) return undefined;
-      return { where: `messages.${at}`, must: 'be one line', actual: 'several lines' };
+      return { part: `messages.${at}`, expected: 'be one line', actual: 'several lines' };
     },
   }),
   {
@@ -98,13 +98,13 @@ const logUploadDuties: readonly Duty[] = [
       brokenBy: (_, __, due) =>
         due.polls > SOON_POLLS
           ? {
-              where: 'a failure',
-              must: 'come with a log',
+              part: 'a failure',
+              expected: 'come with a log',
               actual: `${due.polls} polls without one`,
             }
           : undefined,
       cancelledBy: { serverEvents: ['client-killed'] },
-      must: 'upload a log',
+      expected: 'upload a log',
     },
   },
   {
@@ -119,7 +119,7 @@ const logUploadDuties: readonly Duty[] = [
     violation: ({ request: { bodyBytes } }) =>
       bodyBytes <= BODY_MAX_BYTES
         ? undefined
-        : { where: 'the body', must: 'have at most 1 MiB', actual: `${bodyBytes} bytes` },
+        : { part: 'the body', expected: 'have at most 1 MiB', actual: `${bodyBytes} bytes` },
   },
   {
     id: 'log.413-stops',
@@ -138,8 +138,8 @@ const logUploadDuties: readonly Duty[] = [
       const isExempt = isInFlight(event, endedMs) && times < REPEATS_IN_FLIGHT_MAX;
       if (!client.deployments.isRefusedLog(exchange) || isExempt) return undefined;
       return {
-        where: 'a refused log',
-        must: 'not be repeated',
+        part: 'a refused log',
+        expected: 'not be repeated',
         actual: 'the same, or a longer one',
       };
     },
@@ -152,7 +152,7 @@ const logUploadDuties: readonly Duty[] = [
       },
       metBy: { exchange: ({ operation }) => isPollOperation(operation) },
       cancelledBy: { serverEvents: ['client-killed'] },
-      must: 'go on after a log was refused',
+      expected: 'go on after a log was refused',
     },
   },
 ];
@@ -195,8 +195,8 @@ const inventoryDuties: readonly Duty[] = [
       });
       if (changed === undefined) return undefined;
       const { name, value } = membersOf(changed);
-      const must = `stay a ${client.attributes.get(String(name))}`;
-      return { where: `the attribute ${String(name)}`, must, actual: `a ${typeOf(value)}` };
+      const expected = `stay a ${client.attributes.get(String(name))}`;
+      return { part: `the attribute ${String(name)}`, expected, actual: `a ${typeOf(value)}` };
     },
   },
   {
@@ -215,7 +215,7 @@ const inventoryDuties: readonly Duty[] = [
       const isPart = [...names].every((name) => client.attributes.has(name));
       if (!isPart || names.size * 2 > client.attributes.size) return undefined;
       const actual = `${names.size} of ${client.attributes.size}, which removes the others`;
-      return { where: 'a PUT', must: 'hold all attributes', actual };
+      return { part: 'a PUT', expected: 'hold all attributes', actual };
     },
   },
   {
@@ -254,8 +254,8 @@ const inventoryDuties: readonly Duty[] = [
         due.polls > FIRST_INVENTORY_POLLS_MAX &&
         request.sentMs - due.sinceMs > FIRST_INVENTORY_MS
           ? {
-              where: 'the first inventory',
-              must: 'come soon',
+              part: 'the first inventory',
+              expected: 'come soon',
               actual: `${due.polls} polls before it`,
             }
           : undefined,
@@ -263,7 +263,7 @@ const inventoryDuties: readonly Duty[] = [
         serverEvents: ['client-killed', 'rejected', 'scene-ended'],
         exchange: isStored,
       },
-      must: 'send its inventory after it was accepted',
+      expected: 'send its inventory after it was accepted',
     },
   },
   {
@@ -286,10 +286,10 @@ const inventoryDuties: readonly Duty[] = [
       metBy: { exchange: ({ operation }) => inventory.includes(operation.id) },
       brokenBy: (_, __, due) =>
         due.polls > SOON_POLLS
-          ? { where: 'an update', must: 'be followed by the inventory', actual: 'only polls' }
+          ? { part: 'an update', expected: 'be followed by the inventory', actual: 'only polls' }
           : undefined,
       cancelledBy: { serverEvents: ['client-killed', 'scene-ended'] },
-      must: 'send its inventory after the update',
+      expected: 'send its inventory after the update',
     },
   },
   {
@@ -316,7 +316,7 @@ const inventoryDuties: readonly Duty[] = [
       },
       metBy: { exchange: ({ operation }) => operation.id === 'patch-attributes' },
       cancelledBy: { serverEvents: ['client-killed', 'scene-ended'] },
-      must: 'try PATCH',
+      expected: 'try PATCH',
     },
   },
   {
@@ -332,7 +332,11 @@ const inventoryDuties: readonly Duty[] = [
       const names = entriesOf(requestJson).map((attribute) => membersOf(attribute).name);
       const twice = names.find((name, at) => names.indexOf(name) < at);
       if (twice === undefined) return undefined;
-      return { where: 'each name', must: 'appear once', actual: `"${describeValue(twice)}" twice` };
+      return {
+        part: 'each name',
+        expected: 'appear once',
+        actual: `"${describeValue(twice)}" twice`,
+      };
     },
   },
   {
@@ -348,13 +352,13 @@ const inventoryDuties: readonly Duty[] = [
       const count = entriesOf(requestJson).length;
       if (count > ATTRIBUTES_MAX) {
         return {
-          where: 'the body',
-          must: `have at most ${ATTRIBUTES_MAX} attributes`,
+          part: 'the body',
+          expected: `have at most ${ATTRIBUTES_MAX} attributes`,
           actual: `${count}`,
         };
       }
       if (bodyBytes <= BODY_MAX_BYTES) return undefined;
-      return { where: 'the body', must: 'have at most 1 MiB', actual: `${bodyBytes} bytes` };
+      return { part: 'the body', expected: 'have at most 1 MiB', actual: `${bodyBytes} bytes` };
     },
   },
   {
@@ -368,22 +372,22 @@ const inventoryDuties: readonly Duty[] = [
     operations: inventory,
     applies: ({ requestJson }, { client }) =>
       client.lastPoll?.pollText !== undefined &&
-      sharedNames.some((name) => valueNamed(requestJson, name) !== undefined),
+      sharedNames.some((name) => attributeValue(requestJson, name) !== undefined),
     violation: ({ requestJson }, { client }) => {
       const provides = membersOf(JSON.parse(client.lastPoll?.pollText ?? '{}'));
       const name = sharedNames.find((each) => {
-        const value = valueNamed(requestJson, each);
+        const value = attributeValue(requestJson, each);
         const isNew =
           each === 'artifact_name' && value === client.deployments.offers.newest?.[1].name;
         const isStated = value !== undefined && provides[each] !== undefined;
         return isStated && value !== provides[each] && !isNew;
       });
       if (name === undefined) return undefined;
-      const must = `be ${describeValue(provides[name])}, as in the last poll`;
+      const expected = `be ${describeValue(provides[name])}, as in the last poll`;
       return {
-        where: `the attribute ${name}`,
-        must,
-        actual: describeValue(valueNamed(requestJson, name)),
+        part: `the attribute ${name}`,
+        expected,
+        actual: describeValue(attributeValue(requestJson, name)),
       };
     },
   },
@@ -414,7 +418,7 @@ function hasLog({ deploymentId }: JudgedExchange, { client }: DutyHistory): bool
 
 const sharedNames = ['device_type', 'artifact_name'];
 
-function valueNamed(sent: unknown, wanted: string): unknown {
+function attributeValue(sent: unknown, wanted: string): unknown {
   const found = entriesOf(sent).find((attribute) => membersOf(attribute).name === wanted);
   return membersOf(found).value;
 }

@@ -31,13 +31,13 @@ export function retryProblem(
   const run = client.retries.failures.get(id);
   const pause = pauseMs(run, exchange);
   if (run === undefined || pause === undefined || client.retries.waits.has(id)) return undefined;
-  const where = 'the pause after a failure';
+  const part = 'the pause after a failure';
   if (pause < MIN_PAUSE_MS && run.tooFrequentCount === TOO_FREQUENT_REPEATS_MAX)
-    return { where, must: 'last 1 s or more', actual: 'less, three times in a row' };
+    return { part, expected: 'last 1 s or more', actual: 'less, three times in a row' };
   const { firstPauseMs = 0, longestPauseMs, count } = run;
   const isPolite = pause >= Math.min(POLITE_MS, 0.9 * (client.paceMs ?? POLITE_MS));
   const isGrowing = Math.max(pause, longestPauseMs) >= GROWTH * firstPauseMs;
   if (count !== FAILURES_MIN || isPolite || isGrowing) return undefined;
   const actual = `${(pause / 1000).toFixed(1)} s after six failures`;
-  return { where, must: 'grow', actual };
+  return { part, expected: 'grow', actual };
 }

@@ -58,14 +58,14 @@ const configurationDuties: readonly Duty[] = [
       },
       brokenBy: (_, __, due) =>
         due.polls > SOON_POLLS
-          ? { where: 'a configuration', must: 'be reported', actual: 'only polls' }
+          ? { part: 'a configuration', expected: 'be reported', actual: 'only polls' }
           : undefined,
       cancelledBy: {
         serverEvents: ['client-killed', 'deployment-aborted'],
         exchange: ({ operation, requestJson }) =>
           reporting.includes(operation.id) && membersOf(requestJson).status === 'failure',
       },
-      must: 'report the configuration that it was given',
+      expected: 'report the configuration that it was given',
     },
   },
 ];
@@ -94,7 +94,7 @@ const monitorDuties: readonly Duty[] = [
         (key, at) => keys.indexOf(key) < at || isSoon(client.alerts.get(key), exchange),
       );
       if (again.length === 0) return undefined;
-      return { where: 'an alert', must: 'not repeat within a second', actual: 'an equal one' };
+      return { part: 'an alert', expected: 'not repeat within a second', actual: 'an equal one' };
     },
   },
   {
@@ -114,7 +114,7 @@ const monitorDuties: readonly Duty[] = [
       );
       if (wrong === undefined) return undefined;
       const actual = new Date(wrong).toISOString();
-      return { where: 'timestamp', must: 'be within a year of now', actual };
+      return { part: 'timestamp', expected: 'be within a year of now', actual };
     },
   },
   bodyDuty({
@@ -149,13 +149,17 @@ const mapDuties: readonly Duty[] = [
         return next === status && !reports.includes(pause);
       });
       if (skipped !== undefined)
-        return { where: 'the device', must: `pause at ${skipped}`, actual: describeValue(status) };
+        return {
+          part: 'the device',
+          expected: `pause at ${skipped}`,
+          actual: describeValue(status),
+        };
       // A pause that is never lifted may expire, but not because the map was fetched.
-      const held = pauses.find((state) => heldBack[state]?.[1] === status);
+      const heldBackState = pauses.find((state) => heldBack[state]?.[1] === status);
       const isAtOnce = mapFetches === 1 && lastMap?.isRead && isTooSoon(lastMap, exchange);
-      if (held === undefined || !isAtOnce) return undefined;
+      if (heldBackState === undefined || !isAtOnce) return undefined;
       const actual = `${describeValue(status)} after a map that still pauses`;
-      return { where: 'the device', must: `go on pausing at ${held}`, actual };
+      return { part: 'the device', expected: `go on pausing at ${heldBackState}`, actual };
     },
   },
   {
@@ -176,8 +180,8 @@ const mapDuties: readonly Duty[] = [
       const isReported = reports.some((status) => String(status).startsWith('pause_'));
       if (isReported || mapFetches === 0) return undefined;
       return {
-        where: 'a pause',
-        must: 'be reported',
+        part: 'a pause',
+        expected: 'be reported',
         actual: 'a second fetch of the map without one',
       };
     },
@@ -198,8 +202,8 @@ const mapDuties: readonly Duty[] = [
         return undefined;
       const actual = 'less, three times in a row';
       return {
-        where: 'the pause between fetches of the map',
-        must: 'last 1 s or more',
+        part: 'the pause between fetches of the map',
+        expected: 'last 1 s or more',
         actual,
       };
     },
@@ -214,7 +218,7 @@ const mapDuties: readonly Duty[] = [
         exchange: ({ operation, status }) => fetchingMap.includes(operation.id) && status === 200,
       },
       cancelledBy: { serverEvents: ['deployment-aborted', 'client-killed'] },
-      must: 'fetch the control map',
+      expected: 'fetch the control map',
     },
   },
   {
@@ -235,10 +239,10 @@ const mapDuties: readonly Duty[] = [
       },
       brokenBy: ({ operation, status }, _, { exchanges }) =>
         fetchingMap.includes(operation.id) && status === 404 && exchanges > TOO_FREQUENT_REPEATS_MAX
-          ? { where: 'a 404 of the map', must: 'end the pause', actual: 'further fetches' }
+          ? { part: 'a 404 of the map', expected: 'end the pause', actual: 'further fetches' }
           : undefined,
       cancelledBy: { serverEvents: ['client-killed'] },
-      must: 'end the deployment',
+      expected: 'end the deployment',
     },
   },
   {

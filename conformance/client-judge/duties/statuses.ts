@@ -44,8 +44,8 @@ export const statusDuties: readonly Duty[] = [
         const isFetched = before.link !== undefined && client.deployments.fetched.has(before.link);
         if (before.reports.length === 0 && !before.hasLog && !isFetched) return undefined;
         return {
-          where: 'a deployment',
-          must: 'end before the next begins',
+          part: 'a deployment',
+          expected: 'end before the next begins',
           actual: 'no final status',
         };
       },
@@ -57,7 +57,7 @@ export const statusDuties: readonly Duty[] = [
           isFailedFinal(exchange, event) ||
           isWithoutUpdate(exchange),
       },
-      must: 'report a final status',
+      expected: 'report a final status',
     },
   },
   {
@@ -78,7 +78,7 @@ export const statusDuties: readonly Duty[] = [
     violation: ({ deploymentId, requestJson }, { client }) =>
       membersOf(requestJson).status === client.deployments.offers.get(deploymentId)?.final
         ? undefined
-        : { where: 'a report', must: 'name the new deployment', actual: 'the ID of the former' },
+        : { part: 'a report', expected: 'name the new deployment', actual: 'the ID of the former' },
     sequence: {
       dueAfter: {
         exchange: (exchange, { event, client }) =>
@@ -95,7 +95,7 @@ export const statusDuties: readonly Duty[] = [
         serverEvents: ['deployment-aborted', 'client-killed'],
         exchange: isWithoutUpdate,
       },
-      must: 'report on the second deployment',
+      expected: 'report on the second deployment',
     },
   },
   {
@@ -113,7 +113,11 @@ export const statusDuties: readonly Duty[] = [
         ? client.deployments.ofLink(request.url)
         : undefined;
       if (offer?.final !== 'failure' || request.sentMs < (offer.endedMs ?? 0)) return undefined;
-      return { where: 'a failed deployment', must: 'not be fetched again', actual: 'a download' };
+      return {
+        part: 'a failed deployment',
+        expected: 'not be fetched again',
+        actual: 'a download',
+      };
     },
   },
   {
@@ -128,7 +132,11 @@ export const statusDuties: readonly Duty[] = [
     violation: ({ requestJson }) => {
       const { status } = membersOf(requestJson);
       if (statuses.includes(status)) return undefined;
-      return { where: 'status', must: 'be one of the nine values', actual: describeValue(status) };
+      return {
+        part: 'status',
+        expected: 'be one of the nine values',
+        actual: describeValue(status),
+      };
     },
   },
   {
@@ -143,10 +151,10 @@ export const statusDuties: readonly Duty[] = [
     violation: ({ requestJson }) => {
       const { status, substate = '' } = membersOf(requestJson);
       if (typeof status !== 'string') {
-        return { where: 'status', must: 'be a string', actual: describeValue(status) };
+        return { part: 'status', expected: 'be a string', actual: describeValue(status) };
       }
       if (typeof substate === 'string') return undefined;
-      return { where: 'substate', must: 'be a string', actual: describeValue(substate) };
+      return { part: 'substate', expected: 'be a string', actual: describeValue(substate) };
     },
   },
   {
@@ -189,8 +197,8 @@ export const statusDuties: readonly Duty[] = [
       client.deployments.offers.has(deploymentId)
         ? undefined
         : {
-            where: 'the deployment',
-            must: 'be one that was offered',
+            part: 'the deployment',
+            expected: 'be one that was offered',
             actual: describeValue(deploymentId),
           },
   },
@@ -215,8 +223,8 @@ export const statusDuties: readonly Duty[] = [
       const isExempt = !isFinalKnown || history.event.sentMs < endedMs;
       if (!isReportableFinal(status) && isExempt) return undefined;
       return {
-        where: 'the final status',
-        must: `stay ${describeValue(final)}`,
+        part: 'the final status',
+        expected: `stay ${describeValue(final)}`,
         actual: describeValue(status),
       };
     },
@@ -236,7 +244,7 @@ export const statusDuties: readonly Duty[] = [
     violation: (exchange, history) => {
       const { link = '' } = offerOf(exchange, history) ?? {};
       if (history.client.deployments.fetched.has(link)) return undefined;
-      return { where: 'success', must: 'follow a download', actual: 'the link was never used' };
+      return { part: 'success', expected: 'follow a download', actual: 'the link was never used' };
     },
   },
   {
@@ -252,7 +260,7 @@ export const statusDuties: readonly Duty[] = [
     violation: (exchange, history) => {
       const { conflicts } = offerOf(exchange, history) ?? {};
       if (exchange.status !== 409 || conflicts !== REPORTS_AFTER_CONFLICT_MAX) return undefined;
-      return { where: 'a 409', must: 'end the reports', actual: 'a second report after it' };
+      return { part: 'a 409', expected: 'end the reports', actual: 'a second report after it' };
     },
   },
   {
@@ -279,7 +287,7 @@ export const statusDuties: readonly Duty[] = [
     },
     violation: ({ operation }) =>
       downloadOperations.includes(operation.id)
-        ? { where: 'what is installed', must: 'be reported', actual: 'a download' }
+        ? { part: 'what is installed', expected: 'be reported', actual: 'a download' }
         : undefined,
   },
   {
@@ -295,7 +303,7 @@ export const statusDuties: readonly Duty[] = [
         exchange: ({ operation, status }) => reporting.includes(operation.id) && status === 200,
       },
       metBy: { exchange: () => true },
-      must: 'go on',
+      expected: 'go on',
     },
   },
 ];

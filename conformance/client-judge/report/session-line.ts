@@ -5,6 +5,6 @@ import type { SessionStep } from './client-test-result.ts';
 export function sessionLine({ sequence, atMs, by, text, response }: SessionStep): string {
   const number = String(sequence ?? '').padStart(5);
   const time = (atMs / 1000).toFixed(2).padStart(8);
-  const what = by === 'client-test' ? `-- ${text}` : text;
-  return `${number} ${time} s  ${what}${response === undefined ? '' : ` -> ${response}`}`;
+  const line = by === 'client-test' ? `-- ${text}` : text;
+  return `${number} ${time} s  ${line}${response === undefined ? '' : ` -> ${response}`}`;
 }

@@ -73,8 +73,8 @@ export function alteredClients(count: number, seed: string): AlteredClients {
   for (let draw = 0; counts.altered < count; draw += 1) {
     const random = seededRandom(`${seed}/${draw}`);
     const steps = goodSteps();
-    const [description, { alter, conforming = [] }] = picked(Object.entries(randomChanges), random);
-    const step = picked(steps.filter(isRequest), random);
+    const [description, { alter, conforming = [] }] = pick(Object.entries(randomChanges), random);
+    const step = pick(steps.filter(isRequest), random);
     const { label } = step;
     if (!alter(step, steps)) continue;
     const broken = brokenBy(steps);
@@ -102,7 +102,7 @@ function isRequest(step: Step): step is Request {
   return step.kind === 'request';
 }
 
-function picked<Item>(items: readonly Item[], random: Random): Item {
+function pick<Item>(items: readonly Item[], random: Random): Item {
   const [first, ...rest] = items.slice(random.integer(0, items.length - 1));
   if (first === undefined) throw new Error(`nothing to pick from ${rest.length} items`);
   return first;

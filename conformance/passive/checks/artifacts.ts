@@ -81,8 +81,8 @@ function violationIn(
     const before = run.earlierValue(`artifact ${id} ${name}`, value, isSame);
     if (before === undefined) continue;
     return {
-      where: `200 body: ${at}/${name}`,
-      must: `be as in the earlier response, ${describeValue(before)}`,
+      part: `200 body: ${at}/${name}`,
+      expected: `be as in the earlier response, ${describeValue(before)}`,
       actual: describeValue(value),
       requirement: requirementOn(operation, ['body', name]),
     };
@@ -94,8 +94,8 @@ function violationIn(
   // concurrent responses may arrive out of order.
   if (ms === undefined || latest === undefined || ms > latest - MS_PER_DAY) return undefined;
   return {
-    where: `200 body: ${at}/modified`,
-    must: `not be before ${new Date(latest).toISOString()}, as in an earlier response`,
+    part: `200 body: ${at}/modified`,
+    expected: `not be before ${new Date(latest).toISOString()}, as in an earlier response`,
     actual: describeValue(modified),
     requirement: 'artifacts.modified',
   };
@@ -137,8 +137,8 @@ function changedInstruction(
     const before = run.earlierValue(`artifact ${id} ${name}`, value, mayBeSame);
     if (before === undefined) continue;
     return {
-      where: `200 body: /artifact/${said}`,
-      must: `be as in the earlier response, ${describeValue(before)}`,
+      part: `200 body: /artifact/${said}`,
+      expected: `be as in the earlier response, ${describeValue(before)}`,
       actual: describeValue(value),
       requirement:
         said === 'artifact_name' ? 'next.names-the-artifact' : 'next.types-of-the-artifact',

@@ -17,17 +17,17 @@ function entriesOf({ responseJson }: JudgedExchange): readonly unknown[] {
   return Array.isArray(responseJson) ? responseJson : [];
 }
 
-function filteredOut(exchange: JudgedExchange): Violation | undefined {
+function filterViolation(exchange: JudgedExchange): Violation | undefined {
   for (const { name, requirement, path, keeps } of auditFilters) {
-    const wanted = exchange.parameter(name);
-    if (wanted === undefined) continue;
+    const requestedValue = exchange.parameter(name);
+    if (requestedValue === undefined) continue;
     for (const [index, entry] of entriesOf(exchange).entries()) {
       const value = memberAt(entry, path);
-      if (keeps(wanted, value) !== false) continue;
-      const where = `200 body: /${index}/${path.join('/')}`;
+      if (keeps(requestedValue, value) !== false) continue;
+      const part = `200 body: /${index}/${path.join('/')}`;
       return {
-        where,
-        must: `fit ${name}=${wanted}`,
+        part,
+        expected: `fit ${name}=${requestedValue}`,
         actual: describeValue(value ?? 'none'),
         requirement,
       };
@@ -37,7 +37,11 @@ function filteredOut(exchange: JudgedExchange): Violation | undefined {
 }
 
 /** Returns a violation for the first time that breaks the requested order; skips other values. */
-function outOfOrder(exchange: JudgedExchange, times: readonly unknown[], where: OrderRequirements) {
+function orderViolation(
+  exchange: JudgedExchange,
+  times: readonly unknown[],
+  order: OrderRequirements,
+) {
   const requested = exchange.parameter('sort');
   const sort = requested ?? 'desc';
   if (sort !== 'asc' && sort !== 'desc') return undefined;
@@ -46,10 +50,10 @@ function outOfOrder(exchange: JudgedExchange, times: readonly unknown[], where: 
     if (now === undefined || before === undefined) continue;
     if (sort === 'asc' ? now >= before : now <= before) continue;
     return {
-      where: where.of(index),
-      must: `be no ${sort === 'asc' ? 'earlier' : 'later'} than the previous one, with sort=${sort}`,
+      part: order.partAt(index),
+      expected: `be no ${sort === 'asc' ? 'earlier' : 'later'} than the previous one, with sort=${sort}`,
       actual: describeValue(time),
-      requirement: requested === undefined ? where.unrequested : where[sort],
+      requirement: requested === undefined ? order.unrequested : order[sort],
     };
   }
   return undefined;
@@ -58,13 +62,13 @@ function outOfOrder(exchange: JudgedExchange, times: readonly unknown[], where: 
 /** The requirements on the order of entries, and `of`, which names the place of a time. */
 interface OrderRequirements
   extends Readonly<Record<'asc' | 'desc' | 'unrequested', RequirementId>> {
-  readonly of: (index: number) => string;
+  readonly partAt: (index: number) => string;
 }
 
 function unsortedPage(exchange: JudgedExchange): Violation | undefined {
   const times = entriesOf(exchange).map((entry) => memberAt(entry, ['time']));
-  return outOfOrder(exchange, times, {
-    of: (index) => `200 body: /${index}/time`,
+  return orderViolation(exchange, times, {
+    partAt: (index) => `200 body: /${index}/time`,
     unrequested: 'audit.newest-first',
     asc: 'audit.sort-asc',
     desc: 'audit.sort-desc',
@@ -75,8 +79,8 @@ function unsortedExport(exchange: JudgedExchange): Violation | undefined {
   const [names = [], ...records] = readCsv(exchange.response.text);
   const column = names.indexOf('time');
   const times = records.map((record) => record[column]);
-  return outOfOrder(exchange, times, {
-    of: (index) => `200 body: time of entry ${index + 1}`,
+  return orderViolation(exchange, times, {
+    partAt: (index) => `200 body: time of entry ${index + 1}`,
     unrequested: 'audit.export-newest-first',
     asc: 'audit.export-sort-asc',
     desc: 'audit.export-sort-desc',
@@ -91,8 +95,8 @@ function filledOtherMember(exchange: JudgedExchange): Violation | undefined {
     const filled = memberTypes.filter((each) => memberAt(entry, ['object', each]) !== undefined);
     const other = filled.find((each) => each !== type);
     if (other === undefined) continue;
-    const must = `fill only the member of its type, ${describeValue(type)}`;
-    return { where: `200 body: /${index}/object`, must, actual: describeValue(filled) };
+    const expected = `fill only the member of its type, ${describeValue(type)}`;
+    return { part: `200 body: /${index}/object`, expected, actual: describeValue(filled) };
   }
   return undefined;
 }
@@ -135,16 +139,16 @@ function wrongTotal(exchange: JudgedExchange): Violation | undefined {
   if (page === undefined) return undefined;
   const { length, before, size, total } = page;
   if (typeof size === 'number' && length > size) {
-    const must = `hold at most ${size} entries`;
-    return { where: '200 body', must, actual: String(length), requirement: 'audit.per-page' };
+    const expected = `hold at most ${size} entries`;
+    return { part: '200 body', expected, actual: String(length), requirement: 'audit.per-page' };
   }
   // The contract does not define the content of a page past the end.
   const min = before + length;
   const isEnd = typeof size === 'number' && length < size && total >= before;
   const isRight = isEnd ? total === min : length === 0 ? total <= min : total >= min;
   if (isRight) return undefined;
-  const must = `be ${isEnd ? '' : 'at least '}${min}, by the entries of the page`;
-  return { where: '200 X-Total-Count', must, actual: String(total) };
+  const expected = `be ${isEnd ? '' : 'at least '}${min}, by the entries of the page`;
+  return { part: '200 X-Total-Count', expected, actual: String(total) };
 }
 
 /** Tolerance for entries that other users add while the server counts and lists entries. */
@@ -155,18 +159,18 @@ function wrongLinks(exchange: JudgedExchange): Violation | undefined {
   if (found === undefined || found.length === 0) return undefined;
   const { page, length, before, total } = found;
   const relations = Object.keys(relationsOf(exchange.response.headers.link));
-  const where = '200 Link';
+  const part = '200 Link';
   const actual = describeValue(relations);
   const follow = total - before - length;
   const isSettled = isClosed(exchange);
   if (!isSettled && follow <= ADDED_MEANWHILE_MAX) return undefined;
   if (relations.includes('next') !== follow > 0) {
-    const must = `have next only if a page follows, ${before + length} of ${total} entries in`;
-    return { where, must, actual, requirement: 'audit.link-next' };
+    const expected = `have next only if a page follows, ${before + length} of ${total} entries in`;
+    return { part, expected, actual, requirement: 'audit.link-next' };
   }
   if (relations.includes('prev') === page > 1) return undefined;
-  const must = `have prev only if there is a previous page, at page ${page}`;
-  return { where, must, actual, requirement: 'audit.link-prev' };
+  const expected = `have prev only if there is a previous page, at page ${page}`;
+  return { part, expected, actual, requirement: 'audit.link-prev' };
 }
 
 /** Returns true for a response with entries to a request whose parameters each have one value. */
@@ -190,7 +194,7 @@ function ofLog(
 
 /** Spec: AuditLog entry; Audit logs */
 export const auditChecks: readonly PassiveCheck[] = [
-  ofLog('entries-are-filtered', filteredOut),
+  ofLog('entries-are-filtered', filterViolation),
   ofLog('entries-are-sorted', unsortedPage),
   ofLog('entries-fill-by-type', filledOtherMember, 'audit.object-fields-by-type'),
   ofLog('total-fits-the-page', wrongTotal, 'audit.total'),
@@ -209,7 +213,7 @@ export const auditChecks: readonly PassiveCheck[] = [
     violation: ({ response: { headers } }) => {
       const length = headers['content-length'];
       if (length === undefined) return undefined;
-      return { where: '200 Content-Length', must: 'be absent from a stream', actual: length };
+      return { part: '200 Content-Length', expected: 'be absent from a stream', actual: length };
     },
   },
 ];

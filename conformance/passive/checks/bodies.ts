@@ -14,13 +14,13 @@ const jsonLabel = /^application\/([\w.-]+\+)?json\s*(;|$)/i;
 const foreignLabel = /^(application\/([\w.-]+\+)?json|text\/html)\s*(;|$)/i;
 
 /** Returns the documented form of a success with this status; undefined if there is none. */
-function documented({ operation, status, hasBody }: JudgedExchange) {
+function documentedSuccess({ operation, status, hasBody }: JudgedExchange) {
   return hasBody ? operation.success[status] : undefined;
 }
 
 /** Returns true if the contract documents a JSON shape for the body. */
 function hasShape(exchange: JudgedExchange): boolean {
-  const success = documented(exchange);
+  const success = documentedSuccess(exchange);
   return success?.shape !== undefined && success.mediaType === undefined;
 }
 
@@ -74,8 +74,8 @@ function shapeViolation(
   const kind = value === undefined ? 'there' : kinds[expected ?? ''];
   const steps = issue.path?.map(({ key }) => String(key)) ?? [];
   return {
-    where: `${status} body: /${steps.join('/')}`,
-    must: kind === undefined ? `fit: ${message}` : `be ${kind}`,
+    part: `${status} body: /${steps.join('/')}`,
+    expected: kind === undefined ? `fit: ${message}` : `be ${kind}`,
     actual: kindOf(value),
     requirement: requirementOn(operation, ['body', ...stepsTo(issue)]),
   };
@@ -94,8 +94,8 @@ function badLink(
     const link = memberAt(responseJson, steps);
     if (link === undefined || isAbsoluteUrl(link)) continue;
     return {
-      where: `${status} body: /${steps.join('/')}`,
-      must: 'be an absolute URL',
+      part: `${status} body: /${steps.join('/')}`,
+      expected: 'be an absolute URL',
       actual: kindOf(link),
       requirement: requirementOn(operation, ['body', ...steps]),
     };
@@ -111,7 +111,7 @@ export const bodyChecks: readonly PassiveCheck[] = [
     applies: (exchange) => hasShape(exchange) || hasErrorBody(exchange),
     violation: ({ responseJson, status, response }) => {
       if (responseJson !== undefined) return undefined;
-      return { where: `${status} body`, must: 'be JSON', actual: responseSummary(response) };
+      return { part: `${status} body`, expected: 'be JSON', actual: responseSummary(response) };
     },
   },
   {
@@ -119,7 +119,7 @@ export const bodyChecks: readonly PassiveCheck[] = [
     applies: ofContract((exchange) => hasShape(exchange) && exchange.responseJson !== undefined),
     violation: (exchange) => {
       const { contractOperation: operation, responseJson } = exchange;
-      const shape = documented(exchange)?.shape;
+      const shape = documentedSuccess(exchange)?.shape;
       if (operation === undefined || shape === undefined) return undefined;
       const issue = issueOf(shape, responseJson);
       return issue ? shapeViolation(operation, issue, exchange) : badLink(operation, exchange);
@@ -137,8 +137,8 @@ export const bodyChecks: readonly PassiveCheck[] = [
       if (response.bytes.length === 0 || operation === undefined) return undefined;
       const requirement = requirementOn(operation, ['body']);
       return {
-        where: `${status} body`,
-        must: 'be empty',
+        part: `${status} body`,
+        expected: 'be empty',
         actual: responseSummary(response),
         requirement,
       };
@@ -152,7 +152,11 @@ export const bodyChecks: readonly PassiveCheck[] = [
     violation: ({ response, status }) =>
       /^[^\s"{}<>]+$/.test(response.text)
         ? undefined
-        : { where: `${status} body`, must: 'be a bare token', actual: responseSummary(response) },
+        : {
+            part: `${status} body`,
+            expected: 'be a bare token',
+            actual: responseSummary(response),
+          },
   },
   {
     id: 'json-is-labelled',
@@ -167,8 +171,8 @@ export const bodyChecks: readonly PassiveCheck[] = [
       const label = response.headers['content-type'] ?? '';
       if (jsonLabel.test(label)) return undefined;
       return {
-        where: `${status} Content-Type`,
-        must: 'be JSON',
+        part: `${status} Content-Type`,
+        expected: 'be JSON',
         actual: describeValue(label || 'none'),
       };
     },
@@ -181,8 +185,8 @@ export const bodyChecks: readonly PassiveCheck[] = [
       const label = response.headers['content-type'] ?? '';
       if (/^text\/csv\s*(;|$)/i.test(label)) return undefined;
       return {
-        where: `${status} Content-Type`,
-        must: 'be text/csv',
+        part: `${status} Content-Type`,
+        expected: 'be text/csv',
         actual: describeValue(label || 'none'),
       };
     },
@@ -191,14 +195,14 @@ export const bodyChecks: readonly PassiveCheck[] = [
     id: 'other-media-types',
     requirement: 'service.other-media-types',
     applies: ofContract((exchange) => {
-      const success = documented(exchange);
+      const success = documentedSuccess(exchange);
       return success?.mediaType !== undefined && success.mediaType !== 'text/csv';
     }),
     violation: ({ response, status, operation }) => {
       const label = response.headers['content-type'] ?? '';
       if (!foreignLabel.test(label)) return undefined;
-      const must = `be ${operation.success[status]?.mediaType ?? 'another'}, or the like`;
-      return { where: `${status} Content-Type`, must, actual: describeValue(label) };
+      const expected = `be ${operation.success[status]?.mediaType ?? 'another'}, or the like`;
+      return { part: `${status} Content-Type`, expected, actual: describeValue(label) };
     },
   },
 ];

@@ -12,7 +12,12 @@ import { deploymentStatusShape } from '../../../fixtures/contract/resources.ts';
 import { instructionFields, instructionTypes } from '../../suite/instruction-fields.ts';
 import { describeValue, responseSummary } from '../../target/expectations.ts';
 import { membersOf } from '../../target/json-members.ts';
-import { type ExchangeHistory, otherStatus, type PassiveCheck, type Violation } from '../check.ts';
+import {
+  type ExchangeHistory,
+  type PassiveCheck,
+  statusViolation,
+  type Violation,
+} from '../check.ts';
 import { type ObservedDeployment, SOURCE } from '../device-history.ts';
 import { intermediateStatuses } from '../intermediate-statuses.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
@@ -49,8 +54,8 @@ const fieldChecks: readonly PassiveCheck[] = instructionFields.flatMap(
           const value = memberAt(responseJson, steps);
           if (value === undefined ? !isRequired : instructionTypes[type](value)) return undefined;
           return {
-            where: `200 body: /${steps.join('/')}`,
-            must: `be ${type}`,
+            part: `200 body: /${steps.join('/')}`,
+            expected: `be ${type}`,
             actual: describeValue(value),
           };
         },
@@ -70,7 +75,7 @@ function areInstructions(
       status === 200 && !emptyUpdateBodies.includes(response.text.trim()),
     violation: ({ response, responseObject }) =>
       responseObject === undefined
-        ? { where: '200 body', must: 'be a JSON object', actual: responseSummary(response) }
+        ? { part: '200 body', expected: 'be a JSON object', actual: responseSummary(response) }
         : undefined,
   };
 }
@@ -80,7 +85,7 @@ function pendingIs200(requirement: RequirementId, operation: OperationId): Passi
     requirement,
     operations: [operation],
     applies: ({ isSuccess, responseObject }) => isSuccess && isObject(responseObject?.artifact),
-    violation: (exchange) => otherStatus(exchange, 200),
+    violation: (exchange) => statusViolation(exchange, 200),
   };
 }
 
@@ -99,7 +104,7 @@ function acceptsKeys(
       const isJudged = status === 200 || status === 204 || isWronglyRefused(exchange, history);
       return isJudged && acceptsCount(Object.keys(membersOf(provides)).length);
     },
-    violation: (exchange) => otherStatus(exchange, 200, 204),
+    violation: (exchange) => statusViolation(exchange, 200, 204),
   };
 }
 
@@ -133,8 +138,8 @@ function notOfferedAfter(
       const endedIds = endedBefore(request.sentMs, history, endMs);
       const id = endedIds.find((each) => each === responseObject?.id);
       if (id === undefined) return undefined;
-      const must = `not be offered any more, since ${event}`;
-      return { where: `deployment ${describeValue(id)}`, must, actual: 'it is offered again' };
+      const expected = `not be offered any more, since ${event}`;
+      return { part: `deployment ${describeValue(id)}`, expected, actual: 'it is offered again' };
     },
   };
 }
@@ -150,7 +155,7 @@ const pollChecks: readonly PassiveCheck[] = [
     operations: polls,
     applies: ({ isSuccess, hasBody, response }) =>
       isSuccess && hasBody && emptyUpdateBodies.includes(response.text.trim()),
-    violation: (exchange) => otherStatus(exchange, 204),
+    violation: (exchange) => statusViolation(exchange, 204),
   },
   pendingIs200('next.get-pending-is-200', 'get-next-deployment'),
   pendingIs200('next.post-pending-is-200', 'post-next-deployment'),
@@ -177,8 +182,8 @@ const pollChecks: readonly PassiveCheck[] = [
       const endMs = timeOf(expire);
       if (endMs === undefined || endMs > serverNowMs) return undefined;
       return {
-        where: '200 body: /artifact/source/expire',
-        must: 'be in the future',
+        part: '200 body: /artifact/source/expire',
+        expected: 'be in the future',
         actual: describeValue(expire),
       };
     },
@@ -206,8 +211,8 @@ const pollChecks: readonly PassiveCheck[] = [
 function otherMapId(id: unknown, expectedId: unknown): Violation | undefined {
   if (isDeepStrictEqual(id, expectedId)) return undefined;
   return {
-    where: 'ID of the map',
-    must: `be ${describeValue(expectedId)}`,
+    part: 'ID of the map',
+    expected: `be ${describeValue(expectedId)}`,
     actual: describeValue(id),
   };
 }
@@ -261,7 +266,7 @@ function accepts(
     },
     violation: ({ response, status }) =>
       status === 400
-        ? { where: 'the report', must: 'be accepted', actual: responseSummary(response) }
+        ? { part: 'the report', expected: 'be accepted', actual: responseSummary(response) }
         : undefined,
   };
 }
@@ -271,7 +276,7 @@ const reportChecks: readonly PassiveCheck[] = [
     requirement: 'status.is-204',
     operations: ['put-deployment-status'],
     applies: ({ isSuccess }) => isSuccess,
-    violation: (exchange) => otherStatus(exchange, 204),
+    violation: (exchange) => statusViolation(exchange, 204),
   },
   accepts('status.each-value-is-accepted', () => true),
   ...Object.entries(statusRequirements).map(([name, requirement]) =>
@@ -288,7 +293,7 @@ const reportChecks: readonly PassiveCheck[] = [
       const { abortedMs = Number.POSITIVE_INFINITY } = deploymentOf(exchange, history) ?? {};
       return abortedMs <= request.sentMs && (isSuccess || status === 409);
     },
-    violation: (exchange) => otherStatus(exchange, 409),
+    violation: (exchange) => statusViolation(exchange, 409),
   },
   {
     requirement: 'next.v2-id-is-usable',
@@ -301,7 +306,11 @@ const reportChecks: readonly PassiveCheck[] = [
     },
     violation: ({ response, status }) =>
       status === 404
-        ? { where: 'the deployment of that ID', must: 'exist', actual: responseSummary(response) }
+        ? {
+            part: 'the deployment of that ID',
+            expected: 'exist',
+            actual: responseSummary(response),
+          }
         : undefined,
   },
   succeedsWith(204, 'put-deployment-log', 'log.is-accepted'),
@@ -319,7 +328,7 @@ const mapChecks: readonly PassiveCheck[] = [
     violation: (exchange) => {
       if (isObject(mapIn(exchange))) return undefined;
       const actual = responseSummary(exchange.response);
-      return { where: '200 body', must: 'be an object with a map', actual };
+      return { part: '200 body', expected: 'be an object with a map', actual };
     },
   },
   {
@@ -346,7 +355,7 @@ const sourceCheck: PassiveCheck = {
   violation: ({ status }) =>
     status < 300
       ? undefined
-      : { where: 'the link', must: 'return the artifact', actual: `status ${status}` },
+      : { part: 'the link', expected: 'return the artifact', actual: `status ${status}` },
 };
 
 /** Spec: Device deployments v1, v2; States and transitions; UpdateControlMap */

@@ -6,7 +6,7 @@ import { type OperationId, operations } from '../../../fixtures/contract/operati
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { describeValue } from '../../target/expectations.ts';
 import { passiveChecks } from '../catalogue.ts';
-import { type ExchangeHistory, otherStatus, type PassiveCheck } from '../check.ts';
+import { type ExchangeHistory, type PassiveCheck, statusViolation } from '../check.ts';
 import type { JudgedExchange } from '../judged-exchange.ts';
 import { requirementOn } from '../response-parts.ts';
 
@@ -69,7 +69,7 @@ const configurationChecks: readonly PassiveCheck[] = [
     violation: ({ response, status, responseObject }) => {
       if (status === 200 && responseObject !== undefined) return undefined;
       const actual = `${status} with ${describeValue(response.text)}`;
-      return { where: 'the response', must: 'be status 200 with a JSON object', actual };
+      return { part: 'the response', expected: 'be status 200 with a JSON object', actual };
     },
   },
   {
@@ -81,8 +81,8 @@ const configurationChecks: readonly PassiveCheck[] = [
       if (wrong === undefined) return undefined;
       const [name, value] = wrong;
       return {
-        where: `${status} body: /${name}`,
-        must: 'be a string',
+        part: `${status} body: /${name}`,
+        expected: 'be a string',
         actual: describeValue(value),
       };
     },
@@ -124,6 +124,6 @@ export function succeedsWith(
     requirement,
     operations: [operation],
     applies: (exchange, history) => exchange.isSuccess || isWronglyRefused(exchange, history),
-    violation: (exchange) => otherStatus(exchange, status),
+    violation: (exchange) => statusViolation(exchange, status),
   };
 }

@@ -30,9 +30,9 @@ export function hasErrorBody({
 function memberViolation(
   { status }: JudgedExchange,
   name: string,
-  rest: Omit<Violation, 'where'>,
+  rest: Omit<Violation, 'part'>,
 ): Violation {
-  return { where: `${status} body: /${name}`, ...rest };
+  return { part: `${status} body: /${name}`, ...rest };
 }
 
 function hasMember(name: string): PassiveCheck['applies'] {
@@ -43,7 +43,10 @@ function mustBeText(name: string): PassiveCheck['violation'] {
   return (exchange) => {
     const value = exchange.responseObject?.[name];
     if (typeof value === 'string') return undefined;
-    return memberViolation(exchange, name, { must: 'be a string', actual: describeValue(value) });
+    return memberViolation(exchange, name, {
+      expected: 'be a string',
+      actual: describeValue(value),
+    });
   };
 }
 
@@ -56,9 +59,9 @@ function hasRequestId(exchange: JudgedExchange): boolean {
   return hasErrorBody(exchange) && exchange.responseObject !== undefined;
 }
 
-function idViolation(exchange: JudgedExchange, must: string): Violation {
+function idViolation(exchange: JudgedExchange, expected: string): Violation {
   return memberViolation(exchange, 'request_id', {
-    must,
+    expected,
     actual: describeValue(requestIdIn(exchange) ?? 'none'),
   });
 }
@@ -71,8 +74,8 @@ export const errorChecks: readonly PassiveCheck[] = [
     violation: ({ responseObject, status, response }) => {
       if (responseObject !== undefined) return undefined;
       return {
-        where: `${status} body`,
-        must: 'be a JSON object',
+        part: `${status} body`,
+        expected: 'be a JSON object',
         actual: responseSummary(response),
       };
     },
@@ -91,7 +94,7 @@ export const errorChecks: readonly PassiveCheck[] = [
       const error = exchange.responseObject?.error;
       if (error !== undefined && error !== '') return undefined;
       return memberViolation(exchange, 'error', {
-        must: 'say why',
+        expected: 'say why',
         actual: error === '' ? 'an empty string' : 'none',
       });
     },

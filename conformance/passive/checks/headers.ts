@@ -24,8 +24,8 @@ export const headerChecks: readonly PassiveCheck[] = [
       const total = response.headers['x-total-count'];
       if (/^\d+$/.test(total ?? '')) return undefined;
       return {
-        where: `${status} X-Total-Count`,
-        must: 'be a count',
+        part: `${status} X-Total-Count`,
+        expected: 'be a count',
         actual: describeValue(total ?? 'none'),
       };
     },
@@ -37,8 +37,8 @@ export const headerChecks: readonly PassiveCheck[] = [
     violation: ({ response, status }) => {
       const link = response.headers.link ?? '';
       if (/rel\s*=\s*("[^"]*\bfirst\b[^"]*"|first\b)/i.test(link)) return undefined;
-      const must = 'have the relation first';
-      return { where: `${status} Link`, must, actual: describeValue(link || 'none') };
+      const expected = 'have the relation first';
+      return { part: `${status} Link`, expected, actual: describeValue(link || 'none') };
     },
   },
   {
@@ -50,7 +50,11 @@ export const headerChecks: readonly PassiveCheck[] = [
       for (const [name, format] of Object.entries(formats)) {
         const value = response.headers[name];
         if (value === undefined || format.test(value.trim())) continue;
-        return { where: `${status} ${name}`, must: 'be well-formed', actual: describeValue(value) };
+        return {
+          part: `${status} ${name}`,
+          expected: 'be well-formed',
+          actual: describeValue(value),
+        };
       }
       return undefined;
     },

@@ -21,8 +21,8 @@ function isSuccessOf(exchange: JudgedExchange, ...ids: readonly string[]): boole
   return status === 200 && hasBody && isOrdinary && ids.includes(operation.id);
 }
 
-function listViolation(where: string, must: string, value: unknown): Violation {
-  return { where: `200 body: ${where}`, must, actual: describeValue(value) };
+function listViolation(pointer: string, expected: string, value: unknown): Violation {
+  return { part: `200 body: ${pointer}`, expected, actual: describeValue(value) };
 }
 
 function undocumentedArtifact(exchange: JudgedExchange): Violation | undefined {
@@ -46,9 +46,9 @@ function undocumentedArtifact(exchange: JudgedExchange): Violation | undefined {
     }
     const types = memberAt(artifact, ['device_types_compatible']);
     if (type !== undefined && Array.isArray(types) && !types.includes(type)) {
-      const where = `/${index}/device_types_compatible`;
+      const pointer = `/${index}/device_types_compatible`;
       const violation = listViolation(
-        where,
+        pointer,
         `include the requested type, ${describeValue(type)}`,
         types,
       );
@@ -58,10 +58,10 @@ function undocumentedArtifact(exchange: JudgedExchange): Violation | undefined {
   return undefined;
 }
 
-function otherId(steps: readonly string[], wanted: (exchange: JudgedExchange) => unknown) {
+function otherId(steps: readonly string[], expectedAccept: (exchange: JudgedExchange) => unknown) {
   return (exchange: JudgedExchange): Violation | undefined => {
     const id = memberAt(exchange.responseJson, steps);
-    const right = wanted(exchange);
+    const right = expectedAccept(exchange);
     if (typeof id !== 'string' || typeof right !== 'string' || id === right) return undefined;
     return listViolation(`/${steps.join('/')}`, `be ${describeValue(right)}`, id);
   };
@@ -168,7 +168,7 @@ export const requestChecks: readonly PassiveCheck[] = [
     violation: ({ responseJson }) => {
       const id = memberAt(responseJson, ['artifact', 'id']);
       if (id === undefined) return undefined;
-      return { where: '200 body: /artifact/id', must: 'be absent', actual: describeValue(id) };
+      return { part: '200 body: /artifact/id', expected: 'be absent', actual: describeValue(id) };
     },
   },
   expires('link-expires-later', 'link.expire-is-later'),
@@ -181,7 +181,11 @@ export const requestChecks: readonly PassiveCheck[] = [
     violation: ({ response }) => {
       const isWhole = response.bytes.length > 0 && isWholeTar(response.bytes);
       if (isWhole) return undefined;
-      return { where: '200 body', must: 'be a complete file', actual: responseSummary(response) };
+      return {
+        part: '200 body',
+        expected: 'be a complete file',
+        actual: responseSummary(response),
+      };
     },
   },
   {
@@ -194,8 +198,12 @@ export const requestChecks: readonly PassiveCheck[] = [
       const wanted = createHash('sha1').update(`${key.trim()}${acceptSuffix}`).digest('base64');
       const accept = exchange.response.headers['sec-websocket-accept'];
       if (accept === wanted) return undefined;
-      const must = `be ${wanted}, which answers the key`;
-      return { where: '101 Sec-WebSocket-Accept', must, actual: describeValue(accept ?? 'none') };
+      const expected = `be ${wanted}, which answers the key`;
+      return {
+        part: '101 Sec-WebSocket-Accept',
+        expected,
+        actual: describeValue(accept ?? 'none'),
+      };
     },
   },
   {
@@ -206,8 +214,8 @@ export const requestChecks: readonly PassiveCheck[] = [
       const { upgrade } = response.headers;
       if (upgrade?.toLowerCase() === 'websocket') return undefined;
       return {
-        where: '101 Upgrade',
-        must: 'be websocket',
+        part: '101 Upgrade',
+        expected: 'be websocket',
         actual: describeValue(upgrade ?? 'none'),
       };
     },

@@ -24,8 +24,8 @@ function isOpenRefusal({ operation, status, request }: JudgedExchange): boolean 
   return operation.openRefusals?.includes(status) ?? false;
 }
 
-function statusViolation({ response }: JudgedExchange, must: string): Violation {
-  return { where: 'the status', must, actual: responseSummary(response) };
+function responseViolation({ response }: JudgedExchange, expected: string): Violation {
+  return { part: 'the status', expected, actual: responseSummary(response) };
 }
 
 function listedStatuses({ operation }: JudgedExchange): string {
@@ -42,7 +42,7 @@ export const statusChecks: readonly PassiveCheck[] = [
     violation: (exchange) => {
       const { status, contractOperation: operation } = exchange;
       if (status < 500) return undefined;
-      const violation = statusViolation(exchange, 'be below 500');
+      const violation = responseViolation(exchange, 'be below 500');
       return operation
         ? { ...violation, alsoViolated: requirementOn(operation, ['status']) }
         : violation;
@@ -59,8 +59,11 @@ export const statusChecks: readonly PassiveCheck[] = [
       if (operation.success[status] !== undefined || contractOperation === undefined)
         return undefined;
       const requirement = requirementOn(contractOperation, ['status']);
-      const listed = Object.keys(operation.success).join(' or ');
-      return { ...statusViolation(exchange, `be ${listed} if it is a success`), requirement };
+      const successStatuses = Object.keys(operation.success).join(' or ');
+      return {
+        ...responseViolation(exchange, `be ${successStatuses} if it is a success`),
+        requirement,
+      };
     },
   },
   {
@@ -72,7 +75,7 @@ export const statusChecks: readonly PassiveCheck[] = [
       if (exchange.isNamedRefusal || isOpenRefusal(exchange)) return undefined;
       // A path with a parameter may name a missing resource, even if the operation does not list 404.
       if (exchange.status === NOT_FOUND && exchange.operation.path.includes('{')) return undefined;
-      return statusViolation(exchange, `be one of ${listedStatuses(exchange)}`);
+      return responseViolation(exchange, `be one of ${listedStatuses(exchange)}`);
     },
   },
 ];
@@ -80,5 +83,5 @@ export const statusChecks: readonly PassiveCheck[] = [
 /** Returns the violation of an operation that did not answer within the time limit. */
 export function missingResponseOf(operation: OperationId, message: string): NamedViolation {
   const requirement = requirementOn(operation, ['status']);
-  return { where: 'the response', must: 'arrive in time', actual: message, requirement };
+  return { part: 'the response', expected: 'arrive in time', actual: message, requirement };
 }

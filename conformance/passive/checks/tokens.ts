@@ -45,7 +45,7 @@ function wrongRefusal(
 }
 
 /** Returns a check: requests with a token for which `appliesToGrant` holds pass authentication. */
-function tokenIsAccepted(
+function tokenAcceptanceCheck(
   requirement: RequirementId,
   appliesToGrant: (grant: TokenGrant) => boolean,
 ): PassiveCheck {
@@ -62,8 +62,8 @@ function tokenIsAccepted(
       if (!isAuthRequest(exchange)) return undefined;
       const seconds = Math.round((wrongRefusal(exchange, history)?.ageMs ?? 0) / 1000);
       return {
-        where: 'the token',
-        must: `be accepted, ${seconds} s after it was granted`,
+        part: 'the token',
+        expected: `be accepted, ${seconds} s after it was granted`,
         actual: '401, although the device got a new token right after',
       };
     },
@@ -89,7 +89,7 @@ export const tokenChecks: readonly PassiveCheck[] = [
       const [header = '', claims = '', signature = ''] = parts;
       const isJwt = parts.length === 3 && isObject(partOf(header)) && isObject(partOf(claims));
       if (isJwt && /^[\w-]+$/.test(signature)) return undefined;
-      return { where: '200 body', must: 'be a JWT', actual: responseSummary(response) };
+      return { part: '200 body', expected: 'be a JWT', actual: responseSummary(response) };
     },
   },
   {
@@ -103,15 +103,19 @@ export const tokenChecks: readonly PassiveCheck[] = [
     violation: (exchange) => {
       const seconds = lifetimeSeconds(exchange);
       if (seconds === WEEK_SECONDS) return undefined;
-      return { where: 'seconds from iat to exp', must: `be ${WEEK_SECONDS}`, actual: `${seconds}` };
+      return {
+        part: 'seconds from iat to exp',
+        expected: `be ${WEEK_SECONDS}`,
+        actual: `${seconds}`,
+      };
     },
   },
-  tokenIsAccepted(
+  tokenAcceptanceCheck(
     'tokens.device-token-opens',
     ({ isRenewed, hasOpened }) => !isRenewed && !hasOpened,
   ),
-  tokenIsAccepted('tokens.renewal', ({ isRenewed, hasOpened }) => isRenewed && !hasOpened),
-  tokenIsAccepted('tokens.device-token-lasts-a-week', ({ hasOpened }) => hasOpened),
+  tokenAcceptanceCheck('tokens.renewal', ({ isRenewed, hasOpened }) => isRenewed && !hasOpened),
+  tokenAcceptanceCheck('tokens.device-token-lasts-a-week', ({ hasOpened }) => hasOpened),
   {
     requirement: 'tokens.expired-is-refused',
     operations: authorized,
@@ -125,8 +129,8 @@ export const tokenChecks: readonly PassiveCheck[] = [
       status === 401
         ? undefined
         : {
-            where: 'the status',
-            must: 'be 401 for an expired token',
+            part: 'the status',
+            expected: 'be 401 for an expired token',
             actual: responseSummary(response),
           },
   },

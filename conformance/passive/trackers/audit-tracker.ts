@@ -67,11 +67,11 @@ export class AuditTracker implements Tracker {
       const count = (counts.get(key) ?? 0) + 1;
       counts.set(key, count);
       if (count <= max) continue;
-      const must = `be on another act than "${key}", which a user did ${max} times`;
-      const where = `200 body: /${index}`;
+      const expected = `be on another act than "${key}", which a user did ${max} times`;
+      const part = `200 body: /${index}`;
       return {
-        where,
-        must,
+        part,
+        expected,
         actual: `entry ${count} on it`,
         requirement: 'audit.one-entry-per-action',
       };
@@ -95,9 +95,9 @@ export class AuditTracker implements Tracker {
         filters.every(({ filter, filterValue }) => matchesFilter(filter, filterValue, entry)),
     );
     if (missingEntry === undefined) return undefined;
-    const must = `hold the entry on "${missingEntry[0]}", which fits and was listed before`;
+    const expected = `hold the entry on "${missingEntry[0]}", which fits and was listed before`;
     const requirement = requirementOf(filters.map(({ filter }) => filter));
-    return { where: '200 body', must, actual: `${entries.length} others`, requirement };
+    return { part: '200 body', expected, actual: `${entries.length} others`, requirement };
   }
 
   /** Records the entries on acts that were done once, so that one entry is one act. */

@@ -160,10 +160,10 @@ function findWrongGrant(keys: Keys, key: TrackedKey, span: Span): TrackedViolati
   const possibleDecisions = key.decision.possibleAt(span) ?? ['accepted'];
   if (possibleDecisions.includes('accepted')) return undefined;
   const [decision = 'none'] = possibleDecisions;
-  const must = `be granted only to a key that a user has accepted; the last decision on it: ${decision}`;
+  const expected = `be granted only to a key that a user has accepted; the last decision on it: ${decision}`;
   return {
-    where: 'the token',
-    must,
+    part: 'the token',
+    expected,
     actual: '200',
     requirement: requirementOf(keys, key, decision),
   };

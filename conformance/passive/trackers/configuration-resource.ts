@@ -151,8 +151,8 @@ function differenceIn(
     if (values.some((value) => value === actualValue)) continue;
     const allowedTexts = values.map((value) => (value === null ? 'absent' : describeValue(value)));
     return {
-      where: `200 body: /${name}`,
-      must: `be ${allowedTexts.join(' or ')}, by what was written`,
+      part: `200 body: /${name}`,
+      expected: `be ${allowedTexts.join(' or ')}, by what was written`,
       actual: actualValue === null ? 'absent' : describeValue(actualValue),
       requirement: reason,
       operation: 'put-configuration',

@@ -103,10 +103,10 @@ function readingOf(
   const actualMap = meaningOf(map, allows);
   const differenceFrom = ({ priority, actions }: ControlMap): TrackedViolation | undefined => {
     if (priority !== undefined && priority !== actualMap.priority) {
-      const must = `be ${describeValue(priority)}, as assigned`;
+      const expected = `be ${describeValue(priority)}, as assigned`;
       return {
-        where: `200 body: ${at}/priority`,
-        must,
+        part: `200 body: ${at}/priority`,
+        expected,
         actual: describeValue(actualMap.priority),
         requirement,
       };
@@ -114,11 +114,11 @@ function readingOf(
     const names = [...Object.keys(actions), ...Object.keys(actualMap.actions)];
     const differingState = names.find((name) => actions[name] !== actualMap.actions[name]);
     if (differingState === undefined) return undefined;
-    const must = `have the action ${describeValue(actions[differingState] ?? 'continue')}, as assigned`;
-    const where = `200 body: ${at}/states/${differingState}`;
+    const expected = `have the action ${describeValue(actions[differingState] ?? 'continue')}, as assigned`;
+    const part = `200 body: ${at}/states/${differingState}`;
     return {
-      where,
-      must,
+      part,
+      expected,
       actual: describeValue(actualMap.actions[differingState] ?? 'continue'),
       requirement,
     };

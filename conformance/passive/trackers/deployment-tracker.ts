@@ -114,8 +114,8 @@ export class DeploymentTracker implements Tracker {
     const requirement = 'status.aborted-is-409';
     return [
       {
-        where: 'the report after the abort',
-        must: 'be answered with 409',
+        part: 'the report after the abort',
+        expected: 'be answered with 409',
         actual: String(responseStatus),
         requirement,
       },
@@ -154,12 +154,12 @@ export class DeploymentTracker implements Tracker {
       const requirement = isOnly(allowedStatuses, [ABORTED])
         ? ('status.aborted-stays' as const)
         : ('status.becomes-the-state' as const);
-      const where = `200 body: /${index}/status`;
-      const must = `be ${allowedStatuses.join(' or ')}, by what was reported and aborted`;
+      const part = `200 body: /${index}/status`;
+      const expected = `be ${allowedStatuses.join(' or ')}, by what was reported and aborted`;
       return [
         {
-          where,
-          must,
+          part,
+          expected,
           actual: describeValue(shownStatus),
           requirement,
           operation: 'put-deployment-status',
@@ -178,10 +178,10 @@ function offeredAgain(id: string, possibleStatuses: readonly string[]): TrackedV
   const requirement = possibleStatuses.includes(ABORTED)
     ? 'next.aborted-is-over'
     : 'next.finished-is-over';
-  const must = `not be offered any more, since it is ${possibleStatuses.join(' or ')}`;
+  const expected = `not be offered any more, since it is ${possibleStatuses.join(' or ')}`;
   return {
-    where: `deployment ${describeValue(id)}`,
-    must,
+    part: `deployment ${describeValue(id)}`,
+    expected,
     actual: 'it is offered again',
     requirement,
   };

@@ -173,9 +173,9 @@ function readingOf(json: unknown, devices: KnownDevices, at: string): Reading<At
     device: devices.ofId(id),
     differenceFrom: (state, possibleStates) => {
       for (const name of namesIn(possibleStates)) {
-        const expected = Object.hasOwn(state, name) ? state[name] : null;
-        const violation = differenceOfAttribute(shownAttributes.get(name), expected ?? null);
-        if (violation) return { where: `200 body: ${at}/attributes, ${name},`, ...violation };
+        const assigned = Object.hasOwn(state, name) ? state[name] : null;
+        const violation = differenceOfAttribute(shownAttributes.get(name), assigned ?? null);
+        if (violation) return { part: `200 body: ${at}/attributes, ${name},`, ...violation };
       }
       return undefined;
     },
@@ -184,27 +184,27 @@ function readingOf(json: unknown, devices: KnownDevices, at: string): Reading<At
 
 function differenceOfAttribute(
   shownAttribute: Readonly<Record<string, unknown>> | undefined,
-  expected: SetAttribute | null | 'any',
-): Omit<TrackedViolation, 'where'> | undefined {
-  if (expected === 'any') return undefined;
-  if (expected === null) {
+  assigned: SetAttribute | null | 'any',
+): Omit<TrackedViolation, 'part'> | undefined {
+  if (assigned === 'any') return undefined;
+  if (assigned === null) {
     if (shownAttribute === undefined) return undefined;
     const requirement = 'inventory.put-replaces';
     const operation = 'put-attributes';
     return {
-      must: 'be removed by PUT',
+      expected: 'be removed by PUT',
       actual: describeValue(shownAttribute.value),
       requirement,
       operation,
     };
   }
-  const { value, requirement, descriptions } = expected;
+  const { value, requirement, descriptions } = assigned;
   const operation = requirement === 'inventory.put-assigns' ? 'put-attributes' : 'patch-attributes';
-  const must = `be ${describeValue(value)}, as the device set it`;
-  if (shownAttribute === undefined) return { must, actual: 'absent', requirement, operation };
+  const expected = `be ${describeValue(value)}, as the device set it`;
+  if (shownAttribute === undefined) return { expected, actual: 'absent', requirement, operation };
   if (!isDeepStrictEqual(shownAttribute.value, value)) {
     return {
-      must,
+      expected,
       actual: describeValue(shownAttribute.value),
       requirement: kindOf(value),
       operation,
@@ -218,7 +218,7 @@ function differenceOfAttribute(
     return undefined;
   }
   return {
-    must: `have the description ${descriptions.map(describeValue).join(' or ')}`,
+    expected: `have the description ${descriptions.map(describeValue).join(' or ')}`,
     actual: describeValue(description),
     requirement:
       descriptions.includes(null) && operation === 'put-attributes'

@@ -32,10 +32,10 @@ export const monitorResource: Resource<readonly string[]> = {
         differenceFrom: (state) => {
           const shownEntries = monitorEntries(responseJson);
           if (jsonInOrder(shownEntries) === jsonInOrder(state)) return undefined;
-          const must = `be ${describeValue(state)}, which the device sent last`;
+          const expected = `be ${describeValue(state)}, which the device sent last`;
           return {
-            where: '200 body',
-            must,
+            part: '200 body',
+            expected,
             actual: describeValue(shownEntries),
             requirement: state.length === 0 ? 'monitor.empty-is-current' : 'monitor.is-current',
             operation: 'post-monitor-configuration',
@@ -112,14 +112,14 @@ function differenceOfLogs(
   possibleStates: readonly (readonly string[])[],
 ): TrackedViolation | undefined {
   const violation = {
-    where: '200 body',
+    part: '200 body',
     actual: describeValue(text),
     operation: 'put-deployment-log',
   };
   const missingMessage = state.find((message) => !text.includes(message));
   if (missingMessage !== undefined) {
-    const must = `have the message ${describeValue(missingMessage)}, as in the last upload`;
-    return { ...violation, must, requirement: 'log.is-kept' };
+    const expected = `have the message ${describeValue(missingMessage)}, as in the last upload`;
+    return { ...violation, expected, requirement: 'log.is-kept' };
   }
   const messages = new Set(state);
   const otherMessages = possibleStates
@@ -132,8 +132,8 @@ function differenceOfLogs(
     (message) => message.length >= OWN_MESSAGE_MIN && text.includes(message),
   );
   if (olderMessage === undefined) return undefined;
-  const must = `not have the message ${describeValue(olderMessage)} of another upload`;
-  return { ...violation, must, requirement: 'log.is-replaced' };
+  const expected = `not have the message ${describeValue(olderMessage)} of another upload`;
+  return { ...violation, expected, requirement: 'log.is-replaced' };
 }
 
 /** Returns the effect that replaces the state; undefined stands for any state. */
@@ -157,8 +157,8 @@ function alertsIn(value: unknown): readonly string[] {
   return entriesOf(value)
     .map(membersOf)
     .map(({ name, level, subject, timestamp }) => {
-      const { name: of, type, status } = membersOf(subject);
-      return jsonInOrder({ name, level, of, type, status, ms: timeOf(timestamp) });
+      const { name: monitorName, type, status } = membersOf(subject);
+      return jsonInOrder({ name, level, monitorName, type, status, ms: timeOf(timestamp) });
     });
 }
 
@@ -169,8 +169,8 @@ function findUnsentAlert(
   const index = shownAlerts.findIndex((alert) => !sentAlerts.includes(alert));
   if (index === -1) return undefined;
   return {
-    where: `200 body: /${index}`,
-    must: 'be an alert as the device sent it',
+    part: `200 body: /${index}`,
+    expected: 'be an alert as the device sent it',
     actual: shownAlerts[index] ?? '',
     requirement: 'alerts.are-shown',
     operation: 'post-alerts',

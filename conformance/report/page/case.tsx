@@ -63,8 +63,8 @@ function Inside({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts })
         <CaseLink id={id} />
       </div>
       <Findings verdict={verdict} facts={facts} />
-      <h3>Required</h3>
-      <Required verdict={verdict} facts={facts} />
+      <h3>RequirementsView</h3>
+      <RequirementsView verdict={verdict} facts={facts} />
       {exchanges.length > 0 && <h3>Exchanges</h3>}
       {exchangesDropped > 0 && (
         <p class="report-hint">{exchangesDropped} earlier exchanges are left out.</p>
@@ -82,7 +82,7 @@ function Inside({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts })
   );
 }
 
-function Required({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts }) {
+function RequirementsView({ verdict, facts }: { verdict: ShownVerdict; facts: PageFacts }) {
   const violated = verdict.verdict === 'fail' ? violatedBy(verdict) : [];
   const ids = [...new Set([...verdict.requirements, ...violated])];
   const requirementsById = new Map(facts.requirements.map((each) => [each.id, each]));

@@ -5,7 +5,7 @@ import { Group } from '../../../fixtures/page/group.tsx';
 import { Empty } from '../../../fixtures/page/states.tsx';
 import type { PageFacts } from '../page-facts.ts';
 import { Case } from './case.tsx';
-import { type CaseFilter, entriesOf, type FilteredCase, Filters, filtered } from './filters.tsx';
+import { type CaseFilter, entriesOf, type FilteredCase, Filters, filterCases } from './filters.tsx';
 import { areaOf, needsNoAttention, toneOf, verdictOrder } from './labels.ts';
 
 /** Renders the filters, and the cases that they select. */
@@ -19,7 +19,7 @@ export function Cases({
   onFilter: (filter: CaseFilter) => void;
 }) {
   const entries = useMemo(() => entriesOf(facts), [facts]);
-  const filteredCases = useMemo(() => filtered(entries, filter), [entries, filter]);
+  const filteredCases = useMemo(() => filterCases(entries, filter), [entries, filter]);
   const isFiltered = filteredCases.length < entries.length;
   return (
     <div class="report-stack" id="verdicts">
@@ -46,8 +46,8 @@ function Area({
 }) {
   const needingAttention = entries.filter(({ verdict }) => !needsNoAttention(verdict));
   const otherEntries = entries.filter(({ verdict }) => needsNoAttention(verdict));
-  const list = (of: readonly FilteredCase[]) =>
-    of.map((entry) => <Case key={entry.verdict.id} entry={entry} facts={facts} />);
+  const list = (rows: readonly FilteredCase[]) =>
+    rows.map((entry) => <Case key={entry.verdict.id} entry={entry} facts={facts} />);
   return (
     <Group
       isOpen={isFiltered || needingAttention.length > 0}

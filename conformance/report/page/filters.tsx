@@ -50,7 +50,7 @@ export function entriesOf({
 }
 
 /** Returns the entries that pass the filter. */
-export function filtered(
+export function filterCases(
   entries: readonly FilteredCase[],
   filter: CaseFilter,
 ): readonly FilteredCase[] {

@@ -55,7 +55,7 @@ export function Requirement({ row }: { row: RequirementRow }) {
             {coverageState}: {reason}
           </p>
         )}
-        {judgement && <Judged judgement={judgement} />}
+        {judgement && <JudgementView judgement={judgement} />}
         {cases.length > CASES_MAX ? (
           <Group kind="plain" summary={<CaseCounts cases={cases} />}>
             <CaseList cases={cases} />
@@ -99,10 +99,10 @@ function CaseList({ cases }: Pick<RequirementRow, 'cases'>) {
 }
 
 /** Renders the number of judged exchanges of each operation, violated ones first. */
-function Judged({ judgement }: { judgement: ShownJudgement }) {
+function JudgementView({ judgement }: { judgement: ShownJudgement }) {
   const { operations, unjudged } = judgement;
-  const sum = (of: (row: (typeof operations)[number]) => number): number =>
-    operations.reduce((total, row) => total + of(row), 0);
+  const sum = (countOf: (row: (typeof operations)[number]) => number): number =>
+    operations.reduce((total, row) => total + countOf(row), 0);
   const rows = operations.toSorted((one, other) => other.violated - one.violated);
   const parts = rows.map(({ operation, judged, violated }) => {
     return violated > 0

@@ -12,7 +12,7 @@ export function Run({ facts }: { facts: PageFacts }) {
   return (
     <div class="report-stack" id="run">
       <Card title="Run">
-        <Facts rows={Object.entries(pairs).map(([name, value]) => [name, shown(value)])} />
+        <Facts rows={Object.entries(pairs).map(([name, value]) => [name, optionText(value)])} />
       </Card>
       <Records
         title="Capabilities of the target"
@@ -61,7 +61,7 @@ function Records({
           keyOf={(_, index) => index}
           columns={columns.map((name) => ({
             title: name,
-            cell: (row: ReadonlyMap<string, unknown>) => shown(row.get(name)),
+            cell: (row: ReadonlyMap<string, unknown>) => optionText(row.get(name)),
           }))}
         />
       )}
@@ -69,7 +69,7 @@ function Records({
   );
 }
 
-function shown(value: unknown): string {
+function optionText(value: unknown): string {
   if (value === undefined || value === null) return '–';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

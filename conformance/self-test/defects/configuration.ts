@@ -48,11 +48,11 @@ function keepsFirst(): Alteration {
   return {
     request: async (request, send) => {
       if (!setsPairs(request)) return request;
-      const held = objectOf(
+      const configuration = objectOf(
         await send(requestFor('get-configuration', { token: tokenOf(request) })),
       );
       const fresh = Object.entries(objectOf(request)).filter(
-        ([name, value]) => value === '' || !(name in held),
+        ([name, value]) => value === '' || !(name in configuration),
       );
       return withJson(request, Object.fromEntries(fresh));
     },
@@ -250,8 +250,8 @@ export const configurationDefects: readonly Defect[] = [
         const isRemoval = values.length > 0 && values.every((value) => value === '');
         if (!isRemoval || !(await isAuthorized(request, send))) return request;
         const token = tokenOf(request);
-        const held = objectOf(await send(requestFor('get-configuration', { token })));
-        const isKnown = Object.keys(objectOf(request)).some((name) => name in held);
+        const configuration = objectOf(await send(requestFor('get-configuration', { token })));
+        const isKnown = Object.keys(objectOf(request)).some((name) => name in configuration);
         return isKnown ? request : ownResponse(404);
       },
     }),

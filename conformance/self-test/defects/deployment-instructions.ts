@@ -3,13 +3,13 @@ import type { RequirementId } from '../../../fixtures/contract/requirements/inde
 import { changedAt, changedJson, isSuccess, objectOf, withJson } from '../alter.ts';
 import { bodyBecomes, fieldBecomes, fieldLeftOut } from '../alterations.ts';
 import type { Defect, ProxiedRequest } from '../defect.ts';
-import { recognized } from '../requests.ts';
+import { recognizedRequest } from '../requests.ts';
 import { isObject } from '../sent.ts';
 
 /** Returns the operation that a link leads to; undefined when it is not a link of the target. */
 function leadsTo(uri: unknown): string | undefined {
   if (typeof uri !== 'string' || !URL.canParse(uri)) return undefined;
-  return recognized('GET', new URL(uri).pathname).operation;
+  return recognizedRequest('GET', new URL(uri).pathname).operation;
 }
 
 const everyPoll = [

@@ -170,7 +170,7 @@ export const inventoryMergingDefects: readonly Defect[] = [
     violates: ['inventory.patch-upserts'],
     operations: attributeWrites,
     alter: () => {
-      const held = new Map<string, unknown>();
+      const lastValues = new Map<string, unknown>();
       const keyOf = (request: ProxiedRequest, { name }: Members) => `${callerOf(request)} ${name}`;
       return {
         request: (request) => {
@@ -178,9 +178,10 @@ export const inventoryMergingDefects: readonly Defect[] = [
           const isPatch = request.operation === 'patch-attributes';
           const keptAttributes = attributes.filter((each) => {
             const key = keyOf(request, each);
-            const isSame = isPatch && held.has(key) && String(held.get(key)) === String(each.value);
-            const isOther = isSame && typeof held.get(key) !== typeof each.value;
-            if (!isOther) held.set(key, each.value);
+            const isSame =
+              isPatch && lastValues.has(key) && String(lastValues.get(key)) === String(each.value);
+            const isOther = isSame && typeof lastValues.get(key) !== typeof each.value;
+            if (!isOther) lastValues.set(key, each.value);
             return !isOther;
           });
           return keptAttributes.length === attributes.length

@@ -18,8 +18,8 @@ function linksEnd(
     const ended = new Set<string>();
     return {
       response: (response, request) => {
-        const what = isSuccess(response) ? ends(request, response) : undefined;
-        if (what !== undefined) ended.add(what);
+        const violation = isSuccess(response) ? ends(request, response) : undefined;
+        if (violation !== undefined) ended.add(violation);
         const isOver = ended.has(leadsTo(request) ?? '');
         return isOver ? ownResponse(403, { error: 'the link is over', request_id: 'r' }) : response;
       },

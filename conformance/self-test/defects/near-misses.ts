@@ -198,7 +198,7 @@ const emptied: readonly Defect[] = [
 ];
 
 /** Turns a response into the grant of a token, although the request should be refused. */
-function granted(response: ProxiedResponse): ProxiedResponse {
+function grantResponse(response: ProxiedResponse): ProxiedResponse {
   return { ...response, status: 200, body: Buffer.from('e30.e30.e30') };
 }
 
@@ -215,7 +215,7 @@ function knowsIdentitiesInAnyCase(): Alteration {
       const identity = String(objectOf(request).id_data);
       if (response.status === 200) known.add(identity.toLowerCase());
       const isKnown = known.has(identity.toLowerCase()) && identity.includes('sERIAL');
-      return response.status === 401 && isKnown ? granted(response) : response;
+      return response.status === 401 && isKnown ? grantResponse(response) : response;
     },
   };
 }
@@ -258,7 +258,7 @@ const letters: readonly Defect[] = [
       const signature = signatureOf(request);
       const isSingleCase = [signature.toLowerCase(), signature.toUpperCase()].includes(signature);
       return isSingleCase && signature.length > 60 && response.status === 401
-        ? granted(response)
+        ? grantResponse(response)
         : response;
     }),
   },

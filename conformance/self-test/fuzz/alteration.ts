@@ -51,13 +51,13 @@ export function alteredAt(
 ): unknown {
   if (Array.isArray(value)) {
     if (step !== '*') return value;
-    const at = picked([...value.keys()], pick);
+    const at = pickKeys([...value.keys()], pick);
     return value.map((each, index) =>
       at.includes(index) ? alteredAt(each, rest, pick, change) : each,
     );
   }
   if (!isObject(value)) return value;
-  const names = step === '*' ? picked(Object.keys(value), pick) : [step];
+  const names = step === '*' ? pickKeys(Object.keys(value), pick) : [step];
   let owner = value;
   for (const name of names.filter((each) => Object.hasOwn(value, each))) {
     const inner = (): unknown => alteredAt(owner[name], rest, pick, change);
@@ -67,7 +67,7 @@ export function alteredAt(
   return owner;
 }
 
-function picked<Key>(keys: readonly Key[], pick: AlteredPosition): readonly Key[] {
+function pickKeys<Key>(keys: readonly Key[], pick: AlteredPosition): readonly Key[] {
   if (pick === 'every') return keys;
   return pick === 'first' ? keys.slice(0, 1) : keys.slice(-1);
 }

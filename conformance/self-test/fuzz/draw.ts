@@ -40,10 +40,10 @@ const ids = Object.keys(operations) as OperationId[];
  */
 export function randomDefects(count: number, seed: string): readonly FuzzDefect[] {
   const random = seededRandom(`fuzz/${seed}`);
-  return Array.from({ length: count }, (_, index) => drawn(index + 1, random));
+  return Array.from({ length: count }, (_, index) => drawDefect(index + 1, random));
 }
 
-function drawn(number: number, seeded: Random): FuzzDefect {
+function drawDefect(number: number, seeded: Random): FuzzDefect {
   const random = seeded.stream(String(number));
   const pool = everyAlteration();
   const kind = oneOf([...pool.keys()], random);

@@ -34,8 +34,10 @@ interface Member {
 export function memberAlterations(id: OperationId, row: Operation): readonly Alteration[] {
   return membersOf(id, row).flatMap((member) => [
     ...absences(member),
-    ...retyped(member),
-    ...variantsOf(member.steps, member.field, row).flatMap((variant) => revalued(member, variant)),
+    ...typeAlterations(member),
+    ...variantsOf(member.steps, member.field, row).flatMap((variant) =>
+      valueAlterations(member, variant),
+    ),
   ]);
 }
 
@@ -82,26 +84,26 @@ function absences(member: Member): readonly Alteration[] {
   ];
 }
 
-function retyped(member: Member): readonly Alteration[] {
-  return otherTypes(member.field).flatMap(({ says, of }) =>
+function typeAlterations(member: Member): readonly Alteration[] {
+  return otherTypes(member.field).flatMap(({ says, alter }) =>
     altered(
       member,
       { kind: 'member-of-another-type', says: `with ${says} as`, violatedLevel: 'must' },
       (owner, name) => ({
         ...owner,
-        [name]: of(owner[name]),
+        [name]: alter(owner[name]),
       }),
     ),
   );
 }
 
-function revalued(
+function valueAlterations(
   member: Member,
-  { kind, says, violatedLevel, of }: ValueVariant,
+  { kind, says, violatedLevel, alter }: ValueVariant,
 ): readonly Alteration[] {
   return altered(member, { kind, says: `with ${says}`, violatedLevel }, (owner, name) => ({
     ...owner,
-    [name]: of(owner[name]),
+    [name]: alter(owner[name]),
   }));
 }
 

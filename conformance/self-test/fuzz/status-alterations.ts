@@ -45,7 +45,7 @@ function successAlterations(id: OperationId, row: Operation): readonly Alteratio
         violatedLevel: 'must' as const,
         about,
         change: ofStatus(from, (response) =>
-          isEmptyList(response) ? response : refused(response, to),
+          isEmptyList(response) ? response : refusalResponse(response, to),
         ),
       })),
     ];
@@ -66,12 +66,12 @@ function isEmptyList(response: ProxiedResponse): boolean {
 /**
  * Returns a refusal that keeps the request ID of the response, so that only the status is wrong.
  */
-function refused(response: ProxiedResponse, status: number): ProxiedResponse {
+function refusalResponse(response: ProxiedResponse, status: number): ProxiedResponse {
   const { headers } = ownResponse(status, error);
   const named = Object.entries(response.headers).find(([name]) => name.endsWith('-requestid'));
-  const kept = named === undefined ? {} : { [named[0]]: named[1] };
+  const requestIdHeader = named === undefined ? {} : { [named[0]]: named[1] };
   const body = named === undefined ? error : { ...error, request_id: named[1] };
-  return withJson({ ...response, status, headers: { ...kept, ...headers } }, body);
+  return withJson({ ...response, status, headers: { ...requestIdHeader, ...headers } }, body);
 }
 
 function refusalAlterations(id: OperationId, row: Operation): readonly Alteration[] {

@@ -14,30 +14,30 @@ import type { ViolatedLevel } from './alteration.ts';
 const MS_PER_DAY = 86_400_000;
 const FAR_DAYS = 400;
 
-/** A replacement of the same type. `of` returns a value unchanged if it cannot replace it. */
+/** A replacement of the same type. `alter` returns a value unchanged if it cannot replace it. */
 export interface ValueVariant {
   readonly kind: string;
   /** Description of the replacement, phrased to precede the name of the place. */
   readonly says: string;
   readonly violatedLevel: ViolatedLevel;
-  readonly of: (value: unknown) => unknown;
+  readonly alter: (value: unknown) => unknown;
 }
 
 interface OtherType {
   readonly says: string;
-  readonly of: (value: unknown) => unknown;
+  readonly alter: (value: unknown) => unknown;
 }
 
 /** Returns replacements of types that the field cannot have. */
 export function otherTypes({ type, path }: ResourceField): readonly OtherType[] {
   const isNullable = type.includes('null') || path.at(-1) === 'update_control_map';
   return [
-    { says: 'a number', of: () => 7, isOwn: type === 'integer' },
-    { says: 'an array', of: (value: unknown) => [value], isOwn: type.includes('list') },
-    { says: 'an object', of: (value: unknown) => ({ value }), isOwn: /object|map/.test(type) },
-    { says: 'null', of: () => null, isOwn: isNullable },
-    { says: 'a boolean', of: () => true, isOwn: type === 'boolean' },
-    { says: 'a string', of: String, isOwn: /text$|^text or null|time|uuid|word/.test(type) },
+    { says: 'a number', alter: () => 7, isOwn: type === 'integer' },
+    { says: 'an array', alter: (value: unknown) => [value], isOwn: type.includes('list') },
+    { says: 'an object', alter: (value: unknown) => ({ value }), isOwn: /object|map/.test(type) },
+    { says: 'null', alter: () => null, isOwn: isNullable },
+    { says: 'a boolean', alter: () => true, isOwn: type === 'boolean' },
+    { says: 'a string', alter: String, isOwn: /text$|^text or null|time|uuid|word/.test(type) },
   ].filter(({ isOwn }) => !isOwn);
 }
 
@@ -67,7 +67,7 @@ function isJudgedWord(memberPath: string, says: string): boolean {
   return says !== notAWord.says || !memberPath.endsWith('action');
 }
 
-function ofText(change: (text: string) => string): ValueVariant['of'] {
+function ofText(change: (text: string) => string): ValueVariant['alter'] {
   return (value) => (typeof value === 'string' ? change(value) : value);
 }
 
@@ -76,10 +76,20 @@ const texts: readonly ValueVariant[] = [
     kind: 'text-altered',
     says: 'more at the end of',
     violatedLevel: 'must',
-    of: ofText((text) => `${text}2`),
+    alter: ofText((text) => `${text}2`),
   },
-  { kind: 'text-altered', says: 'capitals turned in', violatedLevel: 'must', of: ofText(turned) },
-  { kind: 'text-emptied', says: 'an empty string as', violatedLevel: 'must', of: ofText(() => '') },
+  {
+    kind: 'text-altered',
+    says: 'capitals turned in',
+    violatedLevel: 'must',
+    alter: ofText(turned),
+  },
+  {
+    kind: 'text-emptied',
+    says: 'an empty string as',
+    violatedLevel: 'must',
+    alter: ofText(() => ''),
+  },
 ];
 
 function turned(text: string): string {
@@ -92,12 +102,17 @@ const uuids: readonly ValueVariant[] = [
     kind: 'id-altered',
     says: 'another UUID as',
     violatedLevel: 'must',
-    of: ofText((text) => text.replace(/[0-9a-f]$/, (digit) => (digit === '0' ? '1' : '0'))),
+    alter: ofText((text) => text.replace(/[0-9a-f]$/, (digit) => (digit === '0' ? '1' : '0'))),
   },
-  { kind: 'text-emptied', says: 'an empty string as', violatedLevel: 'must', of: ofText(() => '') },
+  {
+    kind: 'text-emptied',
+    says: 'an empty string as',
+    violatedLevel: 'must',
+    alter: ofText(() => ''),
+  },
 ];
 
-function ofNumber(change: (number: number) => number): ValueVariant['of'] {
+function ofNumber(change: (number: number) => number): ValueVariant['alter'] {
   return (value) => (typeof value === 'number' ? change(value) : value);
 }
 
@@ -106,19 +121,19 @@ const numbers: readonly ValueVariant[] = [
     kind: 'number-altered',
     says: 'one more in',
     violatedLevel: 'must',
-    of: ofNumber((number) => number + 1),
+    alter: ofNumber((number) => number + 1),
   },
   {
     kind: 'number-altered',
     says: 'the opposite of',
     violatedLevel: 'must',
-    of: ofNumber((number) => -number),
+    alter: ofNumber((number) => -number),
   },
   {
     kind: 'number-altered',
     says: 'a half more in',
     violatedLevel: 'must',
-    of: ofNumber((number) => number + 0.5),
+    alter: ofNumber((number) => number + 0.5),
   },
 ];
 
@@ -127,13 +142,13 @@ const maps: readonly ValueVariant[] = [
     kind: 'pair-dropped',
     says: 'a pair fewer in',
     violatedLevel: 'must',
-    of: ofPairs((pairs) => pairs.slice(1)),
+    alter: ofPairs((pairs) => pairs.slice(1)),
   },
   {
     kind: 'pair-altered',
     says: 'another name of a pair in',
     violatedLevel: 'must',
-    of: ofPairs(([[name, value] = ['', ''], ...rest]) => [[`${name}2`, value], ...rest]),
+    alter: ofPairs(([[name, value] = ['', ''], ...rest]) => [[`${name}2`, value], ...rest]),
   },
 ];
 
@@ -143,14 +158,14 @@ const textMaps: readonly ValueVariant[] = [
     kind: 'pair-altered',
     says: 'another value of a pair in',
     violatedLevel: 'must',
-    of: ofPairs(([[name, value] = ['', ''], ...rest]) => [[name, `${String(value)}2`], ...rest]),
+    alter: ofPairs(([[name, value] = ['', ''], ...rest]) => [[name, `${String(value)}2`], ...rest]),
   },
 ];
 
 type MemberPairs = readonly (readonly [string, unknown])[];
 
 /** Changes the pairs of a map; an empty map stays unchanged. */
-function ofPairs(change: (pairs: MemberPairs) => MemberPairs): ValueVariant['of'] {
+function ofPairs(change: (pairs: MemberPairs) => MemberPairs): ValueVariant['alter'] {
   return (value) => {
     if (!isObject(value) || Object.keys(value).length === 0) return value;
     return Object.fromEntries(change(Object.entries(value)));
@@ -168,7 +183,7 @@ const byType: Readonly<Record<string, readonly ValueVariant[]>> = {
 };
 
 function timesAt(memberPath: string): readonly ValueVariant[] {
-  const shifted = (days: number): ValueVariant['of'] =>
+  const shifted = (days: number): ValueVariant['alter'] =>
     ofText((text) => new Date(Date.parse(text) + days * MS_PER_DAY).toISOString());
   const end = memberPath.endsWith('expire');
   return [
@@ -176,26 +191,26 @@ function timesAt(memberPath: string): readonly ValueVariant[] {
       kind: 'time-altered',
       says: 'a time long ago as',
       violatedLevel: 'must',
-      of: shifted(-FAR_DAYS),
+      alter: shifted(-FAR_DAYS),
     },
     {
       kind: 'time-altered',
       says: 'a time far in the future as',
       // The contract leaves the lifetime of a link open.
       violatedLevel: end ? 'nothing' : 'must',
-      of: shifted(FAR_DAYS),
+      alter: shifted(FAR_DAYS),
     },
     {
       kind: 'time-is-none',
       says: 'a value that is not a date-time as',
       violatedLevel: 'must',
-      of: ofText((text) => text.slice(0, 10).replaceAll('-', '.')),
+      alter: ofText((text) => text.slice(0, 10).replaceAll('-', '.')),
     },
     {
       kind: 'time-in-another-zone',
       says: 'the same time in another zone as',
       violatedLevel: 'nothing',
-      of: ofText((text) => inIndianTime(text)),
+      alter: ofText((text) => inIndianTime(text)),
     },
   ];
 }
@@ -209,7 +224,7 @@ const notAWord: ValueVariant = {
   kind: 'word-unknown',
   says: 'a word that the contract does not know as',
   violatedLevel: 'must',
-  of: ofText(() => 'robot'),
+  alter: ofText(() => 'robot'),
 };
 
 function otherWord(values: readonly string[]): ValueVariant {
@@ -217,7 +232,7 @@ function otherWord(values: readonly string[]): ValueVariant {
     kind: 'word-altered',
     says: 'another of its words as',
     violatedLevel: 'must',
-    of: ofText((text) => values[(values.indexOf(text) + 1) % values.length] ?? text),
+    alter: ofText((text) => values[(values.indexOf(text) + 1) % values.length] ?? text),
   };
 }
 
@@ -230,7 +245,7 @@ function enumVariantsAt(memberPath: string): readonly ValueVariant[] {
 function ofList(
   min: number,
   change: (list: readonly unknown[]) => readonly unknown[],
-): ValueVariant['of'] {
+): ValueVariant['alter'] {
   return (value) => (Array.isArray(value) && value.length >= min ? change(value) : value);
 }
 
@@ -242,14 +257,19 @@ function listsAt(memberPath: string, row: Operation): readonly ValueVariant[] {
       kind: 'entry-dropped',
       says: 'one entry fewer in',
       violatedLevel: 'must',
-      of: ofList(1, (list) => list.slice(1)),
+      alter: ofList(1, (list) => list.slice(1)),
     },
-    { kind: 'entry-dropped', says: 'nothing in', violatedLevel: 'must', of: ofList(1, () => []) },
+    {
+      kind: 'entry-dropped',
+      says: 'nothing in',
+      violatedLevel: 'must',
+      alter: ofList(1, () => []),
+    },
     {
       kind: 'list-reversed',
       says: 'the entries in reverse order in',
       violatedLevel: isFree ? 'nothing' : 'must',
-      of: ofList(2, (list) => list.toReversed()),
+      alter: ofList(2, (list) => list.toReversed()),
     },
     ...(ofTexts ? [strangeEntry] : []),
   ];
@@ -259,5 +279,5 @@ const strangeEntry: ValueVariant = {
   kind: 'entry-added',
   says: 'an entry of its own in',
   violatedLevel: 'must',
-  of: ofList(0, (list) => [...list, 'fuzz']),
+  alter: ofList(0, (list) => [...list, 'fuzz']),
 };

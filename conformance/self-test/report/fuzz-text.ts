@@ -35,8 +35,8 @@ function levelText(violatedLevel: FuzzRow['violatedLevel']): string {
 export function fuzzText(result: FuzzResult, floor: number): string {
   const { rows, share, seed, count, baselineFailures, interrupted } = result;
   const problems = rows.filter(isProblem);
-  const shouldRows = exercised(rows, 'should');
-  const conformingRows = exercised(rows, 'nothing');
+  const shouldRows = exercisedRows(rows, 'should');
+  const conformingRows = exercisedRows(rows, 'nothing');
   const unexercised = rows.filter(({ outcome }) => outcome === 'unexercised');
   const withErrors = rows.filter(({ suiteErrors }) => suiteErrors.length > 0);
   return [
@@ -47,23 +47,23 @@ export function fuzzText(result: FuzzResult, floor: number): string {
       fuzzRowText(row),
       `    npx fleetbed conform self-test --fuzz ${count} --seed ${shellWord(seed)} ${row.id}`,
     ]),
-    `${mustViolations(rows).length} alterations violate a must: ${killed(mustViolations(rows))} killed, ` +
+    `${mustViolations(rows).length} alterations violate a must: ${killedCount(mustViolations(rows))} killed, ` +
       `${percent(share)} (floor ${percent(floor)})`,
-    `${shouldRows.length} violate a should: ${killed(shouldRows)} killed`,
+    `${shouldRows.length} violate a should: ${killedCount(shouldRows)} killed`,
     `${conformingRows.length} are conforming: ${falseFailures(rows).length} killed, each of them a false failure`,
     `${unexercised.length} altered nothing, since no response has the place; ${withErrors.length} caused an error in the suite`,
     ...(interrupted ? ['! interrupted before every alteration was run'] : []),
   ].join('\n');
 }
 
-function exercised(
+function exercisedRows(
   rows: readonly FuzzRow[],
   violatedLevel: FuzzRow['violatedLevel'],
 ): readonly FuzzRow[] {
   return rows.filter((row) => row.violatedLevel === violatedLevel && row.outcome !== 'unexercised');
 }
 
-function killed(rows: readonly FuzzRow[]): number {
+function killedCount(rows: readonly FuzzRow[]): number {
   return rows.filter(({ outcome }) => outcome === 'killed').length;
 }
 
@@ -79,7 +79,7 @@ function kindLines(rows: readonly FuzzRow[]): readonly string[] {
     'Alterations that violate a must, by kind: killed of made',
     ...kinds.map((kind) => {
       const own = mustViolations(rows).filter((row) => row.kind === kind);
-      return `  ${kind.padEnd(width)}${killed(own)} of ${own.length}`;
+      return `  ${kind.padEnd(width)}${killedCount(own)} of ${own.length}`;
     }),
   ];
 }

@@ -6,11 +6,11 @@ import { reportableStatuses } from '../../fixtures/contract/vocabulary.ts';
 import { instructionFields } from '../suite/instruction-fields.ts';
 import { SOURCE } from './device-history.ts';
 import {
-  DeviceJudge,
-  type DeviceVerdict,
-  deviceChecks,
-  deviceRequirements,
-} from './device-judge.ts';
+  DeviceTrafficJudge,
+  deviceTrafficChecks,
+  deviceTrafficRequirements,
+  type ServerVerdict,
+} from './device-traffic-judge.ts';
 
 const noonMs = Date.UTC(2026, 0, 31, 12);
 const DAY_SECONDS = 86_400;
@@ -44,10 +44,10 @@ const first = tokenOf('first');
 const second = tokenOf('second');
 
 /** Returns the verdicts of the judge on the last of these exchanges. */
-function verdictsOn(steps: readonly GivenExchange[]): readonly DeviceVerdict[] {
-  const judge = new DeviceJudge('X-SVC');
+function verdictsOn(steps: readonly GivenExchange[]): readonly ServerVerdict[] {
+  const judge = new DeviceTrafficJudge('X-SVC');
   let nowMs = noonMs;
-  let verdicts: readonly DeviceVerdict[] = [];
+  let verdicts: readonly ServerVerdict[] = [];
   for (const step of steps) {
     nowMs += (step.afterSeconds ?? 1) * 1000;
     verdicts = judge.judge(exchangeOf(step, nowMs));
@@ -304,9 +304,9 @@ function violatedBy(steps: readonly GivenExchange[]): string[] {
   return verdictsOn(steps).flatMap(({ requirement, evidence }) => (evidence ? requirement : []));
 }
 
-const judgedIds = deviceRequirements.map(({ requirement }) => requirement);
+const judgedIds = deviceTrafficRequirements.map(({ requirement }) => requirement);
 
-describe('the judge of a device', () => {
+describe("the judge of a device's traffic", () => {
   it('reports no violation by a correct server, and judges every requirement of devices', () => {
     const judged = new Set<string>();
     for (let length = 1; length <= honest.length; length++) {
@@ -327,9 +327,9 @@ describe('the judge of a device', () => {
   });
 
   it('judges only MUSTs of the server that device operations show', () => {
-    for (const { requirement, operations: places = [] } of deviceChecks) {
+    for (const { requirement, operations: places = [] } of deviceTrafficChecks) {
       if (requirement === undefined)
-        throw new Error('a check of the judge of devices names no requirement');
+        throw new Error('a check of device traffic names no requirement');
       const row: Requirement = requirements[requirement];
       expect(row, requirement).toMatchObject({ level: 'must' });
       expect([row.actor, row.excluded], requirement).toEqual([undefined, undefined]);
@@ -341,7 +341,7 @@ describe('the judge of a device', () => {
   });
 });
 
-describe('the judge of a device', () => {
+describe("the judge of a device's traffic", () => {
   it.each<[string, readonly GivenExchange[]]>([
     ['of a server that is overloaded', [pollV2(page, { status: 503 })]],
     ['of a gateway that has no such path', [pollV2(page, { status: 404 })]],
@@ -402,7 +402,7 @@ describe('the judge of a device', () => {
 
   it('decides nothing about an exchange outside the contract, or without a response', () => {
     const other = { ...exchangeOf(pollV2(), noonMs), operation: 'list-devices' };
-    expect(new DeviceJudge('X-SVC').judge(other)).toEqual([]);
+    expect(new DeviceTrafficJudge('X-SVC').judge(other)).toEqual([]);
     expect(verdictsOn([pollV2(undefined, { isSilent: true })])).toEqual([]);
   });
 });

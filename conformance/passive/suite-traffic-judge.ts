@@ -1,5 +1,6 @@
 /**
- * Checks the exchanges of a run against the passive checks, and collects the violations by case.
+ * Judges a server by its exchanges with the suite: checks those of a run against the passive checks,
+ * and collects the violations by case.
  */
 import { type OperationId, operations } from '../../fixtures/contract/operations.ts';
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';
@@ -74,8 +75,8 @@ export interface JudgeOptions {
   readonly without?: AllowanceId | undefined;
 }
 
-/** Judges the exchanges of one run. */
-export class ExchangeJudge {
+/** Judges a server by the exchanges of one run. */
+export class SuiteTrafficJudge {
   readonly #names: VendorNames;
   readonly #base: string;
   readonly #offered: ReadonlySet<OperationId>;
@@ -220,7 +221,7 @@ function hang(id: string, failure: Error, record: TargetExchange): readonly Exch
 }
 
 function violationOf(
-  { where, must, actual, requirement, alsoViolated }: NamedViolation,
+  { part, expected, actual, requirement, alsoViolated }: NamedViolation,
   operation: string,
   record: TargetExchange,
 ): ExchangeViolation {
@@ -228,7 +229,7 @@ function violationOf(
     requirements: alsoViolated === undefined ? [requirement] : [requirement, alsoViolated],
     level: requirements[requirement].level,
     operation,
-    text: `${where} must ${must}, not ${actual}`,
+    text: `${part} must ${expected}, not ${actual}`,
     exchange: reportedExchange(record),
   };
 }

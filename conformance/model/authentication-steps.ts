@@ -21,7 +21,7 @@ export function authenticateStep(index: number): ModelStep {
       const expectedDevice = expectedState.device(index);
       const device = targetDevice(targetSide, index);
       const response = await device.authenticate();
-      if (expectedDevice.identity === 'accepted') {
+      if (expectedDevice.status === 'accepted') {
         const reason = expectedDevice.isPreauthorized
           ? 'auth.preauthorized-gets-token'
           : 'auth.accepted-gets-token';
@@ -31,17 +31,17 @@ export function authenticateStep(index: number): ModelStep {
         expectedDevice.isPreauthorized = false;
         return;
       }
-      if (expectedDevice.identity === 'unknown')
+      if (expectedDevice.status === 'unknown')
         expectStatus(response, [401], 'auth.first-contact-is-401');
-      else if (expectedDevice.identity === 'pending')
+      else if (expectedDevice.status === 'pending')
         expectStatus(response, [401], 'auth.undecided-is-401');
-      else if (expectedDevice.identity === 'rejected')
+      else if (expectedDevice.status === 'rejected')
         expectStatus(response, [401, 403], 'auth.rejected-is-refused');
       else expectStatus(response, [401, 403], 'auth.undecided-is-401', 'auth.first-contact-is-401');
-      if (expectedDevice.identity === 'decommissioned')
+      if (expectedDevice.status === 'decommissioned')
         targetSide.recordObservation('a decommissioned device', `${response.status}`);
-      const isRecorded = response.status === 401 && expectedDevice.identity !== 'rejected';
-      if (isRecorded) expectedDevice.identity = 'pending';
+      const isRecorded = response.status === 401 && expectedDevice.status !== 'rejected';
+      if (isRecorded) expectedDevice.status = 'pending';
     },
   };
 }
@@ -52,7 +52,7 @@ export function forgedSignatureStep(index: number): ModelStep {
     title: `someone without its key authenticates as device ${nameOf(index)}`,
     // The contract leaves open if such a request makes a device known.
     isPossible: (expectedState) =>
-      !['unknown', 'decommissioned'].includes(expectedState.device(index).identity),
+      !['unknown', 'decommissioned'].includes(expectedState.device(index).status),
     run: async (_, targetSide) => {
       const signedBy = await targetSide.context.newKey();
       const response = await targetDevice(targetSide, index).authenticate({ signedBy });
@@ -65,12 +65,12 @@ export function forgedSignatureStep(index: number): ModelStep {
 export function preauthorizeStep(index: number): ModelStep {
   return {
     title: `a user pre-authorizes device ${nameOf(index)}`,
-    isPossible: (expectedState) => expectedState.device(index).identity === 'unknown',
+    isPossible: (expectedState) => expectedState.device(index).status === 'unknown',
     run: async (expectedState, targetSide) => {
       const device = targetDevice(targetSide, index);
       device.known = true;
       device.id = await targetSide.context.admin.preauthorize(device.identity, device.key);
-      setIdentity(expectedState.device(index), 'accepted');
+      setStatus(expectedState.device(index), 'accepted');
       expectedState.device(index).isPreauthorized = true;
     },
   };
@@ -81,11 +81,11 @@ export function acceptStep(index: number): ModelStep {
   return {
     title: `a user accepts device ${nameOf(index)}`,
     isPossible: (expectedState) =>
-      ['pending', 'rejected'].includes(expectedState.device(index).identity),
+      ['pending', 'rejected'].includes(expectedState.device(index).status),
     run: async (expectedState, targetSide) => {
       await decide(targetSide, index, 'accepted');
       const expectedDevice = expectedState.device(index);
-      setIdentity(expectedDevice, 'accepted');
+      setStatus(expectedDevice, 'accepted');
       expectedDevice.isPreauthorized = false;
       // The contract leaves open if an acceptance restores an older token.
       if (expectedDevice.token === 'revoked') expectedDevice.token = 'undetermined';
@@ -99,12 +99,12 @@ export function rejectStep(index: number): ModelStep {
     title: `a user rejects device ${nameOf(index)}`,
     // A key that was never used is removed, not rejected, which is another action.
     isPossible: (expectedState) => {
-      const { identity, isPreauthorized } = expectedState.device(index);
+      const { status: identity, isPreauthorized } = expectedState.device(index);
       return identity === 'pending' || (identity === 'accepted' && !isPreauthorized);
     },
     run: async (expectedState, targetSide) => {
       await decide(targetSide, index, 'rejected');
-      setIdentity(expectedState.device(index), 'rejected');
+      setStatus(expectedState.device(index), 'rejected');
       expectedState.setUndetermined(index);
     },
   };
@@ -115,13 +115,13 @@ export function decommissionStep(index: number): ModelStep {
   return {
     title: `a user decommissions device ${nameOf(index)}`,
     isPossible: (expectedState) =>
-      !['unknown', 'decommissioned'].includes(expectedState.device(index).identity),
+      !['unknown', 'decommissioned'].includes(expectedState.device(index).status),
     run: async (expectedState, targetSide) => {
       const device = targetDevice(targetSide, index);
       await findDeviceId(targetSide, index);
       await targetSide.context.admin.decommission(device.id);
       device.id = '';
-      setIdentity(expectedState.device(index), 'decommissioned');
+      setStatus(expectedState.device(index), 'decommissioned');
       expectedState.device(index).isPreauthorized = false;
       expectedState.forget(index);
     },
@@ -147,8 +147,8 @@ export function callStep(index: number, withToken: boolean): ModelStep {
   };
 }
 
-function setIdentity(expectedDevice: ExpectedDevice, identity: ExpectedDevice['identity']): void {
-  expectedDevice.identity = identity;
+function setStatus(expectedDevice: ExpectedDevice, identity: ExpectedDevice['status']): void {
+  expectedDevice.status = identity;
   if (identity !== 'accepted' && expectedDevice.token !== 'none') expectedDevice.token = 'revoked';
 }
 
@@ -188,7 +188,7 @@ export async function arrangeStart(
   expectedState: ExpectedState,
   targetSide: TargetSide,
 ): Promise<void> {
-  for (const [index, { identity }] of expectedState.devices.entries()) {
+  for (const [index, { status: identity }] of expectedState.devices.entries()) {
     if (identity !== 'accepted') continue;
     const device = targetDevice(targetSide, index);
     device.known = true;

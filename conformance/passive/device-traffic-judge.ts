@@ -55,7 +55,7 @@ interface ObservedResponse {
 }
 
 /** The verdict of an exchange on one requirement. */
-export interface DeviceVerdict {
+export interface ServerVerdict {
   readonly requirement: RequirementId;
   /** Defined if the requirement is violated; returns the evidence, with secrets masked. */
   readonly evidence: (() => ViolationEvidence) | undefined;
@@ -74,20 +74,20 @@ export interface ViolationEvidence {
   };
 }
 
-/** Every check of the judge of devices. */
-export const deviceChecks: readonly PassiveCheck[] = [
+/** Every check that the traffic of a device can decide. */
+export const deviceTrafficChecks: readonly PassiveCheck[] = [
   ...tokenChecks,
   ...deploymentChecks,
   ...responseChecks,
 ];
 
-/** The requirements that the judge of devices can decide, each with its sentence. */
-export const deviceRequirements = [
-  ...new Set(deviceChecks.flatMap(({ requirement }) => requirement ?? [])),
+/** The requirements that the traffic of a device can decide, each with its sentence. */
+export const deviceTrafficRequirements = [
+  ...new Set(deviceTrafficChecks.flatMap(({ requirement }) => requirement ?? [])),
 ].map((requirement) => ({ requirement, sentence: requirements[requirement].sentence }));
 
-/** Judges the exchanges of many devices. The memory used for each device is bounded. */
-export class DeviceJudge {
+/** Judges a server by its exchanges with many devices. The memory used for each is bounded. */
+export class DeviceTrafficJudge {
   readonly #names: VendorNames;
   readonly #run = new RunHistory();
   readonly #devices = new Map<number, DeviceHistory>();
@@ -98,26 +98,26 @@ export class DeviceJudge {
   }
 
   /** Judges an exchange and returns its verdicts. Call it in the order in which exchanges end. */
-  judge(observed: ObservedExchange): readonly DeviceVerdict[] {
-    const row = judgedRows.get(observed.operation);
-    if (row === undefined) return [];
+  judge(observed: ObservedExchange): readonly ServerVerdict[] {
+    const operation = judgedOperations.get(observed.operation);
+    if (operation === undefined) return [];
     const device = this.#historyOf(observed.device);
     const { response } = observed;
     // An injected fault of a test server is not a violation by the server.
     const isPlanned = response?.headers[this.#names.testbed.fault.toLowerCase()] !== undefined;
     if (response === undefined || isPlanned) {
-      device.recordNoResponse(row.id, observed.url);
+      device.recordNoResponse(operation.id, observed.url);
       return [];
     }
-    const exchange = judgedExchange(row, { ...observed, response }, this.#names);
+    const exchange = judgedExchange(operation, { ...observed, response }, this.#names);
     const verdicts = this.#verdictsOn(exchange, { run: this.#run, device });
     device.record(exchange);
     return verdicts;
   }
 
-  #verdictsOn(exchange: JudgedExchange, history: ExchangeHistory): readonly DeviceVerdict[] {
-    const verdicts = new Map<RequirementId, DeviceVerdict>();
-    for (const { check, violation } of verdictsOn(deviceChecks, exchange, history)) {
+  #verdictsOn(exchange: JudgedExchange, history: ExchangeHistory): readonly ServerVerdict[] {
+    const verdicts = new Map<RequirementId, ServerVerdict>();
+    for (const { check, violation } of verdictsOn(deviceTrafficChecks, exchange, history)) {
       const requirement = violation?.requirement ?? check.requirement;
       // Several checks may decide one requirement, which holds only if none of them is violated.
       if (requirement === undefined || verdicts.get(requirement)?.evidence) continue;
@@ -137,13 +137,13 @@ export class DeviceJudge {
   }
 }
 
-/** The operations whose exchanges the judge of devices reads, by ID. */
-const judgedRows = new Map<string, Operation>(
+/** The operations whose exchanges the judge reads, by ID. */
+const judgedOperations = new Map<string, Operation>(
   Object.entries({ ...operations, ...storageOperations }),
 );
 
 function judgedExchange(
-  row: Operation,
+  operation: Operation,
   { response, body, ...request }: ObservedExchange & { readonly response: ObservedResponse },
   { requestId }: VendorNames,
 ): JudgedExchange {
@@ -153,7 +153,7 @@ function judgedExchange(
     String(value),
   ]);
   return new JudgedExchange(
-    row,
+    operation,
     { ...request, body, bodyBytes: Buffer.byteLength(body ?? ''), isChunked: false },
     {
       response: {
@@ -169,7 +169,7 @@ function judgedExchange(
 }
 
 function evidenceOf(
-  { where, must, actual }: NamedViolation,
+  { part, expected, actual }: NamedViolation,
   { operation, request: { url, headers, body, sentMs, endedMs }, response }: JudgedExchange,
 ): ViolationEvidence {
   const { request, response: recorded } = reportedExchange(
@@ -184,7 +184,7 @@ function evidenceOf(
   );
   const { line, headers: sent, body: sentBody } = request;
   return maskFor(operation, response).value({
-    expected: `${where} to ${must}`,
+    expected: `${part} to ${expected}`,
     actual,
     request: { line, headers: sent, ...(sentBody !== undefined && { body: sentBody }) },
     ...(recorded && { response: recorded }),
