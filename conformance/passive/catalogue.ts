@@ -1,6 +1,6 @@
 /**
  * The passive checks: what every exchange, or every response of an operation, must satisfy. The
- * suite checks each of its own exchanges against all of them; `device-judge.ts` also applies some of them
+ * suite checks each of its own exchanges against all of them; `device-traffic-judge.ts` also applies some of them
  * to the exchanges of other devices.
  */
 import { type RequirementId, requirements } from '../../fixtures/contract/requirements/index.ts';

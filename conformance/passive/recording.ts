@@ -1,5 +1,5 @@
 /**
- * Judges a server by a recording of its exchanges with devices. The checks of `device-judge.ts` judge the
+ * Judges a server by a recording of its exchanges with devices. The checks of `device-traffic-judge.ts` judge the
  * entries; every entry that they cannot judge is counted with the reason.
  */
 import { apiPrefixes } from '../../fixtures/contract/deprecations.ts';
