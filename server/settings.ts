@@ -129,7 +129,7 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
   dialects: {
     flag: '--dialect [name]',
     help: 'imitate a server that differs from the contract; repeatable; without a name: list all dialects',
-    cli: { kind: 'names', of: dialectNames },
+    cli: { kind: 'names', values: dialectNames },
     default: { value: new Set<DialectName>(), isOmittedFromHelp: true },
     toSetting: (names: readonly DialectName[]): ReadonlySet<DialectName> => new Set(names),
     problem: (names: ReadonlySet<DialectName>) => {
@@ -155,7 +155,7 @@ const dialectsAndFaults = inGroup('Dialects, variation and faults', {
   variations: {
     flag: '--variation <names>',
     help: 'apply only these variations, to every response; separated by commas',
-    cli: { kind: 'names', of: variationNames },
+    cli: { kind: 'names', values: variationNames },
     default: { value: new Set<VariationName>(), isOmittedFromHelp: true },
     toSetting: (names: readonly VariationName[]): ReadonlySet<VariationName> => new Set(names),
     problem: (names: ReadonlySet<VariationName>) => {
@@ -234,7 +234,7 @@ const records = inGroup('Journal and log', {
   logLevel: {
     flag: '--log-level <level>',
     help: 'level of the log on standard error',
-    cli: { kind: 'choices', of: logLevels },
+    cli: { kind: 'choices', values: logLevels },
     default: { value: 'info' },
   },
   explainHeader: {

@@ -48,7 +48,7 @@ export const tlsRows = inGroup('TLS', {
   keyType: {
     flag: '--tls-key-type <type>',
     help: 'key of the certificate by the test CA: rsa (default), or ec for P-256',
-    cli: { kind: 'choices', of: ['rsa', 'ec'] },
+    cli: { kind: 'choices', values: ['rsa', 'ec'] },
   },
   brokenTls: {
     flag: '--tls-broken',

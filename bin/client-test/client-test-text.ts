@@ -181,8 +181,8 @@ function undecidedLines(duties: readonly TestedDuty[]): readonly string[] {
     const reason = `${scene}${cause}`;
     byReason.set(reason, [...(byReason.get(reason) ?? []), each]);
   }
-  return [...byReason].flatMap(([reason, of]) => {
-    const names = of.map(({ duty, level }) => `${duty} (${level})`);
+  return [...byReason].flatMap(([reason, duties]) => {
+    const names = duties.map(({ duty, level }) => `${duty} (${level})`);
     return [`  ${reason}`, `      ${names.join(', ')}`];
   });
 }

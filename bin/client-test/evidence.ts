@@ -64,9 +64,14 @@ function stepOf(event: ClientEvent, atMs: number): SessionStep {
       text: requestText(event),
       response: responseText(event),
     };
-  const by = event.from === 'device' ? 'client' : 'server';
+  const sender = event.from === 'device' ? 'client' : 'server';
   const code = event.code === undefined ? '' : ` ${event.code}`;
-  return { sequence, atMs, by, text: `websocket: ${event.event}${code}, from the ${event.from}` };
+  return {
+    sequence,
+    atMs,
+    by: sender,
+    text: `websocket: ${event.event}${code}, from the ${event.from}`,
+  };
 }
 
 /** Returns an exchange as one line. */

@@ -49,8 +49,8 @@ describe('fleetbed calendar', () => {
     const before = dayOf(systemClock.now());
     const { code, stdout, stderr } = await calendar();
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const [, on = ''] = /^Schedule on (\S+):/.exec(stdout) ?? [];
-    expect([before, dayOf(systemClock.now())]).toContain(on);
+    const [, day = ''] = /^Schedule on (\S+):/.exec(stdout) ?? [];
+    expect([before, dayOf(systemClock.now())]).toContain(day);
     expect(stdout).toMatch(/│ GET v1 \/deployments\/artifacts +│ 2021-10-18 │ 2027-08-25/);
     expect(stdout).toContain('propagate of POST internal v1');
   });

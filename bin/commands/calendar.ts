@@ -27,7 +27,7 @@ const rows = inGroup('Options', {
   format: {
     flag: '--format <format>',
     help: 'output format; ical is for a calendar without recordings',
-    cli: { kind: 'choices', of: ['table', 'json', 'ical'] },
+    cli: { kind: 'choices', values: ['table', 'json', 'ical'] },
     default: { value: 'table' },
   },
   json: {

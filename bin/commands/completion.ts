@@ -144,7 +144,7 @@ function valuesOf(option: Option): Completion {
     const candidates = cli.formats.map((format) => ({ value: `${format}=`, meaning: '' }));
     return { candidates, directive: directives.offerNoFiles + directives.addNoSpace };
   }
-  const names = option.argChoices ?? (cli?.kind === 'names' ? cli.of : []);
+  const names = option.argChoices ?? (cli?.kind === 'names' ? cli.values : []);
   const isFile = /[<[](?:file|folder|path)/.test(option.flags);
   return {
     candidates: names.map((value) => ({ value, meaning: '' })),

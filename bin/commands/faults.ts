@@ -30,22 +30,24 @@ interface FaultsOptions extends ControlAccess {
 /** Adds the subcommands of `fleetbed faults` with their actions. */
 export function configure(command: Command): void {
   addExamples(command, 'fleetbed faults add plan.yaml', 'fleetbed faults check');
-  on(command, 'list', 'list the rules: how often each matched, fired, and can still fire').action(
-    async (options: FaultsOptions) => {
-      process.exitCode = await list(options);
-    },
-  );
-  on(command, 'add', 'add the rules of a plan')
+  addFaultCommand(
+    command,
+    'list',
+    'list the rules: how often each matched, fired, and can still fire',
+  ).action(async (options: FaultsOptions) => {
+    process.exitCode = await list(options);
+  });
+  addFaultCommand(command, 'add', 'add the rules of a plan')
     .argument('<file>', 'plan in YAML or JSON', values.nonEmptyText)
     .action(async (file: string, options: FaultsOptions) => {
       process.exitCode = await add(file, options);
     });
-  on(command, 'clear', 'remove all rules, or one')
+  addFaultCommand(command, 'clear', 'remove all rules, or one')
     .argument('[id]', 'ID of the rule', values.nonEmptyText)
     .action(async (id: string | undefined, options: FaultsOptions) => {
       process.exitCode = await clear(id, options);
     });
-  on(
+  addFaultCommand(
     command,
     'check',
     'exit with code 1 when a planned fault never fired, or none is planned',
@@ -82,7 +84,11 @@ const ownCodes = {
   check: { pass: 'every planned fault fired', failed: 'one never fired, or none is planned' },
 } as const;
 
-function on(command: Command, name: keyof typeof examples, description: string): Command {
+function addFaultCommand(
+  command: Command,
+  name: keyof typeof examples,
+  description: string,
+): Command {
   const added = command.command(name).description(description).allowExcessArguments(false);
   added.addHelpText('after', exitCodeHelp({ ...codes, ...ownCodes[name] }));
   addExamples(added, ...examples[name]);

@@ -101,9 +101,9 @@ function authRequest(): string {
 }
 
 /** Sends a request on the open connection, and returns the response, which fits into one chunk. */
-async function responseTo(text: string, on: Socket = socket): Promise<string> {
-  on.write(text);
-  const [chunk] = await once(on, 'data');
+async function responseTo(text: string, connection: Socket = socket): Promise<string> {
+  connection.write(text);
+  const [chunk] = await once(connection, 'data');
   return String(chunk);
 }
 

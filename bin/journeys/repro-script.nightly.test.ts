@@ -51,12 +51,15 @@ function seenStatuses(stdout: string): readonly string[] {
 /** Returns the differences between the stated and the received statuses of a script. */
 async function differenceOf(
   { id, reproScript: script = '' }: CaseVerdict,
-  on: TestServer,
+  scriptServer: TestServer,
 ): Promise<readonly string[]> {
-  const variables = { USER_TOKEN: on.adminToken, CONTROL_TOKEN: on.controlToken };
+  const variables = {
+    USER_TOKEN: scriptServer.adminToken,
+    CONTROL_TOKEN: scriptServer.controlToken,
+  };
   const own = script
-    .replaceAll(server.baseUrl, on.baseUrl)
-    .replaceAll(server.controlUrl, on.controlUrl);
+    .replaceAll(server.baseUrl, scriptServer.baseUrl)
+    .replaceAll(server.controlUrl, scriptServer.controlUrl);
   const { stdout, stderr } = await runLoneBlock(own, variables);
   const [said, seen] = [saidStatuses(script).join(), seenStatuses(stdout).join()];
   // openssl prints dots while it searches for primes.
@@ -76,9 +79,10 @@ describe('the repro script of every case', () => {
       [Symbol.iterator]();
     const differences: string[] = [];
     const runScript = async (): Promise<void> => {
-      const on = await startTestServer();
-      for (const verdict of waiting) differences.push(...(await differenceOf(verdict, on)));
-      await on.close();
+      const scriptServer = await startTestServer();
+      for (const verdict of waiting)
+        differences.push(...(await differenceOf(verdict, scriptServer)));
+      await scriptServer.close();
     };
     await Promise.all(Array.from({ length: WORKERS }, runScript));
     expect(differences).toEqual([]);

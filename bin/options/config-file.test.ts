@@ -24,7 +24,7 @@ const rows = {
     flag: '--keys <names>',
     group: 'A',
     help: 'keys',
-    cli: { kind: 'names', of: ['a', 'b'] },
+    cli: { kind: 'names', values: ['a', 'b'] },
   },
   report: {
     flag: '--report <format=file>',

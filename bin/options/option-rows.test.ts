@@ -13,7 +13,7 @@ const rows = {
     flag: '--dialect [name]',
     group: 'Behaviour',
     help: 'names',
-    cli: { kind: 'names', of: ['one', 'two'] },
+    cli: { kind: 'names', values: ['one', 'two'] },
     default: { value: new Set<string>(), isOmittedFromHelp: true },
     toSetting: (names: readonly string[]): ReadonlySet<string> => new Set(names),
   },

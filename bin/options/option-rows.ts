@@ -79,7 +79,7 @@ export function parserOf(cli: OptionValue): OptionParser | undefined {
     case 'per-second':
       return values.perSecond(cli.max);
     case 'names':
-      return values.namesFrom(cli.of);
+      return values.namesFrom(cli.values);
     case 'report-files':
       return values.reportFiles(cli.formats);
     case 'read':

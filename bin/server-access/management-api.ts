@@ -31,23 +31,27 @@ export class ManagementApi {
   #client: AdminClient;
   #token: string;
 
-  private constructor(options: ServerAccess, by: Fetch, token: string) {
+  private constructor(options: ServerAccess, fetcher: Fetch, token: string) {
     this.#options = options;
-    this.#fetch = by;
+    this.#fetch = fetcher;
     this.#token = token;
-    this.#client = adminClient(options.url, token, by);
+    this.#client = adminClient(options.url, token, fetcher);
   }
 
   /** Logs in if necessary, and renews an expired token from a run file. */
   static async open(options: ServerAccess): Promise<ManagementApi> {
     const { ca, token, email, password, foundAdmin } = options;
     const caPem = ca === undefined ? options.caPem : await readNamedFile('--ca', ca);
-    const by = fetchWith(options, caPem);
-    if (token !== undefined) return new ManagementApi(options, by, token);
+    const fetcher = fetchWith(options, caPem);
+    if (token !== undefined) return new ManagementApi(options, fetcher, token);
     if (!foundAdmin) {
-      return new ManagementApi(options, by, await login(options, by, { email, password }));
+      return new ManagementApi(
+        options,
+        fetcher,
+        await login(options, fetcher, { email, password }),
+      );
     }
-    const api = new ManagementApi(options, by, foundAdmin.adminToken);
+    const api = new ManagementApi(options, fetcher, foundAdmin.adminToken);
     await api.#renewToken(foundAdmin);
     return api;
   }
@@ -120,12 +124,12 @@ function fetchWith({ url: location }: ServerAccess, caPem: string | undefined): 
 
 async function login(
   { url }: ServerAccess,
-  by: Fetch,
+  fetcher: Fetch,
   { email, password = '' }: { readonly email: string; readonly password?: string | undefined },
 ): Promise<string> {
   const { method, path } = managementOperations.login;
   const basic = Buffer.from(`${email}:${password}`).toString('base64');
-  const response = await by(url + pathOf({ path }), {
+  const response = await fetcher(url + pathOf({ path }), {
     method,
     headers: { Authorization: `Basic ${basic}` },
   });

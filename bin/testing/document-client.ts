@@ -94,8 +94,8 @@ export class DocumentClient {
     const { parameters = [] } = this.#placed(id).operation;
     const required = (location: string) =>
       Object.fromEntries(
-        parameters.flatMap(({ name, in: at, required: is }) =>
-          at === location && is ? [[name, 'x']] : [],
+        parameters.flatMap(({ name, in: parameterIn, required: isRequired }) =>
+          parameterIn === location && isRequired ? [[name, 'x']] : [],
         ),
       );
     const parameterNames = {

@@ -125,7 +125,7 @@ export const suiteOptions = {
     flag: '--fail-on <level>',
     group: 'Requirements',
     help: 'fail the run on a violated MUST only, or on a violated SHOULD too',
-    cli: { kind: 'choices', of: ['should', 'must'] },
+    cli: { kind: 'choices', values: ['should', 'must'] },
     default: { value: 'should' },
     reported: { as: v.optional(v.picklist(['should', 'must']), 'should'), absent: 'should' },
   },

@@ -2,7 +2,7 @@
  * A list of any length as the body of a response. Its JSON is generated in turns while the client
  * reads.
  */
-import { inTurns, type LongTaskOf } from '../../fixtures/base/clock.ts';
+import { inTurns, type LongTaskCaller } from '../../fixtures/base/clock.ts';
 
 /**
  * A response up to this length is sent in one piece with Content-Length; a longer one in chunks.
@@ -28,7 +28,7 @@ export class JsonList<Item> {
    * Generates the JSON of these elements up to the size of one piece. Further elements are read
    * when the client reads them. Rejects with what `items` or `throwIfDisconnected` throws.
    */
-  static async of<Item>(items: Iterable<Item>, of: LongTaskOf): Promise<JsonList<Item>> {
+  static async of<Item>(items: Iterable<Item>, of: LongTaskCaller): Promise<JsonList<Item>> {
     const chunks = chunksOf(items, of);
     let start = '';
     while (start.length <= ONE_CHUNK_CHARACTERS) {
@@ -43,7 +43,7 @@ export class JsonList<Item> {
   static ofEach<Key, Item>(
     keys: Iterable<Key>,
     read: (key: Key) => Item | undefined,
-    of: LongTaskOf,
+    of: LongTaskCaller,
   ): Promise<JsonList<Item>> {
     return JsonList.of(present(keys, read), of);
   }
@@ -69,7 +69,7 @@ function* present<Key, Item>(
   }
 }
 
-async function* chunksOf(items: Iterable<unknown>, of: LongTaskOf): AsyncGenerator<string> {
+async function* chunksOf(items: Iterable<unknown>, of: LongTaskCaller): AsyncGenerator<string> {
   let chunk = '[';
   let separator = '';
   for await (const item of inTurns(items, of)) {

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type * as v from 'valibot';
-import type { LongTaskOf } from '../../fixtures/base/clock.ts';
+import type { LongTaskCaller } from '../../fixtures/base/clock.ts';
 import { managementOperations } from '../../fixtures/contract/management/index.ts';
 import { storageOperations } from '../../fixtures/contract/management/storage.ts';
 import type {
@@ -52,7 +52,7 @@ type CallerOf<Kind extends Authorization> = Kind extends 'device' | 'socket'
     : object;
 
 /** The context that every handler receives in addition to its input. */
-export interface HandlerContext extends Omit<Services, 'storageErrors' | 'unread'>, LongTaskOf {
+export interface HandlerContext extends Omit<Services, 'storageErrors' | 'unread'>, LongTaskCaller {
   /** The caller's tenant; the first tenant where the caller has no token. */
   readonly tenant: Tenant;
   readonly store: Store;

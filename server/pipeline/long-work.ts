@@ -3,7 +3,7 @@
  * run at a time, one per caller; the others wait, and callers take turns.
  */
 import { CallerQueue } from '../../fixtures/base/caller-queue.ts';
-import { type LongTaskOf, resultInTurns } from '../../fixtures/base/clock.ts';
+import { type LongTaskCaller, resultInTurns } from '../../fixtures/base/clock.ts';
 import { tooManyBytes } from '../http/body.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Refusal } from '../http/refusal.ts';
@@ -12,7 +12,7 @@ const PLACES = 2;
 /** Estimated memory of a waiting request besides its body, in bytes. */
 const WAITING_BYTES = 16_384;
 
-interface LongRequest extends LongTaskOf {
+interface LongRequest extends LongTaskCaller {
   readonly rawBody: Buffer;
 }
 

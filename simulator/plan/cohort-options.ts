@@ -94,7 +94,7 @@ export const policyOptions = inGroup('Devices', {
   pollSpread: {
     flag: '--poll-spread <spread>',
     help: 'spread of polls over the interval',
-    cli: { kind: 'choices', of: pollSpreads },
+    cli: { kind: 'choices', values: pollSpreads },
     value: oneOf(pollSpreads),
     field: 'pollSpread',
     absent: 'even',
@@ -124,7 +124,7 @@ export const policyOptions = inGroup('Devices', {
   download: {
     flag: '--download <part>',
     help: 'part of an artifact to download',
-    cli: { kind: 'choices', of: downloadParts },
+    cli: { kind: 'choices', values: downloadParts },
     value: oneOf(downloadParts),
     field: 'download',
     absent: 'full',

@@ -172,7 +172,7 @@ const loadOptions = inGroup('Load', {
   until: {
     flag: '--until <event>',
     help: 'end once every device has finished a deployment',
-    cli: { kind: 'choices', of: ['settled'] },
+    cli: { kind: 'choices', values: ['settled'] },
     value: v.literal('settled', 'must be "settled" or absent'),
     field: 'until',
     result: v.exactOptional(v.literal('settled')),

@@ -53,13 +53,13 @@ export const targetControlRows = {
     flag: '--with <name>',
     group,
     help: 'the target offers this capability; repeatable',
-    cli: { kind: 'names', of: capabilityNames },
+    cli: { kind: 'names', values: capabilityNames },
   },
   without: {
     flag: '--without <name>',
     group,
     help: 'the target lacks this capability; repeatable',
-    cli: { kind: 'names', of: capabilityNames },
+    cli: { kind: 'names', values: capabilityNames },
   },
 } as const satisfies OptionRows;
 

@@ -89,7 +89,7 @@ export class SessionLines {
     ...sent
   }: ProxiedExchange) {
     if (status === 200 && isAuthRequest(sent.url)) {
-      return { responseBody: this.#tokens.of(responseBody.toString('latin1')) };
+      return { responseBody: this.#tokens.nameOf(responseBody.toString('latin1')) };
     }
     const view = viewOf(headers, responseBody, responseBytes);
     if (view === undefined) return {};
@@ -106,7 +106,7 @@ export class SessionLines {
       if (/signature$/i.test(name)) return [name, masked];
       const token = tokenIn(name, String(flat[2 * at + 1] ?? ''));
       if (token === undefined) return [name, value];
-      const alias = this.#tokens.of(token);
+      const alias = this.#tokens.nameOf(token);
       return [name, /^cookie$/i.test(name) ? `JWT=${alias}` : `Bearer ${alias}`];
     });
   }
@@ -121,7 +121,7 @@ export class SessionLines {
     const { pubkey } = members(
       isAuthRequest(url) ? parsedJson(requestBody.toString('utf8')) : undefined,
     );
-    const device = typeof pubkey === 'string' ? this.#devices.of(pubkey) : knownDevice;
+    const device = typeof pubkey === 'string' ? this.#devices.nameOf(pubkey) : knownDevice;
     if (device === undefined) return this.#lastDevice;
     if (status === 200 && isAuthRequest(url) && this.#deviceOfToken.size < NAMES_MAX) {
       this.#deviceOfToken.set(digest(responseBody.toString('latin1')), device);
@@ -140,7 +140,7 @@ class Names {
     this.#kind = kind;
   }
 
-  of(value: string): string {
+  nameOf(value: string): string {
     const key = digest(value);
     const name = this.#known.get(key) ?? `${this.#kind}-${this.#known.size + 1}`;
     if (this.#known.size < NAMES_MAX) this.#known.set(key, name);

@@ -111,8 +111,8 @@ async function cleanup(
     clock: systemClock,
     requestTimeLimitMs: REQUEST_TIME_LIMIT_MS,
     signal: stopSignal(),
-    onProgress: (done, of) => {
-      if (done % DEVICES_NAMED === 0) output.progress(`${done} of ${of} devices`);
+    onProgress: (done, total) => {
+      if (done % DEVICES_NAMED === 0) output.progress(`${done} of ${total} devices`);
     },
   }).catch((error: unknown) => {
     const location = baseUrl ?? locations.join(' ');

@@ -170,7 +170,7 @@ const rows: readonly (readonly [string, (fleet: FleetNeeds) => string])[] = [
 function estimateText({ sample, device, machine, fleets }: FleetEstimate): string {
   const table = [
     ['devices', ...fleets.map(({ devices }) => whole(devices))],
-    ...rows.map(([name, of]) => [name, ...fleets.map(of)]),
+    ...rows.map(([name, figureOf]) => [name, ...fleets.map(figureOf)]),
   ];
   const { cpus, memoryBytes, socketsPerProcess } = machine;
   const memory = (memoryBytes / BYTES_PER_GIB).toFixed(1);

@@ -132,8 +132,8 @@ function standingLines({ progress, rates }: LiveFacts): FrameRow[] {
  */
 function generatorLines({ generators, latenessP99Ms }: FleetProgress): FrameRow[] {
   if (generators.length === 0) return [];
-  const worst = (of: (facts: (typeof generators)[number]) => number): number =>
-    generators.reduce((max, facts) => Math.max(max, of(facts)), 0);
+  const worst = (figureOf: (facts: (typeof generators)[number]) => number): number =>
+    generators.reduce((max, facts) => Math.max(max, figureOf(facts)), 0);
   const cpu = worst(({ cpuUserShare, cpuSystemShare }) => cpuUserShare + cpuSystemShare);
   const lagMs = worst(({ eventLoopLagP99Ms }) => eventLoopLagP99Ms);
   const mebibytes = worst(({ memoryMaxBytes }) => memoryMaxBytes) / 2 ** 20;

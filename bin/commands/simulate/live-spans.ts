@@ -38,8 +38,8 @@ export function styledLine(spans: readonly TextSpan[], { columns, colour }: Line
 }
 
 function coloured(text: string, tone: TextTone): string {
-  const [on, off] = codes[tone];
-  return text === '' ? '' : `\u001b[${on}m${text}\u001b[${off}m`;
+  const [start, end] = codes[tone];
+  return text === '' ? '' : `\u001b[${start}m${text}\u001b[${end}m`;
 }
 
 function cutTo(text: string, columns: number): string {

@@ -176,6 +176,6 @@ function takeoverMs(text: string): number | undefined {
 
 function shard(text: string): { readonly index: number; readonly of: number } | undefined {
   const [, first = '', second = ''] = /^(\d{1,5})\/(\d{1,5})$/.exec(text) ?? [];
-  const [index, of] = [Number(first), Number(second)];
-  return first !== '' && index < of && of <= SHARDS_MAX ? { index, of } : undefined;
+  const [index, count] = [Number(first), Number(second)];
+  return first !== '' && index < count && count <= SHARDS_MAX ? { index, of: count } : undefined;
 }

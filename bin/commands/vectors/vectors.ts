@@ -26,7 +26,7 @@ const rows = inGroup('Options', {
   format: {
     flag: '--format <format>',
     help: 'format of the file with all vectors',
-    cli: { kind: 'choices', of: ['json', 'c', 'python'] },
+    cli: { kind: 'choices', values: ['json', 'c', 'python'] },
     default: { value: 'json' },
   },
 } as const satisfies UngroupedRows);

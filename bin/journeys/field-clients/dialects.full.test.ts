@@ -36,8 +36,8 @@ const application = () => join(device.root, applicationPath);
 
 describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 }, () => {
   it('uses v1 when v2 is missing, and finishes its update', async () => {
-    const on = await startOn('open-source', { DaemonLogLevel: 'debug' });
-    const { status } = await waitUntilFinished(await rollOut(on, 'release-1'));
+    const client = await startOn('open-source', { DaemonLogLevel: 'debug' });
+    const { status } = await waitUntilFinished(await rollOut(client, 'release-1'));
     expect(status).toBe('success');
     expect(readFileSync(application(), 'utf8')).toBe('content of app.bin');
     const next = /\/api\/devices\/(v\d)\/deployments\/device\/deployments\/next\\"/g;
@@ -46,8 +46,8 @@ describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 
   });
 
   it('downloads its artifact from a storage host', async () => {
-    const on = await startOn('storage-host');
-    const { status } = await waitUntilFinished(await rollOut(on, 'release-1'));
+    const client = await startOn('storage-host');
+    const { status } = await waitUntilFinished(await rollOut(client, 'release-1'));
     expect(status).toBe('success');
     const link = /Validating the Update Info: (http:\/\/[^/]+)\//.exec(device.client.written)?.[1];
     expect(link).toBe(server.storageUrl);
@@ -55,8 +55,8 @@ describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 
   });
 
   it('finishes its update when provisioning is delayed', async () => {
-    const on = await startOn('asynchronous-provisioning');
-    const { status } = await waitUntilFinished(await rollOut(on, 'release-1'));
+    const client = await startOn('asynchronous-provisioning');
+    const { status } = await waitUntilFinished(await rollOut(client, 'release-1'));
     expect(status).toBe('success');
   });
 
@@ -66,8 +66,8 @@ describe("Debian's mender-client on a server with a dialect", { timeout: 60_000 
     const settings = { UpdateControlMapExpirationTimeSeconds: 600 };
 
     async function startPaused() {
-      const on = await startOn('top-level-control-map', settings);
-      const rollout = await rollOut(on, 'release-1', { update_control_map: pausing });
+      const client = await startOn('top-level-control-map', settings);
+      const rollout = await rollOut(client, 'release-1', { update_control_map: pausing });
       await deviceDeploymentWhen(rollout, ({ status }) => status === 'pause_before_installing');
       expect(existsSync(application())).toBe(false);
       return rollout;

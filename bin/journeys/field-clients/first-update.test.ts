@@ -16,9 +16,9 @@ it("Debian's mender-client installs an artifact of this project", { timeout: 60_
   const server = await startTestServer({ clock: systemClock, headerPrefix: 'X-MEN' });
   const device = await startFieldDevice(server, 'updated');
   try {
-    const on = { server, device, storedDevice: await letIn(server, device) };
+    const client = { server, device, storedDevice: await letIn(server, device) };
     await publish(server, { files: applicationFiles, provides: { 'app.version': '7' } });
-    const { status, log } = await waitUntilFinished(await rollOut(on, 'release-1'));
+    const { status, log } = await waitUntilFinished(await rollOut(client, 'release-1'));
     expect({ status, log }, device.client.written).toEqual({ status: 'success', log: false });
     expect(readFileSync(join(device.root, applicationPath), 'utf8')).toBe('content of app.bin');
   } finally {

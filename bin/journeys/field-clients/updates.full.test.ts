@@ -139,8 +139,15 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     const path = join(device.root, 'app.bin');
     writeFileSync(path, await file());
     const made = ['--artifact-name', `made-${module}`, '--type', module, '--device-type', 'board'];
-    const to = ['--url', server.baseUrl, '--token', server.adminToken, '--device', storedDevice.id];
-    const command = await runCommand(['deploy', path, ...made, ...args, ...to]);
+    const target = [
+      '--url',
+      server.baseUrl,
+      '--token',
+      server.adminToken,
+      '--device',
+      storedDevice.id,
+    ];
+    const command = await runCommand(['deploy', path, ...made, ...args, ...target]);
     expect([command.code, command.stderr]).toEqual([0, '']);
     const { status } = await waitUntilFinished({
       server,
@@ -162,8 +169,15 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
     const path = join(device.root, 'by-lzma.mender');
     writeFileSync(path, tool.write(...args, '--compression', 'lzma'));
     tool.close();
-    const to = ['--url', server.baseUrl, '--token', server.adminToken, '--device', storedDevice.id];
-    const command = await runCommand(['deploy', path, ...to]);
+    const target = [
+      '--url',
+      server.baseUrl,
+      '--token',
+      server.adminToken,
+      '--device',
+      storedDevice.id,
+    ];
+    const command = await runCommand(['deploy', path, ...target]);
     expect([command.code, command.stderr]).toEqual([0, '']);
     const { status } = await waitUntilFinished({
       server,
@@ -176,35 +190,35 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
   });
 
   it("installs the artifact that the guide's example makes of a plain file", async () => {
-    const on = await startLetIn('walk');
+    const client = await startLetIn('walk');
     const guide = readFileSync(new URL('../../../server/guide.md', import.meta.url), 'utf8');
     const script = /```sh\n(set -eu\n.*?)# The device has a key/s.exec(guide)?.[1] ?? '';
     await promisify(execFile)('sh', ['-c', script], {
       cwd: join(device.root, 'tmp'),
       env: { PATH: process.env.PATH, URL: server.baseUrl, FLEETBED_ADMIN_PASSWORD: adminPassword },
     });
-    const { status } = await waitUntilFinished(await rollOut(on, 'release-2'));
+    const { status } = await waitUntilFinished(await rollOut(client, 'release-2'));
     expect(status, device.client.written).toBe('success');
     expect(readFileSync(join(device.root, 'etc/motd'), 'utf8')).toBe('hello from release 2\n');
   });
 
   it('is not offered its installed artifact, nor an artifact for other devices', async () => {
-    const on = await startLetIn('content');
+    const client = await startLetIn('content');
     await publish(server, { name: 'release-0', files: applicationFiles });
-    const same = await waitUntilFinished(await rollOut(on, 'release-0'));
+    const same = await waitUntilFinished(await rollOut(client, 'release-0'));
     expect(same.status).toBe('already-installed');
     await publish(server, { name: 'other', deviceTypes: ['other'] });
-    const other = await waitUntilFinished(await rollOut(on, 'other'));
+    const other = await waitUntilFinished(await rollOut(client, 'other'));
     expect(other.status).toBe('noartifact');
     expect(existsSync(join(device.root, applicationPath))).toBe(false);
   });
 
   it('reports a failing update with its log', async () => {
-    const on = await startLetIn('failing');
+    const client = await startLetIn('failing');
     const script = Buffer.from('#!/bin/sh\necho the disk is full >&2\nexit 3\n');
     const files = [{ name: 'install.sh', content: script }];
     await publish(server, { name: 'failing', payloadType: 'script', files });
-    const rollout = await rollOut(on, 'failing');
+    const rollout = await rollOut(client, 'failing');
     expect((await deviceDeploymentWhen(rollout, ({ log }) => log)).status).toBe('failure');
     const log = await logOf(rollout);
     expect(log).toMatch(/^20\d\d-.* info: Running Mender client version: \d+\./);
@@ -213,13 +227,15 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
   });
 
   it('rolls back an update that is aborted during installation', async () => {
-    const on = await startLetIn('aborted', { files: { [`${modulesFolder}/gated`]: gatedModule } });
+    const client = await startLetIn('aborted', {
+      files: { [`${modulesFolder}/gated`]: gatedModule },
+    });
     const path = join(device.root, 'tmp/gate');
     spawnSync(programPath('mkfifo'), ['--mode=666', path]);
     const gate = openSync(path, 'r+');
     try {
       await publish(server, { name: 'gated', payloadType: 'gated' });
-      const { deployment, storedDevice } = await rollOut(on, 'gated');
+      const { deployment, storedDevice } = await rollOut(client, 'gated');
       await device.client.waitForOutput(/at the gate/);
       expect((await deviceDeploymentOf(server, deployment, storedDevice))?.status).toBe(
         'installing',
@@ -239,12 +255,12 @@ describe("Debian's mender-client", { timeout: 60_000 }, () => {
 
   it('applies the configuration that a user deploys', async () => {
     const files = { [`${modulesFolder}/mender-configure`]: configureModule };
-    const on = await startLetIn('settings', { files });
-    const call = { token: server.adminToken, parameters: { id: on.storedDevice.id } };
+    const client = await startLetIn('settings', { files });
+    const call = { token: server.adminToken, parameters: { id: client.storedDevice.id } };
     await server.call('set-configuration', { ...call, json: { timezone: 'UTC' } });
     const response = await server.call('deploy-configuration', { ...call, json: {} });
     const { deployment_id: deployment } = response.json<{ deployment_id: string }>();
-    const { status } = await waitUntilFinished({ ...on, deployment });
+    const { status } = await waitUntilFinished({ ...client, deployment });
     expect(status, device.client.written).toBe('success');
     const settings = readFileSync(join(device.root, 'var/lib/mender/settings.json'), 'utf8');
     expect(JSON.parse(settings)).toEqual({ timezone: 'UTC' });
@@ -261,18 +277,18 @@ describe("Debian's mender-client with signature verification", { timeout: 60_000
   };
 
   it("installs an artifact that Debian's mender-artifact wrote and signed", async () => {
-    const on = await startLetIn('verifying', verifying);
+    const client = await startLetIn('verifying', verifying);
     const id = await publish(server, signedArtifact());
     expect(await shownArtifact(server, id)).toMatchObject({ name: 'signed', signed: true });
-    const { status } = await waitUntilFinished(await rollOut(on, 'signed'));
+    const { status } = await waitUntilFinished(await rollOut(client, 'signed'));
     expect(status, device.client.written).toBe('success');
     expect(installed()).toBe('content of app.bin');
   });
 
   it('refuses an artifact without a signature', async () => {
-    const on = await startLetIn('suspicious', verifying);
+    const client = await startLetIn('suspicious', verifying);
     await publish(server, { name: 'unsigned', files: applicationFiles });
-    const rollout = await rollOut(on, 'unsigned');
+    const rollout = await rollOut(client, 'unsigned');
     expect((await deviceDeploymentWhen(rollout, ({ log }) => log)).status).toBe('failure');
     expect(await logOf(rollout)).toContain('expecting signed artifact');
   });

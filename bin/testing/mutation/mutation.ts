@@ -45,8 +45,8 @@ async function mutate(files: readonly string[]): Promise<void> {
   const configFile = 'bin/testing/mutation/stryker.config.mjs';
   const mutants = await new Stryker({ configFile, mutate: [...files] }).runMutationTest();
   const rows = files.map((file) => {
-    const of = mutants.filter(({ fileName }) => resolve(fileName) === resolve(file));
-    return [file, rowOf(file, of)];
+    const mutantsOfFile = mutants.filter(({ fileName }) => resolve(fileName) === resolve(file));
+    return [file, rowOf(file, mutantsOfFile)];
   });
   recordRows(Object.fromEntries(rows));
 }

@@ -15,6 +15,6 @@ const reasons: Readonly<Record<string, Readonly<Record<string, Survivors>>>> = J
 
 /** Returns the reason why this mutant of the file may survive; undefined when none is recorded. */
 export function reasonOf(file: string, survivor: string): string | undefined {
-  const of = Object.entries(reasons[file] ?? {});
-  return of.find(([, survivors]) => survivors.includes(survivor))?.[0];
+  const survivorsByReason = Object.entries(reasons[file] ?? {});
+  return survivorsByReason.find(([, survivors]) => survivors.includes(survivor))?.[0];
 }

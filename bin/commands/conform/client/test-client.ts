@@ -103,7 +103,7 @@ export const clientTestRows = inGroup('Client test', {
   capability: {
     flag: '--capability <name>',
     help: 'assume that the client has this capability, and run its scenes; repeatable',
-    cli: { kind: 'names', of: capabilityNames },
+    cli: { kind: 'names', values: capabilityNames },
   },
   cuts: {
     flag: '--cuts',
@@ -167,7 +167,7 @@ export const clientTestRows = inGroup('Client test', {
   failOn: {
     flag: '--fail-on <level>',
     help: 'lowest level of a broken duty that fails the client test',
-    cli: { kind: 'choices', of: ['should', 'must'] },
+    cli: { kind: 'choices', values: ['should', 'must'] },
     default: { value: 'should' },
   },
   waivers: {

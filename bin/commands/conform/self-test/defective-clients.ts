@@ -69,7 +69,7 @@ function alteredLines(result: AlteredClients): readonly string[] {
   const { altered, killed, survived, conforming, falseFailures } = result;
   const share = ((100 * killed) / altered).toFixed(1);
   const alive = Object.entries(survived).map(
-    ([description, of]) => `${description} (${of.join(', ')})`,
+    ([description, survivors]) => `${description} (${survivors.join(', ')})`,
   );
   const survivorsText = alive.length === 0 ? '' : ` Survived: ${alive.join('; ')}.`;
   return [

@@ -18,12 +18,12 @@ export interface Rollout {
  * @param overrides members of the create-deployment request to replace
  */
 export async function rollOut(
-  on: Omit<Rollout, 'deployment'>,
+  client: Omit<Rollout, 'deployment'>,
   artifactName: string,
   overrides: Readonly<Record<string, unknown>> = {},
 ): Promise<Rollout> {
   const asked = { artifact_name: artifactName, ...overrides };
-  return { ...on, deployment: await deploy(on.server, [on.storedDevice], asked) };
+  return { ...client, deployment: await deploy(client.server, [client.storedDevice], asked) };
 }
 
 /**
