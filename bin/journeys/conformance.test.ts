@@ -10,7 +10,8 @@ import { seededRandom } from '../../fixtures/base/random.ts';
 import { operations } from '../../fixtures/contract/operations.ts';
 import { type RunningServer, startServer } from '../../server/server.ts';
 
-const SUITE_MAX_MS = 180_000;
+/** A bound, not a benchmark: beside other work on two cores a run has taken over three minutes. */
+const SUITE_MAX_MS = 420_000;
 
 let server: RunningServer;
 

@@ -24,7 +24,7 @@ export const nightlySteps: readonly NightlyCommand[] = [
   },
   {
     name: 'slow tests',
-    // Includes the tests that take minutes; `npm run test:full` leaves these out and runs a quarter
+    // Includes the tests that take minutes; `npm run test:full` leaves these out and runs a sixth
     // of the others.
     args: ['node_modules/vitest/vitest.mjs', 'run', '--project', 'full', '--project', 'nightly'],
     figures: /^ *(Test Files|Tests) .*$/gm,
