@@ -69,7 +69,7 @@ export class DeploymentHistory {
     announcesMaps: boolean,
   ): void {
     const { operation, status, responseJson, request } = exchange;
-    // No update and a conflict both tell the device that its deployment is over.
+    // No update and a conflict both tell the device that its deployment is finished.
     if ((status === 204 || status === 409) && hasReceivedResponse(event)) {
       for (const offer of this.offers.values) offer.isWithdrawn = true;
       this.isIdleKnown = true;

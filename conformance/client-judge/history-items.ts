@@ -58,7 +58,7 @@ export interface Offer {
   conflicts: number;
   conflictMs: number | undefined;
   isConflictOfFinal: boolean;
-  /** True once a response has said that the deployment is over: 404, 409, or no update. */
+  /** True once a response has said that the deployment is finished for the device: 404, 409, or no update. */
   isWithdrawn: boolean;
   hasLog: boolean;
 }

@@ -15,7 +15,7 @@ const steps = {
   'other-token': 'issue a token of 4 KB with claims and an algorithm that the client does not know',
   'clock-years-off': 'move the clock of the server by several years',
   update: 'deploy an artifact for the type of the client',
-  'second-update': 'deploy a second artifact after the first deployment has ended',
+  'second-update': 'deploy a second artifact after the first deployment is finished',
   'update-restart': 'restart the client in the middle of an update',
   'restart-while-installing': 'restart the client after it has reported installing',
   'revoked-in-update':

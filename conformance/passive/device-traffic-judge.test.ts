@@ -384,7 +384,7 @@ describe("the judge of a device's traffic", () => {
       [...offered, report('success', 204), report('downloading', 503), pollV2(instructions)],
     ],
     [
-      'when a deployment is over in another sense',
+      'when a deployment is finished in another sense',
       [...offered, report('already-installed', 204), pollV2(instructions)],
     ],
     [

@@ -134,8 +134,8 @@ const ranges = defineScenario({
           const [, from, to, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(stated ?? '') ?? [];
           // Other cases check that it is the requested part.
           const isStated = bytes.subarray(Number(from), Number(to) + 1).equals(part.bytes);
-          const expectedPlace = `the place of the ${part.bytes.length} bytes of ${range} among ${SIZE}`;
-          expectThat(isStated && Number(size) === SIZE, expectedPlace, describeValue(stated));
+          const expected = `the place of the ${part.bytes.length} bytes of ${range} among ${SIZE}`;
+          expectThat(isStated && Number(size) === SIZE, expected, describeValue(stated));
         }
       },
     },

@@ -52,7 +52,7 @@ export const abortableStates = [
   'pause_before_committing',
 ] as const;
 
-/** States in which the deployment has ended for the device. */
+/** States in which the device has finished the deployment. */
 export const endedStates = ['success', 'failure', 'already-installed'] as const;
 
 type ReportedState = (typeof abortableStates)[number] | (typeof endedStates)[number];

@@ -39,7 +39,7 @@ interface DeploymentsInTurn {
   readonly next: OfferedDeployment;
 }
 
-/** Arranges a device that has ended a deployment as stated, and has been offered another. */
+/** Arranges a device that has finished a deployment as stated, and has been offered another. */
 async function inTurn(
   context: TestContext,
   end: 'success' | 'failure',
@@ -96,8 +96,8 @@ function lateReportCase(end: 'success' | 'failure'): JudgingCase<void> {
         const shownDeployment = await shownDeviceDeployment(context, next, activeStatus);
         const isKept =
           shownDeployment?.status === activeStatus && shownDeployment.substate !== 'late';
-        const expectedLog = `the next deployment still ${activeStatus}`;
-        if (!isKept) throw failure(expectedLog, JSON.stringify(shownDeployment));
+        const expected = `the next deployment still ${activeStatus}`;
+        if (!isKept) throw failure(expected, JSON.stringify(shownDeployment));
       }
       const secondOffer = await next.device.call('get-next-deployment', { query: factoryProvides });
       if (offersAny(secondOffer)) expectEqual('deployment', instructedId(secondOffer), next.id);
@@ -122,14 +122,14 @@ async function uploadLog(
     () => context.admin.deploymentLog(deploymentId, device.id),
     (text) => text?.includes(message) ?? false,
   );
-  const expectedOffer = `the log of the deployment ${id}`;
-  expectThat(log?.includes(message) ?? false, expectedOffer, describeValue(log ?? 'none'));
+  const expected = `the log of the deployment ${id}`;
+  expectThat(log?.includes(message) ?? false, expected, describeValue(log ?? 'none'));
 }
 
 const turns = defineScenario<void>({
   area: 'deployment-states',
   name: 'One deployment after another',
-  start: 'a device that has ended a deployment and has been offered the next one',
+  start: 'a device that has finished a deployment and has been offered the next one',
   effect: 'write',
   needs: ['user'],
   arrange: () => undefined,
@@ -346,7 +346,7 @@ const together = defineScenario<SharedDeployment>({
     {
       id: 'end-of-one-device-leaves-one-that-has-not-polled',
       title:
-        'After one device has ended a deployment, another that polls for the first time gets it.',
+        'After one device has finished a deployment, another that polls for the first time gets it.',
       requirements: ['next.get-pending-is-200', 'status.own-part-only'],
       run: async (_, context) => {
         for (const end of ['failure', 'success'] as const) {
@@ -365,7 +365,8 @@ const together = defineScenario<SharedDeployment>({
     },
     {
       id: 'end-of-one-device-leaves-the-other',
-      title: 'After one device has ended a deployment, another is still offered it and may report.',
+      title:
+        'After one device has finished a deployment, another is still offered it and may report.',
       requirements: ['next.repeatable', 'status.own-part-only'],
       run: async ({ one, other }, context) => {
         for (const end of ['failure', 'success'] as const) {

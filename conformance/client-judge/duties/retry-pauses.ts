@@ -11,7 +11,9 @@ const FAILURES_MIN = 6;
 /** A longer pause need not grow. */
 const POLITE_MS = 60_000;
 /** Pauses as a server sees them are longer than the device's own by what the network takes. */
-const GROWTH = 1.8;
+const GROWTH_MIN = 1.8;
+/** The share of the poll interval that counts as the whole, since a client may jitter it. */
+const INTERVAL_SHARE_MIN = 0.9;
 
 /** Returns true if the pause before this request follows failures that it can be compared with. */
 export function isRetry({ operation }: JudgedExchange, client: ClientHistory): boolean {
@@ -35,8 +37,8 @@ export function retryProblem(
   if (pause < MIN_PAUSE_MS && run.tooFrequentCount === TOO_FREQUENT_REPEATS_MAX)
     return { part, expected: 'last 1 s or more', actual: 'less, three times in a row' };
   const { firstPauseMs = 0, longestPauseMs, count } = run;
-  const isPolite = pause >= Math.min(POLITE_MS, 0.9 * (client.paceMs ?? POLITE_MS));
-  const isGrowing = Math.max(pause, longestPauseMs) >= GROWTH * firstPauseMs;
+  const isPolite = pause >= Math.min(POLITE_MS, INTERVAL_SHARE_MIN * (client.paceMs ?? POLITE_MS));
+  const isGrowing = Math.max(pause, longestPauseMs) >= GROWTH_MIN * firstPauseMs;
   if (count !== FAILURES_MIN || isPolite || isGrowing) return undefined;
   const actual = `${(pause / 1000).toFixed(1)} s after six failures`;
   return { part, expected: 'grow', actual };

@@ -56,7 +56,7 @@ export function App({ facts }: { facts: PageFacts }) {
   );
 }
 
-/** Calls `onPlace` when the URL fragment changes, which names a tab or a case to open. */
+/** Calls `onTarget` when the URL fragment changes, which names a tab or a case to open. */
 function useAddress({ verdicts }: PageFacts, onTarget: (address: string) => void): void {
   const [visit, setVisit] = useState({ address: '' });
   useLayoutEffect(() => {

@@ -135,7 +135,7 @@ const acts: readonly Defect[] = [
   },
   {
     id: 'audit-refused-abort-is-recorded',
-    title: 'The abort of a deployment that has ended is refused, and yet has an entry.',
+    title: 'The abort of a finished deployment is refused, and yet has an entry.',
     violates: ['audit.one-entry-per-action'],
     operations: [...list, 'abort-deployment'],
     alter: afterLearning<string>(

@@ -405,7 +405,7 @@ export const configurationDownloadDefects: readonly Defect[] = [
   },
   {
     id: 'configuration-link-ends-with-its-deployment',
-    title: 'A link to a configuration is answered with 403 once its deployment has ended.',
+    title: 'A link to a configuration is answered with 403 once its deployment is finished.',
     violates: ['download.valid-until-expiry'],
     operations: [...download, 'put-deployment-status'],
     alter: () => {

@@ -111,7 +111,7 @@ export const deploymentInTurnDefects: readonly Defect[] = [
   {
     id: 'waiting-deployment-is-forgotten',
     title:
-      'A deployment that waits while a device updates is not offered once the device has ended.',
+      'A deployment that waits while a device updates is not offered once the device has finished.',
     violates: ['next.get-pending-is-200'],
     operations,
     alter: waitingIsForgotten,
