@@ -61,11 +61,11 @@ function section(
 }
 
 function brokenLines({ duty, level, violations, violationCount, remedy, source }: ListedDuty) {
-  const shown = violations.slice(0, VIOLATIONS_SHOWN_MAX);
-  const more = violationCount - shown.length;
+  const firstViolations = violations.slice(0, VIOLATIONS_SHOWN_MAX);
+  const more = violationCount - firstViolations.length;
   return [
     `  ${duty} (${level})`,
-    ...shown.flatMap(({ journalEntry, message, request }) => [
+    ...firstViolations.flatMap(({ journalEntry, message, request }) => [
       `      ${message}`,
       ...(request === undefined ? [] : [`      entry ${journalEntry}: ${request}`]),
     ]),

@@ -28,7 +28,7 @@ export function evidenceOf({
     .slice(0, EXCHANGES_MAX)
     .flatMap((sequence) => {
       const event = events.all[sequence - 1]?.event;
-      return event?.kind === 'exchange' ? [shown(event)] : [];
+      return event?.kind === 'exchange' ? [shownExchange(event)] : [];
     });
 }
 
@@ -98,7 +98,7 @@ function responseText({ status, faultsAndVariations, isDelivered }: ClientExchan
   ].join(' ');
 }
 
-function shown(exchange: ClientExchange): ShownExchange {
+function shownExchange(exchange: ClientExchange): ShownExchange {
   const { sequence, method, url, status, requestHeaders, faultsAndVariations } = exchange;
   return {
     sequence,

@@ -121,12 +121,12 @@ export class ObservedEvents {
   };
 
   /** Sends something on every open WebSocket of the client, or closes it. */
-  send(what: 'ping' | 'unknown-message' | 'fragments' | 'close'): void {
+  send(signal: 'ping' | 'unknown-message' | 'fragments' | 'close'): void {
     const message = encodeConnectMessage({ proto: 0x7fff, typ: 'tested', body: Buffer.alloc(0) });
     for (const socket of this.#sockets) {
-      if (what === 'close') socket.close(1000);
-      else if (what === 'ping') socket.ping(Buffer.from('tested'));
-      else if (what === 'unknown-message') socket.send(message);
+      if (signal === 'close') socket.close(1000);
+      else if (signal === 'ping') socket.ping(Buffer.from('tested'));
+      else if (signal === 'unknown-message') socket.send(message);
       else {
         socket.send(message.subarray(0, 5), { fin: false });
         socket.ping(Buffer.from('between'));

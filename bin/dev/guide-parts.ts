@@ -72,8 +72,8 @@ function optionRow(option: Option): string[] {
   const inDescription = at < 0 ? '' : description.slice(at + ' (default: '.length, -1);
   const choices = argChoices === undefined ? '' : `: ${argChoices.join(', ')}`;
   const variable = envVar === undefined ? '' : ` (environment: \`${envVar}\`)`;
-  const shown = defaultValueDescription ?? defaultValue ?? inDescription;
-  return [`\`${flags}\``, `${text}${choices}${variable}`, String(shown)];
+  const defaultText = defaultValueDescription ?? defaultValue ?? inDescription;
+  return [`\`${flags}\``, `${text}${choices}${variable}`, String(defaultText)];
 }
 
 function behaviourTable(): string {

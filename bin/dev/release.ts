@@ -21,7 +21,7 @@ interface Manifest {
 
 /** One condition of a release: `problem` is absent when it holds. */
 interface ReleaseCheck {
-  readonly what: string;
+  readonly title: string;
   readonly problem?: string | undefined;
 }
 
@@ -40,8 +40,8 @@ function release(root: string): number {
   const { name, version } = manifest;
   const tag = `v${version}`;
   const checks = checksOf(root, manifest);
-  for (const { what, problem } of checks)
-    say(problem ? `FAILED  ${what}: ${problem}` : `ok      ${what}`);
+  for (const { title, problem } of checks)
+    say(problem ? `FAILED  ${title}: ${problem}` : `ok      ${title}`);
   if (checks.some(({ problem }) => problem)) {
     say(`${name} ${version} cannot be released; nothing was changed`);
     return 1;
@@ -82,26 +82,26 @@ function checksOf(
   const { isYoung, lines } = ageOfResult(nightlyResult, nightlyNames, systemClock.now());
   return [
     {
-      what: 'no change is uncommitted',
+      title: 'no change is uncommitted',
       problem: changes && `commit or remove ${counted(changes.split('\n').length, 'changed file')}`,
     },
     {
-      what: `the version ${version} has no tag`,
+      title: `the version ${version} has no tag`,
       problem: git('tag', '--list', `v${version}`) && 'raise the version in package.json',
     },
     {
-      what: 'the changelog has the version with its day',
+      title: 'the changelog has the version with its day',
       problem: isDated
         ? undefined
         : `its newest heading is "${newest}"; write "${version} (${today})"`,
     },
     {
-      what: 'its provenance can be proven',
+      title: 'its provenance can be proven',
       problem:
         publishConfig?.provenance && repository === undefined
           ? 'npm publish needs "repository" in package.json, the URL from which a pipeline builds it'
           : undefined,
     },
-    { what: 'the nightly run is recent', problem: isYoung ? undefined : lines.at(-1) },
+    { title: 'the nightly run is recent', problem: isYoung ? undefined : lines.at(-1) },
   ];
 }

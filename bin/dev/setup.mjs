@@ -79,11 +79,11 @@ function readStamp(path) {
 }
 
 /**
- * Runs a program with its output on standard error, and prints a progress line about `what`
+ * Runs a program with its output on standard error, and prints a progress line about `activity`
  * periodically. Resolves with `done` and `how` the program ended. There is no time limit without
  * `timeoutMs`.
  */
-function run(program, words, { what, timeoutMs } = {}) {
+function run(program, words, { activity, timeoutMs } = {}) {
   const startedMs = performance.now();
   const child = spawn(program, words, {
     cwd: root,
@@ -92,7 +92,10 @@ function run(program, words, { what, timeoutMs } = {}) {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
   });
   const seconds = () => Math.round((performance.now() - startedMs) / 1000);
-  const progress = setInterval(() => what && say(`still ${what}, ${seconds()} s`), PROGRESS_MS);
+  const progress = setInterval(
+    () => activity && say(`still ${activity}, ${seconds()} s`),
+    PROGRESS_MS,
+  );
   return new Promise((resolve) => {
     child.once('error', ({ message }) => resolve({ done: false, how: message }));
     child.once('close', (code, signal) => {
@@ -118,12 +121,12 @@ const lockHash = () => sha256(readFileSync(at('package-lock.json')));
 const isInstalled = () => readStamp(installStamp) === lockHash();
 
 async function install() {
-  const what = 'installing the packages of package-lock.json';
-  say(what);
+  const activity = 'installing the packages of package-lock.json';
+  say(activity);
   const npm = process.env.npm_execpath;
   const [command, ...first] = npm?.endsWith('.js') ? [process.execPath, npm] : ['npm'];
   const flags = ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-  const { done, how } = await run(command, [...first, ...flags], { what });
+  const { done, how } = await run(command, [...first, ...flags], { activity });
   if (!done) {
     throw new SetupError(
       `npm could not install the packages (it ${how}); see its output above, check the network, and run this again`,
@@ -133,8 +136,8 @@ async function install() {
   writeFileSync(installStamp, lockHash());
 }
 
-function hashOf(what) {
-  const files = [...configuration, ...inputsOf(root, what)];
+function hashOf(selection) {
+  const files = [...configuration, ...inputsOf(root, selection)];
   return sha256(...files.flatMap((file) => [file, readFileSync(at(file))]));
 }
 
@@ -160,10 +163,12 @@ const areTypesChecked = () =>
   existsSync(declarations) && readStamp(typesStamp) === hashOf({ tests: true });
 
 async function makeTypes() {
-  const what = 'checking the types';
-  say(what);
+  const activity = 'checking the types';
+  say(activity);
   const hash = hashOf({ tests: true });
-  const { done, how } = await checkTypes(root, (program, words) => run(program, words, { what }));
+  const { done, how } = await checkTypes(root, (program, words) =>
+    run(program, words, { activity }),
+  );
   if (!done) {
     throw new SetupError(
       `the types are wrong (the compiler ${how}); its output above names the places`,
@@ -258,9 +263,9 @@ async function findLibcurl() {
 }
 
 /** Fails in CI, where tests that are skipped unnoticed would prove nothing. */
-function requireInCi(what) {
+function requireInCi(requirement) {
   if (process.env.CI && process.argv.includes('--required-in-ci'))
-    throw new SetupError(`CI requires ${what}`);
+    throw new SetupError(`CI requires ${requirement}`);
 }
 
 /**

@@ -125,8 +125,8 @@ class ResponseRecorder {
     request: string,
     { status, headers, text }: Pick<TestResponse, 'status' | 'headers' | 'text'>,
   ): void {
-    const shown = [...headers].filter(([name]) => !varying.has(name)).sort();
-    const response = { request, status, headers: Object.fromEntries(shown), text };
+    const steadyHeaders = [...headers].filter(([name]) => !varying.has(name)).sort();
+    const response = { request, status, headers: Object.fromEntries(steadyHeaders), text };
     this.lines.push(this.#mask.apply(JSON.stringify(response)));
   }
 }

@@ -69,8 +69,8 @@ function habitsHaveShown() {
   return (events: readonly FleetEvent[]): boolean => {
     for (const event of events.slice(seen)) count(event, pollsAfter);
     seen = events.length;
-    const shown = [...pollsAfter.values()].filter((polls) => polls >= POLLS_AFTER).length;
-    return shown >= Object.keys(recorded).length - NEVER_ENDING;
+    const pollingDevices = [...pollsAfter.values()].filter((polls) => polls >= POLLS_AFTER).length;
+    return pollingDevices >= Object.keys(recorded).length - NEVER_ENDING;
   };
 }
 

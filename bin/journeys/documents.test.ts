@@ -61,19 +61,19 @@ async function errorOf(args: readonly string[]): Promise<string | undefined> {
   if (!(first in commands) && first !== 'help' && !first.startsWith('-')) {
     return `unknown command: fleetbed ${first}`;
   }
-  const shown = new Set(['--help', '--version']);
+  const knownOptions = new Set(['--help', '--version']);
   for (const word of args) {
     // What follows `config` is the command line of any command.
     const from = command.name() === 'config' ? program : command;
     const subcommand = from.commands.find((each) => each.name() === word);
     if (subcommand) await loadOptions(subcommand);
     command = subcommand ?? command;
-    for (const { long, hidden } of command.options) if (long && !hidden) shown.add(long);
+    for (const { long, hidden } of command.options) if (long && !hidden) knownOptions.add(long);
   }
   const unknown = args
     .filter((word) => word.startsWith('--'))
     .map((word) => word.replace(/=.*/, ''))
-    .filter((option) => !shown.has(option));
+    .filter((option) => !knownOptions.has(option));
   return unknown.length > 0 ? `fleetbed ${first} has no ${unknown.join(' and no ')}` : undefined;
 }
 
@@ -139,7 +139,7 @@ describe('the outputs shown in documents', () => {
     async (name) => {
       let text = read(name);
       const all = shownOutputs(text);
-      const outputs = all.filter((shown) => isWriting || !isDemo(shown));
+      const outputs = all.filter((output) => isWriting || !isDemo(output));
       const marked = text.match(/^```text output$/gm) ?? [];
       expect(marked.length, 'each right after a block of sh').toBe(all.length);
       const printed: string[] = [];
@@ -154,8 +154,10 @@ describe('the outputs shown in documents', () => {
         writeFileSync(join(projectFolder, name), text);
         return;
       }
-      const shown = outputs.map(({ output }) => withoutChangingValues(output));
-      expect(printed.map(withoutChangingValues), 'npm run docs writes them anew').toEqual(shown);
+      const documentedOutputs = outputs.map(({ output }) => withoutChangingValues(output));
+      expect(printed.map(withoutChangingValues), 'npm run docs writes them anew').toEqual(
+        documentedOutputs,
+      );
     },
   );
 
@@ -222,8 +224,8 @@ describe.each(Object.entries(guidePictures))('the generated picture %s', (path, 
 
 describe('the guide of the command line', () => {
   it('describes every command', () => {
-    const shown = Object.entries(commands).filter(([, { hidden }]) => !hidden);
-    const missing = shown.filter(
+    const publicCommands = Object.entries(commands).filter(([, { hidden }]) => !hidden);
+    const missing = publicCommands.filter(
       ([name]) => !new RegExp(`fleetbed ${name}[ \`]`).test(commandGuide),
     );
     expect(missing.map(([name]) => name)).toEqual([]);

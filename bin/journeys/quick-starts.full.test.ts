@@ -82,9 +82,9 @@ async function ended(shell: ChildProcess, signal: NodeJS.Signals): Promise<numbe
 async function shownBy(script: string, cwd: string, limitMs: number): Promise<string> {
   const shell = paste(`exec 2>&1\n${script}`, cwd);
   const late = systemClock.after(limitMs, () => ended(shell, 'SIGKILL'));
-  const shown = await text(shell.stdout);
+  const output = await text(shell.stdout);
   late.cancel();
-  return shown.replace(/^npm (notice|warn).*\n/gm, '');
+  return output.replace(/^npm (notice|warn).*\n/gm, '');
 }
 
 /** Starts the README's server in a folder, and runs the quick starts beside it. */
@@ -101,9 +101,9 @@ async function runQuickStarts(cwd: string): Promise<void> {
   }
   expect(withoutChangingValues(output)).toBe(withoutChangingValues(server?.output ?? ''));
   for (const { script, output } of quickStarts) {
-    const shown = await shownBy(script, cwd, BLOCK_MAX_MS);
+    const printed = await shownBy(script, cwd, BLOCK_MAX_MS);
     expect
-      .soft(withoutChangingValues(abridged(shown, output)), shown)
+      .soft(withoutChangingValues(abridged(printed, output)), printed)
       .toBe(withoutChangingValues(output));
   }
   await ended(terminal, 'SIGINT');
@@ -125,8 +125,8 @@ describe('the README commands in a fresh clone', () => {
 
   it('install, build and run the demo', { timeout: SET_UP_MAX_MS }, async () => {
     const { script = '', output = '' } = demo ?? {};
-    const shown = await shownBy(script, join(folder, 'fleetbed'), SET_UP_MAX_MS);
-    expect(withoutChangingValues(abridged(shown, output)), shown).toBe(
+    const printed = await shownBy(script, join(folder, 'fleetbed'), SET_UP_MAX_MS);
+    expect(withoutChangingValues(abridged(printed, output)), printed).toBe(
       withoutChangingValues(output),
     );
   });

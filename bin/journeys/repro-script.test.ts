@@ -112,8 +112,8 @@ describe('a device request in a repro script', () => {
     expect(stdout).toMatch(/^HTTP\/1\.1 200/);
     const token = server.adminToken;
     const inventory = await server.call('list-inventory', { token });
-    const shown = inventory.json<{ attributes: { name: string; value: unknown }[] }[]>();
-    const notes = shown.flatMap(({ attributes }) =>
+    const devices = inventory.json<{ attributes: { name: string; value: unknown }[] }[]>();
+    const notes = devices.flatMap(({ attributes }) =>
       attributes.filter(({ name }) => name === 'note'),
     );
     expect(notes.map(({ value }) => value)).toEqual([hostileSerial]);

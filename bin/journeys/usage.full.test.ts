@@ -95,7 +95,7 @@ describe('help and version', () => {
 
   it('contain every option of serve with its default', async () => {
     const { stdout } = await runCommand(['serve', '--help']);
-    for (const [option, shown] of [
+    for (const [option, defaultText] of [
       ['--host', '"127.0.0.1"'],
       ['--control-host', '"127.0.0.1"'],
       ['--port', '8080'],
@@ -110,7 +110,7 @@ describe('help and version', () => {
       ['--ready-file', ''],
     ] as const) {
       expect(stdout).toContain(option);
-      expect(stdout).toContain(shown);
+      expect(stdout).toContain(defaultText);
     }
   });
 });

@@ -54,8 +54,8 @@ describe('an option with a secret value', () => {
     );
     const bare = secrets.filter(({ option }) => option.envVar?.startsWith('FLEETBED_') !== true);
     expect(bare.map(({ path, option }) => [...path, option.flags])).toEqual([]);
-    const shown = secrets.filter(({ option }) => !(option instanceof SecretOption));
-    expect(shown.map(({ path, option }) => [...path, option.flags])).toEqual([]);
+    const readableSecrets = secrets.filter(({ option }) => !(option instanceof SecretOption));
+    expect(readableSecrets.map(({ path, option }) => [...path, option.flags])).toEqual([]);
   });
 
   const unasked = {

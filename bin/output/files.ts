@@ -43,13 +43,13 @@ export async function readNamedFile(option: string, path: string): Promise<strin
  * @throws CommandError
  */
 export async function requireWritable(option: string, path: string): Promise<void> {
-  const what = `${option} cannot write ${path}`;
+  const problem = `${option} cannot write ${path}`;
   try {
     await access(dirname(resolve(path)), constants.W_OK);
     const stats = await stat(path).catch(() => undefined);
     if (stats?.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
   } catch (error) {
-    throw fileError(what, error);
+    throw fileError(problem, error);
   }
 }
 
@@ -137,17 +137,17 @@ export async function openForLines(option: string, path: string): Promise<number
 
 /**
  * Returns the error for a file that cannot be used.
- * @param what the failed action with the file, such as `--ca cannot read x.pem`
+ * @param problem the failed action with the file, such as `--ca cannot read x.pem`
  * @param kind what to choose another one of
  */
 export function fileError(
-  what: string,
+  problem: string,
   error: unknown,
   kind: 'file' | 'folder' = 'file',
 ): CommandError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reason = error instanceof NotAFile ? error.message : (reasons[code] ?? code);
-  return new CommandError(`${what}: ${reason}; choose another ${kind}.`, exitCodes.setUp, error);
+  return new CommandError(`${problem}: ${reason}; choose another ${kind}.`, exitCodes.setUp, error);
 }
 
 /** Returns true for an error of the file system, and for a path that is not a regular file. */

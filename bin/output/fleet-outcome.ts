@@ -75,9 +75,9 @@ export function fleetError(
 function unreachedError(error: ClientError, server: string): CommandError {
   const { message, exitCode } = setupError(error, server);
   if (message.startsWith(server)) return new CommandError(message, exitCode, error);
-  const what = message.replace(/^reach-server: /, '');
-  const way = message.includes('--url') ? '' : '; check --url and that the server is running';
-  return new CommandError(`${server}: ${what}${way}`, exitCode, error);
+  const problem = message.replace(/^reach-server: /, '');
+  const remedy = message.includes('--url') ? '' : '; check --url and that the server is running';
+  return new CommandError(`${server}: ${problem}${remedy}`, exitCode, error);
 }
 
 function refusedUser(server: string, user: NonNullable<FleetPlan['acceptWith']>): string {

@@ -135,9 +135,10 @@ async function login(
   });
   const text = await response.text();
   if (response.status === 200 && isBearerToken(text)) return text;
-  const way = response.status === 401 ? `check --email ${email} and its password` : 'check --url';
-  const what = response.status === 200 ? '200 without a plain token' : response.status;
-  const sentence = `${url}: the login was answered with ${what}; ${way}.`;
+  const remedy =
+    response.status === 401 ? `check --email ${email} and its password` : 'check --url';
+  const answer = response.status === 200 ? '200 without a plain token' : response.status;
+  const sentence = `${url}: the login was answered with ${answer}; ${remedy}.`;
   throw new CommandError(sentence, exitCodes.setUp);
 }
 

@@ -17,9 +17,9 @@ export function setup(lane: TestProject): () => void {
   for (const [name, { isThere, files, option }] of Object.entries(testTools)) {
     const wanted = files.filter((file) => lane.name !== 'quick' || !file.includes('.full.'));
     if (isThere || wanted.length === 0) continue;
-    const way = `node bin/dev/setup.mjs ${option} gets it, or says how`;
+    const remedy = `node bin/dev/setup.mjs ${option} gets it, or says how`;
     process.stderr.write(
-      `${name} is missing, so these are skipped: ${wanted.join(', ')} (${way})\n`,
+      `${name} is missing, so these are skipped: ${wanted.join(', ')} (${remedy})\n`,
     );
   }
   const before = process.env.TMPDIR;

@@ -81,7 +81,7 @@ export async function runVirtually(
     mayRestart: restartsServer(virtualRun),
     order: chance('virtual/order'),
   });
-  const way = { server, host: virtualHost, clock };
+  const connectionOptions = { server, host: virtualHost, clock };
   const planOf = exchangePlans({ faults: virtualRun.faults, delays: chance('virtual/delays') });
   const pollIntervalMs = minPollMs(plan);
   const unauthorizedDevice = new UnauthorizedDevice({
@@ -89,7 +89,7 @@ export async function runVirtually(
     clock,
     pollIntervalMs,
     server,
-    inProcess: new MemoryTransport(way),
+    inProcess: new MemoryTransport(connectionOptions),
     random: random.stream('virtual/unauthorized-device'),
   });
   const failure = new AbortController();
@@ -103,7 +103,11 @@ export async function runVirtually(
       ...hooks,
       signal: AbortSignal.any([hooks.signal, failure.signal]),
       clock,
-      inProcess: new MemoryTransport({ ...way, listener: between(server.listener), planOf }),
+      inProcess: new MemoryTransport({
+        ...connectionOptions,
+        listener: between(server.listener),
+        planOf,
+      }),
       inspectionIntervals: looksAt(plan, pollIntervalMs),
       machine: () => idleMachine,
       drive: (isIdle) => {

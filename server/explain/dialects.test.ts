@@ -65,8 +65,8 @@ describe('an operation that the dialect open-source lacks', () => {
       const server = await startAs('open-source');
       const explained = await refusedWith(server, 404, [row.method, idPath(row.path)]);
       const { problem, before, correctedRequest } = explained;
-      const { what = '', instead } = dialectWithout(row, openSource) ?? {};
-      expect(problem.expected).toContain(`dialect open-source; it has no ${what} (${row.method}`);
+      const { name = '', instead } = dialectWithout(row, openSource) ?? {};
+      expect(problem.expected).toContain(`dialect open-source; it has no ${name} (${row.method}`);
       expect(before).toMatch(/or start the server without --dialect open-source(;|$)/);
       expect(correctedRequest === undefined).toBe(instead === undefined);
       expect(explained.command === undefined).toBe(instead === undefined);

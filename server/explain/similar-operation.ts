@@ -103,12 +103,12 @@ const TYPING_ERROR = 0.8;
 
 function insteadOf(
   meant: Operation,
-  { dialect, what, remedy, instead }: AbsentOperation,
+  { dialect, name, remedy, instead }: AbsentOperation,
 ): IntendedOperation {
   const operation = instead === undefined ? undefined : mountedOperations[instead];
   const there = operation ? `: ${operation.method} ${operation.path}` : '';
   return {
-    expected: `a path that exists in the dialect ${dialect}; it has no ${what} (${meant.method} ${meant.path})`,
+    expected: `a path that exists in the dialect ${dialect}; it has no ${name} (${meant.method} ${meant.path})`,
     remedy: `${remedy}${there}; or start the server without --dialect ${dialect}`,
     operation,
   };

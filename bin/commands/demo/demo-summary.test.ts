@@ -17,7 +17,7 @@ it('the demo summary names addresses only of a server that keeps running', async
   } finally {
     await server.close();
   }
-  const shown = demoSummary(results, undefined);
-  expect(shown).toContain('Suite: pass');
-  expect(shown).not.toMatch(/URL|Console|Terminal/);
+  const summary = demoSummary(results, undefined);
+  expect(summary).toContain('Suite: pass');
+  expect(summary).not.toMatch(/URL|Console|Terminal/);
 });

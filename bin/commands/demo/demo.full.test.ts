@@ -17,21 +17,21 @@ describe('fleetbed demo', () => {
   }, async () => {
     demo = startCommand(['demo']);
     await demo.waitForOutput('stderr', /press Ctrl-C to stop/);
-    const shown = await demo.waitForOutput('stdout', /#token=\S+\n/);
+    const output = await demo.waitForOutput('stdout', /#token=\S+\n/);
     for (const part of [/│ success +│ 7 +│ 7 +│ 7 +│ 21 /, /Suite: pass/, /URL {7}http:/]) {
-      expect(shown).toMatch(part);
+      expect(output).toMatch(part);
     }
     const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-    const { output = '' } = shownOutputs(readme).find(isDemo) ?? {};
+    const { output: documented = '' } = shownOutputs(readme).find(isDemo) ?? {};
     // README omits the progress on standard error, and also the addresses for --exit.
-    const results = shown.slice(0, shown.indexOf('\nURL '));
-    expect(withoutChangingValues(abridged(`\n${results}`, output)), 'npm run docs').toBe(
-      withoutChangingValues(output),
+    const results = output.slice(0, output.indexOf('\nURL '));
+    expect(withoutChangingValues(abridged(`\n${results}`, documented)), 'npm run docs').toBe(
+      withoutChangingValues(documented),
     );
-    const controlUrl = /Control +(\S+)/.exec(shown)?.[1];
+    const controlUrl = /Control +(\S+)/.exec(output)?.[1];
     expect((await fetch(`${controlUrl}/ready`)).status).toBe(200);
-    const [, email = '', password = ''] = /User +(\S+) with password (\S+)/.exec(shown) ?? [];
-    const url = /URL +(\S+)/.exec(shown)?.[1] ?? '';
+    const [, email = '', password = ''] = /User +(\S+) with password (\S+)/.exec(output) ?? [];
+    const url = /URL +(\S+)/.exec(output)?.[1] ?? '';
     const send = (method: string, path: string, authorization: string) =>
       fetch(url + path, { method, headers: { Authorization: authorization } });
     const basic = Buffer.from(`${email}:${password}`).toString('base64');
@@ -47,7 +47,7 @@ describe('fleetbed demo', () => {
       ).json();
     expect(await list('list-devices')).toHaveLength(30);
     expect(await list('list-deployments')).toMatchObject([{ name: 'demo' }]);
-    const [, id = ''] = /fleetbed terminal .* (\S+)\n/.exec(shown) ?? [];
+    const [, id = ''] = /fleetbed terminal .* (\S+)\n/.exec(output) ?? [];
     const connection = pathOf(managementOperations['get-connection'], { id });
     const response = await send('GET', connection, `Bearer ${token}`);
     expect(await response.json()).toMatchObject({ status: 'connected' });

@@ -87,13 +87,13 @@ async function examine(options: EnvironmentOptions): Promise<ExitCode> {
   const caPem = ca === undefined ? undefined : await readNamedFile('--ca', ca);
   const sentenceOf = (error: Error, host: string): string => describeError(error, host).sentence;
   const checkOptions = { caPem, clock: systemClock, sentenceOf };
-  const way = url === undefined ? undefined : { url: new URL(url), ...checkOptions };
+  const connectionOptions = url === undefined ? undefined : { url: new URL(url), ...checkOptions };
   const checks = [
     machine.openFilesCheck(await machine.openFilesLimit(), options),
     machine.localPortsCheck(await machine.localPortRange(), options),
     ...(await portChecks(options)),
     await trustCheck(process.env, systemClock.now()),
-    ...(await serverChecks(way)),
+    ...(await serverChecks(connectionOptions)),
   ];
   const isFailed = checks.some(({ verdict }) => verdict === 'fail');
   const bounds = checks.flatMap(({ connectedDevicesMax: bound }) =>
@@ -125,15 +125,17 @@ async function portChecks({
 /**
  * Runs the checks of a server up to the first error, because each check needs the one before it.
  */
-async function serverChecks(way: ServerCheckOptions | undefined): Promise<EnvironmentCheck[]> {
-  if (!way) return [clockCheck(systemClock.now(), undefined)];
+async function serverChecks(
+  connectionOptions: ServerCheckOptions | undefined,
+): Promise<EnvironmentCheck[]> {
+  if (!connectionOptions) return [clockCheck(systemClock.now(), undefined)];
   const checks = [];
   for (const step of [reachCheck, tlsCheck]) {
-    const check = await step(way);
+    const check = await step(connectionOptions);
     checks.push(check);
     if (check.verdict === 'fail') return [...checks, clockCheck(systemClock.now(), undefined)];
   }
-  const response = await responseCheck(way);
+  const response = await responseCheck(connectionOptions);
   return [...checks, response.check, clockCheck(systemClock.now(), response)];
 }
 

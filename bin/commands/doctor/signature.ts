@@ -102,15 +102,15 @@ function printFinding(finding: DoctorFinding, output: Output): void {
 }
 
 async function readBody(path: string): Promise<Buffer> {
-  const what = `--body cannot read ${path}`;
+  const problem = `--body cannot read ${path}`;
   try {
     const { size } = await stat(plainFile(path));
     if (size <= limits.bodyMaxBytes) return await readFile(path);
   } catch (error) {
-    throw fileError(what, error);
+    throw fileError(problem, error);
   }
   throw new CommandError(
-    `${what}: it is larger than a request body may be (${limits.bodyMaxBytes} bytes); choose another file.`,
+    `${problem}: it is larger than a request body may be (${limits.bodyMaxBytes} bytes); choose another file.`,
     exitCodes.setUp,
   );
 }

@@ -103,8 +103,8 @@ class Passage {
     upstream.end();
   }
 
-  #join(way: { from: Duplex; to: Duplex; head: Buffer; side: ProxiedFrame['from'] }): void {
-    const { from, to, head, side } = way;
+  #join(direction: { from: Duplex; to: Duplex; head: Buffer; side: ProxiedFrame['from'] }): void {
+    const { from, to, head, side } = direction;
     const reader = new FrameReader();
     const see = (bytes: Buffer): void => {
       for (const piece of reader.read(bytes)) {

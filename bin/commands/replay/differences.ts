@@ -52,7 +52,7 @@ export function compareBodies(recorded: unknown, actual: unknown): BodyCompariso
     } else if (typeof one === 'string' && typeof other === 'string' && isServerOwn(one, other)) {
       pairs.push({ recorded: one, actual: other });
     } else if (one !== other) {
-      differences.push(`${location} is ${shown(other)}, recorded ${shown(one)}`);
+      differences.push(`${location} is ${valueText(other)}, recorded ${valueText(one)}`);
     }
   }
 }
@@ -63,7 +63,7 @@ function isServerOwn(one: string, other: string): boolean {
   );
 }
 
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > VALUE_MAX_CHARACTERS ? `${text.slice(0, VALUE_MAX_CHARACTERS)}…` : text;
 }

@@ -56,22 +56,22 @@ async function privateKeyPemIn(option: string, path: string): Promise<string> {
   return pem;
 }
 
-function certificateIn(pem: string, what: string): X509Certificate {
+function certificateIn(pem: string, subject: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch (error) {
-    throw wrongFile(`${what} contains no PEM certificate`, error);
+    throw wrongFile(`${subject} contains no PEM certificate`, error);
   }
 }
 
-function privateKeyIn(pem: string, what: string): KeyObject {
+function privateKeyIn(pem: string, subject: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch (error) {
-    throw wrongFile(`${what} contains no unencrypted PEM private key`, error);
+    throw wrongFile(`${subject} contains no unencrypted PEM private key`, error);
   }
 }
 
-function wrongFile(what: string, cause?: unknown): CommandError {
-  return new CommandError(`${what}; use another file.`, exitCodes.setUp, cause);
+function wrongFile(problem: string, cause?: unknown): CommandError {
+  return new CommandError(`${problem}; use another file.`, exitCodes.setUp, cause);
 }

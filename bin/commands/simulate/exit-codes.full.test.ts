@@ -32,13 +32,13 @@ describe('a fleet run as a process', { timeout: 60_000 }, () => {
     ['that accepted no device', '', 6, 'NOT ACCEPTED'],
   ])(
     'has an exit code of its own, and writes its CSV report: one %s',
-    async (what, args, code, verdict) => {
+    async (title, args, code, verdict) => {
       const { baseUrl, adminToken } = release.ready;
       const csv = join(folder, `${code}.csv`);
       const user = args.includes('--accept') ? ['--token', adminToken] : [];
       const load = '--devices 2 --poll 200ms --ramp 0 --duration 3s'.split(' ');
       const more = args.split(' ').filter(Boolean);
-      const reports = ['--report', `csv=${csv}`, '--seed', what];
+      const reports = ['--report', `csv=${csv}`, '--seed', title];
       const ended = await runCommand([
         ...['simulate', '--url', baseUrl, ...load, ...user, ...more, ...reports],
       ]);

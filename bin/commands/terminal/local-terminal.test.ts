@@ -45,8 +45,8 @@ class Keyboard {
     return this.calls;
   }
 
-  #record(what: string): void {
-    this.calls.push(what);
+  #record(call: string): void {
+    this.calls.push(call);
     this.#waiting?.();
   }
 }

@@ -104,7 +104,7 @@ describe("a user's shell", () => {
     await remote.type(Buffer.from('pwd\n'));
     await remote.endInput();
     expect(await remote.ended).toEqual({});
-    expect(screen.shown).toMatch(/\r\n\/root\r\n.*exit\r\n$/s);
+    expect(screen.output).toMatch(/\r\n\/root\r\n.*exit\r\n$/s);
   });
 
   it('is stopped when the user leaves', async () => {
@@ -174,7 +174,7 @@ describe("a user's shell", () => {
     show('second');
     for (let iteration = 0; iteration < 100; iteration++)
       await new Promise((resolve) => setImmediate(resolve));
-    expect(screen.shown).toMatch(/first$/);
+    expect(screen.output).toMatch(/first$/);
     screen.hasRoom = true;
     remote.drained();
     await screen.until(/second$/);

@@ -177,13 +177,13 @@ describe('a terminal whose device disconnects', { timeout: RUN_MAX_MS }, () => {
     const devices = await untilConnected(3);
     const id = devices.find((device) => !ids.includes(device.id))?.id ?? '';
     const child = spawn(process.execPath, [builtCommand, 'terminal', ...reach(id), ...byToken()]);
-    const shown = new Promise((resolve) => child.stdout.once('data', resolve));
+    const firstOutput = new Promise((resolve) => child.stdout.once('data', resolve));
     let printed = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       printed += text;
     });
     const ended = new Promise((resolve) => child.once('close', resolve));
-    await shown;
+    await firstOutput;
     await only.end('SIGINT');
     expect(await ended).toBe(1);
     expect(printed).toMatch(/the shell on \S+ ended: .*1001.*device disconnected/);

@@ -104,12 +104,12 @@ function terminalError(error: unknown, device: string, options: ServerAccess): u
     return new CommandError(sentence, exitCodes.setUp, error);
   }
   if (!(error instanceof ClientError)) return error;
-  const way = error instanceof StatusError ? remedy(error) : undefined;
-  if (way === undefined) return setupError(error, baseUrl);
-  return new CommandError(`${baseUrl}: ${error.message}; ${way}`, exitCodes.setUp, error);
+  const remedy = error instanceof StatusError ? remedyFor(error) : undefined;
+  if (remedy === undefined) return setupError(error, baseUrl);
+  return new CommandError(`${baseUrl}: ${error.message}; ${remedy}`, exitCodes.setUp, error);
 }
 
-function remedy({ status }: StatusError): string | undefined {
+function remedyFor({ status }: StatusError): string | undefined {
   if (status === 401) return 'get a valid token';
   if (status === 403) return 'this user may not open terminals; use another user';
   if (status === 404) return 'check the device ID, and that the device is connected';

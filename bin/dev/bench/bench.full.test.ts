@@ -31,7 +31,7 @@ describe('npm run bench', () => {
     expect(Object.keys(environment)).toEqual([
       ...['date', 'machine', 'memory', 'node', 'fleetbed', 'packages', 'cores', 'rates', 'form'],
     ]);
-    expect(parts.map(({ name, rows }) => [name, rows.map(({ what }) => what)])).toEqual([
+    expect(parts.map(({ name, rows }) => [name, rows.map(({ title }) => title)])).toEqual([
       [
         'start',
         [

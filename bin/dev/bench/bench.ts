@@ -96,8 +96,8 @@ async function bench(chosen: readonly string[], options: BenchOptions): Promise<
   if (json !== undefined)
     await writeWhole(json, `${printableJson(JSON.stringify(result, null, 2))}\n`);
   const failing = result.parts.flatMap(({ rows }) => rows).filter(isFailing);
-  for (const { what } of failing)
-    output.line(`FAILED: ${what} is below half of its goal in every round`);
+  for (const { title } of failing)
+    output.line(`FAILED: ${title} is below half of its goal in every round`);
   return failing.length === 0 ? exitCodes.pass : exitCodes.failed;
 }
 

@@ -37,18 +37,20 @@ async function round(start: () => Promise<Testbed>): Promise<void> {
 // The first start also loads the modules that all further starts share.
 const firstMs = systemClock.monotonicMs();
 await (await startTestbed()).close();
-output.line(`first start and stop  ${shown(systemClock.monotonicMs() - firstMs)}`);
+output.line(`first start and stop  ${millisecondsText(systemClock.monotonicMs() - firstMs)}`);
 for (let count = 0; count < ROUNDS; count++) {
   await round(() => timed('start', () => startTestbed()));
 }
 output.line(`then, medians of ${ROUNDS} rounds (and the fastest)`);
 for (const [name, all] of Object.entries(times)) {
-  output.line(`  ${name.padEnd(26)} ${shown(median(all))} (${shown(Math.min(...all))})`);
+  output.line(
+    `  ${name.padEnd(26)} ${millisecondsText(median(all))} (${millisecondsText(Math.min(...all))})`,
+  );
 }
 output.line(`  node ${process.versions.node}, ${machine()}`);
 const slowest = Math.max(median(times.start ?? []), median(times.stop ?? []));
 process.exitCode = slowest > EACH_MAX_MS ? exitCodes.failed : exitCodes.pass;
 
-function shown(ms: number): string {
+function millisecondsText(ms: number): string {
   return `${ms.toFixed(1).padStart(6)} ms`;
 }

@@ -28,7 +28,7 @@ export async function freshCloneRows(context: BenchContext): Promise<BenchRow[]>
     const install = { name: 'npm ci', values: [await secondsOf(clone, 'npm', ['ci'])] };
     const unbuilt = () => removeBuild(clone);
     const [build, first, second] = await inRounds(context, {
-      what: 'fresh clone',
+      title: 'fresh clone',
       rounds: context.rounds,
       programs: [
         {
@@ -51,15 +51,15 @@ export async function freshCloneRows(context: BenchContext): Promise<BenchRow[]>
     const unit = 's';
     const baseline = { ...install, values: build.values.map(() => install.values[0] ?? 0) };
     return [
-      rowOf({ what: 'build of a clone', unit, better: 'lower', subject: build, baseline }),
+      rowOf({ title: 'build of a clone', unit, better: 'lower', subject: build, baseline }),
       limitRow({
-        what: 'first line of npm start, packages installed',
+        title: 'first line of npm start, packages installed',
         unit,
         subject: first,
         limit: FIRST_LINE_MAX_S,
       }),
       limitRow({
-        what: 'first line of npm start, built',
+        title: 'first line of npm start, built',
         unit,
         subject: second,
         limit: SECOND_START_MAX_S,
@@ -123,9 +123,9 @@ function endGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) process.kill(-pid, 'SIGTERM');
 }
 
-function stepFailure(what: string): CommandError {
+function stepFailure(title: string): CommandError {
   return new CommandError(
-    `${what} failed in a fresh clone; see its output above.`,
+    `${title} failed in a fresh clone; see its output above.`,
     exitCodes.internal,
   );
 }

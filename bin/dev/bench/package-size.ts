@@ -20,9 +20,9 @@ export function packageSizeRows(): BenchRow[] {
   const dist = bytesIn(join(root, 'dist'));
   const folders = runtimePackages();
   const installed = folders.reduce((sum, folder) => sum + bytesIn(folder), 0);
-  const row = (what: string, bytes: number, limit: number, note: string): BenchRow =>
+  const row = (title: string, bytes: number, limit: number, note: string): BenchRow =>
     limitRow({
-      what,
+      title,
       unit: 'MB',
       limit,
       note,

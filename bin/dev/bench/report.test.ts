@@ -6,9 +6,9 @@ import { changesOf, joinedResult, readResult, requireSameMachine, resultOf } fro
 import { limitRow, rowOf } from './row.ts';
 import { changesText, resultMarkdown, resultText, shownFigure } from './text.ts';
 
-const poll = (ours: number, what = 'a poll') =>
+const poll = (ours: number, title = 'a poll') =>
   rowOf({
-    what,
+    title,
     unit: 'responses/CPU s',
     better: 'higher',
     goal: 0.75,
@@ -18,7 +18,7 @@ const poll = (ours: number, what = 'a poll') =>
     note: 'on a quiet machine',
   });
 const run = limitRow({
-  what: 'a run',
+  title: 'a run',
   unit: 's',
   subject: { name: 'ours', values: [10] },
   limit: 20,
@@ -69,16 +69,16 @@ describe('figures in a benchmark report', () => {
 describe('the comparison with an earlier result', () => {
   it('shows the change of each ratio, and rows of only one result', () => {
     expect(changesOf(before, now)).toEqual([
-      { part: 'server', what: 'a poll', before: 0.4, now: 0.5, change: 0.25 },
-      { part: 'conformance', what: 'a run', before: undefined, now: 2, change: undefined },
-      { part: 'server', what: 'gone', before: 0.00001, now: undefined, change: undefined },
+      { part: 'server', title: 'a poll', before: 0.4, now: 0.5, change: 0.25 },
+      { part: 'conformance', title: 'a run', before: undefined, now: 2, change: undefined },
+      { part: 'server', title: 'gone', before: 0.00001, now: undefined, change: undefined },
     ]);
   });
 
   it('leaves out parts that were not measured now', () => {
     const [server] = now.parts;
     const part = resultOf({}, server ? [server] : []);
-    expect(changesOf(now, part).map(({ what }) => what)).toEqual(['a poll']);
+    expect(changesOf(now, part).map(({ title }) => title)).toEqual(['a poll']);
   });
 
   it('shows no change where the ratio was 0', () => {

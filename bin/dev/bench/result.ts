@@ -94,7 +94,7 @@ export function dayOf({ environment }: BenchResult): string {
 /** The change of one row between two results. */
 export interface RowChange {
   readonly part: string;
-  readonly what: string;
+  readonly title: string;
   /** Median of the ratio; undefined when that run lacks the row. */
   readonly before: number | undefined;
   readonly now: number | undefined;
@@ -110,22 +110,22 @@ export function changesOf(before: BenchResult, now: BenchResult): readonly RowCh
   const measured = now.parts.map(({ name }) => name);
   const parts = before.parts.filter(({ name }) => measured.includes(name));
   const [old, recent] = [ratiosOf({ ...before, parts }), ratiosOf(now)];
-  return [...new Map([...recent, ...old]).values()].map(({ part, row: { what } }) => {
-    const key = keyOf(part, what);
+  return [...new Map([...recent, ...old]).values()].map(({ part, row: { title } }) => {
+    const key = keyOf(part, title);
     const [was, is] = [old.get(key)?.row.ratio.median, recent.get(key)?.row.ratio.median];
     const change = !was || is === undefined ? undefined : is / was - 1;
-    return { part, what, before: was, now: is, change };
+    return { part, title, before: was, now: is, change };
   });
 }
 
 function ratiosOf({ parts }: BenchResult): Map<string, { part: string; row: BenchRow }> {
   return new Map(
     parts.flatMap(({ name: part, rows }) =>
-      rows.map((row) => [keyOf(part, row.what), { part, row }] as const),
+      rows.map((row) => [keyOf(part, row.title), { part, row }] as const),
     ),
   );
 }
 
-function keyOf(part: string, what: string): string {
-  return `${part}\0${what}`;
+function keyOf(part: string, title: string): string {
+  return `${part}\0${title}`;
 }

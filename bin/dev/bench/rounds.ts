@@ -29,11 +29,11 @@ export interface MeasuredProgram {
  */
 export async function inRounds<const All extends readonly MeasuredProgram[]>(
   { output }: Pick<BenchContext, 'output'>,
-  { what, rounds, programs }: { what: string; rounds: number; programs: All },
+  { title, rounds, programs }: { title: string; rounds: number; programs: All },
 ): Promise<{ [At in keyof All]: RoundFigures }> {
   const figures = programs.map(({ name }) => ({ name, values: [] as number[] }));
   for (let round = 1; round <= rounds; round++) {
-    output.progress(`${what}, round ${round} of ${rounds}`);
+    output.progress(`${title}, round ${round} of ${rounds}`);
     const turns = programs.map(({ measure }, at) => ({ measure, at }));
     for (const { measure, at } of round % 2 === 0 ? turns.toReversed() : turns) {
       figures[at]?.values.push(await measure());

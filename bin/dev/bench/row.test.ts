@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isFailing, limitRow, median, type RowFacts, rowOf, spreadOf } from './row.ts';
 
 const rates: RowFacts = {
-  what: 'a poll',
+  title: 'a poll',
   unit: 'responses/s',
   better: 'higher',
   goal: 0.5,
@@ -55,7 +55,7 @@ describe('a row of a benchmark', () => {
 
 describe('a benchmark row with a limit', () => {
   const taking = (...values: number[]) =>
-    limitRow({ what: 'a run', unit: 's', subject: { name: 'ours', values }, limit: 20 });
+    limitRow({ title: 'a run', unit: 's', subject: { name: 'ours', values }, limit: 20 });
 
   it('is met up to the limit, and missed beyond', () => {
     expect(taking(20)).toMatchObject({ ratio: { median: 1 }, goal: 1, verdict: 'met' });

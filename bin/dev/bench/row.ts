@@ -11,7 +11,7 @@ const figuresShape = v.object({
 /** A row as JSON. Every ratio is "higher is better": 1 is as good as the baseline. */
 export const rowShape = v.object({
   /** Name of the measurement, such as `GET next -> 204`; unique within its part. */
-  what: v.string(),
+  title: v.string(),
   /** Unit of all absolute figures of the row, such as `responses/CPU s`. */
   unit: v.string(),
   subject: figuresShape,
@@ -41,7 +41,7 @@ export interface RoundFigures {
  * goal.
  */
 export interface RowFacts {
-  readonly what: string;
+  readonly title: string;
   readonly unit: string;
   /** The direction of good figures: `higher` for a rate, `lower` for a time or a size. */
   readonly better: 'higher' | 'lower';
@@ -66,7 +66,7 @@ const RATIO_MAX = 99;
  * ratios counts.
  */
 export function rowOf({
-  what,
+  title,
   unit,
   better,
   goal,
@@ -77,7 +77,7 @@ export function rowOf({
   const against = (one: RoundFigures): FigureSpread => ratioOf(one, baseline, better);
   const ratio = against(subject);
   return {
-    what,
+    title,
     unit,
     subject: figuresOf(subject),
     baseline: figuresOf(baseline),

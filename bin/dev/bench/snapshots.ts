@@ -43,7 +43,7 @@ async function worst(engine: string, store: Store): Promise<number> {
   store.close();
   const { snapshot, all, device } = timesMs;
   output.line(
-    `${engine}, ${DEVICES} devices: snapshot ${shown(snapshot)}, reset of all ${shown(all)}, reset of one device ${shown(device)}`,
+    `${engine}, ${DEVICES} devices: snapshot ${figureText(snapshot)}, reset of all ${figureText(all)}, reset of one device ${figureText(device)}`,
   );
   return Math.max(median(all), median(device));
 }
@@ -93,6 +93,6 @@ async function took(run: () => unknown): Promise<number> {
   return systemClock.monotonicMs() - startedMs;
 }
 
-function shown(values: readonly number[]): string {
+function figureText(values: readonly number[]): string {
   return `${median(values).toFixed(1)} ms (at most ${Math.max(...values).toFixed(1)})`;
 }

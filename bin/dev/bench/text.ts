@@ -29,12 +29,12 @@ export function resultMarkdown(result: BenchResult): string {
 }
 
 function markdownCells(row: BenchRow): string[] {
-  const { what, ratio, goal, verdict, subject, baseline, others, unit } = row;
+  const { title, ratio, goal, verdict, subject, baseline, others, unit } = row;
   const isOnce = ratio.min === ratio.max;
   const subjectFigure = `${shownFigure(subject.figures.median)} ${unit}`;
   const rest = others.map(({ name, ratio: other }) => `${name} ${shownRatio(other.median)}`);
   return [
-    ...[what, isOnce ? shownRatio(ratio.median) : shownSpread(ratio), shownRatio(goal), verdict],
+    ...[title, isOnce ? shownRatio(ratio.median) : shownSpread(ratio), shownRatio(goal), verdict],
     ...[subjectFigure, [shownSide(baseline), ...rest].join('; ')],
   ];
 }
@@ -43,8 +43,8 @@ function markdownCells(row: BenchRow): string[] {
 export function changesText(before: BenchResult, now: BenchResult): string {
   const table = new Table({ head: ['part', 'measured', 'before', 'now', 'change'], ...plain });
   for (const change of changesOf(before, now)) {
-    const { part, what } = change;
-    table.push([part, what, ...changeCells(change)]);
+    const { part, title } = change;
+    table.push([part, title, ...changeCells(change)]);
   }
   const { date = 'an earlier run', form } = before.environment;
   // The form is printed because ratios of a quick run and of a full run differ slightly.
@@ -64,7 +64,7 @@ function changeCells({ before, now, change }: RowChange): [string, string, strin
 function verdictLine(rows: readonly BenchRow[]): string {
   const judged = rows.filter(({ verdict }) => verdict !== 'no goal');
   const missed = judged.filter(({ verdict }) => verdict === 'missed');
-  const names = missed.map(({ what }) => what).join(', ');
+  const names = missed.map(({ title }) => title).join(', ');
   return `${judged.length - missed.length} of ${judged.length} goals met${missed.length > 0 ? `; missed: ${names}` : ''}`;
 }
 
@@ -93,13 +93,13 @@ function partText(name: string, rows: readonly BenchRow[]): string {
   const head = ['measured', 'ratio', 'goal', 'verdict', 'subject', 'baseline', 'unit'];
   const table = new Table({ head, ...plain });
   for (const row of rows) {
-    const { what, ratio, goal, verdict, subject, baseline, others, unit } = row;
+    const { title, ratio, goal, verdict, subject, baseline, others, unit } = row;
     const sides = [shownSide(subject), shownSide(baseline), unit];
-    table.push([what, shownSpread(ratio), shownRatio(goal), verdict, ...sides]);
+    table.push([title, shownSpread(ratio), shownRatio(goal), verdict, ...sides]);
     for (const other of others) {
       table.push(['', shownSpread(other.ratio), '', '', shownSide(other), '', '']);
     }
   }
-  const notes = rows.flatMap(({ what, note }) => (note === '' ? [] : [`  ${what}: ${note}`]));
+  const notes = rows.flatMap(({ title, note }) => (note === '' ? [] : [`  ${title}: ${note}`]));
   return [name, table.toString(), ...notes].join('\n');
 }

@@ -105,12 +105,12 @@ class RequestBatch {
     const name = status > 0 ? hundred : 'none';
     this.classes.set(name, (this.classes.get(name) ?? 0) + 1);
     const isProblem = status < 0 || (status >= 500 && status !== 503);
-    if (isProblem) this.problems.push(`${status} ${shot.operation}: ${shown(shot)}`);
+    if (isProblem) this.problems.push(`${status} ${shot.operation}: ${requestText(shot)}`);
   }
 }
 
 /** Returns the start of the request in a format that can be sent again by hand. */
-function shown({ bytes }: HostileRequest): string {
+function requestText({ bytes }: HostileRequest): string {
   return JSON.stringify(bytes.toString('latin1').slice(0, 600));
 }
 

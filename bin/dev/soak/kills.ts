@@ -40,7 +40,7 @@ const TENANTS_KEPT_MAX = 20;
 
 /** An acknowledged write, with the query that shows if it still exists. */
 interface AcknowledgedWrite {
-  readonly what: string;
+  readonly name: string;
   holds(server: ServerReady): Promise<boolean>;
 }
 
@@ -105,16 +105,16 @@ async function lostOf(
   writes: readonly AcknowledgedWrite[],
 ): Promise<string[]> {
   const lost: string[] = [];
-  for (const { what, holds } of writes) {
-    if (!(await holds(server))) lost.push(`lost: ${what}`);
+  for (const { name, holds } of writes) {
+    if (!(await holds(server))) lost.push(`lost: ${name}`);
   }
   return lost;
 }
 
 function counted(writes: readonly AcknowledgedWrite[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { what } of writes) {
-    const kind = what.split(' ')[0] ?? '';
+  for (const { name } of writes) {
+    const kind = name.split(' ')[0] ?? '';
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
   return counts;
@@ -187,7 +187,7 @@ class WriteLoad {
   async #newDevice(at: number): Promise<boolean> {
     const { id, token } = await authenticate(this.#server, `${this.#name}-${at}`);
     this.#record({
-      what: `acceptance of device ${id}`,
+      name: `acceptance of device ${id}`,
       holds: async (server) => (await call(server, 'get-configuration', { token })).status === 200,
     });
     return true;
@@ -199,7 +199,7 @@ class WriteLoad {
     const json = [{ name: `told-${at}`, value }];
     expectStatus(await call(this.#server, 'patch-attributes', { token, json }), 200);
     this.#record({
-      what: `attribute ${at} of ${id}`,
+      name: `attribute ${at} of ${id}`,
       holds: async (server) => {
         const { text } = await call(server, 'get-inventory', { parameters: { id } });
         return text.includes(`"told-${at}"`) && text.includes(value);
@@ -213,7 +213,7 @@ class WriteLoad {
     const json = { value: `${at}` };
     expectStatus(await call(this.#server, 'set-configuration', { parameters: { id }, json }), 204);
     this.#record({
-      what: `configuration of ${id}`,
+      name: `configuration of ${id}`,
       holds: async (server) => {
         const { text } = await call(server, 'show-configuration', { parameters: { id } });
         return (
@@ -234,7 +234,7 @@ class WriteLoad {
     expectStatus(uploaded, 201);
     const artifact = uploaded.location;
     this.#record({
-      what: `upload ${name}`,
+      name: `upload ${name}`,
       holds: async (server) => (await downloadStatus(server, artifact)) === 200,
     });
     const device = await this.#device('update');
@@ -242,7 +242,7 @@ class WriteLoad {
     const made = await call(this.#server, 'create-deployment', { json });
     expectStatus(made, 201);
     const id = made.location;
-    this.#record({ what: `deployment ${name}`, holds: (server) => isLogged(server, id) });
+    this.#record({ name: `deployment ${name}`, holds: (server) => isLogged(server, id) });
     const query = { device_type: 'board', artifact_name: 'old' };
     expectStatus(
       await call(this.#server, 'get-next-deployment', { token: device.token, query }),
@@ -252,7 +252,7 @@ class WriteLoad {
       const report = { token: device.token, parameters: { id }, json: { status } };
       expectStatus(await call(this.#server, 'put-deployment-status', report), 204);
       this.#record({
-        what: `status ${status} of ${name}`,
+        name: `status ${status} of ${name}`,
         holds: (server) => hasReached(server, { id, device: device.id, status }),
       });
     }
@@ -272,7 +272,7 @@ class WriteLoad {
     const { id } = JSON.parse(made.text) as { id: string };
     let isDropped = false;
     this.#record({
-      what: `tenant ${name}`,
+      name: `tenant ${name}`,
       holds: async (server) => isDropped || (await tenantsOf(server)).includes(id),
     });
     if (at > 0) return false;
@@ -280,7 +280,7 @@ class WriteLoad {
     const path = `/tenants/${id}`;
     expectStatus(await callControl(this.#server, { method: 'DELETE', path }), 200);
     this.#record({
-      what: `drop of ${name}`,
+      name: `drop of ${name}`,
       holds: async (server) => !(await tenantsOf(server)).includes(id),
     });
     return true;

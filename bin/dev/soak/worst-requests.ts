@@ -286,8 +286,8 @@ const requests: Readonly<Record<string, RequestRow>> = {
     },
   },
   ...Object.fromEntries(
-    Object.entries(finelyDividedArtifacts).map(([what, artifact]): [string, RequestRow] => [
-      `artifact, ${what}`,
+    Object.entries(finelyDividedArtifacts).map(([name, artifact]): [string, RequestRow] => [
+      `artifact, ${name}`,
       {
         as: 'user',
         line: upload,

@@ -175,7 +175,7 @@ describe('a damaged artifact file', () => {
 const large = Array.from({ length: 300_000 }, (_, index) => (index * index) % 7919).join(' ');
 
 /** Arguments of `mender-artifact write`, with what users see of the resulting file. */
-type Written = readonly [kind: string, args: readonly string[], shown: object];
+type Written = readonly [kind: string, args: readonly string[], view: object];
 const theirs: readonly Written[] = [
   [
     'a payload for an update module',
@@ -219,13 +219,13 @@ describe("an artifact file of Debian's mender-artifact", () => {
     tool.put('meta.json', '{"mode":"fast"}');
   });
 
-  it.each(theirs)('is accepted and deployed by the server: %s', async (kind, options, shown) => {
+  it.each(theirs)('is accepted and deployed by the server: %s', async (kind, options, view) => {
     // The tool does not accept spaces in a name.
     const name = kind.replaceAll(' ', '-');
     const file = tool.write(...options, '--artifact-name', name, '--device-type', 'board');
     const id = await publish(server, file);
     const artifact = await shownArtifact(server, id);
-    expect(artifact).toMatchObject({ name, size: file.length, ...shown });
+    expect(artifact).toMatchObject({ name, size: file.length, ...view });
     const device = await acceptedDevice(server, name);
     await deploy(server, [device], { artifact_name: name });
     expect((await nextFile(device)).equals(file)).toBe(true);

@@ -299,8 +299,15 @@ describe("Debian's mender-client with signature verification", { timeout: 60_000
       tool.put('key.pem', privateKey.export({ type: 'sec1', format: 'pem' }));
       for (const { name, content } of applicationFiles) tool.put(name, content);
       const files = applicationFiles.flatMap(({ name }) => ['--file', name]);
-      const what = ['--type', 'single-file', '--artifact-name', 'signed', '--device-type', 'board'];
-      return tool.write('module-image', ...what, ...files, '--key', 'key.pem');
+      const options = [
+        '--type',
+        'single-file',
+        '--artifact-name',
+        'signed',
+        '--device-type',
+        'board',
+      ];
+      return tool.write('module-image', ...options, ...files, '--key', 'key.pem');
     } finally {
       tool.close();
     }

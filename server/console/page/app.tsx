@@ -77,7 +77,7 @@ function Sections() {
         ))}
       </nav>
       <main id="main" tabIndex={-1}>
-        <Suspense fallback={<Loading what="the section" />}>
+        <Suspense fallback={<Loading subject="the section" />}>
           <Switch>
             {sections.flatMap(({ routes }) =>
               Object.entries(routes).map(([pattern, View]) => (

@@ -88,7 +88,7 @@ export function Devices({ devices }: { devices: ShownDevices }) {
             />
           )}
           <Pager
-            what="devices"
+            subject="devices"
             page={filter.page}
             pageSize={PAGE_SIZE}
             rows={filteredDevices.length}

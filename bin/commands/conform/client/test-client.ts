@@ -265,9 +265,9 @@ async function readEarlier(file: string): Promise<ClientTestResult> {
   try {
     return readClientTestResult(text);
   } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
+    const problem = error instanceof Error ? error.message : String(error);
     const wanted = 'give a file written by conform client --report json=FILE';
-    throw new CommandError(`--compare: ${file} ${what}; ${wanted}.`, exitCodes.setUp, error);
+    throw new CommandError(`--compare: ${file} ${problem}; ${wanted}.`, exitCodes.setUp, error);
   }
 }
 

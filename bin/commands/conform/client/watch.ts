@@ -133,8 +133,8 @@ function dutyLines({ duties, clients }: Clients): readonly string[] {
     ({ duty, level, counts, sentence }) =>
       `  ${duty} (${level}), by ${counts.broken} of ${clients.length}: ${sentence}`,
   );
-  const way = 'The evidence: npx fleetbed conform client --watch DEVICE';
-  return broken.length === 0 ? ['No duty is broken.'] : ['Broken:', ...lines, way];
+  const nextCommand = 'The evidence: npx fleetbed conform client --watch DEVICE';
+  return broken.length === 0 ? ['No duty is broken.'] : ['Broken:', ...lines, nextCommand];
 }
 
 function exitCodeOf({ clients, client, named }: Reading): ExitCode {

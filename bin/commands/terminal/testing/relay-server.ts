@@ -77,12 +77,12 @@ export async function startRelay(answering: AnswerMessage, refusal?: string): Pr
 export class RecordedScreen implements ShellScreen {
   readonly size = { height: 24, width: 100 };
   readonly notes: string[] = [];
-  shown = '';
+  output = '';
   hasRoom = true;
   onShow: () => void = () => undefined;
 
   show(bytes: Uint8Array): boolean {
-    this.shown += Buffer.from(bytes).toString();
+    this.output += Buffer.from(bytes).toString();
     this.onShow();
     return this.hasRoom;
   }
@@ -96,7 +96,7 @@ export class RecordedScreen implements ShellScreen {
   until(pattern: RegExp): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
-        if (pattern.test(this.shown + this.notes.join())) resolve();
+        if (pattern.test(this.output + this.notes.join())) resolve();
       };
       this.onShow = look;
       look();

@@ -10,7 +10,7 @@ import { type BenchRow, rowOf } from '../row.ts';
 import { underLoad, unit, warmUp } from './exchange-row.ts';
 import { cpuSecondsOf, type ServerWithDevices, targetOf } from './server-with-devices.ts';
 
-const what = 'authentication request of a known device';
+const title = 'authentication request of a known device';
 /** Least ratio: an authentication request may take 1.3 times as long as its cryptography. */
 const GOAL = 0.77;
 const COST_TIMES = 20_000;
@@ -34,12 +34,12 @@ export async function authRow(
   await warmUp(context, [server]);
   const alone = () => cryptoAlone(context, devices, headerPrefix);
   const [subject, baseline] = await inRounds(context, {
-    what,
+    title,
     rounds: context.rounds,
     programs: [server, { name: 'node:crypto', measure: alone }],
   });
   const note = 'Ed25519 on both sides; the baseline holds the key, verifies, and signs the token';
-  return rowOf({ what, unit, better: 'higher', goal: GOAL, subject, baseline, note });
+  return rowOf({ title, unit, better: 'higher', goal: GOAL, subject, baseline, note });
 }
 
 /** Returns the authentication request of a device. */

@@ -15,7 +15,7 @@ const QUICK_ROUNDS = 1;
 
 /** Measures the only row of the part. */
 export async function conformanceRows(context: BenchContext): Promise<BenchRow[]> {
-  const what = `whole suite, ${JOBS} jobs`;
+  const title = `whole suite, ${JOBS} jobs`;
   const runs: ConformanceResult[] = [];
   const measure = async (): Promise<number> => {
     const run = await suiteRun(context);
@@ -23,14 +23,14 @@ export async function conformanceRows(context: BenchContext): Promise<BenchRow[]
     return run.durationMs / 1000;
   };
   const [subject] = await inRounds(context, {
-    what,
+    title,
     rounds: context.quick ? QUICK_ROUNDS : context.rounds,
     programs: [{ name: 'fleetbed', measure }],
   });
   const rates = runs.map(({ footprint, durationMs }) => footprint.requests / (durationMs / 1000));
   const cases = runs[0]?.verdicts.length ?? 0;
   const note = `${cases} cases, ${Math.round(median(rates))} requests/s`;
-  return [limitRow({ what, unit: 's', subject, limit: RUN_MAX_SECONDS, note })];
+  return [limitRow({ title, unit: 's', subject, limit: RUN_MAX_SECONDS, note })];
 }
 
 /** Runs the suite once on a new server. @throws Error when the suite does not pass */

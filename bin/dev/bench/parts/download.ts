@@ -36,11 +36,11 @@ export async function downloadRow(
     { name: 'node:http', measure: measure(target, bare.pid) },
   ] as const;
   for (const { measure: warmUp } of programs) await warmUp();
-  const what = `download of ${Math.round(bytes / BYTES_PER_MB)} MB`;
-  const [subject, baseline] = await inRounds(context, { what, rounds: context.rounds, programs });
+  const title = `download of ${Math.round(bytes / BYTES_PER_MB)} MB`;
+  const [subject, baseline] = await inRounds(context, { title, rounds: context.rounds, programs });
   agent.destroy();
   await bare.end();
-  return rowOf({ what, unit: 'MB/CPU s', better: 'higher', goal: GOAL, subject, baseline });
+  return rowOf({ title, unit: 'MB/CPU s', better: 'higher', goal: GOAL, subject, baseline });
 }
 
 /** Returns the download link of the update that the first device is offered. */

@@ -59,13 +59,13 @@ async function rowsOf(context: BenchContext, size: SharedSize): Promise<BenchRow
     const { commands, bytes } = redisTrafficOf(run);
     return [
       wrongRow({
-        what: 'Redis commands/s',
+        title: 'Redis commands/s',
         devices,
         estimated: commands,
         measured: measurement.commands,
       }),
       wrongRow({
-        what: 'Redis KB/s',
+        title: 'Redis KB/s',
         devices,
         estimated: bytes / 1000,
         measured: measurement.bytes / 1000,

@@ -77,7 +77,7 @@ function wrongRows(needs: FleetNeeds, measurement: FleetMeasurement): BenchRow[]
     ['CPU time', needs.cores, measurement.cpuMs / measurement.elapsedMs],
     ['memory in MB', needs.memoryBytes / 1e6, measurement.memory.resident / 1e6],
   ] as const;
-  return pairs.map(([what, estimated, measured]) =>
-    wrongRow({ what, devices: needs.devices, estimated, measured }),
+  return pairs.map(([title, estimated, measured]) =>
+    wrongRow({ title, devices: needs.devices, estimated, measured }),
   );
 }

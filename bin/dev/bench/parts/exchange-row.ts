@@ -36,7 +36,7 @@ interface PeerServer extends Child {
 export async function exchangeRow(
   context: BenchContext,
   server: ServerWithDevices,
-  { what, goal, status, requests: requestsOf }: BenchExchange,
+  { title, goal, status, requests: requestsOf }: BenchExchange,
 ): Promise<BenchRow> {
   const requests = server.devices.map(requestsOf);
   const [first] = requests.flat();
@@ -48,13 +48,13 @@ export async function exchangeRow(
     ...peers.map(({ kind, baseUrl, pid }) => underLoad(kind, { baseUrl, pid, ...rest })),
   ];
   await warmUp(context, programs);
-  const figures = await inRounds(context, { what, rounds: context.rounds, programs });
+  const figures = await inRounds(context, { title, rounds: context.rounds, programs });
   await Promise.all(peers.map((peer) => peer.end()));
   const [subject, baseline, ...otherFigures] = figures;
   if (!subject || !baseline) throw new Error('nothing was measured');
   const note = noteOf(programs);
   return rowOf({
-    what,
+    title,
     unit,
     better: 'higher',
     goal,

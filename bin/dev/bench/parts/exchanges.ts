@@ -6,7 +6,7 @@ import type { AuthenticatedDevice } from '../authenticated-devices.ts';
 
 /** An exchange whose rate is measured against bare node:http. */
 export interface BenchExchange {
-  readonly what: string;
+  readonly title: string;
   /** Least ratio of the server's rate to that of bare `node:http`. */
   readonly goal: number;
   readonly status: number;
@@ -35,7 +35,7 @@ export function pollRequest({ token }: AuthenticatedDevice): Request {
 
 /** The poll, which also measures the cost of the journal. */
 export const poll: BenchExchange = {
-  what: 'GET next -> 204',
+  title: 'GET next -> 204',
   goal: 0.75,
   status: 204,
   requests: (device) => [pollRequest(device)],
@@ -45,13 +45,13 @@ export const poll: BenchExchange = {
 export const idleExchanges: readonly BenchExchange[] = [
   poll,
   {
-    what: 'POST next v2 -> 204',
+    title: 'POST next v2 -> 204',
     goal: 0.75,
     status: 204,
     requests: ({ token }) => [withBody('post-next-deployment-v2', token, provides)],
   },
   {
-    what: `PATCH inventory of ${ATTRIBUTES} attributes`,
+    title: `PATCH inventory of ${ATTRIBUTES} attributes`,
     goal: 0.25,
     status: 200,
     requests: ({ token }) => [withBody('patch-attributes', token, attributes)],
@@ -65,13 +65,13 @@ export const idleExchanges: readonly BenchExchange[] = [
 export function updateExchanges(deploymentId: string): readonly BenchExchange[] {
   return [
     {
-      what: 'GET next -> 200 with an update',
+      title: 'GET next -> 200 with an update',
       goal: 0.4,
       status: 200,
       requests: (device) => [pollRequest(device)],
     },
     {
-      what: 'PUT status that changes state',
+      title: 'PUT status that changes state',
       goal: 0.3,
       status: 204,
       requests: ({ token }) =>

@@ -35,7 +35,7 @@ const subjects: readonly ((context: BenchContext) => Promise<readonly BenchRow[]
 /** Number of rounds; each starts a server and a fleet. */
 const TLS_ROUNDS = 3;
 const QUICK_TLS_ROUNDS = 1;
-const tlsPolls = { what: 'poll over TLS, beside one without', goal: 0.35, options: ['--tls'] };
+const tlsPolls = { title: 'poll over TLS, beside one without', goal: 0.35, options: ['--tls'] };
 
 /** Measures all rows of the part. */
 export async function scaleRows(context: BenchContext): Promise<BenchRow[]> {

@@ -56,8 +56,8 @@ async function besideNeighbourRow(
   server: ServerWithDevices,
 ): Promise<BenchRow> {
   const cpuLoad = await context.children.script('generator', 'cpu-load');
-  const what = `${poll.what}, busy neighbour`;
-  const row = await exchangeRow(context, server, { ...poll, what, goal: NEIGHBOUR_GOAL });
+  const title = `${poll.title}, busy neighbour`;
+  const row = await exchangeRow(context, server, { ...poll, title, goal: NEIGHBOUR_GOAL });
   await cpuLoad.end();
   return row;
 }
@@ -116,14 +116,14 @@ async function withoutRow(
   const programs = [polled(`${part} on`, server), polled(`${part} off`, without)] as const;
   await warmUp(context, programs);
   await waitUntilIdle?.(server);
-  const what = `${poll.what}, ${part} on`;
+  const title = `${poll.title}, ${part} on`;
   const [subject, baseline] = await inRounds(context, {
-    what,
+    title,
     programs,
     rounds: context.rounds * SHORT_ROUNDS,
   });
   await without.server.end();
-  return rowOf({ what, unit, better: 'higher', goal, subject, baseline });
+  return rowOf({ title, unit, better: 'higher', goal, subject, baseline });
 }
 
 /** Polls once as every device, so that the deployment is offered to each. */

@@ -12,7 +12,7 @@ import { busyFleet, measuredFleet, steadyFleet } from '../measured-fleet.ts';
 import { type BenchContext, inRounds } from '../rounds.ts';
 import { type BenchRow, limitRow, rowOf } from '../row.ts';
 
-const plainPolls = { what: 'poll without an update', goal: 0.7, options: [] };
+const plainPolls = { title: 'poll without an update', goal: 0.7, options: [] };
 const CONNECTIONS = 256;
 const ROUND_SECONDS = 6;
 const QUICK_ROUND_SECONDS = 2;
@@ -52,7 +52,7 @@ export async function simulatorRows(context: BenchContext): Promise<BenchRow[]> 
 
 /** Polls whose cost is measured. */
 interface PollCost {
-  readonly what: string;
+  readonly title: string;
   readonly goal: number;
   /** Options of the server that the fleet polls; the server for autocannon runs without them. */
   readonly options: CommandArgs;
@@ -64,11 +64,11 @@ interface PollCost {
  */
 export async function costRow(
   context: BenchContext,
-  { what, goal, options }: PollCost,
+  { title, goal, options }: PollCost,
 ): Promise<BenchRow> {
   const seconds = context.quick ? QUICK_ROUND_SECONDS : ROUND_SECONDS;
   const [subject, baseline] = await inRounds(context, {
-    what,
+    title,
     rounds: context.rounds,
     programs: [
       {
@@ -83,7 +83,7 @@ export async function costRow(
   });
   const unit = 'requests/CPU s of the generator';
   const note = `${CONNECTIONS} connections`;
-  return rowOf({ what, unit, better: 'higher', goal, subject, baseline, note });
+  return rowOf({ title, unit, better: 'higher', goal, subject, baseline, note });
 }
 
 /** Starts a new server for one measurement, and stops it afterwards. */
@@ -163,14 +163,14 @@ export function heldRows(fleet: PresentFleet, measurement: FleetMeasurement): Be
   const once = (value: number) => ({ name: 'fleetbed', values: [value] });
   return [
     limitRow({
-      what: `memory of a ${who}`,
+      title: `memory of a ${who}`,
       unit: 'KB',
       subject: once(kilobytes('resident')),
       limit: connect ? CONNECTED_MAX_KB : POLLING_MAX_KB,
       note: `measured once; ${kilobytes('used').toFixed(1)} KB in use, the rest kept by the engine`,
     }),
     limitRow({
-      what: `p99 of lateness, ${who}`,
+      title: `p99 of lateness, ${who}`,
       unit: 'ms',
       subject: once(measurement.late.p99Ms),
       limit: LATE_P99_MAX_MS,

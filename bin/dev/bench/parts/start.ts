@@ -28,7 +28,7 @@ export async function startRows(context: BenchContext): Promise<BenchRow[]> {
     },
   });
   const [bare, help, serveHelp, ready] = await inRounds(context, {
-    what: 'starts',
+    title: 'starts',
     rounds: context.rounds,
     programs: [
       start('node -e 0', ['-e', '0']),
@@ -41,12 +41,12 @@ export async function startRows(context: BenchContext): Promise<BenchRow[]> {
     const times = median(subject.values) / median(bare.values);
     return `${times.toFixed(1)} times ${bare.name}, which takes ${median(bare.values).toFixed(0)} ms`;
   };
-  const limited = (what: string, subject: RoundFigures, limit: number): BenchRow =>
-    limitRow({ what, unit, subject, limit, note: note(subject) });
+  const limited = (title: string, subject: RoundFigures, limit: number): BenchRow =>
+    limitRow({ title, unit, subject, limit, note: note(subject) });
   return [
     limited('fleetbed --help', help, HELP_MAX_MS),
     rowOf({
-      what: 'serve --help',
+      title: 'serve --help',
       unit,
       better: 'lower',
       subject: serveHelp,

@@ -6,16 +6,16 @@ const WRONG_MAX_PERCENT = 20;
 /** One figure as estimated and as measured, both in the same unit. */
 export interface EstimatedFigure {
   /** The figure's name with its unit. */
-  readonly what: string;
+  readonly title: string;
   readonly devices: number;
   readonly estimated: number;
   readonly measured: number;
 }
 
 /** Returns the row of an estimate. */
-export function wrongRow({ what, devices, estimated, measured }: EstimatedFigure): BenchRow {
+export function wrongRow({ title, devices, estimated, measured }: EstimatedFigure): BenchRow {
   return limitRow({
-    what: `estimate of the ${what} of ${devices.toLocaleString('en-US')} devices`,
+    title: `estimate of the ${title} of ${devices.toLocaleString('en-US')} devices`,
     unit: '% wrong',
     subject: {
       name: 'fleetbed',

@@ -53,7 +53,7 @@ async function pageRow(
     times.push({ name, ms: await pageMs(server, page) });
   }
   return limitRow({
-    what: `page of an audit log with ${countText} entries`,
+    title: `page of an audit log with ${countText} entries`,
     unit: 'ms',
     subject: once('fleetbed', Math.max(...times.map(({ ms }) => ms))),
     limit: PAGE_MAX_MS,
@@ -99,7 +99,7 @@ async function exportRows(
   const part = `the first ${lines.toLocaleString('en-US')} entries ${parts}; ${Math.round(megabytes)} MB, measured once`;
   return [
     rowOf({
-      what: `CSV export of an audit log with ${countText} entries`,
+      title: `CSV export of an audit log with ${countText} entries`,
       unit: 'MB/CPU s',
       better: 'higher',
       goal: 1,
@@ -108,7 +108,7 @@ async function exportRows(
       note: `${part}; by the clock ${(megabytes / seconds).toFixed(1)} MB/s, longest stall ${Math.round(figures.longestStallMs)} ms`,
     }),
     limitRow({
-      what: `growth of memory, CSV export of ${countText} entries`,
+      title: `growth of memory, CSV export of ${countText} entries`,
       unit: 'MB',
       subject: once('fleetbed', grownMegabytes(figures)),
       limit: GROWTH_MAX_MB,

@@ -61,7 +61,7 @@ async function growthRow({ server, release: { bytes }, link }: OfferedDownload):
   const figures = await server.seen();
   agent.destroy();
   return limitRow({
-    what: `growth of memory, download of ${Math.round(bytes / BYTES_PER_MB)} MB`,
+    title: `growth of memory, download of ${Math.round(bytes / BYTES_PER_MB)} MB`,
     unit: 'MB',
     subject: once('fleetbed', grownMegabytes(figures)),
     limit: GROWTH_MAX_MB,
@@ -91,8 +91,8 @@ async function atOnceRow(
     { name: 'node:http', measure: measure(`http://127.0.0.1:${bare.firstLine}`, bare.pid) },
   ] as const;
   for (const { measure: warmUp } of programs) await warmUp();
-  const what = `${AT_ONCE} downloads of ${Math.round(bytes / BYTES_PER_MB)} MB at once`;
-  const [subject, baseline] = await inRounds(context, { what, rounds: context.rounds, programs });
+  const title = `${AT_ONCE} downloads of ${Math.round(bytes / BYTES_PER_MB)} MB at once`;
+  const [subject, baseline] = await inRounds(context, { title, rounds: context.rounds, programs });
   await server.begin();
   await all(link);
   const figures = await server.seen();
@@ -101,7 +101,7 @@ async function atOnceRow(
   const note = `a connection each; resident memory of the server grew by ${Math.round(grownMegabytes(figures))} MB`;
   const unit = 'MB/CPU s';
   return rowOf({
-    what,
+    title,
     unit,
     better: 'higher',
     goal: AT_ONCE_GOAL,

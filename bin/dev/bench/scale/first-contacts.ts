@@ -33,7 +33,7 @@ export async function firstContactRows({
   await server.end();
   return [
     limitRow({
-      what: `longest stall of the server, ${countText} first contacts`,
+      title: `longest stall of the server, ${countText} first contacts`,
       unit: 'ms',
       subject: once('fleetbed', figures.longestStallMs),
       limit: STALL_MAX_MS,

@@ -57,7 +57,7 @@ export async function heldSocketRows(context: BenchContext): Promise<BenchRow[]>
     const inBare = await heldKilobytes(context, { ...bare, file, count });
     return [
       rowOf({
-        what: `memory of a socket in the server, one of ${count.toLocaleString('en-US')}`,
+        title: `memory of a socket in the server, one of ${count.toLocaleString('en-US')}`,
         unit: 'KB',
         better: 'lower',
         goal: 1,

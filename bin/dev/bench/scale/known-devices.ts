@@ -37,7 +37,7 @@ export async function knownDeviceRows({
   const { used, resident } = kilobytesEach(seen, count);
   return [
     limitRow({
-      what: `memory of a known device in the server, one of ${count.toLocaleString('en-US')}`,
+      title: `memory of a known device in the server, one of ${count.toLocaleString('en-US')}`,
       unit: 'KB',
       subject: once('fleetbed', used),
       limit: MEMORY_MAX_KB,

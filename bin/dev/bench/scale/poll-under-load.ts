@@ -60,9 +60,9 @@ export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow
       return p99Ms;
     },
   });
-  const what = 'p99 of a poll under full load';
+  const title = 'p99 of a poll under full load';
   const [subject, baseline] = await inRounds(context, {
-    what,
+    title,
     rounds: context.rounds,
     programs: [
       program('fleetbed', { ...target, status: 200 }),
@@ -71,7 +71,7 @@ export async function pollUnderLoadRows(context: BenchContext): Promise<BenchRow
   });
   await Promise.all([bare.end(), known.server.end()]);
   const note = `${POLLS_PER_SECOND} polls/s of ${POLLING} devices with a connection each, inventory and authentication requests over ${CONNECTIONS} more as fast as they are answered; the server is busy for ${Math.round(median(busy) * 100)} % of the time`;
-  return [rowOf({ what, unit: 'ms', better: 'lower', goal: GOAL, subject, baseline, note })];
+  return [rowOf({ title, unit: 'ms', better: 'lower', goal: GOAL, subject, baseline, note })];
 }
 
 async function polled(

@@ -39,14 +39,14 @@ const CORE_PERCENT = 100;
  */
 export async function pollingFleetRows(context: BenchContext): Promise<BenchRow[]> {
   const { devices, times } = context.quick ? quickFleet : fleet;
-  const shown = shownCount(devices);
+  const countText = countTextOf(devices);
   const held = heldFleet(devices, times, POLL_INTERVAL_MS);
   const seen = await measuredHeldFleet(context, held);
   const perSecond = seen.exchanges / (seen.elapsedMs / 1000);
   const percent = (CORE_PERCENT * seen.serverCpuMs) / seen.elapsedMs;
   return [
     limitRow({
-      what: `server for ${POLLS_PER_SECOND} polls/s, ${shown} devices known`,
+      title: `server for ${POLLS_PER_SECOND} polls/s, ${countText} devices known`,
       unit: '% of a core',
       subject: once('fleetbed', (percent * POLLS_PER_SECOND) / perSecond),
       limit: CORE_PERCENT,
@@ -75,7 +75,7 @@ export async function largestFleetRows(context: BenchContext): Promise<BenchRow[
 
 function settledRow({ devices }: PresentFleet, isSettled: boolean, note: string): BenchRow {
   return rowOf({
-    what: `a fleet of ${shownCount(devices)} polling devices that settles`,
+    title: `a fleet of ${countTextOf(devices)} polling devices that settles`,
     unit: 'of 1',
     better: 'higher',
     goal: 1,
@@ -93,6 +93,6 @@ function heldFleet(
   return { who: 'polling device', devices, times, connect: false, pollIntervalMs };
 }
 
-function shownCount(devices: number): string {
+function countTextOf(devices: number): string {
   return devices.toLocaleString('en-US');
 }

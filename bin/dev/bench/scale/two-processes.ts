@@ -42,17 +42,17 @@ export async function twoProcessRows(context: BenchContext): Promise<BenchRow[]>
     name,
     measure: () => signaturesPerSecond(context, { processes, folder, port: bare.firstLine }),
   });
-  const what = 'signatures of two processes of the simulator';
+  const title = 'signatures of two processes of the simulator';
   try {
     const [subject, baseline] = await inRounds(context, {
-      what,
+      title,
       rounds: context.quick ? QUICK_ROUNDS : ROUNDS,
       programs: [program('two processes', 2), program('one process', 1)],
     });
     const note =
       'RSA keys of 2048 bits, against node:http that refuses every device; no process has a core of its own';
     const unit = 'authentication requests/s';
-    return [rowOf({ what, unit, better: 'higher', goal: GOAL, subject, baseline, note })];
+    return [rowOf({ title, unit, better: 'higher', goal: GOAL, subject, baseline, note })];
   } finally {
     await rm(folder, { recursive: true });
     await bare.end();

@@ -7,8 +7,8 @@ import { type BenchRow, limitRow } from '../row.ts';
 
 const DEVICES = 10_000;
 const runs = [
-  { what: 'a day', duration: '1d', limitSeconds: 12 },
-  { what: 'a month', duration: '30d', limitSeconds: 300 },
+  { span: 'a day', duration: '1d', limitSeconds: 12 },
+  { span: 'a month', duration: '30d', limitSeconds: 300 },
 ];
 /** Share of the devices in a quick run; its limit is reduced by the same share. */
 const QUICK_SHARE = 0.1;
@@ -34,14 +34,14 @@ export async function virtualTimeRows(context: BenchContext): Promise<BenchRow[]
   const share = context.quick ? QUICK_SHARE : 1;
   const devices = DEVICES * share;
   const rows: BenchRow[] = [];
-  for (const { what, duration, limitSeconds } of context.quick ? runs.slice(0, 1) : runs) {
-    const name = `${what} of ${devices.toLocaleString('en-US')} devices in virtual time`;
-    context.output.progress(`living ${name}`);
+  for (const { span, duration, limitSeconds } of context.quick ? runs.slice(0, 1) : runs) {
+    const title = `${span} of ${devices.toLocaleString('en-US')} devices in virtual time`;
+    context.output.progress(`living ${title}`);
     const seconds = await virtualSeconds(context, devices, duration);
     const subject = { name: 'fleetbed', values: [seconds] };
     const note =
       'a poll every 30 minutes, a deployment in phases, a power cut and an abort; measured once';
-    rows.push(limitRow({ what: name, unit: 's', subject, limit: limitSeconds * share, note }));
+    rows.push(limitRow({ title, unit: 's', subject, limit: limitSeconds * share, note }));
   }
   return rows;
 }

@@ -20,7 +20,7 @@ const prompt = /[$#] $/;
 /** A terminal over an open socket. */
 export class Terminal {
   /** Output of the shell since the last line was typed. */
-  shown = '';
+  output = '';
   readonly #socket: WebSocket;
   readonly #responses: ConnectMessage[] = [];
 
@@ -29,7 +29,7 @@ export class Terminal {
     socket.on('message', (data) => {
       const message = decodeConnectMessage(data as Buffer);
       const isOutput = message.proto === shell && message.typ === 'shell';
-      if (isOutput && message.props?.status === 1) this.shown += textOf(message);
+      if (isOutput && message.props?.status === 1) this.output += textOf(message);
       else this.#responses.push(message);
     });
   }
@@ -43,7 +43,7 @@ export class Terminal {
     await this.#until(() => this.#responses.length > 0, RESPONSE_MAX_MS);
     const response = this.#responses.shift();
     if (!response)
-      throw new Error(`no response came; the shell showed ${JSON.stringify(this.shown)}`);
+      throw new Error(`no response came; the shell showed ${JSON.stringify(this.output)}`);
     return response;
   }
 
@@ -59,11 +59,11 @@ export class Terminal {
    */
   async openShell(): Promise<void> {
     for (let shells = 0; shells < SHELLS_MAX; shells += 1) {
-      this.shown = '';
+      this.output = '';
       const props = { terminal_width: 80, terminal_height: 24 };
       const started = await this.ask({ proto: shell, typ: 'new', props });
       if (started.props?.status !== 1) throw new Error(`no shell: ${textOf(started)}`);
-      if (await this.#until(() => prompt.test(this.shown), PROMPT_MAX_MS)) return;
+      if (await this.#until(() => prompt.test(this.output), PROMPT_MAX_MS)) return;
       await this.ask({ proto: shell, typ: 'stop' });
     }
     throw new Error(`none of ${SHELLS_MAX} shells showed a prompt`);
@@ -71,10 +71,13 @@ export class Terminal {
 
   /** Types a line, and returns the output of the shell up to its next prompt. */
   async type(line: string): Promise<string> {
-    this.shown = '';
+    this.output = '';
     this.say({ proto: shell, typ: 'shell', body: Buffer.from(`${line}\n`) });
-    await this.#until(() => this.shown.includes('\n') && prompt.test(this.shown), RESPONSE_MAX_MS);
-    return this.shown;
+    await this.#until(
+      () => this.output.includes('\n') && prompt.test(this.output),
+      RESPONSE_MAX_MS,
+    );
+    return this.output;
   }
 
   /** Disconnects without notifying the device. */

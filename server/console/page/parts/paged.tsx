@@ -7,12 +7,12 @@ const PAGE_ROWS = 50;
 
 /** Renders one page of the rows, and a pager if there are more. */
 export function Paged<Row>({
-  what,
+  subject,
   rows,
   children,
 }: {
   /** Plural noun for the rows, such as `deployments`. */
-  what: string;
+  subject: string;
   rows: readonly Row[];
   children: (rows: readonly Row[]) => ComponentChildren;
 }) {
@@ -25,7 +25,7 @@ export function Paged<Row>({
       {children(rows.slice(first, first + PAGE_ROWS))}
       {rows.length > PAGE_ROWS && (
         <Pager
-          what={what}
+          subject={subject}
           page={page}
           pageSize={PAGE_ROWS}
           rows={rows.length}

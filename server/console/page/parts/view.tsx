@@ -8,17 +8,17 @@ import type { ViewState } from '../api/loaded.ts';
  * data.
  */
 export function View<Data>({
-  what,
+  subject,
   loaded: { data, error, reload },
   children,
 }: {
-  what: string;
+  subject: string;
   loaded: ViewState<Data>;
   children: (data: Data) => ComponentChildren;
 }) {
   if (data === undefined) {
-    if (error === '') return <Loading what={what} />;
-    return <Failed title={`Cannot show ${what}`} reason={error} onRetry={reload} />;
+    if (error === '') return <Loading subject={subject} />;
+    return <Failed title={`Cannot show ${subject}`} reason={error} onRetry={reload} />;
   }
   return (
     <>

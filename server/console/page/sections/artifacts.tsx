@@ -25,7 +25,7 @@ export default function ArtifactsSection() {
         <Drop onDone={loaded.reload} />
         <Generate onDone={loaded.reload} />
       </div>
-      <View what="the artifacts" loaded={loaded}>
+      <View subject="the artifacts" loaded={loaded}>
         {(artifacts) => <List artifacts={artifacts} reload={loaded.reload} />}
       </View>
     </>
@@ -122,7 +122,7 @@ function Generate({ onDone }: { onDone: () => void }) {
 function List({ artifacts, reload }: { artifacts: readonly Artifact[]; reload: () => void }) {
   if (artifacts.length === 0) return <Empty title="No artifacts yet" />;
   return (
-    <Paged what="artifacts" rows={artifacts}>
+    <Paged subject="artifacts" rows={artifacts}>
       {(page) => (
         <Page artifacts={page} caption={`${artifacts.length} artifacts`} reload={reload} />
       )}

@@ -83,13 +83,13 @@ export default function AuditSection() {
           Save as CSV
         </ActionButton>
       </search>
-      <View what="the audit log" loaded={loaded}>
+      <View subject="the audit log" loaded={loaded}>
         {({ entries, total }) => (
           <>
             <List entries={entries} total={total} />
             {total > PAGE_ENTRIES && (
               <Pager
-                what="entries"
+                subject="entries"
                 page={page}
                 pageSize={PAGE_ENTRIES}
                 rows={total}

@@ -32,7 +32,7 @@ export default function ClientSection() {
         <Link href="/clients">All clients</Link>
       </p>
       <h1>{title}</h1>
-      <View what="the client" loaded={loaded}>
+      <View subject="the client" loaded={loaded}>
         {(client) => <Duties client={client} reload={loaded.reload} />}
       </View>
     </>
@@ -69,7 +69,7 @@ function Duties({ client, reload }: { client: Client; reload: () => void }) {
       {filteredDuties.length === 0 ? (
         <Empty title="No duty is in this state now" />
       ) : (
-        <Paged what="duties" rows={byImportance(filteredDuties)}>
+        <Paged subject="duties" rows={byImportance(filteredDuties)}>
           {(rows) => rows.map((duty) => <DutyCard key={duty.duty} duty={duty} reload={reload} />)}
         </Paged>
       )}

@@ -28,7 +28,7 @@ export default function ClientsSection() {
   return (
     <>
       <h1>Clients</h1>
-      <View what="the clients" loaded={loaded}>
+      <View subject="the clients" loaded={loaded}>
         {(clients) => <Overview clients={clients} />}
       </View>
     </>

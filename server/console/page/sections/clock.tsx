@@ -30,7 +30,7 @@ export default function ClockSection() {
   return (
     <>
       <h1>Clock and calendar</h1>
-      <View what="the clock" loaded={loaded}>
+      <View subject="the clock" loaded={loaded}>
         {(clock) => <ClockControls clock={clock} reload={loaded.reload} />}
       </View>
     </>

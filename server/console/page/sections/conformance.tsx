@@ -41,7 +41,7 @@ export default function ConformanceSection() {
   return (
     <>
       <h1>Conformance</h1>
-      <View what="the runs" loaded={loaded}>
+      <View subject="the runs" loaded={loaded}>
         {({ available, runs }) => {
           const run = runs.find(({ request }) => request.kind === 'conformance');
           const isBusy = runs.some(({ state }) => state === 'running');

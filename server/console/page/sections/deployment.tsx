@@ -41,7 +41,7 @@ export default function DeploymentSection() {
       <p class="trail">
         <Link href="/deployments">Deployments</Link>
       </p>
-      <View what="the deployment" loaded={loaded}>
+      <View subject="the deployment" loaded={loaded}>
         {({ deployment, statistics }) => (
           <>
             <Head deployment={deployment} statistics={statistics} reload={loaded.reload} />
@@ -139,7 +139,7 @@ function Devices({ deploymentId }: { deploymentId: string }) {
           onChoose={setStatus}
         />
       </search>
-      <View what="its devices" loaded={loaded}>
+      <View subject="its devices" loaded={loaded}>
         {(devices) =>
           devices.length === 0 ? (
             <Empty title="No devices with this status" />

@@ -50,7 +50,7 @@ export default function DeploymentsSection() {
           onChoose={setStatus}
         />
       </search>
-      <View what="the deployments" loaded={loaded}>
+      <View subject="the deployments" loaded={loaded}>
         {(deployments) => <List all={deployments} filtered={deployments.filter(isShown)} />}
       </View>
     </>
@@ -69,7 +69,7 @@ function List({ all, filtered }: { all: readonly Deployment[]; filtered: readonl
   }
   if (filtered.length === 0) return <Empty title="No deployments match the filters" />;
   return (
-    <Paged what="deployments" rows={filtered}>
+    <Paged subject="deployments" rows={filtered}>
       {(deployments) => <Page deployments={deployments} caption={countText(filtered, all)} />}
     </Paged>
   );

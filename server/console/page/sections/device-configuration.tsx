@@ -18,7 +18,7 @@ export function DeviceConfiguration({ deviceId }: { deviceId: string }) {
     { isLive: true },
   );
   return (
-    <View what="the configuration" loaded={loaded}>
+    <View subject="the configuration" loaded={loaded}>
       {({ configured, reported, deployment_id: deployment }) => (
         <div class="two-columns">
           <Card

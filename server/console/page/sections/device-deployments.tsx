@@ -32,7 +32,7 @@ export function DeviceDeployments({ deviceId }: { deviceId: string }) {
     { isLive: true },
   );
   return (
-    <View what="the deployments" loaded={loaded}>
+    <View subject="the deployments" loaded={loaded}>
       {(deployments) =>
         deployments.length === 0 ? (
           <Empty title="No deployments for this device" />

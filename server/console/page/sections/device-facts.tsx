@@ -34,7 +34,7 @@ export function DeviceInventory({ deviceId }: { deviceId: string }) {
     { isLive: true },
   );
   return (
-    <View what="the inventory" loaded={loaded}>
+    <View subject="the inventory" loaded={loaded}>
       {({ attributes }) =>
         attributes.length === 0 ? (
           <Empty title="The device has not reported inventory yet" />
@@ -71,7 +71,7 @@ export function DeviceAlerts({ deviceId }: { deviceId: string }) {
     { isLive: true },
   );
   return (
-    <View what="the alerts" loaded={loaded}>
+    <View subject="the alerts" loaded={loaded}>
       {(alerts) =>
         alerts.length === 0 ? (
           <Empty title="The device has not sent alerts" />

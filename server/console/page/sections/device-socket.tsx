@@ -30,7 +30,7 @@ export default function DeviceSocket({ deviceId }: { deviceId: string }) {
   const parameters = { id: deviceId };
   const loaded = useLoaded(() => load(deviceId), `socket ${deviceId}`, { isLive: true });
   return (
-    <View what="the connection" loaded={loaded}>
+    <View subject="the connection" loaded={loaded}>
       {({ status, updated_ts: since }) => {
         const isOpen = status === 'connected';
         return (

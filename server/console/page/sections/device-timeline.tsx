@@ -25,7 +25,7 @@ async function load(deviceId: string): Promise<readonly EntryView[]> {
 export function DeviceTimeline({ deviceId }: { deviceId: string }) {
   const loaded = useLoaded(() => load(deviceId), `timeline ${deviceId}`, { isLive: true });
   return (
-    <View what="the timeline" loaded={loaded}>
+    <View subject="the timeline" loaded={loaded}>
       {(entries) =>
         entries.length === 0 ? (
           <Empty title="The journal has no entries for this device" />

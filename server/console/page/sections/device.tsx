@@ -43,7 +43,7 @@ export function DeviceSection() {
       <p class="trail">
         <Link href="/devices">Devices</Link>
       </p>
-      <View what="the device" loaded={loaded}>
+      <View subject="the device" loaded={loaded}>
         {(device) => <Shown device={device} reload={loaded.reload} />}
       </View>
     </>
@@ -93,7 +93,7 @@ function Panel({ tab, device, reload }: { tab: string; device: Device; reload: (
   if (tab === 'deployments') return <DeviceDeployments deviceId={id} />;
   if (tab === 'socket') {
     return (
-      <Suspense fallback={<Loading what="the terminal" />}>
+      <Suspense fallback={<Loading subject="the terminal" />}>
         <DeviceSocket deviceId={id} />
       </Suspense>
     );

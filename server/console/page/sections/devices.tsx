@@ -38,7 +38,7 @@ export function DevicesSection() {
   return (
     <>
       <h1>Devices</h1>
-      <View what="the devices" loaded={loaded}>
+      <View subject="the devices" loaded={loaded}>
         {(rows) => <Devices rows={rows} reload={loaded.reload} />}
       </View>
     </>

@@ -150,7 +150,7 @@ function Refusals({ onChoose }: { onChoose: (entry: EntryView) => void }) {
   const loaded = useLoaded(loadRefusals, 'refused signatures', { isLive: true });
   return (
     <Card title="Refused authentication requests">
-      <View what="the refusals" loaded={loaded}>
+      <View subject="the refusals" loaded={loaded}>
         {({ entries }) =>
           entries.length === 0 ? (
             <Empty title="No refused authentication requests" />

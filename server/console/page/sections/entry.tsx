@@ -28,7 +28,7 @@ export function EntrySection() {
       <p class="trail">
         <Link href="/journal">Journal</Link>
       </p>
-      <View what="the entry" loaded={loaded}>
+      <View subject="the entry" loaded={loaded}>
         {({ entry }) => <Shown entry={entry} />}
       </View>
     </>

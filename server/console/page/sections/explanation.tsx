@@ -31,7 +31,7 @@ export function Explanation({ requestId }: { requestId: string }) {
     `explanation ${requestId}`,
   );
   return (
-    <View what="the explanation" loaded={loaded}>
+    <View subject="the explanation" loaded={loaded}>
       {(explained) =>
         'outcome' in explained ? (
           <Conditions explanation={explained} />

@@ -26,7 +26,7 @@ export default function FaultsSection() {
     <>
       <h1>Faults and variations</h1>
       <PlanForm onDone={loaded.reload} />
-      <View what="the planned faults" loaded={loaded}>
+      <View subject="the planned faults" loaded={loaded}>
         {({ rules }) => <Planned rules={rules} reload={loaded.reload} />}
       </View>
       <VariationList />
@@ -202,7 +202,7 @@ function VariationList() {
     loaded.reload();
   };
   return (
-    <View what="the variations" loaded={loaded}>
+    <View subject="the variations" loaded={loaded}>
       {({ seed, variations }) => (
         <Card title="Variations">
           <p>

@@ -82,7 +82,7 @@ async function saveHar(query: JournalQuery): Promise<void> {
 function Entries({ filter, isPaused }: { filter: JournalQuery; isPaused: boolean }) {
   const { entries, error } = useEntries(filter, isPaused);
   if (error !== '') return <Failed title="Cannot show the journal" reason={error} />;
-  if (!entries) return <Loading what="the journal" />;
+  if (!entries) return <Loading subject="the journal" />;
   if (entries.length === 0) {
     return (
       <Empty title="No matching entries">

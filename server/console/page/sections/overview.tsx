@@ -29,12 +29,12 @@ export function OverviewSection() {
   return (
     <>
       <h1>Overview</h1>
-      <View what="the overview" loaded={loaded}>
+      <View subject="the overview" loaded={loaded}>
         {(overview) => (
           <>
             <Counts counts={overview.deviceCounts} />
             <Card title="Requests per second">
-              <Suspense fallback={<Loading what="the chart" />}>
+              <Suspense fallback={<Loading subject="the chart" />}>
                 <RateChart />
               </Suspense>
             </Card>
@@ -131,7 +131,7 @@ function Errors() {
       title="Refusals and errors"
       aside={<Link href="/journal?status=4xx">Show all in the journal</Link>}
     >
-      <View what="the refusals" loaded={loaded}>
+      <View subject="the refusals" loaded={loaded}>
         {(errors) =>
           errors.length === 0 ? (
             <Empty title="None in the journal" />

@@ -26,7 +26,7 @@ export default function ReferenceSection() {
   return (
     <>
       <h1>Reference</h1>
-      <View what="the reference" loaded={loaded}>
+      <View subject="the reference" loaded={loaded}>
         {(document) =>
           id === undefined ? (
             <Operations document={document} />

@@ -35,7 +35,7 @@ export default function SimulatorSection() {
   return (
     <>
       <h1>Simulator</h1>
-      <View what="the runs" loaded={loaded}>
+      <View subject="the runs" loaded={loaded}>
         {({ available, runs }) => {
           const run = runs.find(({ request }) => request.kind === 'simulation');
           const isBusy = runs.some(({ state }) => state === 'running');

@@ -58,7 +58,7 @@ function Snapshots() {
           Reset to the start state
         </ActionButton>
       </div>
-      <View what="the snapshots" loaded={loaded}>
+      <View subject="the snapshots" loaded={loaded}>
         {(snapshots) =>
           snapshots.length === 0 ? (
             <Empty title="No snapshots" />
@@ -152,7 +152,7 @@ function Tenants() {
   const loaded = useLoaded(() => requestJson('GET /tenants'), 'tenants');
   return (
     <Card title="All tenants">
-      <View what="the tenants" loaded={loaded}>
+      <View subject="the tenants" loaded={loaded}>
         {(tenants) => (
           <Table
             caption="Tenants"

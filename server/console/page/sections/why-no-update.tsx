@@ -21,7 +21,7 @@ export function WhyNoUpdate({ deviceId }: { deviceId: string }) {
           ? 'Why does this device get no update?'
           : 'Next update'}
       </h2>
-      <View what="the explanation" loaded={loaded}>
+      <View subject="the explanation" loaded={loaded}>
         {(explanation) => <Conditions explanation={explanation} />}
       </View>
     </section>
