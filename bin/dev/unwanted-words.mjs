@@ -275,4 +275,10 @@ export const unwanted = [
     instead:
       'targetDevice, nonMatching…, noDevice, accepts…, endMs, undetermined, valid or conforming, operation, requestJson',
   },
+  {
+    pattern:
+      /\b(deployment-over|endedDeployment|findIdenticalActive|hasActive|active(StatusesSql|Of)|(status|update)Ended)\b|\bdeployment (that )?(has|have) (not )?ended\b|(?<=deviceDeployments)\.open\(/g,
+    instead: 'finished, unfinished, open (glossary in bin/help.md); final only of a status',
+    legal: ['conformance/', 'bin/client-test/', 'fixtures/'],
+  },
 ];

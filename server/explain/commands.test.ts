@@ -309,7 +309,7 @@ describe('the proposed command for an authentication request', () => {
 });
 
 describe('the proposed command for a request that the state forbids', () => {
-  it('polls again when the current deployment has ended', async () => {
+  it('polls again when the device has finished the current deployment', async () => {
     const id = await deploy(server, [device]);
     await nextRequests['GET v1'](server, device.token, board);
     await abort(server, id);

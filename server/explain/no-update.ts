@@ -192,7 +192,7 @@ function openDeploymentsOf({
   nowMs,
 }: DeviceAtTime): OpenDeviceDeployments<DeviceDeploymentWithFacts> {
   return {
-    ...store.deviceDeployments.open(id),
+    ...store.deviceDeployments.listOpen(id),
     nowMs,
     newest: () => store.deviceDeployments.newest(id, 1).deviceDeployments[0],
   };

@@ -47,8 +47,8 @@ const conditions: readonly (readonly [NoUpdateCondition, Sentence])[] = [
 ];
 
 /**
- * Returns the conditions before `until`, or all conditions without it. Returns none if the deployment was
- * over for the device.
+ * Returns the conditions before `until`, or all conditions without it. Returns none if the device
+ * had finished the deployment.
  */
 export function passedConditions(
   until: NoUpdateCondition | undefined,

@@ -54,7 +54,10 @@ export function safePoll(
     Object.entries(sent).every(([name, value]) => String(lastProvides[name]) === String(value));
   const isWhole = required.every((name) => name in sent);
   if (again && isLastData && !isWhole && !isUnknown) return again;
-  const warning = endedBy(isUnknown ? undefined : request, deviceDeployments.open(deviceId));
+  const warning = conflictWarning(
+    isUnknown ? undefined : request,
+    deviceDeployments.listOpen(deviceId),
+  );
   if (isWhole && hasOtherVersionForm(request, operation)) {
     return { operation, request: inVersion(request, operation, sent), ...warning };
   }
@@ -66,7 +69,7 @@ export function safePoll(
 /**
  * Returns the data of the update in progress that the poll would end because its own data differs.
  */
-function endedBy(
+function conflictWarning(
   request: ReceivedRequest | undefined,
   { deviceDeployments }: Pick<DeviceDeployments, 'deviceDeployments'>,
 ): Pick<ExplainedPoll, 'endsUpdateOf'> {

@@ -36,52 +36,53 @@ describe('the state of a whole deployment', () => {
     expect(statusOf({}, new Map())).toBe('pending');
   });
 
-  it('is finished once it has an end, whatever its device deployments are', () => {
+  it('is finished once it has a finish time, whatever its device deployments are', () => {
     expect(statusOf({ finishedMs: 0 }, new Map([['pending', 9]]))).toBe('finished');
   });
 });
 
 /**
- * Each cell is whether devices or retries remain, devices that finished, the limit, and the result.
+ * Each cell: whether a status is not final, whether retries are left, devices that finished, the limit, and the
+ * result.
  */
 const cells = [
-  [false, false, 0, undefined, 'ended'],
-  [false, false, 0, 2, 'ended'],
-  [false, false, 1, 2, 'ended'],
-  [true, false, 0, undefined, 'open'],
-  [false, true, 0, undefined, 'open'],
-  [true, true, 0, undefined, 'open'],
-  [true, false, 1, 2, 'open'],
-  [false, true, 1, 2, 'open'],
-  [true, false, 2, 2, 'ended'],
-  [false, true, 2, 2, 'ended'],
-  [true, true, 3, 2, 'ended'],
+  [false, false, 0, undefined, 'finished'],
+  [false, false, 0, 2, 'finished'],
+  [false, false, 1, 2, 'finished'],
+  [true, false, 0, undefined, 'unfinished'],
+  [false, true, 0, undefined, 'unfinished'],
+  [true, true, 0, undefined, 'unfinished'],
+  [true, false, 1, 2, 'unfinished'],
+  [false, true, 1, 2, 'unfinished'],
+  [true, false, 2, 2, 'finished'],
+  [false, true, 2, 2, 'finished'],
+  [true, true, 3, 2, 'finished'],
 ] as const;
 
 describe.each(cells)(
-  'a deployment with unfinished devices %s, retries %s, %s of at most %s devices done',
-  (hasActive, hasRetries, finishedDevices, maxDevices, expected) => {
-    const facts = { hasActive, hasRetries, finishedDevices, maxDevices };
+  'a deployment with statuses that are not final: %s, retries left: %s, %s of at most %s devices finished',
+  (hasNonFinal, hasRetries, finishedDevices, maxDevices, expected) => {
+    const facts = { hasNonFinal, hasRetries, finishedDevices, maxDevices };
 
     it(`is ${expected}`, () => {
-      expect(finishTimeMs(facts, 90)).toBe(expected === 'ended' ? 90 : undefined);
+      expect(finishTimeMs(facts, 90)).toBe(expected === 'finished' ? 90 : undefined);
     });
 
-    it(`is ${expected} after an end, whose time stays`, () => {
+    it(`is ${expected} if it was finished before, and keeps that time`, () => {
       const before = { ...facts, finishedMs: 50 };
-      expect(finishTimeMs(before, 90)).toBe(expected === 'ended' ? 50 : undefined);
+      expect(finishTimeMs(before, 90)).toBe(expected === 'finished' ? 50 : undefined);
     });
   },
 );
 
 const without = 'created without';
-const ended = 'finished';
+const finished = 'finished';
 
 describe.each([
-  ['running, without a map', {}, undefined, without],
-  ['running, with a map', { controlMap: {} }, undefined, undefined],
-  ['finished, without a map', { finishedMs: 0 }, ended, without],
-  ['finished, with a map', { finishedMs: 0, controlMap: {} }, ended, ended],
+  ['unfinished, without a map', {}, undefined, without],
+  ['unfinished, with a map', { controlMap: {} }, undefined, undefined],
+  ['finished, without a map', { finishedMs: 0 }, finished, without],
+  ['finished, with a map', { finishedMs: 0, controlMap: {} }, finished, finished],
 ])('a deployment that is %s', (_, deployment, abort, map) => {
   it(`refuses to be aborted: ${abort}`, () => {
     expect(abortRefusalReason(deployment)).toEqual(abort && expect.stringContaining(abort));

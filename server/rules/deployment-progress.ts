@@ -30,8 +30,8 @@ export interface FinishFacts {
    * Number of devices after which the deployment is finished, even if others have not finished it.
    */
   readonly maxDevices?: number | undefined;
-  /** True when a device deployment has no final status. */
-  readonly hasActive: boolean;
+  /** True when the status of a device deployment is not final. */
+  readonly hasNonFinal: boolean;
   /** True when a failed device may try again. */
   readonly hasRetries: boolean;
   /** Number of devices that have finished the deployment; counted only if `maxDevices` is set. */
@@ -43,8 +43,8 @@ export interface FinishFacts {
  * undefined while devices may continue.
  */
 export function finishTimeMs(facts: FinishFacts, nowMs: number): number | undefined {
-  const { hasActive, hasRetries, finishedDevices, maxDevices = Infinity } = facts;
-  const mayContinue = hasActive || hasRetries;
+  const { hasNonFinal, hasRetries, finishedDevices, maxDevices = Infinity } = facts;
+  const mayContinue = hasNonFinal || hasRetries;
   if (mayContinue && finishedDevices < maxDevices) return undefined;
   return facts.finishedMs ?? nowMs;
 }

@@ -10,8 +10,10 @@ import {
 
 const nowMs = 100;
 const context = { nowMs, lastFinishedSeq: 0 };
-const ends = finalStatuses.filter((status) => status !== 'aborted');
-const inProgress = deviceDeploymentStatuses.filter((status) => !finalStatuses.includes(status));
+const unlessAborted = finalStatuses.filter((status) => status !== 'aborted');
+const nonFinalStatuses = deviceDeploymentStatuses.filter(
+  (status) => !finalStatuses.includes(status),
+);
 
 type Fields = Omit<Partial<DeviceDeploymentFacts>, 'deployment'> &
   Partial<DeviceDeploymentFacts['deployment']>;
@@ -22,14 +24,14 @@ function deviceDeployment({
   offeredMs,
   retriesLeft = 0,
   offeredDevices = 0,
-  ...of
+  ...deployment
 }: Fields = {}): DeviceDeploymentFacts {
   return {
     status,
     offeredMs,
     retriesLeft,
     offeredDevices,
-    deployment: { seq: 2, createdMs: 10, ...of },
+    deployment: { seq: 2, createdMs: 10, ...deployment },
   };
 }
 
@@ -38,7 +40,7 @@ const phases = [
   { batchSize: 60, startMs: 200, devicesUntil: 5 },
 ];
 
-describe('the hold-back condition', () => {
+describe('the withholding condition', () => {
   it.each<[string, Fields, WithholdingCondition | undefined]>([
     ['not offered yet', {}, undefined],
     ['made at this moment', { createdMs: nowMs }, undefined],
@@ -49,33 +51,40 @@ describe('the hold-back condition', () => {
     ['below its limit', { maxDevices: 2, offeredDevices: 1 }, undefined],
     ['at its limit', { maxDevices: 2, offeredDevices: 2 }, 'max-devices'],
     ['at both limits', { phases, maxDevices: 2, offeredDevices: 2 }, 'phase'],
-    ['of a deployment that is over', { finishedMs: 50 }, 'deployment-over'],
-    ['over, and for later', { finishedMs: 50, createdMs: nowMs + 1 }, 'deployment-over'],
+    ['of a finished deployment', { finishedMs: 50 }, 'deployment-finished'],
+    [
+      'of a finished deployment that was made for later',
+      { finishedMs: 50, createdMs: nowMs + 1 },
+      'deployment-finished',
+    ],
     [
       'offered before the limits were reached',
       { offeredMs: 20, maxDevices: 1, offeredDevices: 9 },
       undefined,
     ],
-    ['offered, of a deployment that is over', { offeredMs: 20, finishedMs: 50 }, undefined],
+    ['offered, of a finished deployment', { offeredMs: 20, finishedMs: 50 }, undefined],
     ['failed with a retry', { status: 'failure', retriesLeft: 1, offeredMs: 20 }, undefined],
     [
-      'failed with a retry, of one that is over',
+      'failed with a retry, of a finished deployment',
       { status: 'failure', retriesLeft: 1, finishedMs: 50 },
       undefined,
     ],
     ['aborted', { status: 'aborted' }, 'aborted'],
     ['aborted with a retry', { status: 'aborted', retriesLeft: 1 }, 'aborted'],
-  ])('applies correctly to a device deployment %s', (_, fields, expected) => {
+  ])('is as expected for a device deployment %s', (_, fields, expected) => {
     expect(withholdingCondition(deviceDeployment(fields), context)).toBe(expected);
   });
 
-  it.each(ends)('is finished for a device deployment that ended in %s', (status) => {
-    expect(withholdingCondition(deviceDeployment({ status, offeredMs: 20 }), context)).toBe(
-      'finished',
-    );
-  });
+  it.each(unlessAborted)(
+    'is device-finished for a device deployment with the status %s',
+    (status) => {
+      expect(withholdingCondition(deviceDeployment({ status, offeredMs: 20 }), context)).toBe(
+        'device-finished',
+      );
+    },
+  );
 
-  it.each(inProgress)('never holds back an offered device deployment that is %s', (status) => {
+  it.each(nonFinalStatuses)('never withholds an offered device deployment that is %s', (status) => {
     expect(
       withholdingCondition(deviceDeployment({ status, offeredMs: 20 }), context),
     ).toBeUndefined();
@@ -111,23 +120,28 @@ describe('the number of devices that phases admit', () => {
 });
 
 describe('the choice among several device deployments', () => {
-  const over = deviceDeployment({ status: 'success', offeredMs: 20, seq: 1 });
-  const active = deviceDeployment({ status: 'installing', offeredMs: 20, seq: 5 });
+  const finished = deviceDeployment({ status: 'success', offeredMs: 20, seq: 1 });
+  const inProgress = deviceDeployment({ status: 'installing', offeredMs: 20, seq: 5 });
   const failed = deviceDeployment({ status: 'failure', retriesLeft: 1, offeredMs: 20, seq: 4 });
-  const open = deviceDeployment({ seq: 3 });
+  const unoffered = deviceDeployment({ seq: 3 });
   const later = deviceDeployment({ createdMs: nowMs + 1 });
   const full = deviceDeployment({ maxDevices: 1, offeredDevices: 1, seq: 6 });
 
   it.each([
-    ['the active one, however new', [over, later, open, failed, active], 'continue', active],
-    ['else the one to be tried again', [over, later, open, failed], 'retry', failed],
+    [
+      'the one in progress, however new',
+      [finished, later, unoffered, failed, inProgress],
+      'continue',
+      inProgress,
+    ],
+    ['else the one to be tried again', [finished, later, unoffered, failed], 'retry', failed],
     [
       'else the oldest that may begin',
-      [over, later, open, deviceDeployment({ seq: 9 })],
+      [finished, later, unoffered, deviceDeployment({ seq: 9 })],
       'offer',
-      open,
+      unoffered,
     ],
-    ['else the oldest that has to wait', [over, later, full], 'wait', later],
+    ['else the oldest that has to wait', [finished, later, full], 'wait', later],
   ] as const)('is %s', (_, deviceDeployments, decision, expected) => {
     expect(chooseDeviceDeployment(deviceDeployments, context)).toMatchObject({
       decision,
@@ -135,8 +149,8 @@ describe('the choice among several device deployments', () => {
     });
   });
 
-  it('is none when all are over', () => {
-    expect(chooseDeviceDeployment([over], context)).toEqual({ decision: 'nothing' });
+  it('is none when all are finished', () => {
+    expect(chooseDeviceDeployment([finished], context)).toEqual({ decision: 'nothing' });
     expect(chooseDeviceDeployment([], context)).toEqual({ decision: 'nothing' });
   });
 });

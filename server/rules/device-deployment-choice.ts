@@ -31,35 +31,35 @@ interface ChoiceContext {
 }
 
 /** Conditions that withhold a device deployment for good, then those that end with time. */
-type PermanentCondition = 'finished' | 'aborted' | 'deployment-over' | 'older';
+type PermanentCondition = 'device-finished' | 'aborted' | 'deployment-finished' | 'older';
 export type TemporaryCondition = 'start' | 'phase' | 'max-devices';
 export type WithholdingCondition = PermanentCondition | TemporaryCondition;
 
-export type DeviceDeploymentChoice<Of> =
-  | { readonly decision: 'continue' | 'retry' | 'offer'; readonly deviceDeployment: Of }
+export type DeviceDeploymentChoice<Deployment> =
+  | { readonly decision: 'continue' | 'retry' | 'offer'; readonly deviceDeployment: Deployment }
   | {
       readonly decision: 'wait';
-      readonly deviceDeployment: Of;
+      readonly deviceDeployment: Deployment;
       readonly condition: TemporaryCondition;
     }
   | { readonly decision: 'nothing' };
 
 /**
- * Chooses in this order: the active device deployment, a failed one with retries left, the oldest
+ * Chooses in this order: the device deployment in progress, a failed one with retries left, the oldest
  * one that may be offered, the oldest one that has to wait. `deviceDeployments` are in order of
- * creation; those that are finished have no effect.
+ * creation; finished ones have no effect.
  */
-export function chooseDeviceDeployment<Of extends DeviceDeploymentFacts>(
-  deviceDeployments: readonly Of[],
+export function chooseDeviceDeployment<Deployment extends DeviceDeploymentFacts>(
+  deviceDeployments: readonly Deployment[],
   context: ChoiceContext,
-): DeviceDeploymentChoice<Of> {
-  const active = deviceDeployments.find(
+): DeviceDeploymentChoice<Deployment> {
+  const inProgress = deviceDeployments.find(
     (deviceDeployment) => deviceDeployment.offeredMs !== undefined && !isFinal(deviceDeployment),
   );
-  if (active) return { decision: 'continue', deviceDeployment: active };
+  if (inProgress) return { decision: 'continue', deviceDeployment: inProgress };
   const failed = deviceDeployments.find(mayTryAgain);
   if (failed) return { decision: 'retry', deviceDeployment: failed };
-  let firstWithheld: DeviceDeploymentChoice<Of> = { decision: 'nothing' };
+  let firstWithheld: DeviceDeploymentChoice<Deployment> = { decision: 'nothing' };
   for (const deviceDeployment of deviceDeployments) {
     const condition = withholdingCondition(deviceDeployment, context);
     if (condition === undefined) return { decision: 'offer', deviceDeployment };
@@ -79,10 +79,10 @@ export function withholdingCondition(
 ): WithholdingCondition | undefined {
   if (mayTryAgain(deviceDeployment)) return undefined;
   if (deviceDeployment.status === 'aborted') return 'aborted';
-  if (isFinal(deviceDeployment)) return 'finished';
+  if (isFinal(deviceDeployment)) return 'device-finished';
   if (deviceDeployment.offeredMs !== undefined) return undefined;
   const { deployment, offeredDevices } = deviceDeployment;
-  if (deployment.finishedMs !== undefined) return 'deployment-over';
+  if (deployment.finishedMs !== undefined) return 'deployment-finished';
   if (deployment.seq <= lastFinishedSeq) return 'older';
   if (deployment.createdMs > nowMs) return 'start';
   if (offeredDevices >= devicesByNow(deployment, nowMs)) return 'phase';

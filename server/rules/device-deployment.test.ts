@@ -22,13 +22,13 @@ import {
  * Every status is written by hand: whether it is final, and the response to any of nine reports.
  */
 const cells = [
-  ['pending', 'open', 'accept'],
-  ['installing', 'open', 'accept'],
-  ['pause_before_installing', 'open', 'accept'],
-  ['downloading', 'open', 'accept'],
-  ['pause_before_rebooting', 'open', 'accept'],
-  ['rebooting', 'open', 'accept'],
-  ['pause_before_committing', 'open', 'accept'],
+  ['pending', 'non-final', 'accept'],
+  ['installing', 'non-final', 'accept'],
+  ['pause_before_installing', 'non-final', 'accept'],
+  ['downloading', 'non-final', 'accept'],
+  ['pause_before_rebooting', 'non-final', 'accept'],
+  ['rebooting', 'non-final', 'accept'],
+  ['pause_before_committing', 'non-final', 'accept'],
   ['success', 'final', 'accept'],
   ['failure', 'final', 'accept'],
   ['already-installed', 'final', 'accept'],
@@ -39,7 +39,9 @@ const cells = [
 
 const statuses = cells.map(([status]) => status);
 const finals = cells.filter(([, standing]) => standing === 'final').map(([status]) => status);
-const open = cells.filter(([, standing]) => standing === 'open').map(([status]) => status);
+const nonFinals = cells
+  .filter(([, standing]) => standing === 'non-final')
+  .map(([status]) => status);
 
 /** Returns a device deployment in its second attempt, with every optional field set. */
 function started(status: DeviceDeploymentStatus, retriesLeft = 1): DeviceDeployment {
@@ -60,14 +62,14 @@ it('the table of cells has a row for every device deployment status', () => {
   expect(statuses.toSorted()).toEqual(deviceDeploymentStatuses.toSorted());
 });
 
-it('the status groups name the open, the final and the pause statuses', () => {
+it('the status groups name the statuses that are not final, the final and the pause ones', () => {
   const pause = ['pause_before_installing', 'pause_before_rebooting', 'pause_before_committing'];
-  expect(statusGroups).toEqual({ active: open, finished: finals, pause });
+  expect(statusGroups).toEqual({ active: nonFinals, finished: finals, pause });
 });
 
 describe('a device deployment status', () => {
   it.each(cells)('is %s and counts as %s', (status, standing) => {
-    expect(isFinal({ status }) ? 'final' : 'open').toBe(standing);
+    expect(isFinal({ status }) ? 'final' : 'non-final').toBe(standing);
   });
 
   it.each(statuses)(
@@ -155,22 +157,25 @@ describe('a status that the server sets', () => {
   });
 });
 
-describe.each(['aborted', 'decommissioned'] as const)('ending a device deployment as %s', (end) => {
-  it.each(open)('changes the open status %s', (status) => {
-    const expected = { ...started(status), status: end, finishedMs: 90, retriesLeft: 0 };
-    expect(afterStop(started(status), end, 90)).toEqual(expected);
-  });
+describe.each(['aborted', 'decommissioned'] as const)(
+  'stopping a device deployment as %s',
+  (end) => {
+    it.each(nonFinals)('replaces the status %s', (status) => {
+      const expected = { ...started(status), status: end, finishedMs: 90, retriesLeft: 0 };
+      expect(afterStop(started(status), end, 90)).toEqual(expected);
+    });
 
-  it.each(finals)('keeps the final status %s and removes its retries', (status) => {
-    expect(afterStop(started(status), end, 90)).toEqual({ ...started(status), retriesLeft: 0 });
-  });
-});
+    it.each(finals)('keeps the final status %s and removes its retries', (status) => {
+      expect(afterStop(started(status), end, 90)).toEqual({ ...started(status), retriesLeft: 0 });
+    });
+  },
+);
 
 describe('the deletion of a deployment history', () => {
   it.each(cells)('treats the status %s as %s', (status, standing) => {
     const running = historyDeletion(started(status), {});
     const finished = historyDeletion(started(status), { finishedMs: 50 });
-    const expected = standing === 'open' ? ['keep', 'keep'] : ['restart', 'remove'];
+    const expected = standing === 'non-final' ? ['keep', 'keep'] : ['restart', 'remove'];
     expect([running, finished]).toEqual(expected);
   });
 });

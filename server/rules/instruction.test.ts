@@ -120,7 +120,7 @@ describe('a device that gets an update', () => {
   });
 });
 
-describe('a device whose update ends on a poll', () => {
+describe('a device that finishes a deployment by its poll', () => {
   it.each([
     ['there is no artifact', request, [], 'artifact', 'noartifact'],
     [
@@ -140,7 +140,7 @@ describe('a device whose update ends on a poll', () => {
     ['it has the artifact', installed, [artifact], 'already-installed', 'already-installed'],
   ] as const)('has the reason: %s', (_, asks, candidates, condition, status) => {
     expect(decide([deviceDeployment()], { asks, candidates: [...candidates] })).toMatchObject({
-      decision: 'end',
+      decision: 'finish',
       noUpdate: { condition, deploymentId: 'one', isUpToDate: condition === 'already-installed' },
       changed: { status, attempts: 1, offeredMs: nowMs, startedMs: nowMs, finishedMs: nowMs },
     });
@@ -180,13 +180,13 @@ describe('a device that gets no update', () => {
 
   it.each([
     ['none', [], 'deployment', false],
-    ['one that succeeded', [after('success')], 'finished', true],
-    ['one that failed for the last time', [after('failure')], 'finished', false],
+    ['one that succeeded', [after('success')], 'device-finished', true],
+    ['one that failed for the last time', [after('failure')], 'device-finished', false],
     ['one that was aborted', [deviceDeployment({ status: 'aborted' })], 'aborted', false],
     [
-      'one that ended without it',
+      'one that was finished without it',
       [deviceDeployment({ deployment: { ...deviceDeployment().deployment, finishedMs: 50 } })],
-      'deployment-over',
+      'deployment-finished',
       false,
     ],
   ] as const)(

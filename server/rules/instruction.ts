@@ -24,59 +24,67 @@ import {
 export type InstructedDeviceDeployment = DescribedDeviceDeployment & ServableDeviceDeployment;
 
 /** The device deployments of one device, and the facts that decide which of them is served. */
-export interface OpenDeviceDeployments<Of> {
+export interface OpenDeviceDeployments<Deployment> {
   /** Device deployments that may be open, in order of creation. */
-  readonly deviceDeployments: readonly Of[];
+  readonly deviceDeployments: readonly Deployment[];
   /** `seq` of the newest deployment that the device was offered and finished; 0 for none. */
   readonly lastFinishedSeq: number;
   readonly nowMs: number;
   /**
    * Returns the newest device deployment of the device, open or not; called only when none is open.
    */
-  readonly newest: () => Of | undefined;
+  readonly newest: () => Deployment | undefined;
 }
 
 /** A device that polls for its next deployment. */
-export interface PollingDevice<Of> extends OpenDeviceDeployments<Of> {
+export interface PollingDevice<Deployment> extends OpenDeviceDeployments<Deployment> {
   readonly request: NextRequest;
   /**
    * Returns the artifacts that now exist in the release of a device deployment; called for at most
    * one.
    */
-  readonly candidatesOf: (deviceDeployment: Of) => readonly Candidate[];
+  readonly candidatesOf: (deviceDeployment: Deployment) => readonly Candidate[];
 }
 
 /**
  * The response to the device. `changed` is the new state of the device deployment; absent when it
  * is unchanged.
  */
-export type Instruction<Of> =
+export type Instruction<Deployment> =
   | {
       readonly decision: 'serve';
-      readonly deviceDeployment: Of;
-      readonly changed: Of | undefined;
+      readonly deviceDeployment: Deployment;
+      readonly changed: Deployment | undefined;
       /** Absent for a configuration, which needs no artifact. */
       readonly artifactId: string | undefined;
       readonly startsAttempt: boolean;
     }
-  /** The deployment ends for the device without an update. */
+  /** The device finishes the deployment without an update. */
   | {
-      readonly decision: 'end';
-      readonly deviceDeployment: Of;
-      readonly changed: Of;
+      readonly decision: 'finish';
+      readonly deviceDeployment: Deployment;
+      readonly changed: Deployment;
       readonly noUpdate: NoUpdate;
     }
   /** The device polled with other data than when it was offered the update; the update fails. */
-  | { readonly decision: 'conflict'; readonly deviceDeployment: Of; readonly changed: Of }
+  | {
+      readonly decision: 'conflict';
+      readonly deviceDeployment: Deployment;
+      readonly changed: Deployment;
+    }
   /** An update exists, but the device has to wait for it. */
-  | { readonly decision: 'wait'; readonly deviceDeployment: Of; readonly noUpdate: NoUpdate }
+  | {
+      readonly decision: 'wait';
+      readonly deviceDeployment: Deployment;
+      readonly noUpdate: NoUpdate;
+    }
   /** No update until the device gets a new deployment or a retry. */
   | { readonly decision: 'nothing'; readonly noUpdate: NoUpdate };
 
 /** Decides on the one device deployment that is chosen. */
-export function decideInstruction<Of extends InstructedDeviceDeployment>(
-  polling: PollingDevice<Of>,
-): Instruction<Of> {
+export function decideInstruction<Deployment extends InstructedDeviceDeployment>(
+  polling: PollingDevice<Deployment>,
+): Instruction<Deployment> {
   const { request, nowMs } = polling;
   const choice = chooseOrExplain(polling);
   if ('noUpdate' in choice) return choice;
@@ -101,7 +109,7 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
   const isInstalled = decided.decision === 'already-installed';
   const status = isInstalled ? 'already-installed' : 'noartifact';
   return {
-    decision: 'end',
+    decision: 'finish',
     deviceDeployment,
     changed: withStatus(changed ?? current, status, nowMs),
     noUpdate: isInstalled
@@ -114,8 +122,8 @@ export function decideInstruction<Of extends InstructedDeviceDeployment>(
  * Returns the chosen device deployment, independent of the data of the poll; or why there
  * is none.
  */
-export function chooseOrExplain<Of extends DescribedDeviceDeployment>(
-  open: OpenDeviceDeployments<Of>,
+export function chooseOrExplain<Deployment extends DescribedDeviceDeployment>(
+  open: OpenDeviceDeployments<Deployment>,
 ) {
   const { nowMs } = open;
   const choice = chooseDeviceDeployment(open.deviceDeployments, open);
@@ -131,10 +139,10 @@ export function chooseOrExplain<Of extends DescribedDeviceDeployment>(
   };
 }
 
-function noUpdateReason<Of extends DescribedDeviceDeployment>({
+function noUpdateReason<Deployment extends DescribedDeviceDeployment>({
   newest,
   ...context
-}: OpenDeviceDeployments<Of>): NoUpdate {
+}: OpenDeviceDeployments<Deployment>): NoUpdate {
   const deviceDeployment = newest();
   const condition = deviceDeployment && withholdingCondition(deviceDeployment, context);
   return condition ? noOpenDeploymentFor(deviceDeployment, condition, context.nowMs) : noDeployment;

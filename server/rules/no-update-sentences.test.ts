@@ -31,7 +31,7 @@ function deviceDeployment(fields: Fields = {}): DescribedDeviceDeployment {
   return { ...state, deployment, ...fields };
 }
 
-const ended = { finishedMs: NOON_MS + HOUR_MS };
+const finished = { finishedMs: NOON_MS + HOUR_MS };
 
 /**
  * Conditions that withhold a device deployment: its facts, the sentence, and the first words of the
@@ -65,20 +65,20 @@ const held: readonly [WithholdingCondition, Fields, sentence: string, remedy: st
     'create another deployment for the device, with no max_devices',
   ],
   [
-    'finished',
-    { status: 'failure', ...ended },
-    'deployment spring (d1) of release-2 ended for the device with failure at 2026-12-01T13:00:00.000Z: the device reported failure, or polled with different data than when it got the update',
+    'device-finished',
+    { status: 'failure', ...finished },
+    'the device finished deployment spring (d1) of release-2 with failure at 2026-12-01T13:00:00.000Z: it reported failure, or polled with different data than when it got the update',
     'deploy to the device again; if it failed',
   ],
   [
     'aborted',
-    { status: 'aborted', ...ended },
+    { status: 'aborted', ...finished },
     'deployment spring (d1) of release-2 was aborted for the device at 2026-12-01T13:00:00.000Z',
     'deploy to the device again, since an aborted deployment',
   ],
   [
-    'deployment-over',
-    { deployment: { ...deployment, ...ended } },
+    'deployment-finished',
+    { deployment: { ...deployment, ...finished } },
     'deployment spring (d1) of release-2 was finished at 2026-12-01T13:00:00.000Z, before the device began it',
     'deploy to the device again, since the deployment is finished',
   ],
@@ -149,10 +149,17 @@ describe('the reason and the remedy of a missing update', () => {
 
 describe('a device that is up to date', () => {
   const upToDate: readonly [string, NoUpdate][] = [
-    ['success', noOpenDeploymentFor(deviceDeployment({ status: 'success' }), 'finished', NOON_MS)],
+    [
+      'success',
+      noOpenDeploymentFor(deviceDeployment({ status: 'success' }), 'device-finished', NOON_MS),
+    ],
     [
       'already-installed',
-      noOpenDeploymentFor(deviceDeployment({ status: 'already-installed' }), 'finished', NOON_MS),
+      noOpenDeploymentFor(
+        deviceDeployment({ status: 'already-installed' }),
+        'device-finished',
+        NOON_MS,
+      ),
     ],
     ['the artifact of the deployment', alreadyInstalledFor(deployment)],
   ];

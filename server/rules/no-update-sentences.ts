@@ -83,7 +83,7 @@ export function noOpenDeploymentFor(
   nowMs: number,
 ): NoUpdate {
   const { id, artifactName, type } = deviceDeployment.deployment;
-  const isUpToDate = condition === 'finished' && installed.has(deviceDeployment.status);
+  const isUpToDate = condition === 'device-finished' && installed.has(deviceDeployment.status);
   return {
     condition,
     deploymentId: id,
@@ -121,10 +121,11 @@ export const remedies: Readonly<Record<NoUpdateCondition, string>> = {
   phase:
     'wait for the next phase, or move the clock of the server to its start: npx fleetbed clock TIME',
   'max-devices': 'create another deployment for the device, with no max_devices or a larger one',
-  finished:
+  'device-finished':
     'deploy to the device again; if it failed, or no artifact suited it, remove the cause first',
   aborted: 'deploy to the device again, since an aborted deployment does not go on',
-  'deployment-over': 'deploy to the device again, since the deployment is finished for all devices',
+  'deployment-finished':
+    'deploy to the device again, since the deployment is finished for all devices',
   older: 'deploy this release to the device again, so that it is newer than what it has finished',
   artifact: 'upload an artifact of this name, then deploy it to the device again',
   'device-type':
@@ -161,10 +162,10 @@ const sentences: Readonly<
   },
   'max-devices': ({ deployment, offeredDevices }) =>
     `${labelOf(deployment)} is limited to ${devicesText(deployment.maxDevices ?? 0)}, and ${offeredText(offeredDevices)}`,
-  finished: finishedText,
+  'device-finished': finishedText,
   aborted: ({ deployment, finishedMs }) =>
     `${labelOf(deployment)} was aborted for the device${at(finishedMs)}`,
-  'deployment-over': ({ deployment }) =>
+  'deployment-finished': ({ deployment }) =>
     `${labelOf(deployment)} was finished${at(deployment.finishedMs)}, before the device began it`,
   older: ({ deployment }) =>
     `${labelOf(deployment)} is older than the last one that the device finished, so it is skipped`,
@@ -178,10 +179,10 @@ function finishedText({
 }: DescribedDeviceDeployment): string {
   const label = labelOf(deployment);
   if (status === 'already-installed') {
-    return `the device already had ${deployment.artifactName} installed when deployment ${deployment.name} (${deployment.id}) ended for it${at(finishedMs)}`;
+    return `the device finished deployment ${deployment.name} (${deployment.id})${at(finishedMs)}, because it already had ${deployment.artifactName} installed`;
   }
   if (status === 'failure') {
-    return `${label} ended for the device with failure${at(finishedMs)}: the device reported failure, or polled with different data than when it got the update`;
+    return `the device finished ${label} with failure${at(finishedMs)}: it reported failure, or polled with different data than when it got the update`;
   }
   if (status !== 'noartifact') {
     return `the device finished ${label} with ${status}${at(finishedMs)}`;
@@ -189,7 +190,7 @@ function finishedText({
   // The unmet dependency is no longer known, because the artifacts may have changed since.
   const reportText =
     pollData === undefined ? '' : `; it reported ${pairsText(parsePollData(pollData))}`;
-  return `${label} ended for the device${at(finishedMs)} without a suitable artifact${reportText}`;
+  return `the device finished ${label}${at(finishedMs)} without a suitable artifact${reportText}`;
 }
 
 function unsuitableReasonText(unsuitable: UnsuitableReason): string {

@@ -99,7 +99,7 @@ describe('a failed device deployment', () => {
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['nothing']);
   });
 
-  it('keeps its deployment open while retries remain', () => {
+  it('keeps its deployment unfinished while retries are left', () => {
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
     for (const nowMs of [40, 50]) {
       recordRetry(deviceDeployments, deviceDeploymentOf('one'));
@@ -110,10 +110,10 @@ describe('a failed device deployment', () => {
 
   it.each<[string, () => void]>([
     ['abort of the deployment', () => deviceDeployments.abortAll(deploymentOf('one'), 60)],
-    ['abort on the device', () => deviceDeployments.endAllOf('a', 'aborted', 60)],
-    ['end of the device', () => deviceDeployments.endAllOf('a', 'decommissioned', 60)],
-  ])('stays failed without a retry after the %s', (_, end) => {
-    end();
+    ['abort on the device', () => deviceDeployments.stopAllOfDevice('a', 'aborted', 60)],
+    ['removal of the device', () => deviceDeployments.stopAllOfDevice('a', 'decommissioned', 60)],
+  ])('stays failed without a retry after the %s', (_, stop) => {
+    stop();
     expect([deviceDeploymentOf('one').status, ...choiceFor(deviceDeployments, 'a')]).toEqual([
       'failure',
       'nothing',
@@ -121,7 +121,7 @@ describe('a failed device deployment', () => {
     expect(deploymentOf('one').finishedMs).toBe(60);
   });
 
-  it('is not retried after the device reports another end', () => {
+  it('is not retried after the device reports another final status', () => {
     report('one', 'success');
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['nothing']);
     expect(deploymentOf('one').finishedMs).toBe(30);
@@ -136,7 +136,7 @@ describe('the device deployments that the store finds', () => {
   it.each(cells)("match the rules' decision for %s with %i retries", (status, retries) => {
     createWith({ deviceIds: ['a', 'b'], retries });
     recordStatus(deviceDeployments, offered('one'), { status, nowMs: 30 });
-    const { deviceDeployments: found } = deviceDeployments.open('a');
+    const { deviceDeployments: found } = deviceDeployments.listOpen('a');
     const kept = withholdingCondition(
       { ...deviceDeploymentOf('one'), offeredDevices: 1 },
       { nowMs: 99, lastFinishedSeq: 0 },
@@ -144,12 +144,12 @@ describe('the device deployments that the store finds', () => {
     expect(found.length).toBe(kept === undefined ? 1 : 0);
   });
 
-  it.each(cells)('keep the deployment open or end it: %s with %i retries', (status, retries) => {
+  it.each(cells)('finish the deployment or not: %s with %i retries', (status, retries) => {
     createWith({ retries });
     recordStatus(deviceDeployments, offered('one'), { status, nowMs: 30 });
     const { finishedMs } = deploymentOf('one');
-    const goesOn = !isFinal({ status }) || mayTryAgain({ status, retriesLeft: retries });
-    expect(finishedMs).toBe(goesOn ? undefined : 30);
+    const isOpen = !isFinal({ status }) || mayTryAgain({ status, retriesLeft: retries });
+    expect(finishedMs).toBe(isOpen ? undefined : 30);
   });
 });
 
@@ -166,7 +166,7 @@ describe('a deployment with a device maximum or phases', () => {
     expect(decided('b')).toBe('wait');
   });
 
-  it('is over once that many devices have finished, whatever the others are', () => {
+  it('is finished once that many devices have finished, whatever the others are', () => {
     createWith({ deviceIds: three, maxDevices: 2 });
     recordStatus(deviceDeployments, offered('one', 'a'), { status: 'success', nowMs: 40 });
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');
@@ -175,7 +175,7 @@ describe('a deployment with a device maximum or phases', () => {
     expect(decided('c')).toBe('nothing');
   });
 
-  it('is not over while one of its devices may retry', () => {
+  it('is not finished while one of its devices may retry', () => {
     createWith({ deviceIds: three, maxDevices: 1, retries: 1 });
     recordStatus(deviceDeployments, offered('one', 'a'), { status: 'failure', nowMs: 40 });
     expect(deploymentOf('one')).not.toHaveProperty('finishedMs');

@@ -33,7 +33,7 @@ function create(id: string, fields: Partial<NewStoredDeployment> = {}): void {
   deployments.create({ ...plain, id, ...fields });
 }
 
-function endOf(id: string): void {
+function finish(id: string): void {
   const deployment = deployments.find(id);
   if (deployment) store.deviceDeployments.abortAll(deployment, 50);
 }
@@ -91,10 +91,10 @@ describe('a stored deployment', () => {
   });
 });
 
-describe('an identical active deployment', () => {
+describe('an identical unfinished deployment', () => {
   it('has the same name, artifact and devices', () => {
     create('one');
-    expect(deployments.findIdenticalActive(plain)?.id).toBe('one');
+    expect(deployments.findIdenticalUnfinished(plain)?.id).toBe('one');
   });
 
   it.each([
@@ -103,38 +103,38 @@ describe('an identical active deployment', () => {
     ['devices', { deviceDigest: 'a' }],
   ])('does not exist with another %s', (_, change) => {
     create('one');
-    expect(deployments.findIdenticalActive({ ...plain, ...change })).toBeUndefined();
+    expect(deployments.findIdenticalUnfinished({ ...plain, ...change })).toBeUndefined();
   });
 
   it('does not exist once the deployment is finished', () => {
     create('one');
-    endOf('one');
-    expect(deployments.findIdenticalActive(plain)).toBeUndefined();
+    finish('one');
+    expect(deployments.findIdenticalUnfinished(plain)).toBeUndefined();
   });
 });
 
 describe('the name of a deployed artifact', () => {
-  it('is in active use by unfinished software deployments', () => {
+  it('is in use by unfinished software deployments', () => {
     create('one');
     create('two', { name: 'summer' });
-    expect(deployments.activeOf(['other', 'release'])).toEqual(['one', 'two']);
-    expect(deployments.activeOf(['releas'])).toEqual([]);
-    expect(deployments.activeOf([])).toEqual([]);
-    endOf('one');
-    expect(deployments.activeOf(['release'])).toEqual(['two']);
+    expect(deployments.listUnfinishedIds(['other', 'release'])).toEqual(['one', 'two']);
+    expect(deployments.listUnfinishedIds(['releas'])).toEqual([]);
+    expect(deployments.listUnfinishedIds([])).toEqual([]);
+    finish('one');
+    expect(deployments.listUnfinishedIds(['release'])).toEqual(['two']);
   });
 
   it('counts as used after any deployment of it', () => {
     expect(deployments.isArtifactUsed('release')).toBe(false);
     create('one');
-    endOf('one');
+    finish('one');
     expect(deployments.isArtifactUsed('release')).toBe(true);
     expect(deployments.isArtifactUsed('releas')).toBe(false);
   });
 
   it('is not used by a configuration deployment', () => {
     create('one', { type: 'configuration', configuration: {} });
-    expect(deployments.activeOf(['release'])).toEqual([]);
+    expect(deployments.listUnfinishedIds(['release'])).toEqual([]);
     expect(deployments.isArtifactUsed('release')).toBe(false);
   });
 });
@@ -155,7 +155,7 @@ describe('the list of deployments', () => {
     create('one');
     create('two', { name: 'summer' });
     create('three', { name: 'autumn' });
-    endOf('one');
+    finish('one');
     const deviceDeployment = store.deviceDeployments.find('two', 'a');
     if (deviceDeployment)
       recordReport(store.deviceDeployments, deviceDeployment, { status: 'installing', nowMs: 30 });

@@ -60,12 +60,12 @@ export interface DeploymentFilter {
 }
 
 /** The rule `statusOf` in SQL, because lists are filtered by status before they are paged. */
-const touched = `EXISTS (SELECT 1 FROM device_deployments dd
+const hasLeftPending = `EXISTS (SELECT 1 FROM device_deployments dd
   WHERE dd.deployment_seq = deployments.seq AND dd.status <> '${initialStatus}')`;
 const statusConditions: Record<DeploymentStatusOverall, SqlCondition> = {
   finished: ['finished_ms IS NOT NULL'],
-  inprogress: [`finished_ms IS NULL AND ${touched}`],
-  pending: [`finished_ms IS NULL AND NOT ${touched}`],
+  inprogress: [`finished_ms IS NULL AND ${hasLeftPending}`],
+  pending: [`finished_ms IS NULL AND NOT ${hasLeftPending}`],
 };
 
 /**
@@ -126,8 +126,10 @@ export class DeploymentStore {
     return isThere ? document<Record<string, string>>(row, 'configuration') : undefined;
   }
 
-  /** Returns a deployment that has not ended with the same name, artifact and devices. */
-  findIdenticalActive(wanted: Pick<NewStoredDeployment, 'name' | 'artifactName' | 'deviceDigest'>) {
+  /** Returns an unfinished deployment with the same name, artifact and devices. */
+  findIdenticalUnfinished(
+    wanted: Pick<NewStoredDeployment, 'name' | 'artifactName' | 'deviceDigest'>,
+  ) {
     const row = this.#sql.first(
       `SELECT ${deploymentColumns('deployments')} FROM deployments WHERE finished_ms IS NULL
          AND name = ? AND artifact_name = ? AND device_digest = ?`,
@@ -163,15 +165,15 @@ export class DeploymentStore {
     return { inside, outside: row ? number(row, 'every') - inside : 0 };
   }
 
-  /** Returns true when a deployment, ended or not, has this artifact name. */
+  /** Returns true when a deployment, finished or not, has this artifact name. */
   isArtifactUsed(artifactName: string): boolean {
     const query = `SELECT 1 FROM deployments
       WHERE type = 'software' AND artifact_name = ? LIMIT 1`;
     return this.#sql.first(query, [artifactName]) !== undefined;
   }
 
-  /** Returns the IDs of deployments that have not ended with these artifact names; at most 100. */
-  activeOf(artifactNames: readonly string[]): string[] {
+  /** Returns the IDs of unfinished deployments with these artifact names; at most 100. */
+  listUnfinishedIds(artifactNames: readonly string[]): string[] {
     const rows = this.#sql.all(
       `SELECT id FROM deployments WHERE finished_ms IS NULL AND type = 'software'
          AND artifact_name IN (${artifactNames.map(() => '?').join(', ')}) ORDER BY seq LIMIT 100`,

@@ -26,23 +26,23 @@ export interface StoredDeviceDeployment extends DeviceDeployment {
 export type DeviceDeploymentWithFacts = StoredDeviceDeployment & DeviceDeploymentFacts;
 
 /** The final statuses and all others, as SQL lists. */
-export const finalStatusesSql = listed(statusGroups.finished);
-export const activeStatusesSql = listed(statusGroups.active);
+export const finalStatusesSql = sqlList(statusGroups.finished);
+export const nonFinalStatusesSql = sqlList(statusGroups.active);
 /**
  * The rule `mayTryAgain` in SQL, because a deployment may have thousands of device deployments to
  * count. A test compares both.
  */
-export const triesAgain = `dd.status = '${retriedStatus}' AND dd.retries_left > 0`;
+export const mayTryAgainSql = `dd.status = '${retriedStatus}' AND dd.retries_left > 0`;
 const columns = `${deploymentColumns('d')}, dd.device_id, dd.status AS device_deployment_status, dd.substate, dd.artifact_id,
   dd.attempts, dd.retries_left, dd.offered_ms, dd.started_ms, dd.finished_ms AS device_deployment_finished_ms,
   dd.log IS NOT NULL AS has_log`;
-const joined = 'FROM device_deployments dd JOIN deployments d ON d.seq = dd.deployment_seq';
+const tables = 'FROM device_deployments dd JOIN deployments d ON d.seq = dd.deployment_seq';
 /** Selects device deployments as `p`, joined with their deployment `d`. */
-export const deviceDeploymentQuery = `SELECT ${columns}, dd.poll_data ${joined}`;
+export const deviceDeploymentQuery = `SELECT ${columns}, dd.poll_data ${tables}`;
 /**
  * As `deviceDeploymentQuery`, but without the data that the device sent, which may be a mebibyte.
  */
-export const shownDeviceDeploymentQuery = `SELECT ${columns}, NULL AS poll_data ${joined}`;
+export const queryWithoutPollData = `SELECT ${columns}, NULL AS poll_data ${tables}`;
 
 /**
  * Returns a condition on the status of `p` by a status or a group of statuses; undefined without
@@ -50,11 +50,11 @@ export const shownDeviceDeploymentQuery = `SELECT ${columns}, NULL AS poll_data 
  */
 export function statusCondition(status: string | undefined): SqlCondition | undefined {
   return status !== undefined && isStatusGroup(status)
-    ? [`dd.status IN (${listed(statusGroups[status])})`]
+    ? [`dd.status IN (${sqlList(statusGroups[status])})`]
     : equal('dd.status', status);
 }
 
-function listed(statuses: readonly DeviceDeploymentStatus[]): string {
+function sqlList(statuses: readonly DeviceDeploymentStatus[]): string {
   return statuses.map((status) => `'${status}'`).join(', ');
 }
 

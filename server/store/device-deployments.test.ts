@@ -111,7 +111,7 @@ describe('the device deployment chosen for a device', () => {
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['continue', 'one']);
   });
 
-  it('is the oldest of the waiting, or of the active ones', () => {
+  it('is the oldest of the waiting, or of those in progress', () => {
     for (const id of ['one', 'two', 'three']) create(id, 'a');
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['offer', 'one']);
     for (const id of ['three', 'two']) offer(id);
@@ -125,7 +125,7 @@ describe('the device deployment chosen for a device', () => {
     expect(choiceFor(deviceDeployments, 'a')).toEqual(['continue', 'one']);
   });
 
-  it.each(finals)('is none after it ended in %s', (status) => {
+  it.each(finals)('is none once its status is %s', (status) => {
     create('one', 'a');
     offer('one');
     report('one', status);
@@ -157,22 +157,26 @@ describe('the device deployment chosen for a device', () => {
   it('is remembered as none with its reason until deployments change', () => {
     expect(deviceDeployments.cachedNoUpdate('a')).toBe(noDeployment);
     create('one', 'a', 'b');
-    const why = { condition: 'finished', isUpToDate: true, reason: 'it has finished' } as const;
+    const why = {
+      condition: 'device-finished',
+      isUpToDate: true,
+      reason: 'it has finished',
+    } as const;
     deviceDeployments.cacheNoUpdate('b', why);
     expect([deviceDeployments.cachedNoUpdate('a'), deviceDeployments.cachedNoUpdate('b')]).toEqual([
       undefined,
       why,
     ]);
-    deviceDeployments.endAllOf('b', 'aborted', 20);
+    deviceDeployments.stopAllOfDevice('b', 'aborted', 20);
     expect(deviceDeployments.cachedNoUpdate('b')).toBeUndefined();
-    deviceDeployments.endAllOf('b', 'decommissioned', 20);
+    deviceDeployments.stopAllOfDevice('b', 'decommissioned', 20);
     expect(deviceDeployments.cachedNoUpdate('b')).toBe(noDeployment);
   });
 });
 
 describe('a stored report of a device', () => {
   it.each(reportableStatuses)(
-    'sets the status, the start time and, at an end, the finish time: %s',
+    'sets the status, the start time and, if final, the finish time: %s',
     (status) => {
       create('one', 'a');
       offer('one');
@@ -242,8 +246,8 @@ describe('the log of a device deployment', () => {
   });
 });
 
-describe('an end that the server or a user decides', () => {
-  it.each(finalStatuses)('finishes one device deployment like any end: %s', (status) => {
+describe('a final status that the server or a user sets', () => {
+  it.each(finalStatuses)('finishes one device deployment like a report: %s', (status) => {
     create('one', 'a', 'b');
     recordStatus(deviceDeployments, deviceDeploymentOf('one'), { status, nowMs: 50 });
     expect(deviceDeploymentOf('one')).toMatchObject({ status, finishedMs: 50 });
@@ -273,7 +277,7 @@ describe('an end that the server or a user decides', () => {
       create('one', 'a');
       create('two', 'a', 'b');
       report('one', 'failure');
-      deviceDeployments.endAllOf('a', status, 50);
+      deviceDeployments.stopAllOfDevice('a', status, 50);
       expect([deviceDeploymentOf('one').status, deviceDeploymentOf('two').status]).toEqual([
         'failure',
         status,

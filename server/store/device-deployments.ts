@@ -5,17 +5,17 @@ import { afterStop, type DeviceDeployment, isFinal } from '../rules/device-deplo
 import { type NoUpdate, noDeployment } from '../rules/no-update.ts';
 import type { StoredDeployment } from './deployments.ts';
 import {
-  activeStatusesSql,
   type DeviceDeploymentWithFacts,
   deviceDeployment,
   deviceDeploymentQuery,
   finalStatusesSql,
+  mayTryAgainSql,
+  nonFinalStatusesSql,
+  queryWithoutPollData,
   type StoredDeviceDeployment,
-  shownDeviceDeploymentQuery,
   stateColumns,
   stateValues,
   statusCondition,
-  triesAgain,
 } from './device-deployment-rows.ts';
 import type { DevicesInDeployments } from './devices-in-deployments.ts';
 import { filterBy, type SqlCondition } from './engine/filter.ts';
@@ -53,10 +53,10 @@ const OFFERED_KEPT = 1000;
 const ofDeployment = 'FROM device_deployments dd WHERE dd.deployment_seq = d.seq';
 /** Reads the facts for `finishTimeMs`; devices are counted only if `max_devices` is set. */
 const finishQuery = `SELECT d.finished_ms, d.max_devices,
-  EXISTS (SELECT 1 ${ofDeployment} AND dd.status IN (${activeStatusesSql})) AS has_active,
-  d.retries > 0 AND EXISTS (SELECT 1 ${ofDeployment} AND ${triesAgain}) AS has_retries,
+  EXISTS (SELECT 1 ${ofDeployment} AND dd.status IN (${nonFinalStatusesSql})) AS has_non_final,
+  d.retries > 0 AND EXISTS (SELECT 1 ${ofDeployment} AND ${mayTryAgainSql}) AS has_retries,
   CASE WHEN d.max_devices IS NULL THEN 0 ELSE
-    (SELECT count(*) ${ofDeployment} AND dd.status IN (${finalStatusesSql}) AND NOT (${triesAgain}))
+    (SELECT count(*) ${ofDeployment} AND dd.status IN (${finalStatusesSql}) AND NOT (${mayTryAgainSql}))
   END AS finished_devices
   FROM deployments d WHERE d.seq = ?`;
 
@@ -102,12 +102,13 @@ export class DeviceDeploymentStore {
 
   /** Returns the device deployment if it was offered to the device and is still in its history. */
   findOffered(deploymentId: string, deviceId: string): StoredDeviceDeployment | undefined {
-    const isActive = (deviceDeployment: StoredDeviceDeployment): boolean =>
+    // While its status is not final, a device deployment cannot have left the history.
+    const isWanted = (deviceDeployment: StoredDeviceDeployment): boolean =>
       deviceDeployment.deployment.id === deploymentId &&
       deviceDeployment.offeredMs !== undefined &&
       !isFinal(deviceDeployment);
-    const active = this.#open.peek(deviceId)?.deviceDeployments.find(isActive);
-    if (active) return active;
+    const cached = this.#open.peek(deviceId)?.deviceDeployments.find(isWanted);
+    if (cached) return cached;
     const row = this.#sql.first(
       `${deviceDeploymentQuery} WHERE d.id = ? AND dd.device_id = ? AND dd.offered_ms IS NOT NULL
          AND NOT dd.is_forgotten`,
@@ -125,7 +126,7 @@ export class DeviceDeploymentStore {
   }
 
   /** Returns the open device deployments of the device, up to `OPEN_MAX`. */
-  open(deviceId: string): DeviceDeployments {
+  listOpen(deviceId: string): DeviceDeployments {
     return this.#withCounts(this.#open.get(deviceId, () => this.#readOpen(deviceId)));
   }
 
@@ -175,18 +176,18 @@ export class DeviceDeploymentStore {
 
   /** Aborts a deployment on all its devices. */
   abortAll(deployment: StoredDeployment, nowMs: number): void {
-    this.#end(['deployment_seq = ?', deployment.seq], 'aborted', nowMs);
+    this.#stop(['deployment_seq = ?', deployment.seq], 'aborted', nowMs);
     this.#refreshFinish(deployment.seq, nowMs);
   }
 
-  /** Ends all deployments of a device. */
-  endAllOf(deviceId: string, status: 'aborted' | 'decommissioned', nowMs: number): void {
+  /** Stops all deployments of a device. */
+  stopAllOfDevice(deviceId: string, status: 'aborted' | 'decommissioned', nowMs: number): void {
     const affected = this.#sql.all(
       `SELECT deployment_seq FROM device_deployments dd
-       WHERE device_id = ? AND (status IN (${activeStatusesSql}) OR ${triesAgain})`,
+       WHERE device_id = ? AND (status IN (${nonFinalStatusesSql}) OR ${mayTryAgainSql})`,
       [deviceId],
     );
-    this.#end(['device_id = ?', deviceId], status, nowMs);
+    this.#stop(['device_id = ?', deviceId], status, nowMs);
     for (const row of affected) this.#refreshFinish(number(row, 'deployment_seq'), nowMs);
     if (status === 'decommissioned') this.#inDeployments.rememberNoUpdate(deviceId, noDeployment);
     else this.#inDeployments.add([deviceId]);
@@ -215,7 +216,7 @@ export class DeviceDeploymentStore {
     page: Page,
   ): StoredDeviceDeployment[] {
     const { where, values } = deviceDeploymentFilter(deployment, filter);
-    const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY dd.device_id LIMIT ? OFFSET ?`;
+    const query = `${queryWithoutPollData} ${where} ORDER BY dd.device_id LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map(deviceDeployment);
   }
 
@@ -232,7 +233,7 @@ export class DeviceDeploymentStore {
         'dd.device_id > ?',
         after,
       ]);
-      const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY dd.device_id LIMIT ${WALK_PAGE}`;
+      const query = `${queryWithoutPollData} ${where} ORDER BY dd.device_id LIMIT ${WALK_PAGE}`;
       const deviceDeployments = this.#sql.all(query, values).map(deviceDeployment);
       const last = deviceDeployments.at(-1);
       if (!last) return;
@@ -262,8 +263,8 @@ export class DeviceDeploymentStore {
   }
 
   #readOpen(deviceId: string): DeviceDeployments {
-    const isOpen = `dd.status IN (${activeStatusesSql}) AND (dd.offered_ms IS NOT NULL OR d.finished_ms IS NULL)
-      OR ${triesAgain}`;
+    const isOpen = `dd.status IN (${nonFinalStatusesSql}) AND (dd.offered_ms IS NOT NULL OR d.finished_ms IS NULL)
+      OR ${mayTryAgainSql}`;
     const deviceDeployments = this.#uncounted(deviceId, `(${isOpen}) ORDER BY dd.deployment_seq`);
     // The last finished deployment matters only for device deployments that were not offered.
     const hasUnoffered = deviceDeployments.some(({ offeredMs }) => offeredMs === undefined);
@@ -320,10 +321,10 @@ export class DeviceDeploymentStore {
   }
 
   /**
-   * Ends all device deployments that meet the condition, with one statement for each combination of
+   * Stops all device deployments that meet the condition, with one statement for each combination of
    * status and retries, because there may be thousands.
    */
-  #end(
+  #stop(
     [condition, value]: [string, string | number],
     status: 'aborted' | 'decommissioned',
     nowMs: number,
@@ -352,7 +353,7 @@ export class DeviceDeploymentStore {
       {
         finishedMs,
         maxDevices: optionalNumber(row, 'max_devices'),
-        hasActive: number(row, 'has_active') === 1,
+        hasNonFinal: number(row, 'has_non_final') === 1,
         hasRetries: number(row, 'has_retries') === 1,
         finishedDevices: number(row, 'finished_devices'),
       },

@@ -2,8 +2,8 @@
 import { historyDeletion, initialState } from '../rules/device-deployment.ts';
 import {
   deviceDeployment,
+  queryWithoutPollData,
   type StoredDeviceDeployment,
-  shownDeviceDeploymentQuery,
   stateColumns,
   stateValues,
   statusCondition,
@@ -30,7 +30,7 @@ export class DeviceHistoryStore {
    */
   list(deviceId: string, status: string | undefined, page: Page): StoredDeviceDeployment[] {
     const { where, values } = historyFilter(deviceId, status);
-    const query = `${shownDeviceDeploymentQuery} ${where} ORDER BY dd.deployment_seq DESC LIMIT ? OFFSET ?`;
+    const query = `${queryWithoutPollData} ${where} ORDER BY dd.deployment_seq DESC LIMIT ? OFFSET ?`;
     return this.#sql.all(query, [...values, ...bounds(page)]).map(deviceDeployment);
   }
 
@@ -57,7 +57,7 @@ export class DeviceHistoryStore {
   }
 
   /**
-   * Resets the device to the state before its first offer in all deployments that have not ended.
+   * Resets the device to the state before its first offer in all unfinished deployments.
    */
   restart(deviceId: string): void {
     for (const one of this.#all(deviceId, 'AND d.finished_ms IS NULL')) this.#restart(one);
@@ -65,7 +65,7 @@ export class DeviceHistoryStore {
 
   #all(deviceId: string, condition: string): StoredDeviceDeployment[] {
     return this.#sql
-      .all(`${shownDeviceDeploymentQuery} WHERE dd.device_id = ? ${condition}`, [deviceId])
+      .all(`${queryWithoutPollData} WHERE dd.device_id = ? ${condition}`, [deviceId])
       .map(deviceDeployment);
   }
 

@@ -318,18 +318,18 @@ describe.each(engines)('snapshots of a store %s', (_engine, { openStore }) => {
       expect(store.deviceDeployments.cachedNoUpdate('a')).toBeUndefined();
     });
 
-    it('restarts the device only in younger deployments that still run', async () => {
+    it('restarts the device only in younger deployments that are unfinished', async () => {
       meet('a');
       const snapshot = await store.snapshot();
-      deploy('over', 'a');
-      succeed('over');
-      deploy('runs', 'a', 'b');
-      succeed('runs');
+      deploy('finished', 'a');
+      succeed('finished');
+      deploy('unfinished', 'a', 'b');
+      succeed('unfinished');
       store.resetDevice('a', snapshot, NOW_MS);
-      expect([deviceDeploymentOf('runs').status, deviceDeploymentOf('over').status]).toEqual([
-        'pending',
-        'success',
-      ]);
+      expect([
+        deviceDeploymentOf('unfinished').status,
+        deviceDeploymentOf('finished').status,
+      ]).toEqual(['pending', 'success']);
     });
 
     it('does not change the cached data of other devices', async () => {

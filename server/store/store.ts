@@ -68,7 +68,7 @@ export interface Store {
    */
   restore(snapshot: Snapshot, options?: RestoreOptions): Promise<void>;
   /**
-   * Restores one device and its device deployments from a snapshot. Newer deployments that have not ended
+   * Restores one device and its device deployments from a snapshot. Newer unfinished deployments
    * are reset to the state before their first offer. Connection state and audit log are unchanged.
    */
   resetDevice(deviceId: string, snapshot: Snapshot, nowMs: number): DeviceReset;

@@ -13,7 +13,7 @@ export function choiceFor(
   deviceId: string,
   nowMs = 99,
 ): readonly string[] {
-  const { deviceDeployments: open, lastFinishedSeq } = deviceDeployments.open(deviceId);
+  const { deviceDeployments: open, lastFinishedSeq } = deviceDeployments.listOpen(deviceId);
   const choice = chooseDeviceDeployment(open, { nowMs, lastFinishedSeq });
   return 'deviceDeployment' in choice
     ? [choice.decision, choice.deviceDeployment.deployment.id]

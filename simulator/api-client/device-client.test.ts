@@ -335,7 +335,7 @@ describe('the update control map', () => {
   it.each([
     ['the map', { status: 200, body: { update_control_map: map } }, map],
     ['undefined when there is none', { status: 200, body: {} }, undefined],
-    ['not found when the deployment is over', { status: 404 }, 'not-found'],
+    ['not found when the deployment is finished', { status: 404 }, 'not-found'],
   ])('returns the response as %s', async (_what, response, wanted) => {
     const { client, session } = await started({ 'get-update-control-map': () => response });
     expect(await client.controlMap(session, 'd')).toEqual(wanted);

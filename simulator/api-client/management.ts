@@ -180,16 +180,19 @@ export class ManagementClient {
   /**
    * Returns the unfinished deployment with this name and artifact; undefined when there is none.
    */
-  async activeDeployment(name: string, artifactName: string): Promise<RunDeployment | undefined> {
+  async findUnfinishedDeployment(
+    name: string,
+    artifactName: string,
+  ): Promise<RunDeployment | undefined> {
     const operation = managementOperations['list-deployments'];
     const path = `${pathOf(operation)}?${new URLSearchParams({ name })}`;
     const response = await this.#send({ operation, path });
-    const listed = bodyOf(operation.success[200].shape, response, this.#context(operation));
-    const active = listed.find(
+    const deployments = bodyOf(operation.success[200].shape, response, this.#context(operation));
+    const unfinished = deployments.find(
       (each) =>
         each.name === name && each.artifact_name === artifactName && each.status !== 'finished',
     );
-    return active && { deploymentId: active.id, artifactName };
+    return unfinished && { deploymentId: unfinished.id, artifactName };
   }
 
   /** Yields the server's record of each device of a deployment, page by page. */

@@ -38,7 +38,7 @@ export interface DeploymentRecord {
    */
   offeredMs: number | undefined;
   stateSinceMs: number | undefined;
-  endedMs: number | undefined;
+  finishedMs: number | undefined;
   /** True when the server answered a report with 409 and the device continued the update. */
   abortIgnored: boolean;
   /** Number of times that the device has started the deployment. */
@@ -194,7 +194,7 @@ export function beginDeployment(
     abortRequested: false,
     offeredMs: undefined,
     stateSinceMs: undefined,
-    endedMs: undefined,
+    finishedMs: undefined,
     abortIgnored: false,
     attempts: 1,
     reboots: 0,

@@ -87,8 +87,8 @@ describe('a simulator that is killed during an update', () => {
       if (deployment === undefined || !isSettled(deployment)) {
         await runUpdate(subject(again), instructionsFor('release-2', server.baseUrl));
       }
-      const [ended] = again.deployments;
-      expect(ended && expectedServerStatus(ended), copy).toBe('success');
+      const [resumed] = again.deployments;
+      expect(resumed && expectedServerStatus(resumed), copy).toBe('success');
       expect(statuses.at(-1)).toBe('success');
       expect(again.provides.artifact_name, copy).toBe('release-2');
       // A device that has the whole file does not request it again after a restart.

@@ -99,9 +99,9 @@ describe('the state machine of an update', () => {
     expect(updateStates).toHaveLength(reportableStatuses.length + 2);
   });
 
-  it('is finished in four states and in no other', () => {
-    const over = updateStates.filter(isFinal);
-    expect(over).toEqual(['success', 'failure', 'already-installed', 'aborted']);
+  it('is final in four states and in no other', () => {
+    const finals = updateStates.filter(isFinal);
+    expect(finals).toEqual(['success', 'failure', 'already-installed', 'aborted']);
   });
 });
 

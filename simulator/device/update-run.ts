@@ -107,7 +107,7 @@ export function enterUpdateState(
   const nowMs = environment.clock.now();
   const { deploymentId, artifactName, stateSinceMs } = deployment;
   if (stateSinceMs !== undefined)
-    environment.metrics.updates.statusEnded(deployment.state, nowMs - stateSinceMs);
+    environment.metrics.updates.recordStatus(deployment.state, nowMs - stateSinceMs);
   deployment.stateSinceMs = nowMs;
   deployment.state = state;
   environment.events.emit({

@@ -97,10 +97,10 @@ const updateTable: Readonly<Record<UpdateState, StateRow>> = {
   aborted: nowhere,
 };
 
-/** States in which the update has ended on the device. */
+/** Final states: the device has finished the deployment. */
 export type FinalState = 'success' | 'failure' | 'aborted' | 'already-installed';
 
-/** Returns true when the update has ended on the device. */
+/** Returns true for a final state. */
 export function isFinal(state: UpdateState): state is FinalState {
   return (
     state === 'success' ||

@@ -33,7 +33,7 @@ describe('the adoption of outcomes from a lost worker', () => {
     },
   );
 
-  it('installs the artifact on devices that ended with success only', () => {
+  it('installs the artifact only on devices that finished with success', () => {
     const [updated, failed] = [knownDevice(), knownDevice()];
     adoptOutcomes([updated], [listed('success')], runDeployment);
     adoptOutcomes([failed], [listed('failure')], runDeployment);

@@ -87,7 +87,7 @@ export async function createPlannedDeployment(
     const isThere = error instanceof StatusError && error.status === 409;
     if (plan.state === undefined || !isThere) throw error;
     // An earlier process created the deployment but ended before it could store the ID.
-    const made = await management.activeDeployment(name, deploy);
+    const made = await management.findUnfinishedDeployment(name, deploy);
     if (made === undefined) throw error;
     return made;
   }

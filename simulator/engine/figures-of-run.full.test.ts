@@ -175,8 +175,8 @@ describe('a full run of the simulator', () => {
       ['offered', 4],
       ['rebooting', 4],
     ]);
-    for (const { offeredMs = 0, endedMs = 0 } of devices) {
-      expect(endedMs).toBeGreaterThan(offeredMs);
+    for (const { offeredMs = 0, finishedMs = 0 } of devices) {
+      expect(finishedMs).toBeGreaterThan(offeredMs);
       expect(offeredMs).toBeGreaterThanOrEqual(deployedMs ?? Number.POSITIVE_INFINITY);
     }
   });

@@ -45,16 +45,16 @@ export class FinishedDevices {
   }
 
   #count(deployment: DeploymentRecord): void {
-    const { state, offeredMs, deploymentId, endedMs } = deployment;
-    if (!isFinal(state) || endedMs !== undefined) return;
+    const { state, offeredMs, deploymentId, finishedMs } = deployment;
+    if (!isFinal(state) || finishedMs !== undefined) return;
     const nowMs = this.#options.clock.now();
-    deployment.endedMs = nowMs;
+    deployment.finishedMs = nowMs;
     const { updates } = this.#options.metrics;
-    if (offeredMs !== undefined) updates.updateEnded('offer', state, nowMs - offeredMs);
+    if (offeredMs !== undefined) updates.recordUpdate('offer', state, nowMs - offeredMs);
     const runDeployment = this.#options.runDeployment();
     if (runDeployment?.deploymentId !== deploymentId || runDeployment.createdMs === undefined)
       return;
-    updates.updateEnded('deployment', state, nowMs - runDeployment.createdMs);
+    updates.recordUpdate('deployment', state, nowMs - runDeployment.createdMs);
   }
 
   /**

@@ -37,8 +37,9 @@ function updatesNow(fleet: Fleet, nowMs: number): UpdateMeasures {
     const part = findCountedDeployment(device, runDeployment);
     if (part === undefined) continue;
     const { state } = part;
-    const endedMs = part.endedMs ?? nowMs;
-    if (state === 'success' || state === 'already-installed') updatedAfterMs.push(endedMs - baseMs);
+    const finishedMs = part.finishedMs ?? nowMs;
+    if (state === 'success' || state === 'already-installed')
+      updatedAfterMs.push(finishedMs - baseMs);
     else if (state === 'failure' || state === 'aborted') failed++;
   }
   return {

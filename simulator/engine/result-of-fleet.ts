@@ -120,6 +120,6 @@ function deviceRow(device: SimulatedDevice, { runDeployment }: Fleet): DeviceRow
     reported: deployment?.reported ?? [],
     artifactName: device.provides.artifact_name,
     ...(deployment?.offeredMs === undefined ? {} : { offeredMs: deployment.offeredMs }),
-    ...(deployment?.endedMs === undefined ? {} : { endedMs: deployment.endedMs }),
+    ...(deployment?.finishedMs === undefined ? {} : { finishedMs: deployment.finishedMs }),
   };
 }

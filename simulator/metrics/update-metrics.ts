@@ -14,13 +14,13 @@ export class UpdateMetrics {
   readonly #statuses = new Map<string, DurationHistogram>();
 
   /** Records how long an update was in a status. */
-  statusEnded(status: string, durationMs: number): void {
-    recorded(this.#statuses, status, durationMs);
+  recordStatus(status: string, durationMs: number): void {
+    recordDuration(this.#statuses, status, durationMs);
   }
 
-  /** Records the duration of an update whose end the server has acknowledged. */
-  updateEnded(from: UpdateStart, outcome: FinalState, durationMs: number): void {
-    recorded(this.#whole, `${from}${separator}${outcome}`, durationMs);
+  /** Records the duration of an update whose final status the server has acknowledged. */
+  recordUpdate(from: UpdateStart, outcome: FinalState, durationMs: number): void {
+    recordDuration(this.#whole, `${from}${separator}${outcome}`, durationMs);
   }
 
   figures(): UpdateFigures {
@@ -35,7 +35,7 @@ export class UpdateMetrics {
   }
 }
 
-function recorded<Key>(
+function recordDuration<Key>(
   histograms: Map<Key, DurationHistogram>,
   key: Key,
   durationMs: number,

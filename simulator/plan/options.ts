@@ -179,7 +179,7 @@ const loadOptions = inGroup('Load', {
   },
   drain: {
     flag: '--drain <duration>',
-    help: 'after the end of the run, wait this long for open deployments',
+    help: 'after the end of the run, wait this long for deployments in progress',
     ...kinds.duration(0),
     default: { value: '30s', text: '30s' },
     field: 'drainMs',

@@ -100,8 +100,8 @@ export function devicesOf({ devices }: FleetResult): ShownDevices {
 }
 
 function shownDevice(row: DeviceRow, texts: TextList): ShownDevice {
-  const { offeredMs, endedMs } = row;
-  const isTimed = offeredMs !== undefined && endedMs !== undefined;
+  const { offeredMs, finishedMs } = row;
+  const isTimed = offeredMs !== undefined && finishedMs !== undefined;
   return [
     row.index,
     row.serial,
@@ -112,7 +112,7 @@ function shownDevice(row: DeviceRow, texts: TextList): ShownDevice {
     texts.numberOf(row.keyType),
     texts.numberOf(row.reported.join(', ')),
     texts.numberOf(row.artifactName),
-    isTimed ? Math.max(0, Math.round((endedMs - offeredMs) / 100) / 10) : null,
+    isTimed ? Math.max(0, Math.round((finishedMs - offeredMs) / 100) / 10) : null,
   ];
 }
 

@@ -126,10 +126,10 @@ function keptText(kept: RestartedShard['kept']): string {
 /** Renders the progress of the run as one line. */
 export function progressLine(progress: FleetProgress): string {
   const { funnel, elapsedMs, exchanges, errors, socketsOpen } = progress;
-  const ended = funnel.success + funnel.failure + funnel.aborted + funnel.alreadyInstalled;
+  const finished = funnel.success + funnel.failure + funnel.aborted + funnel.alreadyInstalled;
   const parts = [
     `${seconds(elapsedMs)}`,
-    `${ended} of ${funnel.devices} finished`,
+    `${finished} of ${funnel.devices} finished`,
     `${funnel.updating} updating`,
     `${funnel.idle} idle`,
     `${funnel.pending} pending`,

@@ -59,7 +59,7 @@ function resultOf(stories: readonly Story[], shard: FleetResult['shards'][number
     clock.advance(2_000_000 * (stage === 'ramp' ? 1 : 2) - (clock.now() - noonMs));
   }
   const updates = stories.map(({ latencyMs }) => latencyMs);
-  for (const ms of updates) metrics.updates.updateEnded('offer', 'success', ms);
+  for (const ms of updates) metrics.updates.recordUpdate('offer', 'success', ms);
   const { updates: updateMetrics, lateness } = metrics;
   const sent = { due: lateness.count, sent: lateness.count, lateness: lateness.figures() };
   return {

@@ -33,7 +33,7 @@ export const deviceRowShape = v.object({
   ),
   artifactName: v.pipe(text, v.description('Artifact installed at the end of the run.')),
   offeredMs: v.exactOptional(v.pipe(unixMs, v.description('Milliseconds since the Unix epoch.'))),
-  endedMs: v.exactOptional(
+  finishedMs: v.exactOptional(
     v.pipe(
       unixMs,
       v.description(

@@ -20,7 +20,7 @@ export interface UpdateMeasures {
    * deployment was created.
    */
   updatedWithin(withinMs: number): number;
-  /** Number of devices whose update ended without success. */
+  /** Number of devices that finished an update without success. */
   readonly failed: number;
   /** Milliseconds since the deployment was created, or since the start of a run without one. */
   readonly elapsedMs: number;
@@ -125,7 +125,7 @@ function updatesOf(result: Omit<FleetResult, 'thresholds'>): UpdateMeasures {
     devices: result.funnel.devices,
     updated: updated.length,
     updatedWithin: (withinMs) =>
-      updated.filter(({ endedMs = endMs }) => endedMs - baseMs <= withinMs).length,
+      updated.filter(({ finishedMs = endMs }) => finishedMs - baseMs <= withinMs).length,
     failed: result.deviceCounts.failed,
     elapsedMs: endMs - baseMs,
   };

@@ -11,8 +11,8 @@ const startMs = Date.parse(sampleResult.startedAt);
 function runOf(devices: number, updatedAfterMs: readonly number[], failed = 0): FleetResult {
   const row = { serial: 's', keyType: 'rsa', behaviour: 'steady', reported: [] } as const;
   const rows = updatedAfterMs.map((afterMs, index) => {
-    const endedMs = startMs + 100 + afterMs;
-    return { ...row, index, outcome: 'success' as const, artifactName: 'release-2', endedMs };
+    const finishedMs = startMs + 100 + afterMs;
+    return { ...row, index, outcome: 'success' as const, artifactName: 'release-2', finishedMs };
   });
   return {
     ...sampleResult,
@@ -104,7 +104,7 @@ describe('the verdict on a threshold', () => {
     ['lost reports = 0', 'met', '0 lost'],
     ['rate(all) > 2/s', 'met', '2.126/s'],
     ['rate(all) > 3/s', 'missed', '2.126/s'],
-    ['success rate >= 50%', 'missed', '0% (0 of 2 ended updates)'],
+    ['success rate >= 50%', 'missed', '0% (0 of 2 finished updates)'],
   ])('is for "%s" the verdict %s', (text, verdict, observed) => {
     expect(verdictOn(text)).toEqual([verdict, observed]);
   });

@@ -57,7 +57,7 @@ export function isUnattainable(threshold: Threshold, measures: Measures): boolea
   const only = comparator === '<' || comparator === '<=' || comparator === '=';
   if (subject.kind === 'errors' && subject.unit === 'count') return only && value >= limit;
   if (subject.kind === 'reports') return only;
-  if (subject.kind === 'success') return measures.updates().devices === endedCount(measures);
+  if (subject.kind === 'success') return measures.updates().devices === finishedCount(measures);
   if (subject.kind === 'percentile' && subject.percent === 100) return only;
   return (
     exchangesIn(threshold, measures).counts(subject.operations).exchanges >= HOPELESS_EXCHANGES_MIN
@@ -102,7 +102,7 @@ function observation(threshold: Threshold, measures: Measures): ThresholdObserva
       return { value, observed: `${rounded(value)}/s` };
     }
     case 'success':
-      return shared(measures.updates().updated, endedCount(measures), 'ended updates');
+      return shared(measures.updates().updated, finishedCount(measures), 'finished updates');
     case 'reports': {
       const value = measures.reports(subject.outcome);
       if (value === undefined) return nothing('server and fleet were not reconciled');
@@ -124,7 +124,7 @@ function isTooLate({ subject, limit }: Threshold, measures: Measures): boolean {
   return attainable < limit * devices;
 }
 
-function endedCount(measures: Measures): number {
+function finishedCount(measures: Measures): number {
   const { updated, failed } = measures.updates();
   return updated + failed;
 }

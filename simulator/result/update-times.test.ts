@@ -8,8 +8,8 @@ function timesOf(devices: readonly DeviceRow[], deployedMs?: number) {
   return updateTimes({ ...result, devices, ...(deployedMs !== undefined && { deployedMs }) });
 }
 
-const updated = (index: number, endedMs: number) =>
-  deviceRowOf(index, { outcome: 'success', offeredMs: 1000, endedMs });
+const updated = (index: number, finishedMs: number) =>
+  deviceRowOf(index, { outcome: 'success', offeredMs: 1000, finishedMs });
 
 describe('the times of a roll-out', () => {
   it('are counted from the deployment', () => {
@@ -23,7 +23,7 @@ describe('the times of a roll-out', () => {
   });
 
   it('are undefined for a share that the fleet did not reach', () => {
-    const failed = deviceRowOf(2, { outcome: 'failure', offeredMs: 1000, endedMs: 1500 });
+    const failed = deviceRowOf(2, { outcome: 'failure', offeredMs: 1000, finishedMs: 1500 });
     const times = timesOf([updated(0, 2000), updated(1, 3000), failed], 1000);
     expect(timeToPercentMs(times, 50)).toBe(2000);
     expect(timeToPercentMs(times, 67)).toBeUndefined();

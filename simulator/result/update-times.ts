@@ -29,9 +29,9 @@ export function updateTimes(result: FleetResult): UpdateTimes {
   const offers = devices.flatMap(({ offeredMs }) => offeredMs ?? []);
   const startMs =
     result.deployedMs ?? offers.reduce((one, other) => Math.min(one, other), Infinity);
-  const ends = devices.flatMap(({ outcome, endedMs }) => {
-    if (outcome === 'already-installed') return endedMs ?? startMs;
-    return outcome === 'success' ? (endedMs ?? []) : [];
+  const ends = devices.flatMap(({ outcome, finishedMs }) => {
+    if (outcome === 'already-installed') return finishedMs ?? startMs;
+    return outcome === 'success' ? (finishedMs ?? []) : [];
   });
   const points = ends
     .filter(Number.isFinite)

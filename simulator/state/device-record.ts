@@ -30,7 +30,7 @@ const deploymentShape = v.object({
   reboots: v.optional(count, 0),
   offeredMs: v.optional(v.number()),
   stateSinceMs: v.optional(v.number()),
-  endedMs: v.optional(v.number()),
+  finishedMs: v.optional(v.number()),
   previousSoftware: v.optional(contentsShape),
   downloadedArtifact: v.optional(downloadedArtifactShape),
   /** Set after a power loss that the device has not handled; the end of a run is not stored. */
@@ -94,7 +94,7 @@ export function deploymentRecord(deployment: DeploymentRecord): DeviceLine['depl
   const {
     offeredMs,
     stateSinceMs,
-    endedMs,
+    finishedMs,
     previousSoftware,
     downloadedArtifact,
     abortIgnored,
@@ -112,7 +112,7 @@ export function deploymentRecord(deployment: DeploymentRecord): DeviceLine['depl
     reboots: deployment.reboots,
     offeredMs,
     stateSinceMs,
-    endedMs,
+    finishedMs,
     previousSoftware,
     downloadedArtifact,
     interruptedBy: deployment.interruptedBy === 'power' ? 'power' : undefined,
@@ -148,7 +148,7 @@ function restoreDeployment(
 ): void {
   const { deploymentId, artifactName, state, reported, unacknowledgedStatus, abortRequested } =
     deploymentLine;
-  const { offeredMs, stateSinceMs, endedMs, previousSoftware, abortIgnored, attempts, reboots } =
+  const { offeredMs, stateSinceMs, finishedMs, previousSoftware, abortIgnored, attempts, reboots } =
     deploymentLine;
   const downloadedArtifact = deploymentLine.downloadedArtifact && {
     settings: undefined,
@@ -167,7 +167,7 @@ function restoreDeployment(
     reboots,
     offeredMs,
     stateSinceMs,
-    endedMs,
+    finishedMs,
     previousSoftware,
     downloadedArtifact,
     interruptedBy: deploymentLine.interruptedBy,

@@ -18,12 +18,12 @@ const nobody = { pending: 0, idle: 0, updating: 0, done: 0, failed: 0, off: 0, n
 const durationMs = 60_000;
 
 const devices = Array.from({ length: 80 }, (_, index) => {
-  const endedMs = startMs + 1000 * (index + 1) - 60_000 * Number(index >= 60);
+  const finishedMs = startMs + 1000 * (index + 1) - 60_000 * Number(index >= 60);
   if (index === 79) {
     const texts = { serial: hostile, deviceId: hostile, artifactName: hostile, cohort: hostile };
     return deviceRowOf(index, { outcome: 'failure', behaviour: hostile, ...texts });
   }
-  return deviceRowOf(index, { outcome: 'success', offeredMs: startMs, endedMs });
+  return deviceRowOf(index, { outcome: 'success', offeredMs: startMs, finishedMs });
 });
 
 /** A run of a minute in which every text is hostile. */
@@ -120,7 +120,7 @@ export function hourOf(count: number): Partial<FleetResult> {
         deviceId: `97e1bb73-c9cc-4bb5-a9c3-${hex(index)}`,
         serial: `FB-${hex(index * 7919)}`,
         offeredMs: startMs + index,
-        endedMs: startMs + 1234.567 * (1 + (index % 2900)),
+        finishedMs: startMs + 1234.567 * (1 + (index % 2900)),
       }),
     ),
     series: {

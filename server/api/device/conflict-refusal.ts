@@ -22,7 +22,7 @@ export function refuseOtherData(offered: NextRequest, request: NextRequest): Ref
       expected: `the same data as when the deployment was offered: ${valuesIn(before)}`,
       actual: `${valuesIn(now)}; the deployment has failed for this device`,
       remedy:
-        'deploy to the device again; the device must report the same data until the update has ended',
+        'deploy to the device again; the device must report the same data until it has finished the deployment',
     },
   );
 }

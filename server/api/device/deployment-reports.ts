@@ -10,9 +10,9 @@ import { logText } from '../../rules/deployment-log.ts';
 import { afterReport, isFinal } from '../../rules/device-deployment.ts';
 import { type CallingContext, meaningOfId } from './id-meaning.ts';
 
-const endedDeployment = refuse.notFound('this deployment has ended for this device', {
+const finalForDevice = refuse.notFound('the status of this deployment is final for this device', {
   path: 'path.id',
-  expected: 'the ID of a deployment that has not ended for this device',
+  expected: 'the ID of a deployment whose status is not final for this device',
   requirement: 'map.finished-is-404',
 });
 
@@ -47,7 +47,7 @@ export const getUpdateControlMap = defineEndpoint(
   ({ parameters }, { store, device }) => {
     const deviceDeployment = store.deviceDeployments.findOffered(parameters.id, device.id);
     if (!deviceDeployment) return notOffered(parameters.id, { store, device });
-    if (isFinal(deviceDeployment)) return endedDeployment;
+    if (isFinal(deviceDeployment)) return finalForDevice;
     const map = controlMapOf(deviceDeployment.deployment);
     return { status: 200, body: map ? { update_control_map: map } : {} };
   },

@@ -72,7 +72,7 @@ describe('a status report of a device', () => {
   });
 
   it.each(reportableStatuses)(
-    'sets at %s the start and, if final, the end of the device deployment',
+    'sets at %s the start and, if final, the finish time of the device deployment',
     async (status) => {
       const { device, id } = await offeredDevice();
       server.clock.advance(1500);
@@ -158,7 +158,7 @@ describe('a report after the abort of a deployment', () => {
   });
 
   it.each(finals)(
-    'is still accepted from a device that ended in %s before the abort',
+    'is still accepted from a device that reported %s before the abort',
     async (status) => {
       const [one, other] = [await someDevice(), await someDevice()];
       const id = await deploy(server, [one, other]);

@@ -38,7 +38,7 @@ function askV2({ token }: AcceptedDevice, json: object) {
 }
 
 describe.each(['POST v1', 'POST v2'] as const)(
-  'a changed request for the active deployment through %s',
+  'a changed request for the deployment in progress through %s',
   (name) => {
     const ask = nextRequests[name];
 

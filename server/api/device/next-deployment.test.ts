@@ -139,7 +139,7 @@ describe.each(pollOperations)('the next deployment through %s', (_name, ask) => 
   });
 });
 
-describe('a repeated request while a deployment is active', () => {
+describe('a repeated request while a deployment is in progress', () => {
   it.each(pollOperationPairs)(
     'gets the same deployment through $first and then $second',
     async ({ ask, again }) => {

@@ -99,7 +99,7 @@ function serveNext(
   return store.atomically(() => {
     const instruction = decideInstruction({
       request,
-      ...store.deviceDeployments.open(device.id),
+      ...store.deviceDeployments.listOpen(device.id),
       nowMs,
       newest: () => store.deviceDeployments.newest(device.id, 1).deviceDeployments[0],
       candidatesOf: ({ deployment }) => releaseOf(context, deployment).map(candidate),
@@ -139,7 +139,7 @@ function applyInstruction(
         request,
       );
     case 'nothing':
-      // Remembers that nothing is open for the device, so that its next polls need no query.
+      // Caches that no deployment is open for the device, so that its next polls need no query.
       context.store.deviceDeployments.cacheNoUpdate(context.device.id, instruction.noUpdate);
       return noContentFor(instruction.noUpdate, request);
     default:

@@ -35,8 +35,8 @@ const map = {
     ArtifactCommit_Enter: {},
   },
 };
-const active = reportableStatuses.filter((status) => !finalStatuses.includes(status));
-const over = reportableStatuses.filter((status) => finalStatuses.includes(status));
+const nonFinals = reportableStatuses.filter((status) => !finalStatuses.includes(status));
+const finals = reportableStatuses.filter((status) => finalStatuses.includes(status));
 
 function someDevice() {
   deviceCount += 1;
@@ -78,7 +78,7 @@ describe('the update control map of an active deployment', () => {
     expect([response.status, response.json()]).toEqual([200, {}]);
   });
 
-  it.each(active)('is available in the status %s', async (status) => {
+  it.each(nonFinals)('is available in the status %s', async (status) => {
     const { device, id } = await offeredDevice();
     await report(server, device, { id, status });
     expect((await fetchMap(device, id)).status).toBe(200);
@@ -86,7 +86,7 @@ describe('the update control map of an active deployment', () => {
 });
 
 describe('a request for the update control map', () => {
-  it.each(over)('returns 404 once the device has reported %s', async (status) => {
+  it.each(finals)('returns 404 once the device has reported %s', async (status) => {
     const { device, id } = await offeredDevice();
     await report(server, device, { id, status });
     const response = await fetchMap(device, id);

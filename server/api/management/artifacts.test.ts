@@ -177,13 +177,13 @@ describe('the deletion of an artifact', () => {
       const response = await remove(id);
       expect([response.status, response.json()]).toEqual([
         409,
-        { error: expect.stringContaining('active deployment'), request_id: expect.any(String) },
+        { error: expect.stringContaining('unfinished deployment'), request_id: expect.any(String) },
       ]);
       expect((await show(id)).status).toBe(200);
     },
   );
 
-  it.each(['aborted', 'over'])('returns 204 once the deployment is %s', async (state) => {
+  it.each(['aborted', 'finished'])('returns 204 once the deployment is %s', async (state) => {
     const id = await publish(server);
     const device = await acceptedDevice(server, 'user-of-it');
     const deployment = await deploy(server, [device]);
@@ -265,13 +265,13 @@ describe('a change of the description of an artifact', () => {
     },
   );
 
-  it.each(['active', 'over'])(
+  it.each(['unfinished', 'finished'])(
     'returns 422 if a deployment of the artifact is %s',
     async (state) => {
       const id = await publish(server);
       const device = await acceptedDevice(server, 'user-of-it');
       const deployment = await deploy(server, [device]);
-      if (state === 'over') await abort(server, deployment);
+      if (state === 'finished') await abort(server, deployment);
       const response = await describeIt(id, { description: 'x' });
       expect([response.status, response.json().error]).toEqual([
         422,

@@ -107,12 +107,15 @@ export const deleteArtifact = defineEndpoint('delete-artifact', ({ parameters },
   const { store } = context;
   const storedArtifact = store.artifacts.find(parameters.id);
   if (!storedArtifact) return noSuchArtifact;
-  const [active] = store.deployments.activeOf([storedArtifact.artifact.name]);
-  if (active !== undefined) {
+  const [deploymentId] = store.deployments.listUnfinishedIds([storedArtifact.artifact.name]);
+  if (deploymentId !== undefined) {
     return refuse.conflict(
-      'the artifact is used in an active deployment; abort it first',
+      'the artifact is used in an unfinished deployment; abort it first',
       undefined,
-      inState('an artifact without active deployments', `one of the deployment ${active}`),
+      inState(
+        'an artifact without unfinished deployments',
+        `one of the deployment ${deploymentId}`,
+      ),
     );
   }
   removeArtifact(context, storedArtifact);

@@ -8,7 +8,7 @@ import type { StoredConfiguration } from '../../store/configurations.ts';
 import type { StoredDevice } from '../../store/devices.ts';
 import { audit, deviceObject, userActor } from '../../tenants/audit.ts';
 import { ifGiven } from '../optional.ts';
-import { openDeployment } from './new-deployment.ts';
+import { createUniqueDeployment } from './new-deployment.ts';
 import { provisionedDevice } from './provisioned-devices.ts';
 import { iso } from './views.ts';
 import { type UserContext, visibleDevice } from './visible-devices.ts';
@@ -86,14 +86,14 @@ export const deployConfiguration = defineEndpoint(
       configuration,
       nowMs: nowMs + delayMs,
     } as const;
-    const opened = openDeployment(context, deployment, {
+    const deploymentId = createUniqueDeployment(context, deployment, {
       wideAction: 'deploy_configuration',
       wideEntry: () => ({
         object: deviceObject(device),
         change: JSON.stringify(configuration),
       }),
     });
-    if (opened instanceof Refusal) return opened;
+    if (deploymentId instanceof Refusal) return deploymentId;
     store.configurations.noteDeployment(device.id, id, nowMs);
     // A connected device is notified, so that it checks at once instead of at its next poll.
     if (delayMs === 0) sockets.command(device.id, 'check-update', user.id);

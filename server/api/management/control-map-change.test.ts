@@ -92,7 +92,7 @@ describe('a change of an update control map', () => {
     expect(await mapOf(device, id)).toEqual({});
   });
 
-  it.each(['aborted', 'over'])('returns 409 once the deployment is %s', async (end) => {
+  it.each(['aborted', 'finished'])('returns 409 once the deployment is %s', async (end) => {
     const { device, id } = await pausedDevice();
     if (end === 'aborted') await abort(server, id);
     else await report(server, device, { id, status: 'success' });

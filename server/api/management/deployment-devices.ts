@@ -100,7 +100,7 @@ export const abortDeviceDeployments = defineEndpoint(
     const { store, user, nowMs } = context;
     const device = visibleDevice(context, parameters.id);
     if (device instanceof Refusal) return device;
-    store.deviceDeployments.endAllOf(device.id, 'aborted', nowMs);
+    store.deviceDeployments.stopAllOfDevice(device.id, 'aborted', nowMs);
     const object = deviceObject(device);
     audit(context, { actor: userActor(user), action: 'abort', object });
     return { status: 204 };
@@ -108,7 +108,7 @@ export const abortDeviceDeployments = defineEndpoint(
 );
 
 /**
- * Deletes the deployment history of one device, so that deployments that are still active are
+ * Deletes the deployment history of one device, so that unfinished deployments are
  * offered to it again.
  */
 export const resetDeviceDeployments = defineEndpoint(

@@ -108,7 +108,7 @@ describe('the creation of a deployment', () => {
     ]);
   });
 
-  it('returns 409 while an identical deployment is active, in any device order', async () => {
+  it('returns 409 while an identical deployment is unfinished, in any device order', async () => {
     const [a, b] = [await someDevice(), await someDevice()];
     const id = await deploy(server, [a, b]);
     const response = await createDeployment(server, [b, a]);
@@ -148,7 +148,7 @@ describe('a deployment to all devices', () => {
 });
 
 describe('the abort of a deployment', () => {
-  it('ends unfinished device deployments and keeps the others', async () => {
+  it('stops unfinished device deployments and keeps the others', async () => {
     const [done, busy, waiting] = [await someDevice(), await someDevice(), await someDevice()];
     const id = await deploy(server, [done, busy, waiting]);
     for (const { token } of [done, busy]) await nextRequests['POST v1'](server, token, board);
@@ -168,13 +168,13 @@ describe('the abort of a deployment', () => {
     const [a, b] = [await someDevice(), await someDevice()];
     const aborted = await deploy(server, [a]);
     await abort(server, aborted);
-    const ended = await deploy(server, [b]);
+    const finished = await deploy(server, [b]);
     await nextRequests['POST v1'](server, b.token, board);
-    await report(server, b, { id: ended, status: 'success' });
-    for (const id of [aborted, ended]) {
+    await report(server, b, { id: finished, status: 'success' });
+    for (const id of [aborted, finished]) {
       expect((await abort(server, id)).status).toBe(422);
     }
-    expect(await statusOf(server, ended, b)).toBe('success');
+    expect(await statusOf(server, finished, b)).toBe('success');
   });
 
   it.each([
@@ -195,7 +195,7 @@ describe('the abort of a deployment', () => {
 });
 
 describe('a finished deployment', () => {
-  it('keeps its end time until a device reports an unfinished status', async () => {
+  it('keeps its finish time until a device reports a status that is not final', async () => {
     const device = await someDevice();
     const id = await deploy(server, [device]);
     await nextRequests['POST v1'](server, device.token, board);
@@ -215,7 +215,7 @@ describe('a finished deployment', () => {
 });
 
 describe('the abort of the deployments of one device', () => {
-  it('ends all deployments on that device and on no other', async () => {
+  it('stops all deployments on that device and on no other', async () => {
     const [one, other] = [await someDevice(), await someDevice()];
     const first = await deploy(server, [one, other]);
     const second = await deploy(server, [one], { name: 'second' });

@@ -27,9 +27,9 @@ interface ListQuery {
   readonly created_after?: number | undefined;
 }
 
-/** The refusal detail for a change of a deployment that has ended. */
-const ended = {
-  ...inState('a deployment that is still active', 'a finished deployment'),
+/** The refusal detail for a change of a finished deployment. */
+const finishedDeployment = {
+  ...inState('an unfinished deployment', 'a finished deployment'),
   remedy: 'nothing to abort; create another deployment if needed',
 };
 /** The refusal detail for a change of the control map of a deployment without one. */
@@ -132,7 +132,11 @@ export const updateDeployment = defineEndpoint(
     if (deployment instanceof Refusal) return deployment;
     const reason = controlMapRefusalReason(deployment);
     if (reason !== undefined) {
-      return refuse.conflict(reason, undefined, deployment.controlMap ? ended : withoutMap);
+      return refuse.conflict(
+        reason,
+        undefined,
+        deployment.controlMap ? finishedDeployment : withoutMap,
+      );
     }
     context.store.deployments.setControlMap(deployment, body.update_control_map);
     audit(context, {
@@ -155,7 +159,7 @@ export const abortDeployment = defineEndpoint('abort-deployment', ({ parameters 
       : deployment;
   }
   const reason = abortRefusalReason(deployment);
-  if (reason !== undefined) return refuse.unprocessable(reason, ended);
+  if (reason !== undefined) return refuse.unprocessable(reason, finishedDeployment);
   store.deviceDeployments.abortAll(deployment, nowMs);
   const object = deploymentObject(deployment);
   audit(context, { actor: userActor(user), action: 'abort', object });

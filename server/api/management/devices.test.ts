@@ -225,7 +225,7 @@ describe('decommissioning a device', () => {
     expect((await remove(device.id)).status).toBe(404);
   });
 
-  it('deletes all data of the device and ends its deployments', async () => {
+  it('deletes all data of the device and stops its deployments', async () => {
     const [device, other] = [
       await acceptedDevice(server, 'all'),
       await acceptedDevice(server, 'left'),

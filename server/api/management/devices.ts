@@ -75,10 +75,10 @@ export const decommissionDevice = defineEndpoint(
   },
 );
 
-/** Removes a device and all its data. Its deployments end with the status decommissioned. */
+/** Removes a device and all its data. Its deployments are stopped with the status decommissioned. */
 export function removeDevice({ store, sockets, nowMs }: UserContext, deviceId: string): void {
   store.devices.remove(deviceId);
-  store.deviceDeployments.endAllOf(deviceId, 'decommissioned', nowMs);
+  store.deviceDeployments.stopAllOfDevice(deviceId, 'decommissioned', nowMs);
   store.groups.clear(deviceId);
   store.inventory.remove(deviceId);
   store.tags.remove(deviceId);

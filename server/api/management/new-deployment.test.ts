@@ -113,7 +113,7 @@ describe('a deployment to a group', () => {
     expect((await deployTo('pending-ones')).status).toBe(400);
   });
 
-  it('returns 422 for an unknown artifact, 409 while an identical one is active', async () => {
+  it('returns 422 for an unknown artifact, 409 while an identical one is unfinished', async () => {
     await putInto('east', await someDevices(1));
     expect((await deployTo('east', { artifact_name: 'release-9' })).status).toBe(422);
     const id = idIn(await deployTo('east'));

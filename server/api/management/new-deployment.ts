@@ -42,7 +42,7 @@ function create(context: UserContext, body: NewGroupDeployment, audience: Target
   const deviceCount = audience.deviceIds.length;
   const phases = planPhases(body.phases ?? [], { deviceCount, nowMs: context.nowMs });
   if ('reason' in phases) return refuse.malformed(`body: ${phases.reason}`);
-  const id = openDeployment(context, {
+  const id = createUniqueDeployment(context, {
     type: 'software',
     name: body.name,
     artifactName: body.artifact_name,
@@ -61,9 +61,9 @@ function create(context: UserContext, body: NewGroupDeployment, audience: Target
 
 /**
  * Creates a deployment, opens it for its devices and writes the audit entry. Returns the ID, or a
- * refusal if an identical deployment is active.
+ * refusal if an identical deployment is unfinished.
  */
-export function openDeployment(
+export function createUniqueDeployment(
   context: UserContext,
   wanted: Omit<NewStoredDeployment, 'id' | 'deviceDigest' | 'nowMs'> &
     Partial<Pick<NewStoredDeployment, 'id' | 'nowMs'>>,
@@ -72,12 +72,12 @@ export function openDeployment(
   const { store, random, nowMs } = context;
   const deviceDigest = digestOf(wanted.deviceIds.toSorted().join('\n'));
   const deployment = { id: random.uuid(), nowMs, ...wanted, deviceDigest };
-  const identical = store.deployments.findIdenticalActive(deployment);
+  const identical = store.deployments.findIdenticalUnfinished(deployment);
   if (identical) {
     return refuse.conflict(
-      `an identical deployment is active: ${identical.id}`,
+      `an identical deployment is unfinished: ${identical.id}`,
       undefined,
-      inState('no identical active deployment', `deployment ${identical.id}`),
+      inState('no identical unfinished deployment', `deployment ${identical.id}`),
     );
   }
   store.deployments.create(deployment);

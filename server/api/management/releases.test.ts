@@ -269,7 +269,7 @@ describe('the deletion of releases', () => {
     expect((await show('release-1')).json()).toMatchObject({ tags: [], artifacts_count: 1 });
   });
 
-  it('returns 409 with the active deployments of a release and deletes none', async () => {
+  it('returns 409 with the unfinished deployments of a release and deletes none', async () => {
     await publish(server);
     await publish(server, { name: 'release-2' });
     const device = await acceptedDevice(server, 'user-of-it');
@@ -278,7 +278,7 @@ describe('the deletion of releases', () => {
     expect([response.status, response.json()]).toEqual([
       409,
       {
-        error: expect.stringContaining('active'),
+        error: expect.stringContaining('unfinished'),
         active_deployments: [id],
         request_id: expect.any(String),
       },

@@ -98,19 +98,19 @@ export const putReleaseTags = defineEndpoint(
 );
 
 /**
- * Deletes all artifacts of the named releases. If an active deployment uses one of them, none is
+ * Deletes all artifacts of the named releases. If an unfinished deployment uses one of them, none is
  * deleted.
  */
 export const deleteReleases = defineEndpoint('delete-releases', ({ query }, context) => {
   const { store } = context;
-  const active = store.deployments.activeOf(query.name);
-  if (active.length > 0) {
+  const unfinished = store.deployments.listUnfinishedIds(query.name);
+  if (unfinished.length > 0) {
     return refuse.conflict(
-      'some of the releases are used in active deployments; abort them first',
+      'some of the releases are used in unfinished deployments; abort them first',
       {
-        active_deployments: active,
+        active_deployments: unfinished,
       },
-      inState('releases without active deployments', 'releases that are being deployed'),
+      inState('releases without unfinished deployments', 'releases that are being deployed'),
     );
   }
   for (const name of new Set(query.name)) {

@@ -66,7 +66,7 @@ async function abortedAlone(device: AcceptedDevice) {
   await server.call('abort-device-deployments', { token: server.adminToken, parameters });
 }
 
-async function overBefore(device: AcceptedDevice) {
+async function finishedBefore(device: AcceptedDevice) {
   const other = await pollingDevice();
   const id = await deploy(server, [other, device], { max_devices: 1 });
   await nextRequests['GET v1'](server, other.token, board);
@@ -129,7 +129,7 @@ const situations: readonly [
   ],
   [
     'a finished one',
-    'finished',
+    'device-finished',
     'up to date',
     /^the device finished deployment spring .* with success at 2026-11-21T12:00:00.000Z$/,
     finished,
@@ -137,7 +137,7 @@ const situations: readonly [
   ],
   [
     'a finished one, though the device reports another artifact',
-    'finished',
+    'device-finished',
     'no update',
     /^the device finished deployment spring .* with success at .*, but it reports release-0$/,
     async (device) => {
@@ -147,9 +147,9 @@ const situations: readonly [
   ],
   [
     'a failed one',
-    'finished',
+    'device-finished',
     'no update',
-    /^deployment spring .* ended for the device with failure at 2026-11-21T12.*: the device reported failure, or polled with different data/,
+    /^the device finished deployment spring .* with failure at 2026-11-21T12.*: it reported failure, or polled with different data/,
     (device) => finished(device, 'failure'),
   ],
   [
@@ -168,10 +168,10 @@ const situations: readonly [
   ],
   [
     'one that was finished before the device began',
-    'deployment-over',
+    'deployment-finished',
     'no update',
     /^deployment spring .* was finished at .*, before the device began it$/,
-    overBefore,
+    finishedBefore,
   ],
   [
     'a full one',
@@ -451,7 +451,7 @@ describe('the no-update response of a restarted server or another dialect', () =
 
   const upToDate = {
     outcome: 'up to date',
-    condition: 'finished',
+    condition: 'device-finished',
     reason: expect.stringMatching(/^the device finished deployment spring .* with success at /),
   };
 

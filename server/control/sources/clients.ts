@@ -103,7 +103,7 @@ export async function clientView(
   const namedDevice = findNamedDevice(tenant.store, named);
   const client = 'id' in namedDevice ? namedDevice.id : named;
   const device = 'id' in namedDevice ? namedDevice.id : undefined;
-  const open = device === undefined ? undefined : tenant.store.deviceDeployments.open(device);
+  const open = device === undefined ? undefined : tenant.store.deviceDeployments.listOpen(device);
   const deployment = open?.deviceDeployments[0]?.deployment.id;
   const judged = reader.client(client, { device, deployment });
   if (judged === undefined) return undefined;

@@ -102,7 +102,7 @@ function deviceDeploymentOf({
   }
   if (!isPollOperation(operation)) return undefined;
   const nowMs = exchange.clock?.now() ?? 0;
-  const { deviceDeployments, lastFinishedSeq } = store.deviceDeployments.open(deviceId);
+  const { deviceDeployments, lastFinishedSeq } = store.deviceDeployments.listOpen(deviceId);
   const choice = chooseDeviceDeployment(deviceDeployments, { nowMs, lastFinishedSeq });
   return choice.decision === 'nothing' ? undefined : choice.deviceDeployment;
 }
