@@ -1,5 +1,6 @@
 /** The fields of an artifact, each with the check of its value. Spec: Artifact */
 import { valueText } from '../../../fixtures/base/value-text.ts';
+import { endOfLife } from '../../../fixtures/contract/deprecations.ts';
 import type { RequirementId } from '../../../fixtures/contract/requirements/index.ts';
 import { isTimestamp, timestampMs } from '../../../fixtures/contract/text.ts';
 import type { UploadedArtifact } from '../../context/shared-artifacts.ts';
@@ -284,6 +285,18 @@ export const deprecatedFields: readonly ArtifactField[] = [
     holds: (source) => {
       for (const { meta_data: data } of updatesOf(source)) {
         expectKind(`meta_data ${source.where}`, data, mapOrMaps);
+      }
+    },
+  },
+  {
+    id: 'meta-data-stays-until-its-end',
+    title: 'Until its end of life, an update with metadata has the deprecated meta_data too.',
+    requirement: 'artifacts.meta-data-until-its-end',
+    holds: (source) => {
+      if (source.answeredMs >= Date.parse(endOfLife)) return;
+      for (const { meta_data: data, metadata } of updatesOf(source)) {
+        const isGone = Object.keys(membersOf(metadata)).length > 0 && (data ?? null) === null;
+        expectThat(!isGone, `meta_data ${source.where}`, 'only metadata');
       }
     },
   },

@@ -209,6 +209,13 @@ const fields: readonly FieldDefect[] = [
     becomes: (data) => JSON.stringify(data),
   },
   {
+    id: 'meta-data-is-gone',
+    title: 'The deprecated meta_data is missing beside its replacement before its end of life.',
+    violates: 'artifacts.meta-data-until-its-end',
+    path: 'updates.*.meta_data',
+    becomes: () => undefined,
+  },
+  {
     id: 'metadata-is-an-array',
     title: 'The metadata that replaces meta_data is an array of objects.',
     violates: 'artifacts.metadata-is-an-object',
